@@ -1,0 +1,85 @@
+"""Arrays with an identity: a numpy array, the buffer whose memory it shows, and how it is a view of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .core import Number, Params, Primitive, Step, set_default_interpreter
+from .operators import Operators
+from .types import DType, Type, dtype_of
+
+
+class Buffer:
+    """One piece of memory. Views share it; each in-place write counts its `version` up."""
+
+    __slots__ = ("__weakref__", "version", "whole")
+
+    def __init__(self, whole: np.ndarray) -> None:
+        self.whole = whole
+        self.version = 0
+
+
+class Array(Operators):
+    """`ndarray` shows `buffer`'s memory; `steps` are the view ops that lead from the buffer's whole to it.
+
+    `label` is the name that compiled code gives it, e.g. ``fc1.weight``.
+    """
+
+    __slots__ = ("__weakref__", "buffer", "label", "ndarray", "steps")
+
+    def __init__(self, ndarray: np.ndarray, buffer: Buffer | None = None, steps: tuple[Step, ...] = ()) -> None:
+        self.ndarray = ndarray
+        self.buffer = Buffer(ndarray) if buffer is None else buffer
+        self.steps = steps
+        self.label: str | None = None
+
+    @property
+    def type(self) -> Any:
+        return Type(dtype_of(self.ndarray), self.ndarray.shape)
+
+
+class Evaluator:
+    """Interprets ops at once with numpy. Operands are Arrays or numpy scalars (constants)."""
+
+    def apply(self, primitive: Primitive, operands: Sequence[Any], params: Params) -> Array:
+        return self.evaluate(primitive, operands, params, Array)
+
+    def evaluate(self, primitive: Primitive, operands: Sequence[Any], params: Params, kind: type[Array]) -> Any:
+        """The value of one primitive as a new `kind` (Array or a subclass); a view op's result shares its buffer."""
+        values = [o.ndarray if isinstance(o, Array) else o for o in operands]
+        out = primitive.evaluate(*values, **params)
+        if type(out) is not np.ndarray:
+            out = np.asarray(out)
+        if primitive.is_view and isinstance(operands[0], Array) and shows(out, operands[0].ndarray):
+            base = operands[0]
+            return kind(out, base.buffer, (*base.steps, Step(primitive, tuple(params.items()))))
+        return kind(out)
+
+    def write(self, target: Array, value: Array | np.generic) -> None:
+        """Store `value` (same type, or broadcastable) in `target`'s memory and count the version up."""
+        np.copyto(target.ndarray, value.ndarray if isinstance(value, Array) else value)
+        target.buffer.version += 1
+
+    def read(self, array: Array, purpose: str) -> np.ndarray:
+        """The numbers themselves, for code outside the graph (`item`, `print`, ``if``); recorders refuse."""
+        return array.ndarray
+
+    def type_of(self, operand: Any) -> Type:
+        return Type(dtype_of(operand), ()) if isinstance(operand, np.generic) else operand.type
+
+    def is_number(self, operand: Any) -> bool:
+        return isinstance(operand, np.generic)
+
+    def constant(self, number: Number | np.generic, dtype: DType) -> Any:
+        return dtype.numpy.type(number)
+
+
+def shows(view: np.ndarray, whole: np.ndarray) -> bool:
+    """True where `view` shows `whole`'s memory instead of a copy (numpy's reshape decides by strides)."""
+    return view is whole or view.size == 0 or np.may_share_memory(view, whole)
+
+
+set_default_interpreter(Evaluator())

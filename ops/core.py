@@ -1,0 +1,216 @@
+"""What a primitive is, and the one switch that decides who interprets it.
+
+A primitive is declared once: its type rule, its numpy evaluation, its derivative and, as data, its C. Calling an op
+hands it to the *current interpreter* of this thread, which evaluates it, records it, or adds it to a graph; the
+arguments are never asked what they are.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from .types import DType, Type
+
+Number = bool | int | float
+Params = Mapping[str, Any]
+Rule = Callable[..., Any]
+
+
+# ---------------------------------------------------------------------------------------------- lowering, as data
+
+
+@dataclass(frozen=True)
+class Pointwise:
+    """One C expression per element; ``{x}`` stands for the operand called x, ``{f}`` for the suffix of float math
+    functions (``f`` in float32, empty in float64), ``{type}`` for the result's C type, ``{NAME}`` for a parameter."""
+
+    c: str
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """Folds the axes in the parameter ``axes``: ``acc = init; acc = combine(acc, x)``. `init` is an expression in the
+    result's C type: a number, or ``LOWEST`` / ``HIGHEST`` (minus / plus infinity, the extreme integers, false / true).
+    `kind` names the fold for vector loops: add, mul, max, min."""
+
+    kind: str
+    init: str
+    combine: str
+
+
+@dataclass(frozen=True)
+class Movement:
+    """Output elements are input elements at other places; `kind` tells the scheduler which index map it is.
+    `view` is True where the eager result shares memory with its operand, as in PyTorch."""
+
+    kind: str  # reshape transpose broadcast slice flip pad concatenate update_slice
+    view: bool = False
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel template of its own: dot, gather, scatter_add, take, index_add, argmax, random_words, ..."""
+
+    kind: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """Values without operands: input, constant, full, iota."""
+
+    kind: str
+
+
+Lowering = Pointwise | Reduction | Movement | Kernel | Source
+
+
+# ---------------------------------------------------------------------------------------------------- primitives
+
+
+@dataclass(frozen=True)
+class Derivative:
+    """The rule for one operand and the names it needs; only what is named is kept alive by the tape.
+
+    A rule may name ``g`` (the cotangent, of the output's shape), ``out``, any operand, ``<operand>_type``,
+    ``out_type``, any parameter, and in variadic primitives ``index``, the position of the operand.
+    """
+
+    rule: Rule
+    needs: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Primitive:
+    """One op. `inputs` names the operands; a single name with a star (``*xs``) makes it variadic."""
+
+    name: str
+    inputs: tuple[str, ...]
+    type_rule: Callable[..., Type]
+    evaluate: Callable[..., Any]
+    derivatives: Mapping[str, Derivative | None]
+    lower: Lowering
+    backward_name: str = ""  # what PyTorch calls the grad_fn: MulBackward0
+
+    @property
+    def variadic(self) -> bool:
+        return self.inputs[:1] != () and self.inputs[0].startswith("*")
+
+    @property
+    def is_view(self) -> bool:
+        return isinstance(self.lower, Movement) and self.lower.view
+
+    def derivative(self, position: int) -> Derivative | None:
+        """The rule for the operand at `position`, None where there is no gradient."""
+        return self.derivatives[self.inputs[0 if self.variadic else position].lstrip("*")]
+
+    def __repr__(self) -> str:
+        return f"<primitive {self.name}>"
+
+
+class NoGradient:
+    """The one way to say that an operand has no gradient: ``vjp={"x": NO_GRADIENT}`` or ``vjp=NO_GRADIENT``."""
+
+    def __repr__(self) -> str:
+        return "NO_GRADIENT"
+
+
+NO_GRADIENT = NoGradient()
+
+REGISTRY: dict[str, Primitive] = {}
+
+
+def define(
+    name: str,
+    inputs: Sequence[str],
+    *,
+    type: Callable[..., Type],
+    eval: Callable[..., Any],
+    lower: Lowering,
+    vjp: Mapping[str, Rule | NoGradient] | NoGradient,
+    backward_name: str | None = None,
+) -> Primitive:
+    """Declare a primitive and enter it in the registry; a missing derivative fails here, at import."""
+    if name in REGISTRY:
+        raise ValueError(f"primitive {name!r} is defined twice")
+    names = [i.lstrip("*") for i in inputs]
+    rules = dict.fromkeys(names, vjp) if isinstance(vjp, NoGradient) else dict(vjp)
+    if set(rules) != set(names):
+        raise ValueError(f"{name}: derivatives for {sorted(rules)}, operands are {names}; say NO_GRADIENT where none is")
+    derivatives = {n: None if isinstance(r, NoGradient) else _derivative(r) for n, r in rules.items()}
+    title = backward_name or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
+    primitive = Primitive(name, tuple(inputs), type, eval, derivatives, lower, title)
+    REGISTRY[name] = primitive
+    return primitive
+
+
+def _derivative(rule: Rule) -> Derivative:
+    return Derivative(rule, tuple(inspect.signature(rule).parameters))
+
+
+# -------------------------------------------------------------------------------------------- the current interpreter
+
+
+class Interpreter(Protocol):
+    """Who gives ops their meaning. Operands are what the interpreter's own `apply` returned, or its constants."""
+
+    def apply(self, primitive: Primitive, operands: Sequence[Any], params: Params) -> Any:
+        """The value of one primitive; operands already have the types its type rule wants."""
+
+    def type_of(self, operand: Any) -> Type:
+        """Element type and shape of an operand."""
+
+    def is_number(self, operand: Any) -> bool:
+        """True for operands that promote as Python numbers do, e.g. a learning rate that is run-time data."""
+
+    def constant(self, number: Number | np.generic, dtype: DType) -> Any:
+        """An operand that holds `number` in `dtype`, without dimensions."""
+
+
+class _Switch(threading.local):
+    stack: tuple[Interpreter, ...] = ()
+
+
+_switch = _Switch()
+_default: list[Interpreter] = []
+
+
+def set_default_interpreter(interpreter: Interpreter) -> None:
+    """The interpreter of threads that have chosen none."""
+    _default[:] = [interpreter]
+
+
+def current() -> Interpreter:
+    """The interpreter that this thread's ops go to."""
+    stack = _switch.stack
+    return stack[-1] if stack else _default[0]
+
+
+@contextmanager
+def interpreting(interpreter: Interpreter) -> Iterator[Interpreter]:
+    """Send this thread's ops to `interpreter` inside the block."""
+    before = _switch.stack
+    _switch.stack = (*before, interpreter)
+    try:
+        yield interpreter
+    finally:
+        _switch.stack = before
+
+
+def bind(primitive: Primitive, *operands: Any, **params: Any) -> Any:
+    """Hand one primitive to the current interpreter. Parameters must be hashable (tuples, numbers, DTypes)."""
+    return current().apply(primitive, operands, params)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One view op between a buffer's whole and an array that shows part of it."""
+
+    primitive: Primitive
+    params: tuple[tuple[str, Any], ...] = field(default=())

@@ -1,0 +1,126 @@
+"""The pointwise family's machinery: promotion to one type, broadcasting, and how a member is declared.
+
+Members live in `arithmetic`, `elementary`, `comparison`. Each is one call of `pointwise(...)`; the function that comes
+back promotes its operands as PyTorch does (a cast appears where a type changes, nothing is implied later) and binds the
+primitive. Gradients have the output's shape; summing them back over broadcast axes is done once, in `vjp.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .core import NoGradient, Pointwise, Primitive, Rule, bind, current, define
+from .types import (
+    DIMENSIONED,
+    NUMBER,
+    SCALAR,
+    DType,
+    Type,
+    bool_,
+    broadcast_shapes,
+    get_default_dtype,
+    number_dtype,
+    result_dtype,
+)
+
+Op = Callable[..., Any]
+
+
+def common_dtype(operands: Sequence[Any]) -> DType:
+    """PyTorch's promoted type of values and Python numbers."""
+    interpreter = current()
+    ranked = []
+    for operand in operands:
+        if isinstance(operand, (bool, int, float)):
+            ranked.append((number_dtype(operand), NUMBER))
+        else:
+            of = interpreter.type_of(operand)
+            number = interpreter.is_number(operand)
+            ranked.append((of.dtype, NUMBER if number else SCALAR if of.ndim == 0 else DIMENSIONED))
+    return result_dtype(ranked)
+
+
+def converted(operand: Any, dtype: DType) -> Any:
+    """`operand` in `dtype`: numbers become constants, values of another type are cast."""
+    interpreter = current()
+    if isinstance(operand, (bool, int, float)):
+        return interpreter.constant(operand, dtype)
+    return operand if interpreter.type_of(operand).dtype is dtype else cast(operand, dtype)
+
+
+def _same(dtype: DType) -> DType:
+    return dtype
+
+
+def _floating(dtype: DType) -> DType:
+    return dtype if dtype.is_floating_point else get_default_dtype()
+
+
+def pointwise(
+    name: str,
+    *,
+    c: str,
+    eval: Callable[..., Any],
+    vjp: Mapping[str, Rule | NoGradient] | NoGradient,
+    inputs: Sequence[str] = ("x",),
+    domain: Callable[[DType], DType] = _same,
+    result: Callable[[DType], DType] = _same,
+    unpromoted: int = 0,
+    backward_name: str | None = None,
+) -> Op:
+    """Declare a pointwise primitive; returns the function that promotes and binds it.
+
+    `domain` maps the promoted type to the one computed in (floating_domain for exp and division); `result` maps that to
+    the result's type (bool for comparisons). The first `unpromoted` operands keep their type (the condition of where).
+    """
+
+    def type_rule(*types: Type) -> Type:
+        return Type(result(types[-1].dtype), broadcast_shapes(*(t.shape for t in types)))
+
+    primitive = define(
+        name, inputs, type=type_rule, eval=eval, lower=Pointwise(c), vjp=vjp, backward_name=backward_name
+    )
+
+    def op(*operands: Any) -> Any:
+        kept, mixed = operands[:unpromoted], operands[unpromoted:]
+        dtype = domain(common_dtype(mixed))
+        return bind(primitive, *kept, *(converted(o, dtype) for o in mixed))
+
+    op.__name__ = op.__qualname__ = name
+    op.primitive = primitive  # type: ignore[attr-defined]
+    return op
+
+
+floating_domain = _floating
+
+
+def bool_result(_: DType) -> DType:
+    """The result type of comparisons."""
+    return bool_
+
+
+def _cast_type(x: Type, dtype: DType) -> Type:
+    return Type(dtype, x.shape)
+
+
+def _cast_array(x: np.ndarray, dtype: DType) -> np.ndarray:
+    return x.astype(dtype.numpy)
+
+
+cast_primitive: Primitive = define(
+    "cast",
+    ("x",),
+    type=_cast_type,
+    eval=_cast_array,
+    lower=Pointwise("({type}){x}"),
+    vjp={"x": lambda g, x_type: cast(g, x_type.dtype)},
+    backward_name="ToCopyBackward0",
+)
+
+
+def cast(x: Any, dtype: DType) -> Any:
+    """`x` in another element type; floats become integers by truncation, anything becomes bool by ``!= 0``."""
+    return bind(cast_primitive, x, dtype=dtype)

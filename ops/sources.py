@@ -1,0 +1,58 @@
+"""Values without operands: constants, ranges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .core import Number, Source, bind, define
+from .types import DType, Type
+
+
+def _full_type(shape: tuple[int, ...], value: Number, dtype: DType) -> Type:
+    return Type(dtype, shape)
+
+
+full_primitive = define(
+    "full",
+    (),
+    type=_full_type,
+    eval=lambda shape, value, dtype: np.full(shape, value, dtype.numpy),
+    lower=Source("full"),
+    vjp={},
+)
+
+
+def full(shape: tuple[int, ...], value: Number, dtype: DType) -> Any:
+    """`shape` filled with one number. Without dimensions it is what a constant is in a graph."""
+    return bind(full_primitive, shape=shape, value=value, dtype=dtype)
+
+
+def _iota_type(shape: tuple[int, ...], axis: int, dtype: DType) -> Type:
+    return Type(dtype, shape)
+
+
+def _iota(shape: tuple[int, ...], axis: int, dtype: DType) -> np.ndarray:
+    column = np.arange(shape[axis], dtype=dtype.numpy).reshape([-1 if a == axis else 1 for a in range(len(shape))])
+    return np.ascontiguousarray(np.broadcast_to(column, shape))
+
+
+iota_primitive = define("iota", (), type=_iota_type, eval=_iota, lower=Source("iota"), vjp={})
+
+
+def iota(shape: tuple[int, ...], axis: int, dtype: DType) -> Any:
+    """Each element is its own position along `axis`: 0, 1, 2, ..."""
+    return bind(iota_primitive, shape=shape, axis=axis, dtype=dtype)
+
+
+def _input_type(name: str, of: Type) -> Type:
+    return of
+
+
+def _no_value(name: str, of: Type) -> Any:
+    raise TypeError(f"the input {name} has no value of its own")
+
+
+# A graph's input; it stands in the registry so that every node has a primitive, and is never evaluated.
+input_primitive = define("input", (), type=_input_type, eval=_no_value, lower=Source("input"), vjp={})

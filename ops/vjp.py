@@ -1,0 +1,41 @@
+"""Applying a derivative rule: collect what it names, call it, undo broadcasting. Used by the tape and by the compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .core import Params, Primitive, current
+from .movement import reshape
+from .reductions import sum
+from .types import Type
+
+
+def names_needed(primitive: Primitive, positions: tuple[int, ...]) -> frozenset[str]:
+    """All names that the rules of these operands read: what must stay alive until the backward pass."""
+    rules = [primitive.derivative(p) for p in positions]
+    return frozenset(name for rule in rules if rule is not None for name in rule.needs)
+
+
+def pull_back(primitive: Primitive, position: int, g: Any, known: Mapping[str, Any], params: Params, shape: tuple[int, ...]) -> Any:
+    """The cotangent of one operand.
+
+    `known` maps operand names, ``out`` and the ``…_type`` names to what the rule wants of them; `shape` is the
+    operand's shape, to which the result is summed back where the op broadcast it.
+    """
+    rule = primitive.derivative(position)
+    assert rule is not None, f"{primitive.name} has no gradient for operand {position}"
+    arguments = {"g": g, "index": position}
+    values = [arguments[n] if n in arguments else params[n] if n in params else known[n] for n in rule.needs]
+    return unbroadcast(rule.rule(*values), shape)
+
+
+def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
+    """Sum `g` over the axes that broadcasting added or stretched, back to `shape`."""
+    of: Type = current().type_of(g)
+    if of.shape == shape:
+        return g
+    added = of.ndim - len(shape)
+    axes = tuple(a for a, n in enumerate(of.shape) if a < added or (n != 1 and shape[a - added] == 1))
+    summed = sum(g, axes) if axes else g
+    return summed if current().type_of(summed).shape == shape else reshape(summed, shape)

@@ -1,0 +1,112 @@
+"""Loading a shared library and calling its step: cffi in ABI mode, out of line, one pointer per call."""
+
+import os
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .errors import LoadFailed, ToolchainMissing, three_parts
+
+try:
+    from ._abi import ffi
+except ModuleNotFoundError:  # eager mode needs numpy only, and imports this module too
+    ffi = None
+
+# In CPython `id` is the object's address, and `char *data` right behind the object header is part of numpy's binary
+# interface (every extension module reads it there by macro), so it cannot move. Seen as a table of words that begins one
+# header above address zero, memory has that pointer at `id / word size`: 0.2 µs, where `ffi.from_buffer` with a cast
+# takes 0.5, knows only contiguous arrays, and `array.ctypes.data` takes 1.5.
+_WORD = struct.calcsize("P")
+_DATA_POINTERS = None if ffi is None else ffi.cast("uintptr_t *", object.__basicsize__)
+
+
+class Program:
+    """A loaded library. `call(slots.pointer)` runs one step without the GIL; it returns 0 or a positive error code.
+
+    The library stays loaded until the process ends: `call` may outlive the Program, and its worker threads do.
+    """
+
+    __slots__ = ("call", "path")
+
+    def __init__(self, path: Path, call: Callable[[Any], int]) -> None:
+        self.path = path
+        self.call = call  # cffi's own function object: nothing stands between the caller and C
+
+    def __repr__(self) -> str:
+        return f"Program({str(self.path)!r})"
+
+
+def load(path: str | os.PathLike[str]) -> Program:
+    """Load the library at `path`, which exports `int tracegrad_step(void *const *slots)`.
+
+    Raises LoadFailed when it cannot be loaded, ToolchainMissing when cffi is not installed. A damaged library kills the
+    process: pass what `build` returned, since that was checked.
+    """
+    _require_cffi()
+    path = Path(path).absolute()
+    try:
+        library = ffi.dlopen(str(path), os.RTLD_NOW | os.RTLD_LOCAL | os.RTLD_NODELETE)
+        step = library.tracegrad_step
+    except (OSError, AttributeError) as error:
+        remedy = "set TRACEGRAD_CACHE_DIR to a folder from which programs may run (mounted without noexec), or rebuild"
+        raise LoadFailed(three_parts(f"the compiled program cannot be loaded: {error}", str(path), remedy)) from error
+    return Program(path, step)
+
+
+class SlotTable:
+    """The table of addresses that a step is called with. It keeps no array alive; whoever fills it does.
+
+    >>> slots = SlotTable(2)
+    >>> slots.set_address(0, 0)
+    >>> slots.set_array(1, np.zeros(3))
+    """
+
+    __slots__ = ("pointer", "_words")
+
+    def __init__(self, length: int) -> None:
+        _require_cffi()
+        self.pointer = ffi.new("void *[]", length)
+        # Writing an integer through this view costs a fifth of making a `void *` for it. The view owns the table too.
+        self._words = memoryview(ffi.buffer(self.pointer)).cast("B").cast("N")
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def set_address(self, index: int, address: int) -> None:
+        """Put `address` into a slot; IndexError beyond the table."""
+        self._words[index] = address
+
+    def set_array(self, index: int, array: np.ndarray) -> None:
+        """Put the address of the first element of `array` into a slot; IndexError beyond the table."""
+        self._words[index] = address_of(array)
+
+
+def address_of(array: np.ndarray) -> int:
+    """The address of `array[0, ..., 0]`: of any array, strided, read-only, 0-d or empty. TypeError for other objects."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(_not_an_array(array))
+    return _DATA_POINTERS[id(array) // _WORD]
+
+
+def allocate(nbytes: int, alignment: int = 64) -> np.ndarray:
+    """An uninitialised uint8 array of `nbytes` whose first byte lies at a multiple of `alignment`, a power of two."""
+    if nbytes < 0 or alignment < 1 or alignment & (alignment - 1):
+        what = f"cannot allocate {nbytes} bytes aligned to {alignment}"
+        raise ValueError(three_parts(what, "in allocate", "use a size of at least 0 and a power of two"))
+    memory = np.empty(nbytes + alignment - 1, np.uint8)
+    start = -memory.ctypes.data % alignment
+    return memory[start : start + nbytes]
+
+
+def _require_cffi() -> None:
+    if ffi is None:
+        remedy = "pip install cffi; without it everything runs eagerly"
+        raise ToolchainMissing(three_parts("cffi is not installed", "needed to call compiled programs", remedy))
+
+
+def _not_an_array(value: object) -> str:
+    what = f"expected a numpy array, got {type(value).__name__}"
+    return three_parts(what, "in the arguments of a compiled program", "pass numpy.asarray(value)")

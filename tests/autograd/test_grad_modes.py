@@ -1,0 +1,122 @@
+"""no_grad, enable_grad, set_grad_enabled: as context managers, decorators and calls."""
+import pytest
+
+
+def tracked(tg, x):
+    return (x * 2).requires_grad
+
+
+@pytest.fixture
+def x(tg):
+    return tg.ones(2, requires_grad=True)
+
+
+def test_no_grad_block_and_its_end(tg, x):
+    with tg.no_grad():
+        assert not tg.is_grad_enabled() and not tracked(tg, x)
+    assert tg.is_grad_enabled() and tracked(tg, x)
+
+
+def test_no_grad_as_decorator(tg, x):
+    @tg.no_grad()
+    def inside():
+        """Documented."""
+        return tracked(tg, x)
+
+    assert inside() is False and inside.__doc__ == "Documented." and tracked(tg, x)
+
+
+def test_no_grad_without_parentheses(tg, x):
+    @tg.no_grad
+    def inside():
+        return tracked(tg, x)
+
+    assert inside() is False
+
+
+def test_enable_grad_inside_no_grad(tg, x):
+    @tg.enable_grad()
+    def inside():
+        return tracked(tg, x)
+
+    with tg.no_grad():
+        with tg.enable_grad():
+            assert tracked(tg, x)
+        assert inside() and not tracked(tg, x)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_set_grad_enabled_as_block_decorator_and_call(tg, x, enabled):
+    with tg.set_grad_enabled(enabled):
+        assert tracked(tg, x) is enabled
+    assert tracked(tg, x)
+
+    @tg.set_grad_enabled(enabled)
+    def inside():
+        return tracked(tg, x)
+
+    assert inside() is enabled and tracked(tg, x)
+    try:
+        tg.set_grad_enabled(enabled)
+        assert tracked(tg, x) is enabled
+    finally:
+        tg.set_grad_enabled(True)
+
+
+def test_an_exception_restores_the_mode(tg):
+    with pytest.raises(ZeroDivisionError), tg.no_grad():
+        1 / 0
+    assert tg.is_grad_enabled()
+
+
+def test_generators_keep_their_own_mode(tg, x):
+    @tg.no_grad()
+    def batches():
+        yield tracked(tg, x)
+        yield tracked(tg, x)
+
+    seen = []
+    for flag in batches():
+        seen.append(flag)
+        assert tracked(tg, x)
+    assert seen == [False, False]
+
+
+def test_leaves_made_under_no_grad_can_require_gradients(tg):
+    with tg.no_grad():
+        leaf = tg.ones(2, requires_grad=True)
+        assert leaf.requires_grad and not (leaf * 2).requires_grad
+
+
+def test_backward_works_under_no_grad(tg, x):
+    loss = (x * x).sum()
+    with tg.no_grad():
+        loss.backward()
+    assert x.grad.tolist() == [2.0, 2.0] and not x.grad.requires_grad
+
+
+def test_inference_mode_does_not_track(tg, x):
+    with tg.inference_mode():
+        assert not tracked(tg, x)
+
+
+def test_modes_inside_a_function_for_both_modes(tg, call):
+    def flags(x):
+        with tg.no_grad():
+            constant = x * 3
+            with tg.enable_grad():
+                inner = x * 5
+        (x * constant + inner).sum().backward()
+        return constant.requires_grad, inner.requires_grad, x.grad
+
+    constant, inner, gradient = call(flags, lambda: [tg.tensor([1.0, 2.0], requires_grad=True)])
+    assert (constant, inner) == (False, True)
+    assert gradient.tolist() == [8.0, 11.0]
+
+
+def test_compiled_function_follows_the_mode_at_the_call(tg, maybe_compile, x):
+    double = maybe_compile(lambda x: x * 2)
+    for _ in range(3):
+        assert double(x).requires_grad
+        with tg.no_grad():
+            assert not double(x).requires_grad

@@ -1,0 +1,96 @@
+"""Tensor hooks: what they see, what they may change, and their order."""
+import pytest
+from expected.compare import assert_close
+
+
+def test_hook_sees_the_gradient(tg):
+    x = tg.tensor([1.0, 2.0], requires_grad=True)
+    seen = []
+    y = x * 3
+    y.register_hook(lambda g: seen.append(g.tolist()))
+    (y * y).sum().backward()
+    assert seen == [[6.0, 12.0]]
+
+
+def test_hook_replaces_the_gradient(tg, call):
+    def gradient(x):
+        y = x * 3
+        y.register_hook(lambda g: g * 10)
+        y.sum().backward()
+        return x.grad
+
+    assert_close(call(gradient, lambda: [tg.tensor([1.0], requires_grad=True)]), [30.0])
+
+
+def test_hooks_run_in_order_of_registration(tg):
+    x = tg.tensor([1.0], requires_grad=True)
+    x.register_hook(lambda g: g + 1)
+    x.register_hook(lambda g: g * 10)
+    (x * 2).backward()
+    assert x.grad.item() == 30.0
+
+
+def test_removed_hook_does_not_run(tg):
+    x = tg.tensor([1.0], requires_grad=True)
+    handle = x.register_hook(lambda g: g * 0)
+    handle.remove()
+    (x * 2).backward()
+    assert x.grad.item() == 2.0
+
+
+def test_leaf_hook_sees_the_whole_gradient_once(tg):
+    x = tg.tensor([2.0], requires_grad=True)
+    seen = []
+    x.register_hook(lambda g: seen.append(g.item()))
+    (x * x + x).backward()
+    assert seen == [5.0]
+
+
+def test_leaf_hook_runs_before_accumulation(tg):
+    x = tg.tensor([1.0], requires_grad=True)
+    x.register_hook(lambda g: g * 10)
+    (x * 2).backward()
+    (x * 2).backward()
+    assert x.grad.item() == 40.0
+
+
+def test_hook_runs_before_the_gradient_is_retained(tg):
+    x = tg.tensor([1.0], requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    y.register_hook(lambda g: g * 5)
+    y.backward()
+    assert y.grad.item() == 5.0 and x.grad.item() == 10.0
+
+
+def test_hooks_change_what_grad_returns(tg):
+    x = tg.tensor([1.0], requires_grad=True)
+    y = x * 2
+    y.register_hook(lambda g: g * 7)
+    assert tg.autograd.grad(y, y, retain_graph=True)[0].item() == 7.0
+    assert tg.autograd.grad(y, x)[0].item() == 14.0
+
+
+def test_hooks_run_from_root_to_leaf(tg):
+    order = []
+    x = tg.tensor([1.0], requires_grad=True)
+    y = x * 2
+    z = y * 3
+    for name, tensor in (("x", x), ("y", y), ("z", z)):
+        tensor.register_hook(lambda g, name=name: order.append(name))
+    z.backward()
+    assert order == ["z", "y", "x"]
+
+
+def test_post_accumulate_hook(tg):
+    x = tg.tensor([1.0], requires_grad=True)
+    seen = []
+    x.register_post_accumulate_grad_hook(lambda tensor: seen.append(tensor.grad.item()))
+    (x * 2).backward()
+    (x * 2).backward()
+    assert seen == [2.0, 4.0]
+
+
+def test_hook_needs_a_tracked_tensor(tg):
+    with pytest.raises(RuntimeError, match="cannot register a hook on a tensor that doesn't require gradient"):
+        tg.ones(1).register_hook(print)

@@ -1,0 +1,99 @@
+"""Version counters: a write to a tensor that backward still needs is an error, any other write is not."""
+import pytest
+
+PHRASE = "one of the variables needed for gradient computation has been modified by an inplace operation"
+
+
+def tracked(tg):
+    x = tg.tensor([1.0, 2.0], requires_grad=True)
+    return x, x * 1
+
+
+def test_counter_counts_writes(tg):
+    x = tg.ones(2)
+    assert x._version == 0
+    x.add_(1)
+    x[0] = 3.0
+    x.zero_()
+    assert x._version == 3
+
+
+def test_views_and_detached_tensors_share_the_counter_data_does_not(tg):
+    x = tg.ones(2)
+    x.detach().add_(1)
+    x.view(2, 1).add_(1)
+    assert x._version == 2
+    x.data.add_(1)
+    assert x._version == 2
+
+
+@pytest.mark.parametrize("saves_input", ["y.sin()", "y * y", "y ** 2", "y.log()", "y.abs()", "y @ y"])
+def test_write_to_a_saved_input(tg, saves_input):
+    x, y = tracked(tg)
+    z = eval(saves_input, {"y": y})
+    y.add_(1)
+    with pytest.raises(RuntimeError, match=PHRASE) as caught:
+        z.sum().backward()
+    assert "is at version 1; expected version 0 instead" in str(caught.value)
+
+
+@pytest.mark.parametrize("saves_output", ["y.exp()", "y.tanh()", "y.sigmoid()", "y.sqrt()"])
+def test_operations_that_save_their_output(tg, saves_output):
+    x, y = tracked(tg)
+    z = eval(saves_output, {"y": y})
+    y.add_(1)
+    z.sum().backward()
+    x, y = tracked(tg)
+    z = eval(saves_output, {"y": y})
+    z.mul_(2)
+    with pytest.raises(RuntimeError, match=PHRASE):
+        z.sum().backward()
+
+
+@pytest.mark.parametrize("saves_nothing", ["y + 1", "-y", "y.sum()", "y.mean()", "y.expand(3, 2)", "y.clone()"])
+def test_writes_that_do_no_harm(tg, saves_nothing):
+    x, y = tracked(tg)
+    z = eval(saves_nothing, {"y": y})
+    y.add_(1)
+    z.sum().backward()
+    assert x.grad is not None
+
+
+def test_relu_in_place_saves_its_result(tg):
+    x, y = tracked(tg)
+    y.relu_().sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def test_write_through_a_view_counts(tg):
+    x, y = tracked(tg)
+    z = y.sin()
+    y[0] = 5.0
+    with pytest.raises(RuntimeError, match=PHRASE):
+        z.sum().backward()
+
+
+def test_write_through_detach_counts(tg):
+    x, y = tracked(tg)
+    z = y.sin()
+    y.detach().zero_()
+    with pytest.raises(RuntimeError, match=PHRASE):
+        z.sum().backward()
+
+
+def test_write_through_data_goes_unnoticed(tg):
+    x, y = tracked(tg)
+    z = (y * y).sum()
+    y.data.zero_()
+    z.backward()
+    assert x.grad.tolist() == [0.0, 0.0]
+
+
+def test_parameter_changed_between_forward_and_backward(tg):
+    w = tg.nn.Parameter(tg.ones(2, 2))
+    loss = (tg.ones(1, 2) @ w @ w).sum()
+    tg.optim.SGD([w], lr=0.1).zero_grad()
+    with tg.no_grad():
+        w.mul_(2)
+    with pytest.raises(RuntimeError, match=PHRASE):
+        loss.backward()

@@ -1,0 +1,76 @@
+"""Fixtures that all tests share.
+
+Tests take the library as the fixture `tg`. It is tracegrad; with TRACEGRAD_REFERENCE=torch in the environment it is PyTorch, so
+that the tests themselves can be held against the behaviour that they claim. PyTorch is never needed otherwise.
+"""
+import importlib
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+# The folder of this file holds `expected`, which the tests import whatever pytest's import mode is.
+sys.path.insert(0, str(Path(__file__).parent))
+
+from expected.compare import assert_same_tree  # noqa: E402
+
+REFERENCE = os.environ.get("TRACEGRAD_REFERENCE", "tracegrad")
+# The first call of a compiled function runs eagerly, the second confirms the recording; later ones run the C.
+COMPILED_CALLS = 4
+
+
+def compiled(library, function):
+    """`tg.compile(function)`; PyTorch serves as a reference of meaning only, so there it is the function itself."""
+    return function if REFERENCE == "torch" else library.compile(function)
+
+
+@pytest.fixture(scope="session")
+def tg():
+    return importlib.import_module(REFERENCE)
+
+
+@pytest.fixture(autouse=True)
+def fresh_random_numbers(request):
+    """No test depends on the draws of another."""
+    if "tg" in request.fixturenames:
+        request.getfixturevalue("tg").manual_seed(0)
+
+
+@pytest.fixture(params=["eager", "compiled"])
+def mode(request):
+    return request.param
+
+
+@pytest.fixture
+def maybe_compile(tg, mode):
+    """The function itself in eager mode, its compiled form in compiled mode: for steps that keep state between calls."""
+    return lambda function: compiled(tg, function) if mode == "compiled" else function
+
+
+@pytest.fixture
+def call(tg, mode):
+    """`call(function, make_args)`: the result of one call from fresh arguments, in each mode.
+
+    In compiled mode every one of several calls, each from fresh arguments, has the eager result and leaves the eager `.grad`
+    in its arguments.
+    """
+
+    def run(function, make_args=tuple):
+        args = make_args()
+        expected = function(*args)
+        if mode == "eager":
+            return expected
+        program = compiled(tg, function)
+        for _ in range(COMPILED_CALLS):
+            fresh = make_args()
+            result = program(*fresh)
+            assert_same_tree(result, expected)
+            assert_same_tree([_leaf_grad(arg) for arg in fresh], [_leaf_grad(arg) for arg in args])
+        return result
+
+    return run
+
+
+def _leaf_grad(arg):
+    return arg.grad if getattr(arg, "is_leaf", False) else None

@@ -1,0 +1,50 @@
+"""Comparing tensors of either library with numbers, and reading the stored ones."""
+from pathlib import Path
+
+import numpy as np
+
+STORE = Path(__file__).parent
+
+# One float32 rounding is 6e-8 relative. The short programs of these tests chain some tens of roundings, and sums may be taken
+# in another order than PyTorch's, so that results agree to about a hundred roundings.
+FLOAT32_RTOL = 1e-5
+# Absolute part, for entries that cancel to almost nothing beside terms of order one.
+FLOAT32_ATOL = 1e-6
+# The same reasoning for float64 (one rounding is 1e-16), with room for the last digits of exp, log and erf of two libraries.
+FLOAT64_RTOL = 1e-12
+
+
+def as_array(value):
+    """The numbers of a tensor, number or nested list as a numpy array."""
+    return value.detach().numpy() if hasattr(value, "detach") else np.asarray(value)
+
+
+def assert_close(actual, expected, rtol=FLOAT32_RTOL, atol=FLOAT32_ATOL):
+    """Equal shapes and, within the tolerance, equal numbers (NaN equals NaN)."""
+    actual, expected = as_array(actual), as_array(expected)
+    assert actual.shape == expected.shape
+    np.testing.assert_allclose(actual, expected, rtol=rtol, atol=atol)
+
+
+def assert_same_tree(actual, expected):
+    """Results of two runs agree: same nesting, same dtypes, close numbers."""
+    if isinstance(expected, (tuple, list)):
+        assert type(actual) is type(expected) and len(actual) == len(expected)
+        for one, other in zip(actual, expected):
+            assert_same_tree(one, other)
+    elif isinstance(expected, dict):
+        assert actual.keys() == expected.keys()
+        for key in expected:
+            assert_same_tree(actual[key], expected[key])
+    elif hasattr(expected, "detach"):
+        assert actual.dtype == expected.dtype
+        assert actual.requires_grad == expected.requires_grad
+        assert_close(actual, expected)
+    else:
+        assert actual == expected
+
+
+def load(name):
+    """The arrays that `store.py` wrote under this name."""
+    with np.load(STORE / f"{name}.npz") as stored:
+        return dict(stored)
