@@ -37,11 +37,11 @@ $(VENV)/.test: pyproject.toml $(BIN)/python
 	touch $@
 
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || { \
 	  echo 'tracegrad needs Python 3.10 or newer, and "$(PYTHON)" is not: make PYTHON=/path/to/python3' >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
 	  echo '$(PYTHON) has no venv module: install it (Debian: apt install python3-venv make gcc libc6-dev)' >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 compiler:
 	@for cc in '$(CC)' gcc clang cc; do command -v $$cc >/dev/null 2>&1 && exit 0; done; \

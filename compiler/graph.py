@@ -1,80 +1,24 @@
 """The graph level: frozen nodes with one output each, compared by identity.
 
 A graph holds its inputs and its results only; the order of evaluation is derived, so dead code cannot exist.
+Graphs compare by structure, nodes by identity.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 
 from ..ops.core import Number, Params, Primitive
-from ..ops.operators import Operators
 from ..ops.sources import full_primitive, input_primitive
 from ..ops.types import DType, Type
+from .node import NOWHERE, Node, Origin, Result, topological
+from .printing import graph_text, structure_text
 
-
-@dataclass(frozen=True)
-class Origin:
-    """Where in the user's program a node comes from: file and line, module path (``fc1``), and ∂ for derivatives."""
-
-    file: str = ""
-    line: int = 0
-    module: str = ""
-    derivative: bool = False
-
-    @property
-    def place(self) -> str:
-        return f"{self.file.rsplit('/', 1)[-1]}:{self.line}" if self.file else ""
-
-    def __str__(self) -> str:
-        return " ".join(part for part in ("∂" if self.derivative else "", self.place, self.module) if part)
-
-
-NOWHERE = Origin()
-
-
-@dataclass(frozen=True, eq=False)
-class Node(Operators):
-    """One value: a primitive applied to other nodes. Operators on nodes go to the current interpreter (a Builder)."""
-
-    op: Primitive
-    args: tuple[Node, ...]
-    params: tuple[tuple[str, Any], ...]
-    type: Type
-    origin: Origin = NOWHERE
-
-    def param(self, name: str) -> Any:
-        """The parameter called `name`; KeyError if the primitive has none."""
-        return dict(self.params)[name]
-
-    @property
-    def is_input(self) -> bool:
-        return self.op is input_primitive
-
-    @property
-    def is_constant(self) -> bool:
-        """True for a number without dimensions, known when the graph is built."""
-        return self.op is full_primitive and self.type.shape == ()
-
-    @property
-    def label(self) -> str:
-        return str(self.param("name")) if self.is_input else ""
-
-    def __repr__(self) -> str:
-        return f"<{self.op.name} {self.type}>"
-
-
-@dataclass(frozen=True, eq=False)
-class Result:
-    """What a graph gives back: `node` under `name`; with `into` it overwrites the memory of that input instead."""
-
-    name: str
-    node: Node
-    into: str | None = None
+__all__ = ["NOWHERE", "Builder", "Graph", "Node", "Origin", "Result", "topological", "users"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,40 +31,51 @@ class Graph:
 
     def nodes(self) -> tuple[Node, ...]:
         """Every node that a result needs, operands before users, inputs first."""
+        return self._nodes
+
+    @cached_property
+    def _nodes(self) -> tuple[Node, ...]:
         return tuple(dict.fromkeys((*self.inputs, *topological(r.node for r in self.results))))
 
-    def rewritten(self, replacement: Mapping[Node, Node]) -> Graph:
-        """The same graph with nodes replaced; users of a replaced node are rebuilt."""
+    @cached_property
+    def _structure(self) -> str:
+        return structure_text(self.name, self._nodes, self.results)
+
+    def __str__(self) -> str:
+        return graph_text(self.name, self._nodes, self.results)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal names, types, parameters and wiring. Origins do not count."""
+        return self._structure == other._structure if isinstance(other, Graph) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._structure)
+
+    def result(self, name: str) -> Node | None:
+        """The node returned under `name`, None if there is none."""
+        return next((r.node for r in self.results if r.name == name), None)
+
+    def mapped(self, rule: Callable[[Node], Node]) -> Graph:
+        """The graph with each node replaced by ``rule(node)``, operands first: rules see operands already replaced."""
         done: dict[Node, Node] = {}
-        for node in self.nodes():
-            target = replacement.get(node, node)
-            done[node] = done[target] if target in done else with_args(target, done)
+        for node in self._nodes:
+            done[node] = rule(_with_args(node, tuple(done[a] for a in node.args)))
+        return self._with_results(done)
+
+    def substituted(self, replacement: Mapping[Node, Node]) -> Graph:
+        """The graph reading `replacement[node]` wherever it read `node`."""
+        done: dict[Node, Node] = {}
+        for node in self._nodes:
+            done[node] = replacement.get(node) or _with_args(node, tuple(done[a] for a in node.args))
+        return self._with_results(done)
+
+    def _with_results(self, done: Mapping[Node, Node]) -> Graph:
         return replace(self, results=tuple(replace(r, node=done[r.node]) for r in self.results))
 
 
-def with_args(node: Node, mapping: Mapping[Node, Node]) -> Node:
-    """`node` reading the mapped operands; itself when nothing changes."""
-    args = tuple(mapping.get(a, a) for a in node.args)
-    return node if all(a is b for a, b in zip(args, node.args, strict=True)) else replace(node, args=args)
-
-
-def topological(roots: Iterable[Node]) -> list[Node]:
-    """Operands before users, without recursion (deep nets)."""
-    order: list[Node] = []
-    seen: set[Node] = set()
-    for root in roots:
-        stack: list[tuple[Node, Iterator[Node]]] = [] if root in seen else [(root, iter(root.args))]
-        seen.add(root)
-        while stack:
-            node, rest = stack[-1]
-            following = next((a for a in rest if a not in seen), None)
-            if following is None:
-                order.append(node)
-                stack.pop()
-            else:
-                seen.add(following)
-                stack.append((following, iter(following.args)))
-    return order
+def _with_args(node: Node, args: tuple[Node, ...]) -> Node:
+    """`node` reading other operands; itself when they are its own. (Node's `==` is identity.)"""
+    return node if args == node.args else Node(node.op, args, node.params, node.type, node.origin)
 
 
 def users(graph: Graph) -> dict[Node, list[Node]]:
@@ -149,9 +104,11 @@ class Builder:
         return Node(primitive, tuple(operands), tuple(params.items()), of, self.origin)
 
     def type_of(self, operand: Node) -> Type:
+        """The type that the node was built with."""
         return operand.type
 
     def is_number(self, operand: Node) -> bool:
+        """Constants promote as Python numbers do."""
         return operand.is_constant
 
     def constant(self, number: Number | np.generic, dtype: DType) -> Node:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .comparison import eq, where
-from .pointwise import floating_domain, pointwise
+from .pointwise import floating_domain, pointwise, without_bool
+from .sources import zeros
 
 add = pointwise(
     "add",
@@ -17,6 +20,11 @@ add = pointwise(
 sub = pointwise(
     "sub",
     inputs=("x", "y"),
+    domain=without_bool(
+        "Subtraction, the `-` operator, with two bool tensors is not supported. "
+        "Use the `^` or `logical_xor()` operator instead.",
+        RuntimeError,
+    ),
     c="{x} - {y}",
     eval=np.subtract,
     vjp={"x": lambda g: g, "y": lambda g: -g},
@@ -36,9 +44,43 @@ div = pointwise(
     eval=np.true_divide,
     vjp={"x": lambda g, y: g / y, "y": lambda g, y, out: -g * (out / y)},
 )
-neg = pointwise("neg", c="-{x}", eval=np.negative, vjp={"x": lambda g: -g})
+neg = pointwise(
+    "neg",
+    domain=without_bool(
+        "Negation, the `-` operator, on a bool tensor is not supported. "
+        "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.",
+        RuntimeError,
+    ),
+    c="-{x}",
+    eval=np.negative,
+    vjp={"x": lambda g: -g},
+)
 
-# At a tie each operand gets half (PyTorch's rule).
+
+def reciprocal(x: Any) -> Any:
+    """1 / x."""
+    return div(1, x)
+
+
+abs = pointwise(
+    "abs",
+    domain=without_bool("\"abs_cpu\" not implemented for 'Bool'"),
+    c="tg_abs{f}({x})",
+    eval=np.abs,
+    vjp={"x": lambda g, x: g * sign(x)},
+)
+
+
+def _sign(x: np.ndarray) -> np.ndarray:
+    """PyTorch's sign: 0 for NaN, where numpy gives NaN."""
+    return np.subtract(x > 0, x < 0, dtype=np.int8).astype(x.dtype)
+
+
+sign = pointwise(
+    "sign", c="({type})(({x} > 0) - ({x} < 0))", eval=_sign, vjp={"x": lambda x_type: zeros(x_type)}
+)
+
+# At a tie each operand gets half (PyTorch's rule); a NaN in either gives both the whole cotangent.
 maximum = pointwise(
     "maximum",
     inputs=("x", "y"),

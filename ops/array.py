@@ -37,7 +37,7 @@ class Array(Operators):
         self.label: str | None = None
 
     @property
-    def type(self) -> Any:
+    def type_(self) -> Type:
         return Type(dtype_of(self.ndarray), self.ndarray.shape)
 
 
@@ -50,13 +50,26 @@ class Evaluator:
     def evaluate(self, primitive: Primitive, operands: Sequence[Any], params: Params, kind: type[Array]) -> Any:
         """The value of one primitive as a new `kind` (Array or a subclass); a view op's result shares its buffer."""
         values = [o.ndarray if isinstance(o, Array) else o for o in operands]
-        out = primitive.evaluate(*values, **params)
+        out = self._computed(primitive, values, params)
         if type(out) is not np.ndarray:
             out = np.asarray(out)
         if primitive.is_view and isinstance(operands[0], Array) and shows(out, operands[0].ndarray):
             base = operands[0]
             return kind(out, base.buffer, (*base.steps, Step(primitive, tuple(params.items()))))
         return kind(out)
+
+    def _computed(self, primitive: Primitive, values: Sequence[Any], params: Params) -> Any:
+        """numpy's result. Infinities and NaN are values, not warnings; what numpy refuses, the type rule explains."""
+        try:
+            with np.errstate(all="ignore"):
+                return primitive.evaluate(*values, **params)
+        except ValueError:
+            primitive.type_rule(*(Type(dtype_of(v), v.shape) for v in values), **params)
+            raise
+
+    def literal(self, values: np.ndarray, kind: type[Array] = Array) -> Any:
+        """A new `kind` that holds `values`, numbers from the program itself; recorders add them as constants."""
+        return kind(values)
 
     def write(self, target: Array, value: Array | np.generic) -> None:
         """Store `value` (same type, or broadcastable) in `target`'s memory and count the version up."""
@@ -67,8 +80,11 @@ class Evaluator:
         """The numbers themselves, for code outside the graph (`item`, `print`, ``if``); recorders refuse."""
         return array.ndarray
 
+    def cut(self, array: Array) -> None:
+        """`array` was computed from values that require gradients, without being recorded (``no_grad``)."""
+
     def type_of(self, operand: Any) -> Type:
-        return Type(dtype_of(operand), ()) if isinstance(operand, np.generic) else operand.type
+        return Type(dtype_of(operand), ()) if isinstance(operand, np.generic) else operand.type_
 
     def is_number(self, operand: Any) -> bool:
         return isinstance(operand, np.generic)

@@ -1,6 +1,9 @@
-"""Comparisons, choices and logic, element by element."""
+"""Comparisons and choices, element by element."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +15,10 @@ def _comparison(name: str, c: str, eval: np.ufunc) -> Op:
     return pointwise(name, inputs=("x", "y"), c=c, eval=eval, vjp=NO_GRADIENT, result=bool_result)
 
 
+def _test(name: str, c: str, eval: Callable[..., Any]) -> Op:
+    return pointwise(name, c=c, eval=eval, vjp=NO_GRADIENT, result=bool_result)
+
+
 eq = _comparison("eq", "{x} == {y}", np.equal)
 ne = _comparison("ne", "{x} != {y}", np.not_equal)
 lt = _comparison("lt", "{x} < {y}", np.less)
@@ -19,7 +26,10 @@ le = _comparison("le", "{x} <= {y}", np.less_equal)
 gt = _comparison("gt", "{x} > {y}", np.greater)
 ge = _comparison("ge", "{x} >= {y}", np.greater_equal)
 
-logical_not = pointwise("logical_not", c="!{x}", eval=np.logical_not, vjp=NO_GRADIENT, result=bool_result)
+# Only NaN differs from itself; only infinities and NaN minus themselves are not zero. So one line serves every type.
+isnan = _test("isnan", "{x} != {x}", np.isnan)
+isfinite = _test("isfinite", "{x} - {x} == 0", np.isfinite)
+isinf = _test("isinf", "{x} == {x} && {x} - {x} != 0", np.isinf)
 
 # The branch that is not taken gets an exact zero, so a NaN there cannot leak into the gradient.
 where = pointwise(

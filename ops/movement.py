@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .core import Movement, bind, define
+from .core import Movement, Number, bind, current, define
+from .sources import zeros
 from .types import Type
 
 Shape = tuple[int, ...]
@@ -77,3 +79,168 @@ broadcast_primitive = define(
 def broadcast(x: Any, shape: Shape) -> Any:
     """x repeated along axes of extent 1 and new leading axes."""
     return bind(broadcast_primitive, x, shape=shape)
+
+
+# ------------------------------------------------------------------------------------------------------ parts
+
+
+def _slices(starts: Shape, stops: Shape, steps: Shape) -> tuple[Any, ...]:
+    # `slice` is this module's op; Python's own is reached through numpy's helper.
+    return tuple(np.s_[start:stop:step] for start, stop, step in zip(starts, stops, steps, strict=True))
+
+
+def _stops(starts: Shape, steps: Shape, shape: Shape) -> Shape:
+    """Where a region of `shape` ends that begins at `starts` and strides by `steps`."""
+    return tuple(
+        start + (extent - 1) * step + 1 if extent else start
+        for start, step, extent in zip(starts, steps, shape, strict=True)
+    )
+
+
+def _sliced(x: Type, starts: Shape, stops: Shape, steps: Shape) -> Type:
+    regions = zip(x.shape, starts, stops, steps, strict=True)
+    if not all(0 <= start <= stop <= extent and step > 0 for extent, start, stop, step in regions):
+        raise IndexError(f"slice {starts}:{stops}:{steps} does not lie inside {x}")
+    return Type(x.dtype, tuple(-(-(b - a) // step) for a, b, step in zip(starts, stops, steps, strict=True)))
+
+
+slice_primitive = define(
+    "slice",
+    ("x",),
+    type=_sliced,
+    eval=lambda x, starts, stops, steps: x[_slices(starts, stops, steps)],
+    lower=Movement("slice", view=True),
+    vjp={"x": lambda g, x_type, starts, steps: update_slice(zeros(x_type), g, starts, steps)},
+)
+
+
+def slice(x: Any, starts: Shape, stops: Shape, steps: Shape) -> Any:
+    """``x[starts:stops:steps]`` along every axis; steps are positive, stops are inside x."""
+    return bind(slice_primitive, x, starts=starts, stops=stops, steps=steps)
+
+
+def _updated(x: Type, update: Type, starts: Shape, steps: Shape) -> Type:
+    if update.dtype is not x.dtype:
+        raise TypeError(f"update_slice writes {update} into {x}: cast one of them first")
+    _sliced(x, starts, _stops(starts, steps, update.shape), steps)
+    return x
+
+
+def _update(x: np.ndarray, update: np.ndarray, starts: Shape, steps: Shape) -> np.ndarray:
+    out = np.array(x)
+    out[_slices(starts, _stops(starts, steps, update.shape), steps)] = update
+    return out
+
+
+update_slice_primitive = define(
+    "update_slice",
+    ("x", "update"),
+    type=_updated,
+    eval=_update,
+    lower=Movement("update_slice"),
+    vjp={
+        "x": lambda g, update_type, starts, steps: update_slice(g, zeros(update_type), starts, steps),
+        "update": lambda g, update_type, starts, steps: slice(
+            g, starts, _stops(starts, steps, update_type.shape), steps
+        ),
+    },
+    backward_name="SliceScatterBackward0",
+)
+
+
+def update_slice(x: Any, update: Any, starts: Shape, steps: Shape) -> Any:
+    """x with the region that begins at `starts` and strides by `steps` replaced by `update`."""
+    return bind(update_slice_primitive, x, update, starts=starts, steps=steps)
+
+
+# ----------------------------------------------------------------------------------------------------- copies
+
+
+flip_primitive = define(
+    "flip",
+    ("x",),
+    type=lambda x, axes: x,
+    eval=lambda x, axes: np.array(np.flip(x, axes), order="C"),
+    lower=Movement("flip"),
+    vjp={"x": lambda g, axes: flip(g, axes)},
+)
+
+
+def flip(x: Any, axes: Shape) -> Any:
+    """x with the order along `axes` reversed."""
+    return bind(flip_primitive, x, axes=axes)
+
+
+def _padded(x: Type, low: Shape, high: Shape, value: Number) -> Type:
+    return Type(x.dtype, tuple(a + extent + b for a, extent, b in zip(low, x.shape, high, strict=True)))
+
+
+def _pad(x: np.ndarray, low: Shape, high: Shape, value: Number) -> np.ndarray:
+    out = np.full([a + extent + b for a, extent, b in zip(low, x.shape, high, strict=True)], value, x.dtype)
+    out[tuple(np.s_[a : a + extent] for a, extent in zip(low, x.shape, strict=True))] = x
+    return out
+
+
+def _unpad(g: Any, x_type: Type, low: Shape) -> Any:
+    stops = tuple(a + extent for a, extent in zip(low, x_type.shape, strict=True))
+    return slice(g, low, stops, (1,) * x_type.ndim)
+
+
+pad_primitive = define(
+    "pad",
+    ("x",),
+    type=_padded,
+    eval=_pad,
+    lower=Movement("pad"),
+    vjp={"x": lambda g, x_type, low: _unpad(g, x_type, low)},
+    backward_name="ConstantPadNdBackward0",
+)
+
+
+def pad(x: Any, low: Shape, high: Shape, value: Number = 0) -> Any:
+    """x with `low` and `high` elements of `value` before and behind it, along every axis."""
+    return bind(pad_primitive, x, low=low, high=high, value=value)
+
+
+def _concatenated(*xs: Type, axis: int, extents: Shape) -> Type:
+    first = xs[0]
+    for number, x in enumerate(xs):
+        if x.ndim != first.ndim:
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {x.ndim}")
+        for other, (expected, extent) in enumerate(zip(first.shape, x.shape, strict=True)):
+            if other != axis and extent != expected:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {axis}. "
+                    f"Expected size {expected} but got size {extent} for tensor number {number} in the list."
+                )
+    return Type(first.dtype, (*first.shape[:axis], sum(extents), *first.shape[axis + 1 :]))
+
+
+def _part(g: Any, index: int, axis: int, extents: Shape) -> Any:
+    """The part of `g` that belongs to operand `index`."""
+    shape = list(current().type_of(g).shape)
+    starts = [0] * len(shape)
+    starts[axis] = sum(extents[:index])
+    shape[axis] = starts[axis] + extents[index]
+    return slice(g, tuple(starts), tuple(shape), (1,) * len(shape))
+
+
+concatenate_primitive = define(
+    "concatenate",
+    ("*xs",),
+    type=_concatenated,
+    eval=lambda *xs, axis, extents: np.concatenate(xs, axis),
+    lower=Movement("concatenate"),
+    # `extents`, the operands' sizes along the axis, spare the rule their types.
+    vjp={"xs": lambda g, index, axis, extents: _part(g, index, axis, extents)},
+    backward_name="CatBackward0",
+)
+
+
+def concatenate(xs: Sequence[Any], axis: int) -> Any:
+    """The operands, of one type, one behind the other along `axis`.
+
+    RuntimeError where they do not fit together.
+    """
+    extents = tuple(current().type_of(x).shape[axis] for x in xs)
+    return bind(concatenate_primitive, *xs, axis=axis, extents=extents)

@@ -15,6 +15,9 @@ class Operators:
 
     __slots__ = ()
 
+    # `numpy_number * value` leaves the multiplication to us; without it numpy would make an array of objects.
+    __array_priority__ = 1000
+
     def __add__(self, other: Any) -> Any:
         return arithmetic.add(self, other)
 
@@ -49,7 +52,7 @@ class Operators:
         return elementary.pow(other, self)
 
     def __abs__(self) -> Any:
-        return elementary.abs(self)
+        return arithmetic.abs(self)
 
     def __lt__(self, other: Any) -> Any:
         return comparison.lt(self, other)

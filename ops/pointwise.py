@@ -78,7 +78,10 @@ def pointwise(
     """
 
     def type_rule(*types: Type) -> Type:
-        return Type(result(types[-1].dtype), broadcast_shapes(*(t.shape for t in types)))
+        dtype = types[-1].dtype
+        if any(t.dtype is not dtype for t in types[unpromoted:]) or domain(dtype) is not dtype:
+            raise TypeError(f"{name} has operands of one type that it computes in, got {', '.join(map(str, types))}")
+        return Type(result(dtype), broadcast_shapes(*(t.shape for t in types)))
 
     primitive = define(
         name, inputs, type=type_rule, eval=eval, lower=Pointwise(c), vjp=vjp, backward_name=backward_name
@@ -95,6 +98,28 @@ def pointwise(
 
 
 floating_domain = _floating
+
+
+def without_bool(message: str, error: type[Exception] = NotImplementedError) -> Callable[[DType], DType]:
+    """The domain of ops that bool does not have; `message` is PyTorch's."""
+
+    def domain(dtype: DType) -> DType:
+        if dtype is bool_:
+            raise error(message)
+        return dtype
+
+    return domain
+
+
+def without_floating(message: str) -> Callable[[DType], DType]:
+    """The domain of ops on bits: bool and integers; `message` is PyTorch's."""
+
+    def domain(dtype: DType) -> DType:
+        if dtype.is_floating_point:
+            raise NotImplementedError(message)
+        return dtype
+
+    return domain
 
 
 def bool_result(_: DType) -> DType:

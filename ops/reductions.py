@@ -2,38 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .core import Reduction, bind, define
-from .movement import broadcast_along
-from .types import DType, Type, int64
+from .comparison import eq, where
+from .core import NO_GRADIENT, Kernel, NoGradient, Primitive, Reduction, Rule, bind, current, define
+from .movement import broadcast_along, reshape, transpose
+from .pointwise import cast
+from .scans import products_of_others
+from .types import DType, Type, bool_, int64
+
+Axes = tuple[int, ...]
 
 
-def _folded(x: Type, axes: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(n for axis, n in enumerate(x.shape) if axis not in axes)
+def _folded(shape: tuple[int, ...], axes: Axes) -> tuple[int, ...]:
+    return tuple(n for axis, n in enumerate(shape) if axis not in axes)
 
 
-def _sum_type(x: Type, axes: tuple[int, ...]) -> Type:
-    return Type(x.dtype, _folded(x, axes))
+def _fold(
+    name: str,
+    fold: np.ufunc,
+    lower: Reduction,
+    vjp: Rule | NoGradient,
+    type: Callable[[Type, Axes], Type] | None = None,
+) -> Primitive:
+    def same_type(x: Type, axes: Axes) -> Type:
+        return Type(x.dtype, _folded(x.shape, axes))
+
+    def evaluate(x: np.ndarray, axes: Axes) -> Any:
+        return fold.reduce(x, axis=axes, dtype=x.dtype)
+
+    return define(name, ("x",), type=type or same_type, eval=evaluate, lower=lower, vjp={"x": vjp})
 
 
-def _sum(x: np.ndarray, axes: tuple[int, ...]) -> Any:
-    return np.add.reduce(x, axis=axes, dtype=x.dtype)
-
-
-sum_primitive = define(
+sum_primitive = _fold(
     "sum",
-    ("x",),
-    type=_sum_type,
-    eval=_sum,
-    lower=Reduction("add", "0", "{acc} + {x}"),
-    vjp={"x": lambda g, x_type, axes: broadcast_along(g, axes, x_type.shape)},
+    np.add,
+    Reduction("add", "0", "{acc} + {x}"),
+    lambda g, x_type, axes: broadcast_along(g, axes, x_type.shape),
 )
 
 
-def sum(x: Any, axes: tuple[int, ...]) -> Any:
+def sum(x: Any, axes: Axes) -> Any:
     """The sum over `axes`, in x's own type (integers are widened by the caller)."""
     return bind(sum_primitive, x, axes=axes)
 
@@ -41,3 +53,109 @@ def sum(x: Any, axes: tuple[int, ...]) -> Any:
 def sum_dtype(dtype: DType) -> DType:
     """The type PyTorch sums in: int64 for bool and integers, the same for floats."""
     return dtype if dtype.is_floating_point else int64
+
+
+def _prod_rule(g: Any, x: Any, x_type: Type, axes: Axes) -> Any:
+    return broadcast_along(g, axes, x_type.shape) * _products_of_other_elements(x, x_type, axes)
+
+
+def _products_of_other_elements(x: Any, of: Type, axes: Axes) -> Any:
+    """For each element the product of the others that are folded with it: out / x, also where x is 0."""
+    kept = tuple(axis for axis in range(of.ndim) if axis not in axes)
+    last = transpose(x, (*kept, *axes))
+    shape = tuple(of.shape[axis] for axis in (*kept, *axes))
+    others = products_of_others(reshape(last, (*_folded(of.shape, axes), _extent(of.shape, axes))), len(kept))
+    back = tuple(int(i) for i in np.argsort((*kept, *axes)))
+    return transpose(reshape(others, shape), back)
+
+
+def _extent(shape: tuple[int, ...], axes: Axes) -> int:
+    return int(np.prod([shape[axis] for axis in axes], dtype=np.int64))
+
+
+prod_primitive = _fold("prod", np.multiply, Reduction("mul", "1", "{acc} * {x}"), _prod_rule)
+
+
+def prod(x: Any, axes: Axes) -> Any:
+    """The product over `axes`, in x's own type (integers are widened by the caller)."""
+    return bind(prod_primitive, x, axes=axes)
+
+
+def _extreme(name: str, fold: np.ufunc, kind: str, init: str) -> Primitive:
+    def extreme_type(x: Type, axes: Axes) -> Type:
+        _refuse_empty(name, x.shape, axes)
+        return Type(x.dtype, _folded(x.shape, axes))
+
+    def rule(g: Any, x: Any, out: Any, x_type: Type, axes: Axes) -> Any:
+        """Ties share evenly; where the extreme is NaN nothing equals it, and 0 / 0 makes the gradient NaN."""
+        hit = eq(x, broadcast_along(out, axes, x_type.shape))
+        hits = sum(cast(hit, x_type.dtype), axes)
+        return where(hit, broadcast_along(g, axes, x_type.shape), 0) / broadcast_along(hits, axes, x_type.shape)
+
+    return _fold(name, fold, Reduction(kind, init, f"tg_{kind}{{f}}({{acc}}, {{x}})"), rule, extreme_type)
+
+
+def _refuse_empty(name: str, shape: tuple[int, ...], axes: Axes) -> None:
+    for axis in axes:
+        if shape[axis] == 0:
+            raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
+
+
+amax_primitive = _extreme("amax", np.maximum, "max", "LOWEST")
+amin_primitive = _extreme("amin", np.minimum, "min", "HIGHEST")
+
+
+def amax(x: Any, axes: Axes) -> Any:
+    """The largest element over `axes`, NaN if there is one; IndexError where there are no elements."""
+    return bind(amax_primitive, x, axes=axes)
+
+
+def amin(x: Any, axes: Axes) -> Any:
+    """The smallest element over `axes`, NaN if there is one; IndexError where there are no elements."""
+    return bind(amin_primitive, x, axes=axes)
+
+
+def _truth(x: Type, axes: Axes) -> Type:
+    if x.dtype is not bool_:
+        raise TypeError(f"any and all fold bool, got {x}; cast to bool first")
+    return Type(bool_, _folded(x.shape, axes))
+
+
+any_primitive = _fold("any", np.logical_or, Reduction("max", "0", "{acc} || {x}"), NO_GRADIENT, _truth)
+all_primitive = _fold("all", np.logical_and, Reduction("min", "1", "{acc} && {x}"), NO_GRADIENT, _truth)
+
+
+def any(x: Any, axes: Axes) -> Any:
+    """Whether some element over `axes` is not 0; False where there are none."""
+    return bind(any_primitive, _as_truth(x), axes=axes)
+
+
+def all(x: Any, axes: Axes) -> Any:
+    """Whether every element over `axes` is not 0; True where there are none."""
+    return bind(all_primitive, _as_truth(x), axes=axes)
+
+
+def _as_truth(x: Any) -> Any:
+    return x if current().type_of(x).dtype is bool_ else cast(x, bool_)
+
+
+def _position(name: str, find: Callable[..., Any]) -> Primitive:
+    def position_type(x: Type, axis: int) -> Type:
+        _refuse_empty(name, x.shape, (axis,))
+        return Type(int64, _folded(x.shape, (axis,)))
+
+    return define(name, ("x",), type=position_type, eval=find, lower=Kernel(name), vjp=NO_GRADIENT)
+
+
+argmax_primitive = _position("argmax", np.argmax)
+argmin_primitive = _position("argmin", np.argmin)
+
+
+def argmax(x: Any, axis: int) -> Any:
+    """Where along `axis` the largest element stands first, as int64; NaN counts as the largest."""
+    return bind(argmax_primitive, x, axis=axis)
+
+
+def argmin(x: Any, axis: int) -> Any:
+    """Where along `axis` the smallest element stands first, as int64; NaN counts as the smallest."""
+    return bind(argmin_primitive, x, axis=axis)

@@ -29,6 +29,11 @@ def full(shape: tuple[int, ...], value: Number, dtype: DType) -> Any:
     return bind(full_primitive, shape=shape, value=value, dtype=dtype)
 
 
+def zeros(of: Type) -> Any:
+    """Zeros of one type: the derivative of what is constant between its jumps."""
+    return full(of.shape, 0, of.dtype)
+
+
 def _iota_type(shape: tuple[int, ...], axis: int, dtype: DType) -> Type:
     return Type(dtype, shape)
 

@@ -1,4 +1,4 @@
-"""Applying a derivative rule: collect what it names, call it, undo broadcasting. Used by the tape and by the compiler."""
+"""Applying a derivative rule: collect what it names, call it, undo broadcasting. For the tape and for the compiler."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ def names_needed(primitive: Primitive, positions: tuple[int, ...]) -> frozenset[
     return frozenset(name for rule in rules if rule is not None for name in rule.needs)
 
 
-def pull_back(primitive: Primitive, position: int, g: Any, known: Mapping[str, Any], params: Params, shape: tuple[int, ...]) -> Any:
+def pull_back(
+    primitive: Primitive, position: int, g: Any, known: Mapping[str, Any], params: Params, shape: tuple[int, ...]
+) -> Any:
     """The cotangent of one operand.
 
     `known` maps operand names, ``out`` and the ``…_type`` names to what the rule wants of them; `shape` is the
@@ -25,7 +27,7 @@ def pull_back(primitive: Primitive, position: int, g: Any, known: Mapping[str, A
     """
     rule = primitive.derivative(position)
     assert rule is not None, f"{primitive.name} has no gradient for operand {position}"
-    arguments = {"g": g, "index": position}
+    arguments = {"g": g, "index": position} if primitive.variadic else {"g": g}
     values = [arguments[n] if n in arguments else params[n] if n in params else known[n] for n in rule.needs]
     return unbroadcast(rule.rule(*values), shape)
 

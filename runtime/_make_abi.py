@@ -1,6 +1,7 @@
 """Makes `_abi.py`: run `python -m tracegrad.runtime._make_abi` after a change of the signature.
 
-cffi parses a declaration in about 45 ms at every start; the file that it emits here is imported in 2 ms and needs no parser.
+cffi parses a declaration in about 45 ms at every start; the file that it emits here is imported in 2 ms and needs no
+parser.
 """
 
 from pathlib import Path

@@ -48,9 +48,13 @@ def build(
 ) -> Built:
     """Compile `units` into one shared library, or find it in the cache.
 
-    A unit may include every header of `runtime/include` and those in `headers` (file name to text). The C and its headers
-    are kept beside the library, so that the folder compiles by itself. Raises ToolchainMissing, CompileFailed,
+    A unit may include every header of `runtime/include` and those in `headers` (file name to text). The C and its
+    headers are kept beside the library, so that the folder compiles by itself. Raises ToolchainMissing, CompileFailed,
     CacheUnusable, or ValueError for a flag or a file name that is not allowed.
+
+    >>> built = build([Unit("step", "int tracegrad_step(void *const *slots) { return slots == 0; }", ("-O2",))])
+    >>> built.sources[0].name
+    'step.c'
     """
     start = time.perf_counter()
     headers = _all_headers(headers or {})
@@ -112,29 +116,37 @@ def _write_sources(
 
 
 def _compile(compiler: Compiler, units: Sequence[Unit], sources: tuple[Path, ...], workspace: Path) -> Path:
-    """One compiler process for a program of one unit; else one per unit, as many at once as there are CPUs, and a link."""
+    """One compiler process for a program of one unit; else one per unit, as many at once as CPUs, and a link."""
     if len(units) == 1:
-        _run(compiler, units[0].flags, [str(sources[0])], LIBRARY, workspace)
+        _run(compiler, [*_compile_flags(units[0]), *_link_flags(units)], [str(sources[0])], LIBRARY, workspace)
         return workspace / LIBRARY
     objects = [f"{unit.name}.o" for unit in units]
     with ThreadPoolExecutor(min(len(units), _cpu_count())) as pool:
         jobs = [
-            pool.submit(_run, compiler, ("-c", *unit.flags), [str(source)], target, workspace)
+            pool.submit(_run, compiler, ["-c", *_compile_flags(unit)], [str(source)], target, workspace)
             for unit, source, target in zip(units, sources, objects, strict=True)
         ]
         for job in jobs:
             job.result()
-    flags = dict.fromkeys(flag for unit in units for flag in unit.flags)  # a set that keeps the order
-    _run(compiler, tuple(flags), objects, LIBRARY, workspace)
+    _run(compiler, _link_flags(units), objects, LIBRARY, workspace)
     return workspace / LIBRARY
 
 
+def _compile_flags(unit: Unit) -> list[str]:
+    return ["-fPIC", *(flag for flag in unit.flags if flag not in LINK_ONLY)]
+
+
+def _link_flags(units: Sequence[Unit]) -> list[str]:
+    """Only what a linker understands: clang warns of the rest, which -Werror would make an error."""
+    wanted = {flag for unit in units for flag in unit.flags}
+    return ["-shared", *(flag for flag in ("-pthread", "-fsanitize=address,undefined", "-lm") if flag in wanted)]
+
+
 def _run(compiler: Compiler, flags: Sequence[str], inputs: Sequence[str], output: str, workspace: Path) -> None:
-    linking = [] if "-c" in flags else ["-shared"]
-    libraries = ["-lm"] if linking and "-lm" in flags else []  # a library has to follow what uses it
-    own = [flag for flag in flags if flag not in LINK_ONLY]
-    # Inputs and output are short names in the workspace where they can be: what is shown can be run again anywhere.
-    command = [*compiler.command, *own, "-fPIC", *linking, *inputs, "-o", output, *libraries]
+    # The output is a bare name in the workspace, so that the command that is shown can be run again from anywhere.
+    libraries = [flag for flag in flags if flag == "-lm"]  # a library has to follow what uses it
+    options = [flag for flag in flags if flag != "-lm"]
+    command = [*compiler.command, *options, *inputs, "-o", output, *libraries]
     result = run(command, workspace)
     if result.returncode:
         raise CompileFailed(_failure(compiler, command, result.returncode, result.stderr, inputs))

@@ -5,8 +5,8 @@
     <cache>/<key>/entry.json               names the two; written last, so that an entry is there whole or not at all
     <cache>/tmp-<random>/                  one build under way
 
-Every file arrives by an atomic rename and equal keys have equal contents, so any number of threads and processes may build
-the same program at once without a lock, and a killed build leaves nothing that blocks the next.
+Every file arrives by an atomic rename and equal keys have equal contents, so any number of threads and processes may
+build the same program at once without a lock, and a killed build leaves nothing that blocks the next.
 """
 
 import hashlib

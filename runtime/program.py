@@ -1,12 +1,12 @@
 """Loading a shared library and calling its step: cffi in ABI mode, out of line, one pointer per call."""
 
 import os
-import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy import ndarray  # by its own name: a look-up less in `address_of`
 
 from .errors import LoadFailed, ToolchainMissing, three_parts
 
@@ -16,11 +16,10 @@ except ModuleNotFoundError:  # eager mode needs numpy only, and imports this mod
     ffi = None
 
 # In CPython `id` is the object's address, and `char *data` right behind the object header is part of numpy's binary
-# interface (every extension module reads it there by macro), so it cannot move. Seen as a table of words that begins one
-# header above address zero, memory has that pointer at `id / word size`: 0.2 µs, where `ffi.from_buffer` with a cast
-# takes 0.5, knows only contiguous arrays, and `array.ctypes.data` takes 1.5.
-_WORD = struct.calcsize("P")
-_DATA_POINTERS = None if ffi is None else ffi.cast("uintptr_t *", object.__basicsize__)
+# interface (every extension module reads it there by macro), so it cannot move. Seen as a table of words that begins
+# one header above address zero, memory has that pointer at `id / 8`, 8 bytes being a word: 0.2 µs, where
+# `ffi.from_buffer` with a cast takes 0.5 and knows only contiguous arrays, and `array.ctypes.data` takes 1.5.
+_DATA_POINTERS: Any = None if ffi is None else ffi.cast("uintptr_t *", object.__basicsize__)
 
 
 class Program:
@@ -49,11 +48,14 @@ def load(path: str | os.PathLike[str]) -> Program:
     path = Path(path).absolute()
     try:
         library = ffi.dlopen(str(path), os.RTLD_NOW | os.RTLD_LOCAL | os.RTLD_NODELETE)
-        step = library.tracegrad_step
-    except (OSError, AttributeError) as error:
-        remedy = "set TRACEGRAD_CACHE_DIR to a folder from which programs may run (mounted without noexec), or rebuild"
+    except OSError as error:
+        remedy = "set TRACEGRAD_CACHE_DIR to a folder that programs may run from (not mounted with noexec)"
         raise LoadFailed(three_parts(f"the compiled program cannot be loaded: {error}", str(path), remedy)) from error
-    return Program(path, step)
+    try:
+        return Program(path, library.tracegrad_step)
+    except ffi.error as error:
+        remedy = "define `int tracegrad_step(void *const *slots)` with default visibility"
+        raise LoadFailed(three_parts("the library has no function tracegrad_step", str(path), remedy)) from error
 
 
 class SlotTable:
@@ -70,7 +72,7 @@ class SlotTable:
         _require_cffi()
         self.pointer = ffi.new("void *[]", length)
         # Writing an integer through this view costs a fifth of making a `void *` for it. The view owns the table too.
-        self._words = memoryview(ffi.buffer(self.pointer)).cast("B").cast("N")
+        self._words = memoryview(ffi.buffer(self.pointer)).cast("B").cast("L")  # an address, on every POSIX system
 
     def __len__(self) -> int:
         return len(self._words)
@@ -79,20 +81,20 @@ class SlotTable:
         """Put `address` into a slot; IndexError beyond the table."""
         self._words[index] = address
 
-    def set_array(self, index: int, array: np.ndarray) -> None:
+    def set_array(self, index: int, array: ndarray) -> None:
         """Put the address of the first element of `array` into a slot; IndexError beyond the table."""
         self._words[index] = address_of(array)
 
 
-def address_of(array: np.ndarray) -> int:
-    """The address of `array[0, ..., 0]`: of any array, strided, read-only, 0-d or empty. TypeError for other objects."""
-    if not isinstance(array, np.ndarray):
+def address_of(array: ndarray) -> int:
+    """The address of the first element of any array: strided, read-only, 0-d, empty. TypeError for other objects."""
+    if not isinstance(array, ndarray):
         raise TypeError(_not_an_array(array))
-    return _DATA_POINTERS[id(array) // _WORD]
+    return _DATA_POINTERS[id(array) >> 3]
 
 
-def allocate(nbytes: int, alignment: int = 64) -> np.ndarray:
-    """An uninitialised uint8 array of `nbytes` whose first byte lies at a multiple of `alignment`, a power of two."""
+def allocate(nbytes: int, alignment: int = 64) -> ndarray:
+    """An uninitialised uint8 array of `nbytes`; its first byte is at a multiple of `alignment`, a power of two."""
     if nbytes < 0 or alignment < 1 or alignment & (alignment - 1):
         what = f"cannot allocate {nbytes} bytes aligned to {alignment}"
         raise ValueError(three_parts(what, "in allocate", "use a size of at least 0 and a power of two"))

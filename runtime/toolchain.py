@@ -7,18 +7,22 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from .errors import ToolchainMissing, three_parts
 
-ALLOWED_FLAGS = frozenset(
-    """-std=c17 -std=gnu17 -O1 -O2 -O3 -march=native -fopenmp-simd -ffp-contract=off -ffp-contract=fast -fno-math-errno
-    -fno-trapping-math -fPIC -shared -fvisibility=hidden -Wall -Wextra -Werror -g -fsanitize=address,undefined
-    -fno-omit-frame-pointer -pthread -lm""".split()
-)
+# fmt: off
+ALLOWED_FLAGS = frozenset((
+    "-std=c17", "-std=gnu17", "-O1", "-O2", "-O3", "-march=native", "-fopenmp-simd",
+    # None of these assumes away NaN, infinities or signed zeros.
+    "-ffp-contract=off", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math",
+    "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-lm",
+    "-Wall", "-Wextra", "-Werror", "-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer",
+))
+# fmt: on
 
 # Variables that change what the compiler finds, and therefore what it makes: part of its identity.
 SEARCH_VARIABLES = ("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "SDKROOT")
@@ -55,10 +59,10 @@ def check_flags(flags: Iterable[str]) -> None:
 
 
 def find_compiler() -> Compiler | None:
-    """The first that works of $CC (which may hold arguments), gcc, clang, cc, and the `ziglang` wheel; None without any.
+    """The first that works of $CC (which may hold arguments), gcc, clang, cc, the `ziglang` wheel; None without any.
 
-    Raises ToolchainMissing when $CC is set and does not work: another compiler than the one that was named is not taken.
-    The answer is kept for the process, until one of the variables that it depends on changes.
+    Raises ToolchainMissing when $CC is set and does not work: another compiler than the named one is never taken. The
+    answer is kept for the process, until one of the variables that it depends on changes.
     """
     return _find_compiler(tuple(os.environ.get(name) for name in ("CC", "PATH", *SEARCH_VARIABLES)))
 
@@ -77,7 +81,7 @@ def run(command: Sequence[str], folder: Path | None = None) -> "subprocess.Compl
     try:
         return subprocess.run(
             command, cwd=folder, env=_environment(command[0], folder), stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, errors="replace", check=False,
+            capture_output=True, encoding="utf-8", errors="replace", check=False,
         )  # fmt: skip
     except OSError as error:
         where = f"while starting {shlex.join(command)}"
@@ -86,8 +90,8 @@ def run(command: Sequence[str], folder: Path | None = None) -> "subprocess.Compl
 
 @lru_cache(maxsize=8)
 def _find_compiler(variables: tuple[str | None, ...]) -> Compiler | None:
-    named = shlex.split(variables[0] or "")
-    if named:
+    named = variables[0]
+    if named and named.strip():
         return _named_compiler(named)
     for command in _usual_commands():
         result = run([*command, *_PROBE])
@@ -96,21 +100,27 @@ def _find_compiler(variables: tuple[str | None, ...]) -> Compiler | None:
     return None
 
 
-def _named_compiler(words: Sequence[str]) -> Compiler:
-    path = _which(words[0])
+def _named_compiler(named: str) -> Compiler:
+    try:
+        name, *arguments = shlex.split(named)
+    except ValueError as error:
+        raise _wrong_name(f"CC cannot be read: {error}", f"CC={named}") from error
+    path = _which(name)
     if path is None:
-        what, why = f"the compiler that CC names does not exist: {words[0]!r}", "not an executable file, nor in PATH"
-    else:
-        command = (path, *words[1:])
-        result = run([*command, *_PROBE])
-        if result.returncode == 0:
-            return _describe(command, result.stdout)
+        raise _wrong_name(f"the compiler that CC names does not exist: {name!r}", "not an executable file, nor in PATH")
+    command = (path, *arguments)
+    result = run([*command, *_PROBE])
+    if result.returncode:
         what = f"the compiler that CC names does not work: exit status {result.returncode}"
-        why = f"{shlex.join([*command, *_PROBE])}\n{result.stderr.strip()}"
-    raise ToolchainMissing(three_parts(what, why, "correct CC, or unset it so that gcc, clang or cc is used"))
+        raise _wrong_name(what, f"{shlex.join([*command, *_PROBE])}\n{result.stderr.strip()}")
+    return _describe(command, result.stdout)
 
 
-def _usual_commands() -> Iterable[tuple[str, ...]]:
+def _wrong_name(what: str, where: str) -> ToolchainMissing:
+    return ToolchainMissing(three_parts(what, where, "correct CC, or unset it so that gcc, clang or cc is used"))
+
+
+def _usual_commands() -> Iterator[tuple[str, ...]]:
     for name in ("gcc", "clang", "cc"):
         path = _which(name)
         if path is not None:
@@ -128,16 +138,17 @@ _PROBE = ("-march=native", "-E", "-dM", "-x", "c", os.devnull)
 
 
 def _describe(command: tuple[str, ...], macros: str) -> Compiler:
-    version = re.search(r'^#define __VERSION__ "(.*)"$', macros, re.MULTILINE)
+    found = re.search(r'^#define __VERSION__ "(?:Clang )?(.*)"$', macros, re.MULTILINE)
+    version = found[1] if found else "of unknown version"
     real_path = os.path.realpath(command[0])
     status = os.stat(real_path)
     searched = [f"{name}={os.environ.get(name)}" for name in SEARCH_VARIABLES]
-    facts = [*command, real_path, str(status.st_size), str(status.st_mtime_ns), *searched]
+    facts = [*command, real_path, str(status.st_size), str(status.st_mtime_ns), version, *searched]
     return Compiler(
         command=command,
         kind="clang" if "#define __clang__ 1" in macros else "gcc",
-        version=version[1] if version else "unknown",
-        identity=_hash("\0".join([*facts, version[1] if version else ""])),
+        version=version,
+        identity=_hash("\0".join(facts)),
         instruction_set=_hash(macros),
     )
 
@@ -159,7 +170,7 @@ def _which(name: str) -> str | None:
 
 def _environment(executable: str, folder: Path | None) -> dict[str, str]:
     environment = {name: value for name, value in os.environ.items() if name not in REMOVED_VARIABLES}
-    # A compiler looks for its assembler and linker beside itself and in the system's folders too, however short PATH is.
+    # The assembler and the linker are also looked for beside the compiler and in the system's folders.
     folders = [*_search_path(), os.path.dirname(executable), *os.defpath.split(os.pathsep)]
     environment |= {"LC_ALL": "C", "PATH": os.pathsep.join(filter(os.path.isabs, folders))}
     return environment if folder is None else environment | {"TMPDIR": str(folder)}

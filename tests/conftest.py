@@ -1,8 +1,10 @@
 """Fixtures that all tests share.
 
-Tests take the library as the fixture `tg`. It is tracegrad; with TRACEGRAD_REFERENCE=torch in the environment it is PyTorch, so
-that the tests themselves can be held against the behaviour that they claim. PyTorch is never needed otherwise.
+Tests take the library as the fixture `tg`. It is tracegrad; with TRACEGRAD_REFERENCE=torch in the environment it is
+PyTorch, so that the tests themselves can be held against the behaviour that they claim. PyTorch is never needed
+otherwise.
 """
+
 import importlib
 import os
 import sys
@@ -16,8 +18,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 from expected.compare import assert_same_tree  # noqa: E402
 
 REFERENCE = os.environ.get("TRACEGRAD_REFERENCE", "tracegrad")
-# The first call of a compiled function runs eagerly, the second confirms the recording; later ones run the C.
-COMPILED_CALLS = 4
 
 
 def compiled(library, function):
@@ -44,7 +44,7 @@ def mode(request):
 
 @pytest.fixture
 def maybe_compile(tg, mode):
-    """The function itself in eager mode, its compiled form in compiled mode: for steps that keep state between calls."""
+    """The function itself or its compiled form, by mode: for steps that keep state between calls."""
     return lambda function: compiled(tg, function) if mode == "compiled" else function
 
 
@@ -52,25 +52,36 @@ def maybe_compile(tg, mode):
 def call(tg, mode):
     """`call(function, make_args)`: the result of one call from fresh arguments, in each mode.
 
-    In compiled mode every one of several calls, each from fresh arguments, has the eager result and leaves the eager `.grad`
-    in its arguments.
+    In compiled mode every one of several calls, each from fresh arguments, has the eager result and leaves the eager
+    `.grad` in its arguments.
     """
 
     def run(function, make_args=tuple):
-        args = make_args()
-        expected = function(*args)
         if mode == "eager":
-            return expected
+            return function(*make_args())
         program = compiled(tg, function)
-        for _ in range(COMPILED_CALLS):
-            fresh = make_args()
+        # The first call runs eagerly, the second confirms the recording, later ones run the C. Other values in between
+        # show what was frozen by mistake.
+        for prepare in (list, list, varied, varied, list):
+            args = prepare(make_args())
+            expected = function(*args)
+            fresh = prepare(make_args())
             result = program(*fresh)
             assert_same_tree(result, expected)
-            assert_same_tree([_leaf_grad(arg) for arg in fresh], [_leaf_grad(arg) for arg in args])
+            assert_same_tree([leaf_grad(arg) for arg in fresh], [leaf_grad(arg) for arg in args])
         return result
 
     return run
 
 
-def _leaf_grad(arg):
+def varied(args):
+    """The arguments with other numbers in the floating tensors."""
+    return [other_numbers(arg) if hasattr(arg, "detach") and arg.is_floating_point() else arg for arg in args]
+
+
+def other_numbers(tensor):
+    return (tensor.detach() * 0.75 + 0.125).requires_grad_(tensor.requires_grad)
+
+
+def leaf_grad(arg):
     return arg.grad if getattr(arg, "is_leaf", False) else None

@@ -1,4 +1,5 @@
 """backward, autograd.backward and autograd.grad: roots, cotangents, kept graphs, higher derivatives."""
+
 import numpy as np
 import pytest
 from expected.compare import assert_close
@@ -74,7 +75,9 @@ def test_second_backward_without_saved_values(tg, saves_nothing):
     assert x.grad.item() == (-2.0 if "-" in saves_nothing else 2.0)
 
 
-@pytest.mark.parametrize("saves", ["x * x", "x * 2", "x / 2", "x ** 2", "x.exp()", "x.sin()", "x / x", "x @ x", "x.relu()", "x.tanh()"])
+@pytest.mark.parametrize(
+    "saves", ["x * x", "x * 2", "x / 2", "x ** 2", "x.exp()", "x.sin()", "x / x", "x @ x", "x.relu()", "x.tanh()"]
+)
 def test_second_backward_with_freed_values(tg, saves):
     x = leaf(tg, 2.0)
     y = eval(saves, {"x": x})
@@ -130,7 +133,7 @@ def test_grad_returns_and_does_not_store(tg, call):
 def test_grad_with_respect_to_a_non_leaf(tg):
     x = leaf(tg, 2.0)
     y = x * 3
-    gradient, = tg.autograd.grad((y * y).sum(), y)
+    (gradient,) = tg.autograd.grad((y * y).sum(), y)
     assert gradient.item() == 12.0
 
 
@@ -164,9 +167,9 @@ def test_untracked_input(tg):
 def test_second_derivative(tg, call):
     def derivatives(x):
         y = x**3
-        first, = tg.autograd.grad(y.sum(), x, create_graph=True)
-        second, = tg.autograd.grad(first.sum(), x, create_graph=True)
-        third, = tg.autograd.grad(second.sum(), x)
+        (first,) = tg.autograd.grad(y.sum(), x, create_graph=True)
+        (second,) = tg.autograd.grad(first.sum(), x, create_graph=True)
+        (third,) = tg.autograd.grad(second.sum(), x)
         return first.detach(), second.detach(), third
 
     first, second, third = call(derivatives, lambda: [leaf(tg, 1.0, 2.0)])
@@ -178,7 +181,7 @@ def test_second_derivative(tg, call):
 def test_gradient_penalty(tg, call):
     def penalty(x, w):
         y = tg.tanh(x @ w).sum()
-        gradient, = tg.autograd.grad(y, x, create_graph=True)
+        (gradient,) = tg.autograd.grad(y, x, create_graph=True)
         loss = ((gradient.norm(2, dim=1) - 1) ** 2).mean()
         loss.backward()
         return loss.detach(), w.grad
@@ -197,16 +200,16 @@ def test_gradient_penalty(tg, call):
 
 def test_first_gradient_without_create_graph_is_untracked(tg):
     x = leaf(tg, 2.0)
-    gradient, = tg.autograd.grad(x * x, x)
+    (gradient,) = tg.autograd.grad(x * x, x)
     assert not gradient.requires_grad
-    gradient, = tg.autograd.grad(x * x, x, create_graph=True)
+    (gradient,) = tg.autograd.grad(x * x, x, create_graph=True)
     assert gradient.requires_grad
 
 
 def test_gradient_through_an_update(tg):
     # One step of gradient descent, differentiated: d/dlr of loss(w - lr * loss'(w)).
     w, rate = leaf(tg, 3.0), tg.tensor(0.1, requires_grad=True)
-    gradient, = tg.autograd.grad((w**2).sum(), w, create_graph=True)
+    (gradient,) = tg.autograd.grad((w**2).sum(), w, create_graph=True)
     ((w - rate * gradient) ** 2).sum().backward()
     assert_close(rate.grad, 2 * (3 - 0.6) * -6)
 

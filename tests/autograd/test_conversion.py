@@ -1,10 +1,22 @@
 """Making tensors, and reading them out: dtypes, numpy, item, tolist."""
+
 import numpy as np
 import pytest
 
 
-@pytest.mark.parametrize("value, dtype", [(1, "int64"), (1.0, "float32"), (True, "bool"), ([1, 2], "int64"), ([1, 2.0], "float32"),
-                                          ([True, 2], "int64"), ([], "float32"), ([[1], [2]], "int64")])
+@pytest.mark.parametrize(
+    "value, dtype",
+    [
+        (1, "int64"),
+        (1.0, "float32"),
+        (True, "bool"),
+        ([1, 2], "int64"),
+        ([1, 2.0], "float32"),
+        ([True, 2], "int64"),
+        ([], "float32"),
+        ([[1], [2]], "int64"),
+    ],
+)
 def test_inferred_dtype(tg, value, dtype):
     assert tg.tensor(value).dtype is getattr(tg, dtype)
 
@@ -38,7 +50,10 @@ def test_legacy_constructors(tg):
 
 
 def test_numpy_of_a_tracked_tensor(tg):
-    with pytest.raises(RuntimeError, match=r"Can't call numpy\(\) on Tensor that requires grad. Use tensor.detach\(\).numpy\(\) instead"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"Can't call numpy\(\) on Tensor that requires grad. Use tensor.detach\(\).numpy\(\) instead",
+    ):
         tg.ones(2, requires_grad=True).numpy()
     with tg.no_grad():
         assert tg.ones(2, requires_grad=True).detach().numpy().tolist() == [1.0, 1.0]

@@ -1,4 +1,5 @@
 """autograd.Function: user-defined operations with their own derivative."""
+
 import pytest
 from expected.compare import assert_close
 
@@ -15,7 +16,7 @@ def scaled_exp(tg):
 
         @staticmethod
         def backward(ctx, grad_output):
-            result, = ctx.saved_tensors
+            (result,) = ctx.saved_tensors
             return grad_output * result, None
 
     return ScaledExp
@@ -165,12 +166,12 @@ def test_double_backward_through_tensor_operations(tg):
 
         @staticmethod
         def backward(ctx, g):
-            x, = ctx.saved_tensors
+            (x,) = ctx.saved_tensors
             return 3 * x**2 * g
 
     x = tg.tensor([2.0], requires_grad=True)
-    first, = tg.autograd.grad(Cube.apply(x), x, create_graph=True)
-    second, = tg.autograd.grad(first, x)
+    (first,) = tg.autograd.grad(Cube.apply(x), x, create_graph=True)
+    (second,) = tg.autograd.grad(first, x)
     assert first.item() == 12.0 and second.item() == 12.0
 
 

@@ -1,35 +1,87 @@
 """grad_fn: PyTorch's names of the backward functions and the edges between them."""
+
 import pytest
 
 # Expression in the leaves a (2x2), b (2x2), v (2) and in the library tg -> name of its backward function.
 NAMES = {
-    "a + b": "AddBackward0", "a - b": "SubBackward0", "a * b": "MulBackward0", "a / b": "DivBackward0", "1 + a": "AddBackward0",
-    "1 - a": "RsubBackward1", "2 * a": "MulBackward0", "-a": "NegBackward0", "a ** 2": "PowBackward0", "a ** b": "PowBackward1",
-    "a @ b": "MmBackward0", "tg.mm(a, b)": "MmBackward0", "a @ v": "MvBackward0", "v @ v": "DotBackward0",
-    "tg.bmm(a[None], b[None])": "BmmBackward0", "a.sum()": "SumBackward0", "a.sum(dim=0)": "SumBackward1",
-    "a.mean()": "MeanBackward0", "a.mean(dim=1)": "MeanBackward1", "a.exp()": "ExpBackward0", "a.log()": "LogBackward0",
-    "a.sin()": "SinBackward0", "a.cos()": "CosBackward0", "a.tanh()": "TanhBackward0", "a.sqrt()": "SqrtBackward0",
-    "a.abs()": "AbsBackward0", "a.relu()": "ReluBackward0", "a.sigmoid()": "SigmoidBackward0", "a.t()": "TBackward0",
-    "a.T": "PermuteBackward0", "a.transpose(0, 1)": "TransposeBackward0", "a.permute(1, 0)": "PermuteBackward0",
-    "a.view(4)": "ViewBackward0", "a.reshape(4)": "ViewBackward0", "a.flatten()": "ViewBackward0",
-    "a.unsqueeze(0)": "UnsqueezeBackward0", "a[None].squeeze(0)": "SqueezeBackward1", "a.expand(3, 2, 2)": "ExpandBackward0",
-    "a.clone()": "CloneBackward0", "a[0]": "SelectBackward0", "a[0:1]": "SliceBackward0", "a[tg.tensor([0])]": "IndexBackward0",
-    "a.max()": "MaxBackward1", "a.max(dim=0)[0]": "MaxBackward0", "tg.maximum(a, b)": "MaximumBackward0",
-    "a.clamp(0, 1)": "ClampBackward1", "tg.cat([a, b])": "CatBackward0", "tg.stack([a, b])": "StackBackward0",
-    "tg.where(a > 0, a, b)": "WhereBackward0", "a.double()": "ToCopyBackward0", "a.gather(0, tg.tensor([[0, 1]]))": "GatherBackward0",
-    "a.softmax(dim=1)": "SoftmaxBackward0", "a.log_softmax(dim=1)": "LogSoftmaxBackward0", "a.pow(2)": "PowBackward0",
-    "a.std()": "StdBackward0", "a.var()": "VarBackward0", "a.prod()": "ProdBackward0", "a.cumsum(0)": "CumsumBackward0",
-    "tg.nn.functional.linear(a, b, v)": "AddmmBackward0", "tg.nn.functional.mse_loss(a, b)": "MseLossBackward0",
+    "a + b": "AddBackward0",
+    "a - b": "SubBackward0",
+    "a * b": "MulBackward0",
+    "a / b": "DivBackward0",
+    "1 + a": "AddBackward0",
+    "1 - a": "RsubBackward1",
+    "2 * a": "MulBackward0",
+    "-a": "NegBackward0",
+    "a ** 2": "PowBackward0",
+    "a ** b": "PowBackward1",
+    "a @ b": "MmBackward0",
+    "tg.mm(a, b)": "MmBackward0",
+    "a @ v": "MvBackward0",
+    "v @ v": "DotBackward0",
+    "tg.bmm(a[None], b[None])": "BmmBackward0",
+    "a.sum()": "SumBackward0",
+    "a.sum(dim=0)": "SumBackward1",
+    "a.mean()": "MeanBackward0",
+    "a.mean(dim=1)": "MeanBackward1",
+    "a.exp()": "ExpBackward0",
+    "a.log()": "LogBackward0",
+    "a.sin()": "SinBackward0",
+    "a.cos()": "CosBackward0",
+    "a.tanh()": "TanhBackward0",
+    "a.sqrt()": "SqrtBackward0",
+    "a.abs()": "AbsBackward0",
+    "a.relu()": "ReluBackward0",
+    "a.sigmoid()": "SigmoidBackward0",
+    "a.t()": "TBackward0",
+    "a.T": "PermuteBackward0",
+    "a.transpose(0, 1)": "TransposeBackward0",
+    "a.permute(1, 0)": "PermuteBackward0",
+    "a.view(4)": "ViewBackward0",
+    "a.reshape(4)": "ViewBackward0",
+    "a.flatten()": "ViewBackward0",
+    "a.unsqueeze(0)": "UnsqueezeBackward0",
+    "a[None].squeeze(0)": "SqueezeBackward1",
+    "a.expand(3, 2, 2)": "ExpandBackward0",
+    "a.clone()": "CloneBackward0",
+    "a[0]": "SelectBackward0",
+    "a[0:1]": "SliceBackward0",
+    "a[tg.tensor([0])]": "IndexBackward0",
+    "a.max()": "MaxBackward1",
+    "a.max(dim=0)[0]": "MaxBackward0",
+    "tg.maximum(a, b)": "MaximumBackward0",
+    "a.clamp(0, 1)": "ClampBackward1",
+    "tg.cat([a, b])": "CatBackward0",
+    "tg.stack([a, b])": "StackBackward0",
+    "tg.where(a > 0, a, b)": "WhereBackward0",
+    "a.double()": "ToCopyBackward0",
+    "a.gather(0, tg.tensor([[0, 1]]))": "GatherBackward0",
+    "a.softmax(dim=1)": "SoftmaxBackward0",
+    "a.log_softmax(dim=1)": "LogSoftmaxBackward0",
+    "a.pow(2)": "PowBackward0",
+    "a.std()": "StdBackward0",
+    "a.var()": "VarBackward0",
+    "a.prod()": "ProdBackward0",
+    "a.cumsum(0)": "CumsumBackward0",
+    "tg.nn.functional.linear(a, b, v)": "AddmmBackward0",
+    "tg.nn.functional.mse_loss(a, b)": "MseLossBackward0",
     "tg.nn.functional.cross_entropy(a, tg.tensor([0, 1]))": "NllLossBackward0",
-    "tg.nn.functional.leaky_relu(a)": "LeakyReluBackward0", "tg.nn.functional.gelu(a)": "GeluBackward0",
-    "tg.nn.functional.softplus(a)": "SoftplusBackward0", "tg.nn.functional.silu(a)": "SiluBackward0",
-    "tg.nn.functional.elu(a)": "EluBackward0", "tg.nn.functional.l1_loss(a, b)": "MeanBackward0",
+    "tg.nn.functional.leaky_relu(a)": "LeakyReluBackward0",
+    "tg.nn.functional.gelu(a)": "GeluBackward0",
+    "tg.nn.functional.softplus(a)": "SoftplusBackward0",
+    "tg.nn.functional.silu(a)": "SiluBackward0",
+    "tg.nn.functional.elu(a)": "EluBackward0",
+    "tg.nn.functional.l1_loss(a, b)": "MeanBackward0",
     "tg.nn.functional.binary_cross_entropy_with_logits(a, b)": "BinaryCrossEntropyWithLogitsBackward0",
 }
 
 
 def leaves(tg):
-    return {"tg": tg, "a": tg.rand(2, 2, requires_grad=True), "b": tg.rand(2, 2, requires_grad=True), "v": tg.rand(2, requires_grad=True)}
+    return {
+        "tg": tg,
+        "a": tg.rand(2, 2, requires_grad=True),
+        "b": tg.rand(2, 2, requires_grad=True),
+        "v": tg.rand(2, requires_grad=True),
+    }
 
 
 @pytest.mark.parametrize("expression", NAMES)
@@ -44,7 +96,8 @@ def test_repr_of_a_result_names_it(tg):
     assert repr(x * 2) == "tensor([2., 4.], grad_fn=<MulBackward0>)"
     assert repr(x.sum()) == "tensor(3., grad_fn=<SumBackward0>)"
     assert repr((x * 2).double()) == "tensor([2., 4.], dtype=torch.float64, grad_fn=<ToCopyBackward0>)".replace(
-        "torch", tg.__name__)
+        "torch", tg.__name__
+    )
 
 
 def test_edges_lead_to_the_leaves(tg):
@@ -54,7 +107,7 @@ def test_edges_lead_to_the_leaves(tg):
     assert index == 0
     assert type(product).__name__ == "MulBackward0" and type(accumulate).__name__ == "AccumulateGrad"
     assert accumulate.variable is x
-    assert [edge[0].variable is leaf for edge, leaf in zip(product.next_functions, (x, y))] == [True, True]
+    assert [edge[0].variable is leaf for edge, leaf in zip(product.next_functions, (x, y), strict=True)] == [True, True]
     assert accumulate.next_functions == ()
 
 

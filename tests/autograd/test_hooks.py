@@ -1,4 +1,5 @@
 """Tensor hooks: what they see, what they may change, and their order."""
+
 import pytest
 from expected.compare import assert_close
 

@@ -1,4 +1,5 @@
 """Which tensors are leaves, and where gradients are kept."""
+
 import warnings
 
 import pytest
@@ -22,7 +23,9 @@ def test_requires_grad_spreads_to_results(tg):
 
 def test_reading_grad_of_a_non_leaf_warns(tg):
     y = tg.ones(2, requires_grad=True) * 2
-    with pytest.warns(UserWarning, match=r"The \.grad attribute of a Tensor that is not a leaf Tensor is being accessed"):
+    with pytest.warns(
+        UserWarning, match=r"The \.grad attribute of a Tensor that is not a leaf Tensor is being accessed"
+    ):
         assert y.grad is None
 
 

@@ -1,4 +1,5 @@
 """Version counters: a write to a tensor that backward still needs is an error, any other write is not."""
+
 import pytest
 
 PHRASE = "one of the variables needed for gradient computation has been modified by an inplace operation"

@@ -1,17 +1,18 @@
 """Comparing tensors of either library with numbers, and reading the stored ones."""
+
 from pathlib import Path
 
 import numpy as np
 
 STORE = Path(__file__).parent
 
-# One float32 rounding is 6e-8 relative. The short programs of these tests chain some tens of roundings, and sums may be taken
-# in another order than PyTorch's, so that results agree to about a hundred roundings.
+# One float32 rounding is 6e-8 relative. The short programs of these tests chain some tens of roundings, and sums may be
+# taken in another order than PyTorch's, so that results agree to about a hundred roundings.
 FLOAT32_RTOL = 1e-5
 # Absolute part, for entries that cancel to almost nothing beside terms of order one.
 FLOAT32_ATOL = 1e-6
-# The same reasoning for float64 (one rounding is 1e-16), with room for the last digits of exp, log and erf of two libraries.
-FLOAT64_RTOL = 1e-12
+# The same for float64, where one rounding is 1e-16.
+FLOAT64_RTOL = FLOAT64_ATOL = 1e-13
 
 
 def as_array(value):
@@ -19,10 +20,17 @@ def as_array(value):
     return value.detach().numpy() if hasattr(value, "detach") else np.asarray(value)
 
 
-def assert_close(actual, expected, rtol=FLOAT32_RTOL, atol=FLOAT32_ATOL):
+def tolerances(dtype):
+    """Relative and absolute: as the roundings of the dtype allow; integers and booleans are exact."""
+    return {"float32": (FLOAT32_RTOL, FLOAT32_ATOL), "float64": (FLOAT64_RTOL, FLOAT64_ATOL)}.get(str(dtype), (0, 0))
+
+
+def assert_close(actual, expected, rtol=None, atol=None):
     """Equal shapes and, within the tolerance, equal numbers (NaN equals NaN)."""
     actual, expected = as_array(actual), as_array(expected)
     assert actual.shape == expected.shape
+    default_rtol, default_atol = tolerances(actual.dtype)
+    rtol, atol = default_rtol if rtol is None else rtol, default_atol if atol is None else atol
     np.testing.assert_allclose(actual, expected, rtol=rtol, atol=atol)
 
 
@@ -30,7 +38,7 @@ def assert_same_tree(actual, expected):
     """Results of two runs agree: same nesting, same dtypes, close numbers."""
     if isinstance(expected, (tuple, list)):
         assert type(actual) is type(expected) and len(actual) == len(expected)
-        for one, other in zip(actual, expected):
+        for one, other in zip(actual, expected, strict=True):
             assert_same_tree(one, other)
     elif isinstance(expected, dict):
         assert actual.keys() == expected.keys()

@@ -1,4 +1,5 @@
 """First tutorial (shared/tutorials/000): the computation graph, backward, and how to switch tracking off."""
+
 from math import pi
 
 import pytest

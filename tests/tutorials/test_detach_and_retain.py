@@ -1,4 +1,5 @@
 """Second tutorial (shared/tutorials/001): mean squared errors, detach, and retain_graph."""
+
 import warnings
 
 import pytest
@@ -31,14 +32,14 @@ def test_mean_squared_error_of_x_and_its_square(tg, call):
 
 
 def test_the_loss_names_its_backward_function(tg):
-    x, = vector(tg)
+    (x,) = vector(tg)
     out = tg.nn.MSELoss()(x, x * x)
     # The tutorial's library prints another name; this is PyTorch's.
     assert repr(out) == "tensor(13.3333, grad_fn=<MseLossBackward0>)"
 
 
 def test_only_a_scalar_has_an_implicit_backward(tg):
-    x, = vector(tg)
+    (x,) = vector(tg)
     with pytest.raises(RuntimeError, match="only for scalar outputs"):
         (x * x).backward()
 

@@ -1,4 +1,5 @@
 """Third tutorial (shared/tutorials/002): leaves, grad_fn, and the argument of backward."""
+
 import pytest
 from expected.compare import assert_close
 

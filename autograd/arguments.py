@@ -1,0 +1,47 @@
+"""Arguments as PyTorch takes them: axes that may be negative, sizes as numbers or as one sequence."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+from ..ops.core import current
+
+Shape = tuple[int, ...]
+
+
+def axis_of(dim: Any, ndim: int) -> int:
+    """`dim` counted from the front; a 0-d tensor allows 0 and -1. IndexError outside the range."""
+    limit = max(ndim, 1)
+    dim = operator.index(dim)
+    if not -limit <= dim < limit:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], but got {dim})")
+    return dim + limit if dim < 0 else dim
+
+
+def axes_of(dims: Any, ndim: int) -> Shape:
+    """Sorted axes for a number, a sequence, or None and () (all of them); of a 0-d tensor, none."""
+    if dims is None or (isinstance(dims, (tuple, list)) and not dims):
+        return tuple(range(ndim))
+    given = dims if isinstance(dims, (tuple, list)) else (dims,)
+    axes = sorted(axis_of(dim, ndim) for dim in given)
+    for before, after in zip(axes, axes[1:]):
+        if before == after:
+            raise RuntimeError(f"dim {after} appears multiple times in the list of dims")
+    return tuple(axes) if ndim else ()
+
+
+def sizes_of(sizes: Sequence[Any]) -> Shape:
+    """A shape given as separate numbers or as one sequence of them."""
+    if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
+        sizes = sizes[0]
+    try:
+        return tuple(operator.index(n) for n in sizes)
+    except TypeError:
+        raise TypeError(f"sizes must be ints or one tuple of ints, got {tuple(sizes)!r}") from None
+
+
+def shape_of(x: Any) -> Shape:
+    """The shape of whatever the current interpreter calls a value."""
+    return current().type_of(x).shape

@@ -1,0 +1,288 @@
+"""Making tensors: from Python data, from numpy, filled, counted."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..ops import comparison, sources
+from ..ops.core import current
+from ..ops.identity import copy
+from ..ops.pointwise import cast
+from ..ops.types import DType, dtype_of, float32, get_default_dtype, int64, number_dtype
+from .arguments import Shape, shape_of, sizes_of
+from .device import require_cpu
+from .tensor import Tensor, make
+
+
+def _finished(value: Any, requires_grad: bool) -> Any:
+    return value.requires_grad_() if requires_grad else value
+
+
+# ------------------------------------------------------------------------------------------------------- from data
+
+
+def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A new tensor that copies `data`: numbers, nested lists of them, numpy arrays.
+
+    Integers become int64, floats the default floating type, bools bool; numpy arrays keep their type. ValueError for
+    nested lists of unequal lengths, TypeError for what is no number.
+
+    >>> import tracegrad as tg
+    >>> tg.tensor([[1., 2.], [3., 4.]])
+    tensor([[1., 2.],
+            [3., 4.]])
+    """
+    require_cpu(device)
+    if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than tracegrad.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+        return _finished(copy(_in_dtype(data.detach(), dtype)), requires_grad)
+    if isinstance(data, (bool, int, float)):
+        return _finished(sources.full((), _fitting(data), dtype or number_dtype(data)), requires_grad)
+    values = _values(data, dtype)
+    return _finished(current().literal(values), requires_grad)  # type: ignore[attr-defined]
+
+
+def _in_dtype(x: Any, dtype: DType | None) -> Any:
+    return x if dtype is None or x.dtype is dtype else cast(x, dtype)
+
+
+def _fitting(number: bool | int | float) -> bool | int | float:
+    if isinstance(number, int) and not -(2**63) <= number < 2**63:
+        raise RuntimeError(f"Overflow when unpacking long long: {number} does not fit in int64. Write it as a float.")
+    return number
+
+
+def _values(data: Any, dtype: DType | None) -> np.ndarray:
+    """A fresh numpy array of `data` in `dtype`, or in the type that PyTorch infers."""
+    if isinstance(data, (np.ndarray, np.generic)):
+        return np.array(data, dtype=(dtype or dtype_of(data)).numpy, order="C")
+    if not isinstance(data, (list, tuple, range)):
+        if hasattr(data, "__array__"):
+            return _values(np.asarray(data), dtype)
+        raise TypeError(f"could not determine the shape or the element type of {type(data).__name__!r} object")
+    plain = _plain(data, ())
+    values = np.array(plain) if dtype is None else np.array(plain, dtype=dtype.numpy)
+    if dtype is not None:
+        return values
+    return values.astype(_inferred(values, plain).numpy, copy=False)
+
+
+def _inferred(values: np.ndarray, plain: Any) -> DType:
+    first = next(_leaves(plain), 1.0)
+    if isinstance(first, np.ndarray):
+        return dtype_of(values)
+    if values.dtype.kind == "O":
+        raise RuntimeError("Overflow when unpacking long long: a number does not fit in int64. Write it as a float.")
+    return number_dtype(values.dtype.type(0)) if values.size else get_default_dtype()
+
+
+def _leaves(data: Any) -> Iterator[Any]:
+    if isinstance(data, (list, tuple)):
+        for item in data:
+            yield from _leaves(item)
+    else:
+        yield data
+
+
+def _plain(data: Any, place: tuple[int, ...]) -> Any:
+    """`data` as lists of numbers and arrays, its lengths checked; tensors inside are read."""
+    if isinstance(data, Tensor):
+        return data.detach().tolist()
+    if not isinstance(data, (list, tuple, range)):
+        if isinstance(data, (bool, int, float, np.ndarray, np.generic)):
+            return data
+        raise TypeError(f"new(): invalid data type {type(data).__name__!r}; tensors are made of numbers")
+    items = [_plain(item, (*place, i)) for i, item in enumerate(data)]
+    lengths = [len(item) if isinstance(item, list) else None for item in items]
+    for i, length in enumerate(lengths):
+        if length != lengths[0]:
+            raise ValueError(
+                f"expected sequence of length {lengths[0]} at dim {len(place) + 1} (got {length}), "
+                f"in item {i} of {list(place) or 'the data'}. Rows of one tensor have one length; pad the short ones."
+            )
+    return items
+
+
+def from_numpy(array: np.ndarray) -> Tensor:
+    """A tensor that shares `array`'s memory; TypeError for anything but a numpy array of a supported type."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__}); use tensor() for other data")
+    dtype_of(array)
+    return make(array)
+
+
+def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tensor:
+    """`data` as a tensor, without a copy where none is needed (tensors and numpy arrays of the right type)."""
+    require_cpu(device)
+    if isinstance(data, Tensor):
+        return _in_dtype(data, dtype)
+    if isinstance(data, np.ndarray) and (dtype is None or dtype_of(data) is dtype):
+        return from_numpy(data)
+    return tensor(data, dtype=dtype)
+
+
+def is_tensor(x: Any) -> bool:
+    """True for a Tensor."""
+    return isinstance(x, Tensor)
+
+
+# ---------------------------------------------------------------------------------------------------------- filled
+
+
+def full(
+    size: Any, fill_value: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A tensor of shape `size` in which every element is `fill_value`."""
+    require_cpu(device)
+    if isinstance(fill_value, Tensor):
+        fill_value = fill_value.item()
+    shape = _checked(sizes_of((size,)))
+    return _finished(sources.full(shape, fill_value, dtype or number_dtype(fill_value)), requires_grad)
+
+
+def _checked(shape: Shape) -> Shape:
+    for extent in shape:
+        if extent < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {extent}: {list(shape)}")
+    return shape
+
+
+def _filled(name: str, value: int, doc: str) -> Callable[..., Tensor]:
+    def create(
+        *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, **ignored: Any
+    ) -> Tensor:
+        _refuse_unknown(name, ignored)
+        given = ignored.get("size", size)
+        require_cpu(device)
+        shape = _checked(sizes_of(given if isinstance(given, tuple) else (given,)))
+        return _finished(sources.full(shape, value, dtype or get_default_dtype()), requires_grad)
+
+    create.__name__ = create.__qualname__ = name
+    create.__doc__ = doc
+    return create
+
+
+#: Keywords about memory that PyTorch has and that mean nothing here.
+_WITHOUT_MEANING = {"layout", "pin_memory", "memory_format", "size"}
+
+
+def _refuse_unknown(name: str, keywords: dict[str, Any]) -> None:
+    for keyword in keywords.keys() - _WITHOUT_MEANING:
+        raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
+
+
+zeros = _filled("zeros", 0, "Zeros of a shape, float32 unless `dtype` says otherwise: ``zeros(2, 3)``.")
+ones = _filled("ones", 1, "Ones of a shape, float32 unless `dtype` says otherwise: ``ones(2, 3)``.")
+empty = _filled("empty", 0, "A tensor whose values are not to be relied on (they are zeros here).")
+
+
+def _like(name: str, value: int) -> Callable[..., Tensor]:
+    def create(
+        input: Tensor, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, **ignored: Any
+    ) -> Tensor:
+        _refuse_unknown(name, ignored)
+        return full_like(input, value, dtype=dtype, device=device, requires_grad=requires_grad)
+
+    create.__name__ = create.__qualname__ = name
+    create.__doc__ = f"``{name.removesuffix('_like')}`` in the shape and (unless `dtype` is given) type of `input`."
+    return create
+
+
+def full_like(
+    input: Tensor, fill_value: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A tensor in the shape and type of `input` in which every element is `fill_value`."""
+    require_cpu(device)
+    if isinstance(fill_value, Tensor):
+        fill_value = fill_value.item()
+    return _finished(sources.full(shape_of(input), fill_value, dtype or input.dtype), requires_grad)
+
+
+zeros_like = _like("zeros_like", 0)
+ones_like = _like("ones_like", 1)
+empty_like = _like("empty_like", 0)
+
+
+# --------------------------------------------------------------------------------------------------------- counted
+
+
+def arange(
+    start: Any,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: DType | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``start, start + step, ...`` below `end`; integers if all three are, else the default floating type."""
+    require_cpu(device)
+    start, end = (0, start) if end is None else (start, end)
+    first, last, by = (n.item() if isinstance(n, Tensor) else n for n in (start, end, step))
+    if by == 0:
+        raise RuntimeError("step must be nonzero")
+    if (last - first) * by < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    whole = all(isinstance(n, (int, np.integer)) for n in (first, last, by))
+    count = math.ceil((last - first) / by)
+    dtype = dtype or (int64 if whole else get_default_dtype())
+    # Counted in int64 or float64 and rounded once, so that the last elements are as exact as the first.
+    counted = sources.iota((count,), 0, int64 if whole else number_dtype(1.0) if dtype is float32 else dtype)
+    counted = counted if whole else cast(counted, _WIDE)
+    return _finished(_in_dtype(_scaled(counted, by, first), dtype), requires_grad)
+
+
+_WIDE = dtype_of(np.float64(0))
+
+
+def _scaled(counted: Any, step: Any, start: Any) -> Any:
+    counted = counted if step == 1 else counted * step
+    return counted if start == 0 else counted + start
+
+
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    dtype: DType | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """`steps` numbers from `start` to `end`, both included, at equal distances."""
+    require_cpu(device)
+    dtype = dtype or get_default_dtype()
+    first, last = (n.item() if isinstance(n, Tensor) else n for n in (start, end))
+    if steps == 1:
+        return full((1,), first, dtype=dtype, requires_grad=requires_grad)
+    computed = dtype if dtype.is_floating_point else get_default_dtype()
+    place = sources.iota((steps,), 0, computed)
+    step = (last - first) / (steps - 1)
+    # Counted from both ends, as PyTorch does: the ends come out exact, and the middle is symmetric.
+    values = comparison.where(place < steps // 2, first + place * step, last - (steps - 1 - place) * step)
+    return _finished(_in_dtype(values, dtype), requires_grad)
+
+
+def logspace(start: float, end: float, steps: int, base: float = 10.0, **options: Any) -> Tensor:
+    """`steps` numbers from ``base ** start`` to ``base ** end`` at equal ratios."""
+    return base ** linspace(start, end, steps, **options)
+
+
+def eye(
+    n: int, m: int | None = None, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """Ones on the diagonal of an ``[n, m]`` matrix of zeros (``[n, n]`` without `m`)."""
+    require_cpu(device)
+    shape = (n, n if m is None else m)
+    diagonal = comparison.eq(sources.iota(shape, 0, int64), sources.iota(shape, 1, int64))
+    return _finished(cast(diagonal, dtype or get_default_dtype()), requires_grad)

@@ -1,0 +1,171 @@
+"""The reverse sweep over the tape: later nodes first, contributions to one output summed before they go on."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..ops.core import current
+from .grad_mode import enable_grad, no_grad
+from .nodes import AccumulateGrad, Edge, Node
+from .watch import watcher
+
+Accumulate = Callable[[Any, Any, bool, bool], None]
+
+
+@dataclass
+class Sweep:
+    """One backward pass. `captures` maps edges whose gradient is wanted to it; without any, leaves accumulate."""
+
+    create_graph: bool
+    keep_graph: bool
+    accumulate: Accumulate
+    captures: dict[Edge, Any] = field(default_factory=dict)
+    store_captures: bool = False
+    pending: dict[Node, dict[int, Any]] = field(default_factory=dict)
+    owned_elsewhere: set[int] = field(default_factory=set)  # buffers that a gradient must not take over
+
+    def seed(self, edge: Edge, cotangent: Any) -> None:
+        """Start with `cotangent` at `edge`."""
+        self.owned_elsewhere.add(id(cotangent.buffer))
+        self._deliver(edge, cotangent)
+
+    def run(self, roots: Sequence[Edge]) -> None:
+        """Walk from `roots` to the leaves (or to the captured edges)."""
+        nodes = _reachable([e.node for e in roots if e.node is not None])
+        useful = _leading_to(nodes, self.captures) if self.captures else nodes
+        waiting = _count_readers(nodes, useful)
+        ready = [(-n.sequence, n) for n in self.pending if n in useful and not waiting.get(n)]
+        heapq.heapify(ready)
+        with enable_grad() if self.create_graph else no_grad():
+            while ready:
+                _, node = heapq.heappop(ready)
+                self._visit(node, useful)
+                for after in {e.node for e in node.edges if e.node is not None and e.node in useful}:
+                    waiting[after] -= 1
+                    if not waiting[after]:
+                        heapq.heappush(ready, (-after.sequence, after))
+
+    def _visit(self, node: Node, useful: set[Node]) -> None:
+        arrived = self.pending.pop(node, {})
+        if not arrived:
+            return  # nothing but missing gradients came this way
+        cotangents = [self._through_hooks(node, i, arrived.get(i)) for i in range(node.outputs)]
+        for hook in node.pre_hooks:
+            replaced = hook(tuple(cotangents))
+            cotangents = list(_as_tuple(replaced)) if replaced is not None else cotangents
+        for i, g in enumerate(cotangents):
+            if Edge(node, i) in self.captures and g is not None:
+                self.captures[Edge(node, i)] = g
+        if isinstance(node, AccumulateGrad):
+            self._reach_leaf(node, cotangents[0])
+            return
+        wanted = [e.node is not None and e.node in useful for e in node.edges]
+        if any(wanted):
+            self._propagate(node, cotangents, wanted)
+
+    def _propagate(self, node: Node, cotangents: list[Any], wanted: list[bool]) -> None:
+        with _origin_of(node):
+            gradients = node.backward(cotangents, wanted)
+        for hook in node.post_hooks:
+            replaced = hook(tuple(gradients), tuple(cotangents))
+            gradients = list(_as_tuple(replaced)) if replaced is not None else gradients
+        if not self.keep_graph:
+            node.release()
+        if node.user_defined or node.post_hooks:
+            self.owned_elsewhere.update(id(g.buffer) for g in gradients if g is not None)
+        for edge, g, want in zip(node.edges, gradients, wanted, strict=True):
+            if want and g is not None:
+                self._deliver(edge, g)
+
+    def _deliver(self, edge: Edge, g: Any) -> None:
+        assert edge.node is not None
+        slots = self.pending.setdefault(edge.node, {})
+        slots[edge.output] = slots[edge.output] + g if edge.output in slots else g
+
+    def _through_hooks(self, node: Node, output: int, g: Any) -> Any:
+        if g is None:
+            return None
+        hooks = node.hooks_of(output)
+        for hook in hooks:
+            replaced = hook(g)
+            g = g if replaced is None else replaced
+        if hooks:
+            self.owned_elsewhere.add(id(g.buffer))
+        keeper = node.retained.get(output)
+        if keeper is not None and keeper() is not None:
+            self.owned_elsewhere.add(id(g.buffer))
+            keeper().grad = g if self.create_graph else g.detach()
+        return g
+
+    def _reach_leaf(self, node: AccumulateGrad, g: Any) -> None:
+        if g is None or (self.captures and not (self.store_captures and Edge(node) in self.captures)):
+            return
+        fresh = id(g.buffer) not in self.owned_elsewhere
+        self.owned_elsewhere.add(id(g.buffer))
+        self.accumulate(node.variable, g, self.create_graph, fresh)
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _origin_of(node: Node) -> Any:
+    """While recording, what the node's rules add is marked as the derivative of the user's line."""
+    listening = watcher()
+    return listening.deriving(node.origin) if listening is not None else nullcontext()
+
+
+def _reachable(roots: Sequence[Node]) -> set[Node]:
+    seen = set(roots)
+    stack = list(seen)
+    while stack:
+        for edge in stack.pop().edges:
+            if edge.node is not None and edge.node not in seen:
+                seen.add(edge.node)
+                stack.append(edge.node)
+    return seen
+
+
+def _leading_to(nodes: set[Node], captures: dict[Edge, Any]) -> set[Node]:
+    """The nodes from which a captured edge can be reached (operands have smaller sequence numbers than users)."""
+    targets = {edge.node for edge in captures}
+    useful: set[Node] = set()
+    for node in sorted(nodes, key=_depth_order):
+        if node in targets or any(e.node in useful for e in node.edges):
+            useful.add(node)
+    return useful
+
+
+def _depth_order(node: Node) -> int:
+    # A leaf's node may be made late (or shared by later graphs); it reads nothing, so it may always come first.
+    return -1 if isinstance(node, AccumulateGrad) else node.sequence
+
+
+def _count_readers(nodes: set[Node], useful: set[Node]) -> dict[Node, int]:
+    counts = dict.fromkeys(nodes, 0)
+    for node in useful:
+        for after in {e.node for e in node.edges if e.node is not None}:
+            counts[after] += 1
+    return counts
+
+
+def cotangent_for(output: Any, gradient: Any, ones_like: Callable[[Any], Any]) -> Any:
+    """The cotangent of one root: checked when given, 1 for a scalar when not."""
+    if gradient is None:
+        of = current().type_of(output)
+        if of.size != 1:
+            raise RuntimeError(
+                f"grad can be implicitly created only for scalar outputs, but the output has shape {list(of.shape)}. "
+                "Reduce it first, e.g. loss.sum().backward(), or pass a gradient of its shape to backward()."
+            )
+        return ones_like(output)
+    if tuple(gradient.shape) != tuple(output.shape):
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[0] has a shape of {gradient.shape} and output[0] has a shape of {output.shape}. "
+            "The gradient must have the output's shape."
+        )
+    return gradient

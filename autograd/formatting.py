@@ -1,0 +1,149 @@
+"""How tensors print: PyTorch's layout, number by number (4 digits, scientific where the range asks for it)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..ops.types import bool_, dtype_of, float64, get_default_dtype, int64
+
+
+@dataclass(frozen=True)
+class PrintOptions:
+    """What `set_printoptions` sets: digits, when to shorten, how many items to show at the edges, line width."""
+
+    precision: int = 4
+    threshold: float = 1000
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool | None = None
+
+
+PROFILES = {
+    "default": PrintOptions(),
+    "short": PrintOptions(precision=2, edgeitems=2),
+    "full": PrintOptions(threshold=float("inf")),
+}
+_options = [PrintOptions()]
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
+    """Change how tensors print; options that are left out stay. `profile` is default, short or full."""
+    start = PROFILES[profile] if profile is not None else _options[0]
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    _options[0] = replace(start, **{k: v for k, v in given.items() if v is not None}, sci_mode=sci_mode)  # type: ignore[arg-type]
+
+
+def format_tensor(tensor: Any, values: np.ndarray) -> str:
+    """``tensor([8., 8.], grad_fn=<MulBackward0>)``"""
+    options = _options[0]
+    head = "Parameter containing:\n" if getattr(tensor, "is_parameter", False) else ""
+    prefix = "tensor("
+    suffixes = _suffixes(tensor, values)
+    if values.size == 0 and values.ndim > 1:
+        suffixes.insert(0, f"size={tuple(values.shape)}")
+    body = _body(values, len(prefix), options)
+    return head + _with_suffixes(prefix + body, suffixes, len(prefix), options.linewidth)
+
+
+def _suffixes(tensor: Any, values: np.ndarray) -> list[str]:
+    dtype = dtype_of(values)
+    implied = dtype in (get_default_dtype(), int64, bool_) and (values.size > 0 or dtype is get_default_dtype())
+    suffixes = [] if implied else [f"dtype={dtype!r}"]
+    if tensor.grad_fn is not None:
+        suffixes.append(f"grad_fn=<{tensor.grad_fn.name()}>")
+    elif tensor.requires_grad:
+        suffixes.append("requires_grad=True")
+    return suffixes
+
+
+def _with_suffixes(text: str, suffixes: list[str], indent: int, width: int) -> str:
+    last = len(text) - text.rfind("\n") - 1
+    for suffix in suffixes:
+        if last + len(suffix) + 2 > width:
+            text += ",\n" + " " * indent + suffix
+            last = indent + len(suffix)
+        else:
+            text += ", " + suffix
+            last += len(suffix) + 2
+    return text + ")"
+
+
+def _body(values: np.ndarray, indent: int, options: PrintOptions) -> str:
+    if values.size == 0:
+        return "[]"
+    summarise = values.size > options.threshold
+    shown = _edges(values, options.edgeitems) if summarise else values
+    return _nested(values, indent, summarise, _number_format(shown, options), options)
+
+
+def _edges(values: np.ndarray, edge: int) -> np.ndarray:
+    for axis, extent in enumerate(values.shape):
+        if extent > 2 * edge:
+            values = np.take(values, [*range(edge), *range(extent - edge, extent)], axis=axis)
+    return values
+
+
+def _number_format(values: np.ndarray, options: PrintOptions) -> Callable[[Any], str]:
+    if values.dtype.kind == "b":
+        write: Callable[[Any], str] = lambda v: str(bool(v))  # noqa: E731
+    elif values.dtype.kind == "i":
+        write = lambda v: str(int(v))  # noqa: E731
+    else:
+        write = _float_format(values, options)
+    width = max(len(write(v)) for v in values.ravel())
+    return lambda v: write(v).rjust(width)
+
+
+def _float_format(values: np.ndarray, options: PrintOptions) -> Callable[[Any], str]:
+    size = np.abs(values.ravel()[np.isfinite(values.ravel()) & (values.ravel() != 0)].astype(np.float64))
+    if size.size == 0:
+        return lambda v: f"{v:.0f}." if np.isfinite(v) else f"{v}"
+    low, high = size.min(), size.max()
+    digits = options.precision
+    if np.all(size == np.ceil(size)):
+        if _scientific(high / low > 1000 or high > 1e8, options):
+            return lambda v: f"{v:.{digits}e}"
+        return lambda v: f"{v:.0f}." if np.isfinite(v) else f"{v}"
+    if _scientific(high / low > 1000 or high > 1e8 or low < 1e-4, options):
+        return lambda v: f"{v:.{digits}e}"
+    return lambda v: f"{v:.{digits}f}"
+
+
+def _scientific(automatic: bool, options: PrintOptions) -> bool:
+    return bool(automatic) if options.sci_mode is None else options.sci_mode
+
+
+def _nested(values: np.ndarray, indent: int, summarise: bool, write: Callable[[Any], str], options: PrintOptions) -> str:
+    if values.ndim == 0:
+        return write(values.item() if values.dtype != float64.numpy else values[()]).strip()
+    if values.ndim == 1:
+        return _row(values, indent, summarise, write, options)
+    edge = options.edgeitems
+    rows: list[Any] = list(values)
+    if summarise and len(rows) > 2 * edge:
+        rows = [*rows[:edge], None, *rows[-edge:]]
+    parts = ["..." if r is None else _nested(r, indent + 1, summarise, write, options) for r in rows]
+    return "[" + ("," + "\n" * (values.ndim - 1) + " " * (indent + 1)).join(parts) + "]"
+
+
+def _row(values: np.ndarray, indent: int, summarise: bool, write: Callable[[Any], str], options: PrintOptions) -> str:
+    edge = options.edgeitems
+    if summarise and len(values) > 2 * edge:
+        words = [*map(write, values[:edge]), " ...", *map(write, values[-edge:])]
+    else:
+        words = list(map(write, values))
+    width = len(write(values[0])) + 2 if len(values) else 2
+    per_line = max(1, (options.linewidth - indent) // width)
+    lines = [", ".join(words[i : i + per_line]) for i in range(0, len(words), per_line)]
+    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"

@@ -1,0 +1,129 @@
+"""Whether operations are recorded for differentiation: a switch of each thread, as context manager and decorator."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Mode(threading.local):
+    enabled = True
+    inference = False
+
+
+_mode = _Mode()
+
+
+def is_grad_enabled() -> bool:
+    """True while operations on tensors that require gradients are recorded."""
+    return _mode.enabled
+
+
+def is_inference_mode_enabled() -> bool:
+    """True inside ``inference_mode()``."""
+    return _mode.inference
+
+
+class _GradMode:
+    """Sets the mode inside a ``with`` block or for the length of a decorated call."""
+
+    _target = True
+
+    def __init__(self) -> None:
+        self._before: list[bool] = []
+
+    def __enter__(self) -> None:
+        self._before.append(_mode.enabled)
+        _mode.enabled = self._target
+
+    def __exit__(self, *exc_info: object) -> None:
+        _mode.enabled = self._before.pop()
+
+    def _fresh(self) -> _GradMode:
+        return type(self)()
+
+    def __call__(self, function: F) -> F:
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            with self._fresh():
+                return function(*args, **kwargs)
+
+        return wrapped  # type: ignore[return-value]
+
+
+class _BareDecorator(_GradMode):
+    """Also usable without parentheses: ``@no_grad``."""
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        instance = super().__new__(cls)
+        if function is None:
+            return instance
+        instance.__init__()  # type: ignore[misc]
+        return instance(function)
+
+
+class no_grad(_BareDecorator):
+    """Operations inside are not recorded; results do not require gradients.
+
+    >>> import tracegrad as tg
+    >>> w = tg.ones(2, requires_grad=True)
+    >>> with tg.no_grad():
+    ...     (w * 2).requires_grad
+    False
+    """
+
+    _target = False
+
+
+class enable_grad(_BareDecorator):
+    """Operations inside are recorded, also within ``no_grad``."""
+
+    _target = True
+
+
+class set_grad_enabled(_GradMode):
+    """Switch recording on or off: at once as a function, until the end of the block as a context manager."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        self._target = bool(mode)
+        self._outer = _mode.enabled
+        _mode.enabled = self._target
+
+    def __enter__(self) -> None:
+        _mode.enabled = self._target
+
+    def __exit__(self, *exc_info: object) -> None:
+        _mode.enabled = self._outer
+
+    def __call__(self, function: F) -> F:
+        _mode.enabled = self._outer  # as a decorator it acts during calls only
+        return super().__call__(function)
+
+    def _fresh(self) -> _GradMode:
+        return set_grad_enabled(self._target)
+
+
+class inference_mode(_BareDecorator):
+    """``no_grad`` under PyTorch's other name. Difference: its tensors may be used in autograd afterwards."""
+
+    _target = False
+
+    def __new__(cls, mode: Any = True) -> Any:
+        return super().__new__(cls, mode) if callable(mode) else object.__new__(cls)
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__()
+        self._target = not mode if isinstance(mode, bool) else False
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        _mode.inference = not self._target
+
+    def __exit__(self, *exc_info: object) -> None:
+        super().__exit__(*exc_info)
+        _mode.inference = False

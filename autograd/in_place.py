@@ -1,0 +1,78 @@
+"""In-place writes to tensors: the memory, its version, and what they mean for the tape.
+
+The value is computed as a new tensor first; then it is stored, and the tape goes on from it: for a view, from the base
+with the viewed part replaced, so that the gradient reaches the base and every other view of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ops.comparison import where
+from ..ops.core import current
+from ..ops.pointwise import cast
+from ..ops.types import Type, bool_, broadcast_shapes
+from ..ops.views import write_through
+from .grad_mode import is_grad_enabled, no_grad
+
+
+def assign(target: Any, value: Any) -> Any:
+    """Store `value` (a tensor, or a numpy scalar of target's type) in `target`'s memory; returns `target`."""
+    of: Type = target.type_
+    value = _fitting(value, of)
+    tracked = is_grad_enabled() and (target.requires_grad or getattr(value, "requires_grad", False))
+    if is_grad_enabled():
+        _refuse_leaves(target)
+    if tracked and not getattr(value, "requires_grad", False):
+        # A constant overwrites a value that had a history: the old value is read with weight zero, as in PyTorch.
+        value = where(current().constant(False, bool_), target, value)
+    base = target.base
+    whole = write_through(base, target.steps_from_base(), value) if tracked and base is not None else None
+    with no_grad():
+        current().write(target, value)  # type: ignore[attr-defined]
+    if whole is not None:
+        base.rebase(whole)
+    elif tracked:
+        target.rebase(value)
+    return target
+
+
+def _fitting(value: Any, of: Type) -> Any:
+    """`value` in target's type; errors in PyTorch's words where it cannot be stored."""
+    got = current().type_of(value)
+    if got.dtype.category > of.dtype.category:
+        raise RuntimeError(
+            f"result type {_torch_name(got)} can't be cast to the desired output type {_torch_name(of)}. "
+            "Convert explicitly, or write the out-of-place form."
+        )
+    if broadcast_shapes(got.shape, of.shape) != of.shape:
+        raise RuntimeError(
+            f"output with shape {list(of.shape)} doesn't match the broadcast shape "
+            f"{list(broadcast_shapes(got.shape, of.shape))}. An in-place result keeps its shape; write x = x + y instead."
+        )
+    return value if got.dtype is of.dtype else cast(value, of.dtype)
+
+
+def _torch_name(of: Type) -> str:
+    return {"bool": "Bool", "int32": "Int", "int64": "Long", "float32": "Float", "float64": "Double"}[of.dtype.name]
+
+
+def _refuse_leaves(target: Any) -> None:
+    if target.requires_grad and target.is_leaf:
+        raise RuntimeError(
+            "a leaf Variable that requires grad is being used in an in-place operation. "
+            "Write to it inside `with tg.no_grad():`, or to a clone()."
+        )
+    base = target.base
+    if base is None:
+        return
+    if base.requires_grad and base.is_leaf:
+        raise RuntimeError(
+            "a view of a leaf Variable that requires grad is being used in an in-place operation. "
+            "Write to it inside `with tg.no_grad():`, or to a view of a clone()."
+        )
+    if target.viewed_without_grad and base.requires_grad:
+        raise RuntimeError(
+            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
+            "Make the view outside of no_grad(), or write to it inside."
+        )

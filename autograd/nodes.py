@@ -1,0 +1,191 @@
+"""The tape: one node for each recorded operation, linked to the nodes of its operands.
+
+The graph is made during the forward pass. A node keeps alive what the derivative rules of its differentiable operands
+name, and nothing else; the engine (`engine.py`) walks the nodes backwards.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..ops.core import Params, Primitive
+from ..ops.types import Type, dtype_of
+from ..ops.vjp import names_needed, pull_back
+
+_sequence = itertools.count()
+
+SECOND_BACKWARD = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+    "after calling backward."
+)
+
+
+class Edge(NamedTuple):
+    """Where a gradient goes next: a node, and which of its outputs the gradient is of."""
+
+    node: Node | None
+    output: int = 0
+
+
+NO_EDGE = Edge(None)
+
+
+class Node:
+    """One operation of the tape; what a user sees as ``tensor.grad_fn``."""
+
+    user_defined = False
+
+    def __init__(self, title: str, edges: tuple[Edge, ...]) -> None:
+        self.title = title
+        self.edges = edges
+        self.shown_edges = edges  # a composite shows its own operands here, not those of its last step
+        self.sequence = next(_sequence)
+        self.outputs = 1
+        self.tensor_hooks: dict[int, dict[int, Callable[[Any], Any]]] = {}  # output -> handle -> hook
+        self.retained: dict[int, Any] = {}
+        self.pre_hooks: list[Callable[..., Any]] = []
+        self.post_hooks: list[Callable[..., Any]] = []
+        self.origin: Any = None
+
+    def rename(self, title: str) -> None:
+        """Call the node `title`; ``type(node).__name__`` says it as well, as in PyTorch."""
+        self.title = title
+        self.__class__ = _class_called(type(self), title)
+
+    def name(self) -> str:
+        """PyTorch's name of the operation, e.g. ``MulBackward0``."""
+        return self.title
+
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """The nodes of the operands, ``(None, 0)`` for operands without gradient."""
+        return tuple((edge.node, edge.output) for edge in self.shown_edges)
+
+    def register_prehook(self, hook: Callable[..., Any]) -> None:
+        """`hook(grad_outputs)` runs before the node; what it returns replaces the gradients."""
+        self.pre_hooks.append(hook)
+
+    def register_hook(self, hook: Callable[..., Any]) -> None:
+        """`hook(grad_inputs, grad_outputs)` runs after the node; what it returns replaces ``grad_inputs``."""
+        self.post_hooks.append(hook)
+
+    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        """One cotangent per edge (None where there is none); `wanted` tells which are of use."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Free what was saved; later use of it is an error."""
+
+    def hooks_of(self, output: int) -> list[Callable[[Any], Any]]:
+        """The hooks on the tensor that is output number `output`, in the order of registration."""
+        return list(self.tensor_hooks.get(output, {}).values())
+
+    def __repr__(self) -> str:
+        return f"<{self.title} object at {id(self):#x}>"
+
+
+_classes: dict[tuple[type[Node], str], type[Node]] = {}
+
+
+def _class_called(kind: type[Node], title: str) -> type[Node]:
+    base = next(c for c in kind.__mro__ if "title" not in c.__dict__)
+    if (base, title) not in _classes:
+        # A subclass marks itself by having the title, so that renaming it goes back to the class it came from.
+        _classes[base, title] = type(title, (base,), {"title": title, "__module__": base.__module__})
+    return _classes[base, title]
+
+
+class Saved:
+    """A tensor kept for the backward pass, with the version of its memory at that time."""
+
+    __slots__ = ("is_output", "tensor", "version")
+
+    def __init__(self, tensor: Any, is_output: bool) -> None:
+        self.tensor = tensor.detach() if is_output else tensor  # an output that held its own node would never be freed
+        self.version = tensor.buffer.version
+        self.is_output = is_output
+
+    def unpack(self, node: Node) -> Any:
+        """The tensor, as long as nobody has written to its memory since."""
+        tensor = self.tensor
+        if tensor.buffer.version != self.version:
+            raise RuntimeError(self._modified(node))
+        if not self.is_output:
+            return tensor
+        alias = tensor.detach()
+        alias.attach(node, 0)
+        return alias
+
+    def _modified(self, node: Node) -> str:
+        shape = list(self.tensor.ndarray.shape)
+        output = f", which is output 0 of {node.title}," if self.is_output else ""
+        return (
+            "one of the variables needed for gradient computation has been modified by an inplace operation: "
+            f"[tensor of shape {shape}]{output} is at version {self.tensor.buffer.version}; expected version "
+            f"{self.version} instead. Hint: it was saved by {node.title}; clone() it before the in-place write, or "
+            "write to a copy."
+        )
+
+
+class PrimitiveNode(Node):
+    """A primitive on the tape: its derivative rules, and what they name."""
+
+    def __init__(self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, on: tuple[int, ...]) -> None:
+        edges = tuple(operands[i].gradient_edge() if i in on else NO_EDGE for i in range(len(operands)))
+        super().__init__(primitive.backward_name, edges)
+        self.rename(primitive.backward_name)
+        self.primitive = primitive
+        self.params = params
+        self.types: list[Type | None] = [o.type_ if i in on else None for i, o in enumerate(operands)]
+        self.known = _known(primitive, operands, out, names_needed(primitive, on))
+        self.saves = any(isinstance(value, Saved) for value in self.known.values())
+        self.released = False
+
+    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        if self.released:
+            raise RuntimeError(SECOND_BACKWARD)
+        known = {k: v.unpack(self) if isinstance(v, Saved) else v for k, v in self.known.items()}
+        return [
+            pull_back(self.primitive, i, cotangents[0], known, self.params, of.shape) if want and of else None
+            for i, (want, of) in enumerate(zip(wanted, self.types, strict=True))
+        ]
+
+    def release(self) -> None:
+        if self.saves:
+            self.released = True
+            self.known = {}
+
+
+def _known(primitive: Primitive, operands: Sequence[Any], out: Any, needed: frozenset[str]) -> Mapping[str, Any]:
+    """What the rules need: values are saved with their versions, types are just types."""
+    known: dict[str, Any] = {}
+    if "out" in needed:
+        known["out"] = Saved(out, is_output=True)
+    if "out_type" in needed:
+        known["out_type"] = out.type_
+    if primitive.variadic:
+        name = primitive.inputs[0][1:]
+        if f"{name}_types" in needed:
+            known[f"{name}_types"] = tuple(o.type_ for o in operands)
+        return known
+    for name, operand in zip(primitive.inputs, operands, strict=True):
+        if name in needed:
+            known[name] = Saved(operand, is_output=False) if hasattr(operand, "buffer") else operand
+        if f"{name}_type" in needed:
+            known[f"{name}_type"] = operand.type_ if hasattr(operand, "buffer") else Type(dtype_of(operand), ())
+    return known
+
+
+class AccumulateGrad(Node):
+    """The end of the tape at a leaf: adds the gradient to ``leaf.grad``."""
+
+    def __init__(self, leaf: Any) -> None:
+        super().__init__("AccumulateGrad", ())
+        self.variable = leaf
+
+    def hooks_of(self, output: int) -> list[Callable[[Any], Any]]:
+        return list(self.variable.leaf_hooks.values())

@@ -1,0 +1,378 @@
+"""Tensor: an array with a tape. Names and rules are PyTorch's.
+
+Most methods are functions of `functional/`, attached there by one table; here is what makes a tensor a tensor: memory
+and views, `requires_grad`, `grad`, `backward`, hooks.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import warnings
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..ops import arithmetic, comparison, elementary
+from ..ops.array import Array, Buffer, Evaluator
+from ..ops.core import Step, current, interpreting, set_default_interpreter
+from ..ops.types import DType, float32, get_default_dtype
+from ..ops.views import replay
+from .exchange import Exchange
+from .grad_mode import enable_grad, is_grad_enabled
+from .nodes import NO_EDGE, AccumulateGrad, Edge, Node
+from .reverse import backward
+from .tape import Tape
+from .watch import changes, set_watcher, watcher
+
+_OPERANDS = (Array, bool, int, float, np.generic)
+_handles = itertools.count()
+
+
+def _binary(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def operator(self: Tensor, other: Any) -> Any:
+        return op(self, other) if isinstance(other, _OPERANDS) else NotImplemented
+
+    return operator
+
+
+def _reflected(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def operator(self: Tensor, other: Any) -> Any:
+        return op(other, self) if isinstance(other, _OPERANDS) else NotImplemented
+
+    return operator
+
+
+class RemovableHandle:
+    """What registering a hook returns; ``remove()`` takes the hook away again."""
+
+    def __init__(self, hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any]) -> None:
+        self._hooks = hooks
+        self.id = next(_handles)
+        hooks[self.id] = hook
+
+    def remove(self) -> None:
+        self._hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.remove()
+
+
+class Tensor(Exchange, Array):
+    """A multi-dimensional array that can be differentiated through.
+
+    ``tg.tensor(data)`` makes one from data; calling the class is PyTorch's legacy constructor: ``Tensor(2, 3)`` is
+    uninitialised memory of that shape, ``Tensor([1, 2])`` copies data as float32.
+    """
+
+    is_parameter = False
+    _requires = False
+    _grad: Tensor | None = None
+    _node: Node | None = None
+    _output = 0
+    _base: Tensor | None = None
+    _seen_version = 0
+    viewed_without_grad = False
+    _accumulator: weakref.ref[AccumulateGrad] | None = None
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        return object.__new__(cls)
+
+    def __init__(self, *args: Any) -> None:
+        if len(args) == 1 and isinstance(args[0], (list, tuple, np.ndarray)):
+            data = np.array(args[0], dtype=float32.numpy)
+        elif len(args) == 1 and isinstance(args[0], Tensor):
+            data = args[0].ndarray
+        elif all(isinstance(a, int) and not isinstance(a, bool) for a in args):
+            data = np.empty(args if args else (0,), get_default_dtype().numpy)
+        else:
+            raise TypeError(
+                f"new(): invalid data type {type(args[0]).__name__!r}. Tensor(...) takes sizes or a list; "
+                "use tracegrad.tensor(data, requires_grad=True) for a tensor that holds this value."
+            )
+        super().__init__(data)
+
+    # ------------------------------------------------------------------------------------------------- description
+
+    @property
+    def dtype(self) -> DType:
+        return self.type_.dtype
+
+    @property
+    def shape(self) -> Any:
+        return Size(self.ndarray.shape)
+
+    @property
+    def ndim(self) -> int:
+        return self.ndarray.ndim
+
+    @property
+    def requires_grad(self) -> bool:
+        if self._base is not None:
+            self._refresh()
+        return self._requires or self._node is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.requires_grad_(value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Start (or stop) tracking this leaf, in place. The argument defaults to True."""
+        if not self.is_leaf and not requires_grad:
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+                "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+            )
+        if requires_grad and not self.dtype.is_floating_point:
+            raise RuntimeError(
+                f"only Tensors of floating point and complex dtype can require gradients, this one is {self.dtype!r}. "
+                "Convert it first, e.g. with .float()."
+            )
+        if self.is_leaf and self._requires != bool(requires_grad):
+            changes.count += 1
+            self._requires = bool(requires_grad)
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        return not self.requires_grad or self._node is None
+
+    @property
+    def grad_fn(self) -> Node | None:
+        if self._base is not None:
+            self._refresh()
+        return self._node
+
+    @property
+    def _version(self) -> int:
+        return self.buffer.version
+
+    # --------------------------------------------------------------------------------------------- memory and views
+
+    @property
+    def base(self) -> Tensor | None:
+        """The tensor that this one is a view of, None if it is not a view."""
+        return self._base
+
+    def steps_from_base(self) -> tuple[Step, ...]:
+        assert self._base is not None
+        return self.steps[len(self._base.steps) :]
+
+    def note_view_of(self, source: Tensor) -> None:
+        """Told by the tape: this tensor is a view of `source`."""
+        self._base = source if source._base is None else source._base
+        self._seen_version = self.buffer.version
+        self.viewed_without_grad = not is_grad_enabled()
+
+    def _refresh(self) -> None:
+        """After a write to the memory that this view shares, its node is the view of what the base is now."""
+        base = self._base
+        assert base is not None
+        if self.buffer.version == self._seen_version:
+            return
+        self._seen_version = self.buffer.version
+        if base.requires_grad and not self.viewed_without_grad:
+            with enable_grad():
+                fresh = replay(base, self.steps_from_base())
+            self._node, self._output = fresh._node, fresh._output
+
+    def rebase(self, value: Tensor) -> None:
+        """Go on from `value`'s node: the memory now holds its numbers."""
+        self._node, self._output = value._node, value._output
+        self._seen_version = self.buffer.version
+        self._accumulator = None
+
+    def detach(self) -> Tensor:
+        """The same memory without a history; writes to either are seen, and counted, by both."""
+        alias = make(self.ndarray, self.buffer, self.steps)
+        alias.label = self.label
+        if self.requires_grad:
+            current().cut(alias)  # type: ignore[attr-defined]
+        return alias
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory without a history and without the version check: writes through it are not noticed."""
+        alias = make(self.ndarray, Buffer(self.buffer.whole), self.steps)
+        alias.label = self.label
+        return alias
+
+    @data.setter
+    def data(self, new: Tensor) -> None:
+        changes.count += 1
+        self.ndarray, self.steps = new.ndarray, new.steps
+        version = self.buffer.version
+        self.buffer = Buffer(new.buffer.whole)
+        self.buffer.version = version
+
+    # ---------------------------------------------------------------------------------------------------- gradients
+
+    def attach(self, node: Node, output: int) -> None:
+        """Told by the tape: this tensor is output number `output` of `node`."""
+        self._node, self._output = node, output
+
+    def gradient_edge(self) -> Edge:
+        """Where a gradient of this tensor goes."""
+        if self._base is not None:
+            self._refresh()
+        if self._node is not None:
+            return Edge(self._node, self._output)
+        if not self._requires:
+            return NO_EDGE
+        node = self._accumulator() if self._accumulator is not None else None
+        if node is None:
+            node = AccumulateGrad(self)
+            self._accumulator = weakref.ref(node)
+        return Edge(node)
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The accumulated gradient of a leaf, None before any ``backward()``."""
+        listening = watcher()
+        if listening is not None:
+            listening.grad_read(self)
+        if self._grad is None and self._node is not None and not self._retains:
+            warnings.warn(
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
+                "be populated during autograd.backward(). If you want the gradient of a non-leaf Tensor, call "
+                ".retain_grad() on it before backward().",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            self._check_grad(value)
+        listening = watcher()
+        if listening is not None:
+            listening.grad_written(self)
+        changes.count += 1
+        self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
+
+    def _check_grad(self, value: Any) -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__!r}")
+        if value is self:
+            raise RuntimeError("can't assign Variable as its own grad; assign a clone()")
+        if value.ndarray.shape != self.ndarray.shape:
+            raise RuntimeError(
+                f"assigned grad has data of a different size: {list(value.shape)}, the tensor has {list(self.shape)}"
+            )
+        if value.dtype is not self.dtype:
+            raise RuntimeError(f"assigned grad has data of a different type: {value.dtype!r}, the tensor has {self.dtype!r}")
+
+    @property
+    def _retains(self) -> bool:
+        return self._node is not None and self._output in self._node.retained
+
+    @property
+    def retains_grad(self) -> bool:
+        return self._retains
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of this non-leaf in ``.grad`` at each backward."""
+        if not self.requires_grad:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False. Set requires_grad=True on its leaves.")
+        if self._node is not None:
+            self._node.retained[self._output] = weakref.ref(self)
+
+    def backward(
+        self, gradient: Tensor | None = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+    ) -> None:
+        """Accumulate the gradients of this tensor into ``.grad`` of the leaves; see :func:`tracegrad.autograd.backward`."""
+        backward((self,), None if gradient is None else (gradient,), retain_graph, create_graph, inputs=inputs)
+
+    @property
+    def leaf_hooks(self) -> dict[int, Callable[..., Any]]:
+        return self.__dict__.setdefault("_leaf_hooks", {})
+
+    @property
+    def post_accumulate_hooks(self) -> dict[int, Callable[..., Any]]:
+        return self.__dict__.get("_post_accumulate_hooks", {})
+
+    def register_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
+        """Call ``hook(grad)`` whenever this tensor's gradient is computed; a tensor it returns replaces the gradient."""
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self._node is None:
+            return RemovableHandle(self.leaf_hooks, hook)
+        return RemovableHandle(self._node.tensor_hooks.setdefault(self._output, {}), hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
+        """Call ``hook(tensor)`` after this leaf's ``.grad`` has been accumulated."""
+        if self._node is not None:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        return RemovableHandle(self.__dict__.setdefault("_post_accumulate_hooks", {}), hook)
+
+    # ---------------------------------------------------------------------------------------------------- operators
+
+    __add__ = _binary(arithmetic.add)
+    __radd__ = _reflected(arithmetic.add)
+    __sub__ = _binary(arithmetic.sub)
+    __rsub__ = _reflected(arithmetic.sub)
+    __mul__ = _binary(arithmetic.mul)
+    __rmul__ = _reflected(arithmetic.mul)
+    __truediv__ = _binary(arithmetic.div)
+    __rtruediv__ = _reflected(arithmetic.div)
+    __pow__ = _binary(elementary.pow)
+    __rpow__ = _reflected(elementary.pow)
+    __lt__ = _binary(comparison.lt)
+    __le__ = _binary(comparison.le)
+    __gt__ = _binary(comparison.gt)
+    __ge__ = _binary(comparison.ge)
+    __eq__ = _binary(comparison.eq)
+    __ne__ = _binary(comparison.ne)
+    __hash__ = object.__hash__
+
+
+class Size(tuple):  # type: ignore[type-arg]
+    """A shape: a tuple of ints that prints as PyTorch's and knows its product."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        n = 1
+        for extent in self:
+            n *= extent
+        return n
+
+    def __getitem__(self, key: Any) -> Any:
+        part = super().__getitem__(key)
+        return Size(part) if isinstance(key, slice) else part
+
+    def __repr__(self) -> str:
+        return f"tracegrad.Size([{', '.join(map(str, self))}])"
+
+
+def make(ndarray: np.ndarray, buffer: Buffer | None = None, steps: tuple[Step, ...] = ()) -> Tensor:
+    """A tensor over existing memory; how ops wrap their results."""
+    tensor: Tensor = object.__new__(Tensor)
+    Array.__init__(tensor, ndarray, buffer, steps)
+    return tensor
+
+
+EAGER = Tape(Evaluator(), make)
+set_default_interpreter(EAGER)
+
+
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """Plain eager mode inside the block, also while a function is recorded: for the library's own set-up work."""
+    before = set_watcher(None)
+    try:
+        with interpreting(EAGER):
+            yield
+    finally:
+        set_watcher(before)

@@ -1,0 +1,134 @@
+"""What a recording learns from the library itself, and how a compiled function notices later changes.
+
+Tensors, modules and optimizers *declare* what they read (flags, options, entries of dicts) to the recording of their
+thread, if there is one; a compiled function keeps these reads as guards. Everything that rebinds such a thing counts
+`changes` up, so that one comparison of an integer tells a compiled function that no guard needs to be looked at.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Protocol
+
+
+class Watcher(Protocol):
+    """Who listens while a function is recorded."""
+
+    def read(self, describe: str, get: Callable[[], Any], value: Any) -> None:
+        """The program depends on `value`, which ``get()`` gives again later."""
+
+    def number(self, describe: str, get: Callable[[], float], value: float) -> Any:
+        """A number that may change between calls; returns what the program should compute with instead."""
+
+    def grad_read(self, tensor: Any) -> None:
+        """``tensor.grad`` is about to be read."""
+
+    def grad_written(self, tensor: Any) -> None:
+        """``tensor.grad`` is about to be rebound."""
+
+    def deriving(self, origin: Any) -> Any:
+        """A context in which new operations are derivatives of `origin`."""
+
+    def origin(self) -> Any:
+        """Where the user's program is now."""
+
+    def tensor_number(self, tensor: Any) -> Any:
+        """A 0-d tensor as a number that promotes like a Python float and stays data."""
+
+    def transient_because(self, reason: str) -> None:
+        """This call does something only once (it makes an optimizer's state): nothing to replay, record the next."""
+
+    def module_called(self, module: Any, path: str) -> None:
+        """The forward of a module, known by `path`, is about to run."""
+
+    def module_left(self) -> None:
+        """The innermost module's forward is done."""
+
+
+class _Local(threading.local):
+    watcher: Watcher | None = None
+
+
+_local = _Local()
+
+
+class Changes:
+    """Counts rebindings of anything that guards look at, in any thread."""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+changes = Changes()
+
+
+def watcher() -> Watcher | None:
+    """The recording of this thread, None while none is made."""
+    return _local.watcher
+
+
+def set_watcher(new: Watcher | None) -> Watcher | None:
+    """Install a recording for this thread; returns the one before."""
+    before = _local.watcher
+    _local.watcher = new
+    return before
+
+
+def declare_read(describe: str, get: Callable[[], Any]) -> Any:
+    """``get()``, kept as a guard when a recording is being made."""
+    value = get()
+    if _local.watcher is not None:
+        _local.watcher.read(describe, get, value)
+    return value
+
+
+def declare_number(describe: str, get: Callable[[], float]) -> Any:
+    """``get()``, as run-time data when a recording is being made: changing it later recompiles nothing."""
+    value = get()
+    if _local.watcher is not None:
+        return _local.watcher.number(describe, get, value)
+    return value
+
+
+def as_number(tensor: Any) -> Any:
+    """A 0-d tensor as a number to compute with: a Python float in eager mode, run-time data in a recording."""
+    if _local.watcher is not None:
+        return _local.watcher.tensor_number(tensor)
+    return float(tensor.ndarray)
+
+
+def declare_transient(reason: str) -> None:
+    """Say that this call does something that later calls will not do, such as making an optimizer's state."""
+    if _local.watcher is not None:
+        _local.watcher.transient_because(reason)
+
+
+class WatchedDict(dict):  # type: ignore[type-arg]
+    """A dict whose changes compiled functions notice: optimizers keep their options and state in it."""
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        changes.count += 1
+        super().__setitem__(key, value)
+
+    def __delitem__(self, key: Any) -> None:
+        changes.count += 1
+        super().__delitem__(key)
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        changes.count += 1
+        super().update(*args, **kwargs)
+
+    def pop(self, *args: Any) -> Any:
+        changes.count += 1
+        return super().pop(*args)
+
+    def clear(self) -> None:
+        changes.count += 1
+        super().clear()
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        changes.count += 1
+        return super().setdefault(key, default)

@@ -1,0 +1,7 @@
+"""``tracegrad.compile``: recording functions over tensors, specialisations with their guards, and the call path."""
+
+from __future__ import annotations
+
+from .function import CompiledFunction, compile
+
+__all__ = ["CompiledFunction", "compile"]

@@ -1,0 +1,131 @@
+"""The object that ``tracegrad.compile`` returns."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..autograd.watch import watcher
+from ..compiler.errors import CompilerError
+from ..compiler.graph import Graph
+from ..compiler.schedule.schedule import Schedule
+from ..runtime.errors import ToolchainMissing
+from .recording import Recording
+from .specialisation import Specialisation
+
+LIMIT = 32
+
+
+class CompiledFunction:
+    """A function whose calls run as one C function each, once recorded.
+
+    The first call with new shapes, flags or other facts that the program depends on runs eagerly and records; later
+    calls with the same facts are served from C. `graph`, `schedule` and `source` show the latest specialisation.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function, updated=())
+        self.function = function
+        self.specialisations: list[Specialisation] = []
+        self._lock = threading.Lock()
+        self._eager_only = False
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if watcher() is not None or self._eager_only:
+            return self.function(*args, **kwargs)  # inside another recording: becomes part of it
+        for i, specialisation in enumerate(self.specialisations):
+            if specialisation.matches(args, kwargs):
+                if i:
+                    self._to_front(specialisation)
+                return specialisation.call(args, kwargs)
+        return self._record(args, kwargs)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def _to_front(self, specialisation: Specialisation) -> None:
+        rest = [s for s in self.specialisations if s is not specialisation]
+        self.specialisations = [specialisation, *rest]
+
+    def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if len(self.specialisations) >= LIMIT:
+            raise CompilerError(
+                f"{self.__name__} has been recorded {LIMIT} times and calls still differ\n"
+                f"  last arguments: {[type(a).__name__ for a in args]}\n"
+                "  Something that the program depends on changes at every call: pass numbers that change as tensors, and "
+                "keep shapes the same."
+            )
+        recording = Recording(self.__name__)
+        result = recording.run(self.function, args, kwargs)
+        if not recording.transient:
+            self._compile(recording, args, kwargs)
+        return result
+
+    def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        try:
+            specialisation = Specialisation(recording, args, kwargs)
+        except ToolchainMissing as missing:
+            warnings.warn(f"{self.__name__} runs eagerly: {missing}", RuntimeWarning, stacklevel=4)
+            self._eager_only = True
+            return
+        with self._lock:
+            self.specialisations = [specialisation, *self.specialisations]
+
+    # -------------------------------------------------------------------------------------------------- looking inside
+
+    @property
+    def _latest(self) -> Specialisation:
+        if not self.specialisations:
+            raise CompilerError(
+                f"{self.__name__} has not been compiled yet\n  Call it once with real arguments; then look inside."
+            )
+        return self.specialisations[0]
+
+    @property
+    def graph(self) -> Graph:
+        """The simplified graph; prints as text."""
+        return self._latest.program.graph
+
+    @property
+    def schedule(self) -> Schedule:
+        """Kernels, buffers and the arena; prints as text."""
+        return self._latest.program.schedule
+
+    @property
+    def source(self) -> str:
+        """The C."""
+        return self._latest.program.source
+
+    @property
+    def source_path(self) -> Path:
+        """The file that holds the C."""
+        return self._latest.program.source_path
+
+    @property
+    def from_cache(self) -> bool:
+        """True if the library was found in the cache instead of being built."""
+        return self._latest.program.built.from_cache
+
+    def __repr__(self) -> str:
+        return f"<compiled {self.__name__}, {len(self.specialisations)} specialisations>"
+
+
+def compile(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Record `function` (a training step, a model) and serve its later calls from C.
+
+    ``model``, ``fullgraph``, ``dynamic``, ``backend``, ``mode`` and the like are accepted for PyTorch's sake and have no
+    effect. Works as a decorator, with or without parentheses.
+
+    >>> import tracegrad as tg
+    >>> double = tg.compile(lambda x: x * 2)
+    >>> double(tg.ones(2)); double(tg.ones(2))
+    tensor([2., 2.])
+    tensor([2., 2.])
+    """
+    if function is None:
+        return functools.partial(compile, **options)
+    return CompiledFunction(function)

@@ -1,0 +1,249 @@
+"""Recording one call: the function runs eagerly on the user's tensors while a graph of it is made.
+
+What comes out says everything about the call that later calls must know: the graph's inputs and where their memory is
+found, what must hold for the graph to be the right one (guards), and what the call did to the world (results, writes,
+gradients).
+"""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import weakref
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..autograd.grad_mode import is_grad_enabled
+from ..autograd.nodes import Node as TapeNode
+from ..autograd.nodes import PrimitiveNode, Saved
+from ..autograd.tape import Tape
+from ..autograd.tensor import Tensor, make
+from ..autograd.watch import set_watcher
+from ..compiler.capture import Recorder, Root
+from ..compiler.errors import CaptureError
+from ..compiler.graph import Graph, Result
+from ..compiler.origins import Whereabouts
+from ..ops.core import interpreting
+from .structure import Path, leaves
+
+
+@dataclass(frozen=True, eq=False)
+class Guard:
+    """The graph holds while ``get()`` gives `value` again."""
+
+    describe: str
+    get: Callable[[], Any]
+    value: Any
+    place: str
+
+    def holds(self) -> bool:
+        now = self.get()
+        return now is self.value or (type(now) is type(self.value) and _plain(now) and now == self.value)
+
+
+def _plain(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, str, bytes, tuple, type(None)))
+
+
+@dataclass(frozen=True, eq=False)
+class NumberInput:
+    """A number read anew for each call that follows a change: where it comes from, and its place in the table."""
+
+    describe: str
+    get: Callable[[], float]
+    root: Root
+
+
+@dataclass(eq=False)
+class GradSlot:
+    """What a call does to one tensor's ``.grad``."""
+
+    tensor: Tensor
+    before: Tensor | None
+    read_first: bool
+    after: Tensor | None = None
+
+
+@dataclass(eq=False)
+class Recording(object):
+    """One recorded call. It is the thread's watcher while it runs."""
+
+    name: str
+    recorder: Recorder = field(default_factory=lambda: Recorder(Whereabouts()))
+    guards: list[Guard] = field(default_factory=list)
+    numbers: list[NumberInput] = field(default_factory=list)
+    grads: dict[int, GradSlot] = field(default_factory=dict)
+    arguments: list[tuple[Path, Root]] = field(default_factory=list)
+    result: Any = None
+    grad_enabled: bool = True
+    transient: str = ""
+    made: list[weakref.ref[Tensor]] = field(default_factory=list)
+    places: dict[int, str] = field(default_factory=dict)
+
+    # ----------------------------------------------------------------------------------------------------- the run
+
+    def run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call `function` eagerly, recording it; returns what it returns and raises what it raises."""
+        self.grad_enabled = is_grad_enabled()
+        self._add_arguments(function, args, kwargs)
+        before = set_watcher(self)
+        try:
+            with interpreting(Tape(self.recorder, self._make)):  # type: ignore[arg-type]
+                self.result = function(*args, **kwargs)
+        finally:
+            set_watcher(before)
+        for slot in self.grads.values():
+            slot.after = slot.tensor._grad
+        return self.result
+
+    def _add_arguments(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        names = _argument_names(function, args)
+        for path, leaf in leaves((args, kwargs)):
+            if isinstance(leaf, Tensor) and not any(r.array is leaf for _, r in self.arguments):
+                name = "_".join(map(str, (names[path[1]], *path[2:]) if path[0] == 0 else path[1:]))
+                self.arguments.append((path, self.recorder.add_root(leaf, name)))
+
+    def _make(self, *args: Any) -> Tensor:
+        tensor = make(*args)
+        self.made.append(weakref.ref(tensor))
+        return tensor
+
+    # -------------------------------------------------------------------------------------------- watching (Watcher)
+
+    def read(self, describe: str, get: Callable[[], Any], value: Any) -> None:
+        self.guards.append(Guard(describe, get, value, str(self.recorder.whereabouts.now())))
+
+    def number(self, describe: str, get: Callable[[], float], value: float) -> Tensor:
+        tensor = make(np.asarray(value, np.float64))
+        self.numbers.append(NumberInput(describe, get, self.recorder.add_number(tensor, describe)))
+        return tensor
+
+    def tensor_number(self, tensor: Tensor) -> Any:
+        return self.recorder.number(tensor)
+
+    def transient_because(self, reason: str) -> None:
+        self.transient = reason
+
+    def grad_read(self, tensor: Tensor) -> None:
+        if id(tensor) not in self.grads:
+            self.grads[id(tensor)] = GradSlot(tensor, tensor._grad, read_first=True)
+
+    def grad_written(self, tensor: Tensor) -> None:
+        if id(tensor) not in self.grads:
+            self.grads[id(tensor)] = GradSlot(tensor, tensor._grad, read_first=False)
+
+    @contextmanager
+    def deriving(self, origin: Any) -> Any:
+        with self.recorder.whereabouts.deriving(origin):
+            yield
+
+    def origin(self) -> Any:
+        return self.recorder.whereabouts.now()
+
+    def module_called(self, module: Any, path: str) -> None:
+        self.recorder.whereabouts.enter_module(path)
+
+    def module_left(self) -> None:
+        self.recorder.whereabouts.leave_module()
+
+    # ------------------------------------------------------------------------------------------------------ outcome
+
+    def outputs(self) -> list[tuple[Path, Tensor]]:
+        """The tensors that the function returned, with their places in the result."""
+        return [(path, leaf) for path, leaf in leaves(self.result) if isinstance(leaf, Tensor)]
+
+    def is_root(self, tensor: Tensor) -> bool:
+        """True if `tensor` is an argument or captured tensor itself (results keep its identity)."""
+        return any(root.array is tensor for root in self.recorder.roots)
+
+    def fresh_grads(self) -> list[GradSlot]:
+        """The slots that hold a new gradient after the call."""
+        return [s for s in self.grads.values() if s.after is not None and s.after is not s.before]
+
+    def graph(self) -> Graph:
+        """Everything the call computed for the world outside: results, new gradients, writes to roots."""
+        results = [
+            Result(self._result_name(path), self.recorder.node(tensor))
+            for path, tensor in self.outputs()
+            if not self.is_root(tensor)
+        ]
+        for slot in self.fresh_grads():
+            assert slot.after is not None
+            results.append(Result(f"{self._name_of(slot.tensor)}_grad", self.recorder.node(slot.after)))
+        results += [
+            Result(f"new_{root.node.label}", root.region.node, into=root.node.label)
+            for root in self.recorder.roots
+            if root.region.written
+        ]
+        return Graph(self.name, tuple(root.node for root in self.recorder.roots), tuple(_distinct(results)))
+
+    def _result_name(self, path: Path) -> str:
+        return "_".join(("result", *map(str, path))) if path else "result"
+
+    def _name_of(self, tensor: Tensor) -> str:
+        for root in self.recorder.roots:
+            if root.array is tensor:
+                return root.node.label
+        return tensor.label or "tensor"
+
+    def refuse_leaks(self) -> None:
+        """CaptureError if a tensor made during the call outlives it in a place that a replay would not fill."""
+        known = [t for _, t in self.outputs()] + [s.after for s in self.grads.values() if s.after is not None]
+        allowed = {id(t) for t in known} | _kept_by_tape(known)
+        self.recorder.forget_values()
+        leaked = self._alive_except(allowed)
+        if leaked:
+            gc.collect()
+            leaked = self._alive_except(allowed)
+        if leaked:
+            node = self.recorder.node(leaked[0])
+            raise CaptureError(
+                "a tensor that the function made is kept outside of it (in a list, an attribute or a global)\n"
+                f"  made at {node.origin}\n"
+                "  A compiled step gives back what it returns: return the tensor and store it outside."
+            )
+
+    def _alive_except(self, allowed: set[int]) -> list[Tensor]:
+        alive = [t for t in (ref() for ref in self.made) if t is not None]
+        return [t for t in alive if id(t) not in allowed and id(t.base) not in allowed]
+
+
+def _distinct(results: list[Result]) -> list[Result]:
+    seen: dict[str, int] = {}
+    out = []
+    for result in results:
+        count = seen[result.name] = seen.get(result.name, 0) + 1
+        out.append(result if count == 1 else Result(f"{result.name}_{count}", result.node, result.into))
+    return out
+
+
+def _argument_names(function: Callable[..., Any], args: tuple[Any, ...]) -> list[str]:
+    try:
+        bound = inspect.signature(function).bind_partial(*args)
+    except (TypeError, ValueError):
+        return [f"arg{i}" for i in range(len(args))]
+    names: list[str] = []
+    for name, value in bound.arguments.items():
+        kind = bound.signature.parameters[name].kind
+        names += [f"{name}{i}" for i in range(len(value))] if kind is inspect.Parameter.VAR_POSITIONAL else [name]
+    return names
+
+
+def _kept_by_tape(tensors: list[Tensor]) -> set[int]:
+    """Tensors that live because the graph of a result still needs them."""
+    kept: set[int] = set()
+    stack: list[TapeNode] = [t.grad_fn for t in tensors if t.grad_fn is not None]
+    seen = set(stack)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, PrimitiveNode):
+            kept |= {id(v.tensor) for v in node.known.values() if isinstance(v, Saved)}
+        for edge in node.edges:
+            if edge.node is not None and edge.node not in seen:
+                seen.add(edge.node)
+                stack.append(edge.node)
+    return kept

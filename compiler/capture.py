@@ -1,0 +1,190 @@
+"""The recording interpreter: runs ops with numpy, as always, and adds each one to a graph.
+
+Memory is functionalised here. A *root* is a piece of memory that existed before the recording (an argument, a
+parameter, an optimizer's state): it is a graph input. Every memory, root or made meanwhile, has a current node; an
+in-place write gives it another one, through whatever view the write came. What roots hold in the end is written back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..ops.array import Array, Buffer, Evaluator
+from ..ops.core import Params, Primitive, Step, interpreting
+from ..ops.identity import detach_primitive
+from ..ops.movement import broadcast
+from ..ops.pointwise import cast
+from ..ops.types import Type, dtype_of, float64
+from ..ops.views import replay, write_through
+from .errors import CaptureError
+from .graph import Builder, Node, Origin
+from .origins import Whereabouts
+
+
+@dataclass(eq=False)
+class Region:
+    """A part of one memory with a current node. `prefix` are the view steps from the memory's whole to the region."""
+
+    prefix: tuple[Step, ...]
+    node: Node
+    array: Array | None = None  # the root's array; None for memory made while recording
+    written: bool = False
+    writes: int = 0
+    views: dict[tuple[int, tuple[Step, ...]], Node] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Root:
+    """A graph input: the node, the array it stands for, and the region whose final node is to be written back."""
+
+    node: Node
+    array: Array
+    region: Region
+
+
+class Recorder(Evaluator):
+    """Evaluates and records. Use it below a tape, inside ``interpreting(...)``."""
+
+    def __init__(self, whereabouts: Whereabouts) -> None:
+        self.whereabouts = whereabouts
+        self.builder = Builder()
+        self.roots: list[Root] = []
+        self._regions: dict[int, list[Region]] = {}
+        self._memories: dict[int, np.ndarray] = {}  # keeps ids of memories valid
+        self._numbers: dict[int, Array] = {}
+        self._cut: dict[int, Array] = {}
+        self._names: set[str] = set()
+
+    # ------------------------------------------------------------------------------------------------ the interpreter
+
+    def evaluate(self, primitive: Primitive, operands: Sequence[Any], params: Params, kind: Any) -> Any:
+        nodes = [self.node(o) for o in operands]
+        out = super().evaluate(primitive, operands, params, kind)
+        if operands and isinstance(operands[0], Array) and out.buffer is operands[0].buffer:
+            if id(operands[0]) in self._cut:
+                self._cut[id(out)] = out
+            return out  # a view: its node follows from the memory's
+        with self._building(self.whereabouts.now()):
+            self._remember(out, self.builder.apply(primitive, nodes, params))
+        if operands and all(self.is_number(o) for o in operands):
+            self._numbers[id(out)] = out
+        return out
+
+    def write(self, target: Array, value: Array | np.generic) -> None:
+        region = self._region(target)
+        with self._building(self.whereabouts.now()):
+            stored = _fitted(self.node(value), target.type_)
+            region.node = write_through(region.node, target.steps[len(region.prefix) :], stored)
+        region.written = True
+        region.writes += 1
+        if region.array is not None:
+            self._refuse_shared(target)
+        super().write(target, value)
+
+    def cut(self, array: Array) -> None:
+        self._cut[id(array)] = array
+
+    def read(self, array: Array, purpose: str) -> np.ndarray:
+        raise CaptureError(
+            f"{purpose} needs a tensor's numbers while the function is being recorded\n"
+            f"  at {self.whereabouts.now()}\n"
+            "  A compiled step cannot stop for Python to look at a value: return the tensor and look at it outside, or "
+            "use tg.where for a choice. Without tg.compile the function runs as it is."
+        )
+
+    def number(self, array: Array) -> Any:
+        """A 0-d tensor as a number that promotes like a Python float, still data of the recording."""
+        with interpreting(self):
+            weak = cast(array, float64) if array.type_.dtype is not float64 else array
+        self._numbers[id(weak)] = weak
+        return weak
+
+    def is_number(self, operand: Any) -> bool:
+        return isinstance(operand, np.generic) or id(operand) in self._numbers
+
+    # ------------------------------------------------------------------------------------------------ nodes of arrays
+
+    def add_root(self, array: Array, name: str) -> Root:
+        """Make `array`'s memory a graph input called `name` (or like it, if the name is taken)."""
+        node = self.builder.input(self._unique(name), array.type_)
+        region = Region(array.steps, node, array)
+        self._regions_of(array.buffer).append(region)
+        root = Root(node, array, region)
+        self.roots.append(root)
+        return root
+
+    def add_number(self, array: Array, name: str) -> Root:
+        """A root that promotes as a Python number does: a learning rate, a momentum."""
+        self._numbers[id(array)] = array
+        return self.add_root(array, name)
+
+    def node(self, operand: Any) -> Node:
+        """The node that holds what `operand` holds now."""
+        if not isinstance(operand, Array):
+            return self.builder.constant(operand, dtype_of(operand))
+        region = self._region(operand)
+        node = self._view(region, operand.steps[len(region.prefix) :])
+        if id(operand) in self._cut:
+            return self.builder.apply(detach_primitive, (node,), {})
+        return node
+
+    def knows(self, array: Array) -> bool:
+        """True if `array` shows memory that this recording has met or made."""
+        return id(array.buffer.whole) in self._regions
+
+    def forget_values(self) -> None:
+        """Let go of the recorded values, so that only what the user keeps stays alive."""
+        self._cut.clear()
+        self._numbers.clear()
+
+    def _view(self, region: Region, steps: tuple[Step, ...]) -> Node:
+        key = (region.writes, steps)
+        if key not in region.views:
+            with self._building(self.whereabouts.now() if steps else region.node.origin):
+                region.views[key] = replay(region.node, steps)
+        return region.views[key]
+
+    def _region(self, array: Array) -> Region:
+        fitting = [r for r in self._regions_of(array.buffer) if array.steps[: len(r.prefix)] == r.prefix]
+        if fitting:
+            return max(fitting, key=lambda r: len(r.prefix))
+        if any(r.written for r in self._regions_of(array.buffer)):
+            self._refuse_shared(array)
+        return self.add_root(array, array.label or f"captured_{len(self.roots)}").region
+
+    def _regions_of(self, buffer: Buffer) -> list[Region]:
+        self._memories[id(buffer.whole)] = buffer.whole
+        return self._regions.setdefault(id(buffer.whole), [])
+
+    def _remember(self, array: Array, node: Node) -> None:
+        self._regions_of(array.buffer)[:] = [Region(array.steps, node)]
+
+    def _refuse_shared(self, array: Array) -> None:
+        if len(self._regions_of(array.buffer)) > 1:
+            raise CaptureError(
+                "an in-place write to memory that two arguments or captured tensors share\n"
+                f"  at {self.whereabouts.now()}\n"
+                "  Pass the tensor that owns the memory and take the views inside the compiled function, or clone() one."
+            )
+
+    def _unique(self, name: str) -> str:
+        unique, count = name, 1
+        while unique in self._names:
+            count += 1
+            unique = f"{name}_{count}"
+        self._names.add(unique)
+        return unique
+
+    def _building(self, origin: Origin) -> Any:
+        self.builder.origin = origin
+        return interpreting(self.builder)
+
+
+def _fitted(node: Node, of: Type) -> Node:
+    if node.type.dtype is not of.dtype:
+        node = cast(node, of.dtype)
+    return node if node.type.shape == of.shape else broadcast(node, of.shape)

@@ -1,0 +1,173 @@
+"""Forward graph -> graph of its gradients, by the primitives' own rules; and the cut into two programs.
+
+    forward    x, w          -> loss
+    gradients  x, w, grad_loss -> grad_x, grad_w       (`differentiate`; shares the forward graph's nodes)
+    split      x, w          -> loss, saved_0, ...     and     x, w, saved_0, ..., grad_loss -> grad_x, grad_w
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..ops.core import Source, interpreting
+from ..ops.vjp import names_needed, pull_back
+from .graph import Builder, Graph, Node, Result, topological
+
+Cotangents = dict[Node, Node]
+
+
+def differentiate(graph: Graph, of: Sequence[str], wrt: Sequence[str]) -> Graph:
+    """The gradients of the results `of` with respect to the inputs `wrt`.
+
+    The new graph takes the old inputs and a cotangent ``grad_<result>`` for each of `of`; it returns ``grad_<input>``.
+    An input that no derivative reaches has no result: ``gradients.result("grad_x")`` is None, as PyTorch's gradient is.
+    Nodes of the forward graph are shared; new ones carry the origin of what they differentiate, marked ∂.
+
+    ValueError for a result or an input that the graph does not have or that holds no floating-point numbers.
+    """
+    outputs = {name: _floating(graph, "result", name, graph.result(name)) for name in of}
+    labels = {node.label: node for node in graph.inputs}
+    targets = {name: _floating(graph, "input", name, labels.get(name)) for name in wrt}
+    builder = Builder()
+    taken = set(labels)
+    seeds = {name: builder.input(unused(f"grad_{name}", taken), node.type) for name, node in outputs.items()}
+    cotangents = _sweep(builder, [(outputs[name], seed) for name, seed in seeds.items()], targets.values())
+    results = tuple(Result(f"grad_{n}", cotangents[node]) for n, node in targets.items() if node in cotangents)
+    return Graph(f"{graph.name}_gradients", (*graph.inputs, *seeds.values()), results)
+
+
+def unused(name: str, taken: set[str]) -> str:
+    """`name`, or `name` with underscores behind until nothing else is called so; it is taken from now on."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def _floating(graph: Graph, kind: str, name: str, node: Node | None) -> Node:
+    if node is None:
+        there = [n.label for n in graph.inputs] if kind == "input" else [r.name for r in graph.results]
+        raise ValueError(
+            f"no {kind} is called {name!r}\n  in graph {graph.name}\n  there are {', '.join(there) or 'none'}"
+        )
+    if not node.type.dtype.is_floating_point:
+        raise ValueError(
+            f"only floating-point values have gradients, the {kind} {name} is {node.type}\n"
+            f"  at {str(node.origin) or 'graph ' + graph.name}\n  leave it out"
+        )
+    return node
+
+
+def _sweep(builder: Builder, seeds: Iterable[tuple[Node, Node]], targets: Iterable[Node]) -> Cotangents:
+    """Users before operands; a node's contributions are added in the order in which its users come."""
+    seeds, targets = list(seeds), list(targets)
+    order = topological(node for node, _ in seeds)
+    wanted = _leading_to(order, targets)
+    cotangents: Cotangents = {}
+    with interpreting(builder):
+        for node, seed in seeds:
+            _add(cotangents, node, seed)
+        for node in reversed(order):
+            if node in wanted and node in cotangents:
+                builder.origin = replace(node.origin, derivative=True)
+                _propagate(node, cotangents, wanted)
+    return cotangents
+
+
+def _leading_to(order: Sequence[Node], targets: Iterable[Node]) -> set[Node]:
+    """The floating-point nodes that are differentiable functions of a target."""
+    wanted = set(targets)
+    for node in order:
+        if node.type.dtype.is_floating_point and _positions(node, wanted):
+            wanted.add(node)
+    return wanted
+
+
+def _positions(node: Node, wanted: set[Node]) -> tuple[int, ...]:
+    """The operands through which a derivative goes on."""
+    return tuple(i for i, arg in enumerate(node.args) if arg in wanted and node.op.derivative(i) is not None)
+
+
+def _propagate(node: Node, cotangents: Cotangents, wanted: set[Node]) -> None:
+    positions = _positions(node, wanted)
+    known = _known(node, names_needed(node.op, positions))
+    for i in positions:
+        g = pull_back(node.op, i, cotangents[node], known, dict(node.params), node.args[i].type.shape)
+        _add(cotangents, node.args[i], g)
+
+
+def _add(cotangents: Cotangents, node: Node, g: Node) -> None:
+    cotangents[node] = cotangents[node] + g if node in cotangents else g
+
+
+def _known(node: Node, needed: frozenset[str]) -> Mapping[str, Any]:
+    """What derivative rules may name besides the cotangent and the parameters."""
+    known: dict[str, Any] = {"out": node, "out_type": node.type}
+    if node.op.variadic:
+        known[f"{node.op.inputs[0][1:]}_types"] = tuple(a.type for a in node.args)
+        return known
+    for name, arg in zip(node.op.inputs, node.args, strict=True):
+        known[name] = arg
+        known[f"{name}_type"] = arg.type
+    return known
+
+
+# ------------------------------------------------------------------------------------------------ two programs from one
+
+
+@dataclass(frozen=True)
+class Split:
+    """`forward` returns, behind its own results, the values named `saved`; `backward` takes inputs of these names."""
+
+    forward: Graph
+    backward: Graph
+    saved: tuple[str, ...]
+
+
+def split(forward: Graph, gradients: Graph) -> Split:
+    """Two programs: the forward one also returns what the backward one needs of its intermediate values.
+
+    `gradients` is what `differentiate` made of `forward`. The backward program computes again what costs no arithmetic
+    (views that are not smaller than their operand, sources), and takes the inputs that it needs under their own names.
+    An input that the forward program overwrites is saved before.
+    """
+    overwritten = {r.into for r in forward.results if r.into is not None}
+    taken = {n.label for n in gradients.inputs} | {r.name for r in forward.results}
+    computed = {n for n in forward.nodes() if not n.is_input or n.label in overwritten}
+    needed = _frontier(gradients, computed)
+    saved = {node: Builder(node.origin).input(unused(f"saved_{i}", taken), node.type) for i, node in enumerate(needed)}
+    names = tuple(n.label for n in saved.values())
+    returned = tuple(Result(name, node) for name, node in zip(names, saved, strict=True))
+    results = gradients.substituted(saved).results
+    read = set(topological(r.node for r in results))
+    own = tuple(n for n in forward.inputs if n in read)
+    cotangents = tuple(n for n in gradients.inputs if n not in forward.inputs)
+    backward = Graph(f"{forward.name}_backward", (*own, *saved.values(), *cotangents), results)
+    return Split(replace(forward, results=(*forward.results, *returned)), backward, names)
+
+
+def _frontier(gradients: Graph, computed: set[Node]) -> list[Node]:
+    """The values of the forward program that the others read, in the order in which they are computed."""
+    reached: set[Node] = set()
+    stack = [r.node for r in gradients.results]
+    frontier: set[Node] = set()
+    while stack:
+        node = stack.pop()
+        if node in reached:
+            continue
+        reached.add(node)
+        if node in computed and not _is_free(node):
+            frontier.add(node)
+        else:
+            stack.extend(node.args)
+    return [n for n in gradients.nodes() if n in frontier]
+
+
+def _is_free(node: Node) -> bool:
+    """True where saving costs more than computing again."""
+    if node.op.is_view:
+        return node.args[0].type.nbytes <= node.type.nbytes
+    return isinstance(node.op.lower, Source) and not node.is_input
+

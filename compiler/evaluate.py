@@ -1,0 +1,54 @@
+"""Running a graph with numpy: the reference that passes and generated C are tested against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..ops.types import Type, dtype_of
+from .graph import Graph, Node
+
+
+def evaluate_graph(graph: Graph, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Each result's value by its name, as an array of its own; results with `into` too, and no input is written to.
+
+    `inputs` maps every input's name to an array of its type. ValueError for one that is missing, TypeError for one of
+    another type.
+    """
+    values: dict[Node, np.ndarray] = {}
+    with np.errstate(all="ignore"):  # infinities and NaN are values, as in eager mode
+        for node in graph.nodes():
+            values[node] = _input(graph, node, inputs) if node.is_input else evaluate_node(node, values)
+    return {r.name: np.array(values[r.node], order="C") for r in graph.results}
+
+
+def evaluate_node(node: Node, values: Mapping[Node, np.ndarray]) -> np.ndarray:
+    """The value of one node from the values of its operands."""
+    value = np.asarray(node.op.evaluate(*(values[a] for a in node.args), **dict(node.params)))
+    if _type_of(value) != node.type:
+        raise TypeError(
+            f"{node.op.name}: numpy's value is {_type_of(value)}, its type rule says {node.type}\n"
+            f"  at {str(node.origin) or 'an unknown place'}\n"
+            f"  make `eval` and `type` of the primitive {node.op.name} agree"
+        )
+    return value
+
+
+def _input(graph: Graph, node: Node, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
+    if node.label not in inputs:
+        raise ValueError(
+            f"no value for the input {node.label}: {node.type}\n  in graph {graph.name}\n"
+            f"  pass one; there are {', '.join(inputs) or 'none'}"
+        )
+    value = np.asarray(inputs[node.label])
+    if _type_of(value) != node.type:
+        raise TypeError(
+            f"the input {node.label} is {_type_of(value)}, wanted {node.type}\n  in graph {graph.name}\n"
+            "  convert or reshape the array first"
+        )
+    return value
+
+
+def _type_of(value: np.ndarray) -> Type:
+    return Type(dtype_of(value), value.shape)

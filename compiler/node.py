@@ -1,0 +1,93 @@
+"""One value of a graph: a primitive applied to other values, with the place in the user's program it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ..ops.core import Primitive
+from ..ops.operators import Operators
+from ..ops.sources import full_primitive, input_primitive
+from ..ops.types import Type
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where in the user's program a node comes from: file and line, module path (``fc1``), and ∂ for derivatives."""
+
+    file: str = ""
+    line: int = 0
+    module: str = ""
+    derivative: bool = False
+
+    @property
+    def place(self) -> str:
+        """``model.py:4``: the file without its folder."""
+        return f"{self.file.rsplit('/', 1)[-1]}:{self.line}" if self.file else ""
+
+    def __str__(self) -> str:
+        return " ".join(part for part in ("∂" if self.derivative else "", self.place, self.module) if part)
+
+
+NOWHERE = Origin()
+
+
+@dataclass(frozen=True, eq=False)
+class Node(Operators):
+    """One value: a primitive applied to other nodes. Operators on nodes go to the current interpreter (a Builder)."""
+
+    op: Primitive
+    args: tuple[Node, ...]
+    params: tuple[tuple[str, Any], ...]
+    type: Type
+    origin: Origin = NOWHERE
+
+    def param(self, name: str) -> Any:
+        """The parameter called `name`; KeyError if the primitive has none."""
+        return dict(self.params)[name]
+
+    @property
+    def is_input(self) -> bool:
+        return self.op is input_primitive
+
+    @property
+    def is_constant(self) -> bool:
+        """True for a number without dimensions, known when the graph is built."""
+        return self.op is full_primitive and self.type.shape == ()
+
+    @property
+    def label(self) -> str:
+        """The name of an input, empty for other nodes."""
+        return str(self.param("name")) if self.is_input else ""
+
+    def __repr__(self) -> str:
+        return f"<{self.op.name} {self.type}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a graph gives back: `node` under `name`; with `into` it overwrites the memory of that input instead."""
+
+    name: str
+    node: Node
+    into: str | None = None
+
+
+def topological(roots: Iterable[Node]) -> list[Node]:
+    """Operands before users, without recursion (deep nets)."""
+    order: list[Node] = []
+    seen: set[Node] = set()
+    for root in roots:
+        stack: list[tuple[Node, Iterator[Node]]] = [] if root in seen else [(root, iter(root.args))]
+        seen.add(root)
+        while stack:
+            node, rest = stack[-1]
+            following = next((a for a in rest if a not in seen), None)
+            if following is None:
+                order.append(node)
+                stack.pop()
+            else:
+                seen.add(following)
+                stack.append((following, iter(following.args)))
+    return order

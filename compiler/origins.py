@@ -1,0 +1,62 @@
+"""Where in the user's program the recording is: the innermost frame outside of this package, and the module path."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .graph import Origin
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+# Programs that live inside the checkout but are users of the package, not part of it.
+_USERS = tuple(_PACKAGE + folder + os.sep for folder in ("tests", "examples", "benchmarks", ".venv"))
+
+
+def is_user_file(filename: str) -> bool:
+    """True for code that uses the package, False for the package's own."""
+    return not filename.startswith(_PACKAGE) or filename.startswith(_USERS)
+
+
+def user_place() -> tuple[str, int]:
+    """File and line of the innermost user frame; ("", 0) if there is none."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if is_user_file(code.co_filename):
+            return code.co_filename, frame.f_lineno
+        frame = frame.f_back  # type: ignore[assignment]
+    return "", 0
+
+
+class Whereabouts:
+    """The current origin of a recording: user line and module path, or the derivative of an earlier origin."""
+
+    def __init__(self) -> None:
+        self._modules: list[str] = []
+        self._deriving: Origin | None = None
+
+    def now(self) -> Origin:
+        """The origin for an op that is recorded now."""
+        if self._deriving is not None:
+            return self._deriving
+        file, line = user_place()
+        return Origin(file, line, self._modules[-1] if self._modules else "")
+
+    @contextmanager
+    def deriving(self, origin: Origin | None) -> Iterator[None]:
+        """Inside the block ops are derivatives of `origin`."""
+        before = self._deriving
+        source = origin if origin is not None else self.now()
+        self._deriving = Origin(source.file, source.line, source.module, derivative=True)
+        try:
+            yield
+        finally:
+            self._deriving = before
+
+    def enter_module(self, path: str) -> None:
+        self._modules.append(path)
+
+    def leave_module(self) -> None:
+        self._modules.pop()

@@ -1,0 +1,63 @@
+"""The whole compiler on one screen: each stage, what it takes and what it gives.
+
+    function   --record-->     Graph      capture.py: the eager run, backward and optimizer included, as nodes
+    Graph      --simplify-->   Graph      passes/: constants, algebra, duplicates
+    Graph      --schedule-->   Schedule   schedule/: kernels, fusion, buffers, arena
+    Schedule   --render-->     C          codegen/ and templates/
+    C          --build-->      library    runtime/: compiler, cache
+    library    --load-->       Program    runtime/: one function, one table of addresses
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..runtime.build import Built, Unit, build
+from ..runtime.program import Program as Library
+from ..runtime.program import load
+from .codegen.render import render
+from .dump import dump
+from .graph import Graph
+from .passes.simplify import simplify
+from .schedule.plan import make_schedule
+from .schedule.schedule import Schedule
+
+FLAGS = (
+    "-std=gnu17",
+    "-O3",
+    "-march=native",
+    "-fopenmp-simd",
+    "-ffp-contract=off",  # a*b + c must round twice, as in eager mode; dot kernels ask for FMA themselves
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fwrapv",  # integers wrap around, as in numpy
+    "-fvisibility=hidden",
+    "-fPIC",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A compiled graph with everything that led to it."""
+
+    graph: Graph
+    schedule: Schedule
+    source: str
+    built: Built
+    library: Library
+
+    @property
+    def source_path(self) -> Path:
+        """Where the C lies."""
+        return self.built.sources[0]
+
+
+def compile_graph(recorded: Graph) -> Program:
+    """All stages after recording."""
+    graph = simplify(recorded)
+    schedule = make_schedule(graph)
+    source = render(schedule)
+    dump(recorded.name, (("recorded.graph", str(recorded)), ("graph", str(graph)), ("schedule", str(schedule)), ("c", source)))
+    built = build([Unit("step", source, FLAGS)])
+    return Program(graph, schedule, source, built, load(built.path))

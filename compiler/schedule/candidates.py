@@ -1,0 +1,106 @@
+"""Which nodes are worth a place of their own: everything else is computed where it is read.
+
+A candidate is a node that has to be in memory (results, operands of products and of special kernels), that a loop has to
+finish first (folds), or that is read several times and costs more than reading it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...ops.core import Kernel, Movement, Pointwise
+from ..graph import Graph, Node, users
+from .dots import base_of_view, is_dot
+from .lower import is_fold
+from .values import is_one_hot
+
+#: Values are computed on demand, operand by operand; a place this often bounds the depth of that.
+LONGEST_CHAIN = 24
+INLINE_KERNELS = ("gather", "take")
+
+
+def is_special(node: Node) -> bool:
+    """True for kernels with a template of their own."""
+    if not isinstance(node.op.lower, Kernel) or is_dot(node):
+        return False
+    return node.op.lower.kind not in INLINE_KERNELS and not is_one_hot(node)
+
+
+def candidates(graph: Graph) -> tuple[Node, ...]:
+    """The candidates in graph order; inputs are in memory anyway and not among them."""
+    found = {result.node for result in graph.results}
+    readers = users(graph)
+    depth: dict[Node, int] = {}
+    for node in readers:
+        found.update(_operands_in_memory(node))
+        if is_fold(node) or is_dot(node) or is_special(node):
+            found.add(node)
+        depth[node] = 1 + max((depth[a] for a in node.args), default=0)
+        if depth[node] > LONGEST_CHAIN and isinstance(node.op.lower, Pointwise):
+            found.add(node)
+        if node in found or isinstance(node.op.lower, Pointwise) and _worth_keeping(node, readers, found):
+            found.add(node)
+            depth[node] = 0
+    return tuple(node for node in readers if node in found and not node.is_input)
+
+
+def _operands_in_memory(node: Node) -> Iterable[Node]:
+    """The nodes that `node` reads through addresses of its own making."""
+    if is_dot(node):
+        return [base_of_view(arg) for arg in node.args]
+    if is_special(node):
+        return node.args
+    if node.op.lower == Kernel("gather") or node.op.lower == Kernel("take") or is_one_hot(node):
+        return [index_base(node)]
+    return ()
+
+
+def index_base(node: Node) -> Node:
+    """The node in memory that holds the indices of a gather or scatter, with the same elements."""
+    index = node.args[1]
+    while isinstance(index.op.lower, Movement) and index.op.lower.kind in ("reshape", "transpose", "broadcast"):
+        index = index.args[0]
+    return index
+
+
+def _worth_keeping(node: Node, readers: dict[Node, list[Node]], found: set[Node]) -> bool:
+    larger = any(user.type.size > node.type.size for user in readers[node])
+    if larger or _read_elsewhere(node, readers):
+        return not _is_trivial(node)
+    return len(readers[node]) > 1 and not _is_cheap(node, found)
+
+
+def _read_elsewhere(node: Node, readers: dict[Node, list[Node]]) -> bool:
+    """True where some readers want other elements than their own place: computing those again would pile up."""
+    moved = [u for u in readers[node] if isinstance(u.op.lower, Movement) and u.op.lower.kind in _OVERLAPPING]
+    return bool(moved) and len(readers[node]) > 1
+
+
+_OVERLAPPING = ("slice", "pad", "concatenate", "update_slice", "flip")
+
+
+def _is_trivial(node: Node) -> bool:
+    return node.op.name == "cast" and (node.args[0].is_input or node.args[0].is_constant)
+
+
+def _is_cheap(node: Node, found: set[Node]) -> bool:
+    """One instruction on values that are at hand."""
+    assert isinstance(node.op.lower, Pointwise)
+    if "(" in node.op.lower.c.replace("({type})", ""):
+        return False
+    return all(a.is_input or a.is_constant or a in found for a in node.args)
+
+
+def reads(node: Node, chosen: frozenset[Node]) -> frozenset[Node]:
+    """The chosen nodes and inputs that computing `node` looks at, through everything that is computed on the way."""
+    seen: set[Node] = set()
+    pending = list(node.args)
+    while pending:
+        arg = pending.pop()
+        if arg not in seen:
+            seen.add(arg)
+            if arg not in chosen and not arg.is_input:
+                pending.extend(arg.args)
+    return frozenset(n for n in seen if n in chosen or n.is_input)
+
+

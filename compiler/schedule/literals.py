@@ -1,0 +1,60 @@
+"""C types and numbers as C text."""
+
+from __future__ import annotations
+
+import math
+
+from ...ops.core import Number
+from ...ops.types import DType, bool_, float32, float64, int32, int64
+
+C_TYPES = {bool_: "bool", int32: "int32_t", int64: "int64_t", float32: "float", float64: "double"}
+SUFFIXES = {bool_: "b", int32: "i", int64: "l", float32: "f", float64: ""}
+#: Beyond this many digits a decimal is no easier to read than a hexadecimal float.
+SHORT_DECIMAL = 8
+_LOWEST = {bool_: "0", int32: "INT32_MIN", int64: "INT64_MIN", float32: "-INFINITY", float64: "-INFINITY"}
+_HIGHEST = {bool_: "1", int32: "INT32_MAX", int64: "INT64_MAX", float32: "INFINITY", float64: "INFINITY"}
+
+
+def ctype(dtype: DType) -> str:
+    """The C type of one element."""
+    return C_TYPES[dtype]
+
+
+def literal(value: Number, dtype: DType) -> str:
+    """`value` as a C expression of `dtype` that keeps every bit; negative numbers in parentheses."""
+    if dtype.is_floating_point:
+        text = _floating(float(value), "f" if dtype is float32 else "")
+    else:
+        text = _integer(int(value), dtype)
+    return f"({text})" if text.startswith("-") else text
+
+
+def initial(init: str, dtype: DType) -> str:
+    """The start of a fold, which may be LOWEST or HIGHEST."""
+    if init == "LOWEST":
+        return _LOWEST[dtype]
+    return _HIGHEST[dtype] if init == "HIGHEST" else literal(float(init), dtype).strip("()")
+
+
+def _integer(value: int, dtype: DType) -> str:
+    if dtype is bool_:
+        return "true" if value else "false"
+    if value == -(2**63):
+        return "INT64_MIN"
+    return f"INT64_C({value})" if dtype is int64 and abs(value) > 2**31 - 1 else str(value)
+
+
+def _floating(value: float, suffix: str) -> str:
+    if math.isnan(value):
+        return "-NAN" if math.copysign(1, value) < 0 else "NAN"
+    if math.isinf(value):
+        return "INFINITY" if value > 0 else "-INFINITY"
+    short = repr(value)
+    # A decimal is exact when its binary fraction is short: 0.5, 3.0, 0.0625.
+    exact = "e" not in short and len(short) <= SHORT_DECIMAL and (value * 2**10).is_integer()
+    return (short if exact else _hexadecimal(value)) + suffix
+
+
+def _hexadecimal(value: float) -> str:
+    mantissa, exponent = value.hex().split("p")
+    return f"{mantissa.rstrip('0').rstrip('.')}p{exponent}"

@@ -1,0 +1,111 @@
+"""Movement as index maps: for a position in the result, which operand is read there, and where.
+
+Each map answers with a `Source`: the operand, the position in it, and the ranges outside of which it must not be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..graph import Node
+from .index import ZERO, Index, divided, flattened, unflattened
+
+Position = tuple[Index, ...]
+
+
+@dataclass(frozen=True)
+class Range:
+    """True where ``low <= index < high`` and, with a step, where ``(index - low) % step == 0``."""
+
+    index: Index
+    low: int
+    high: int
+    step: int = 1
+
+    @property
+    def always(self) -> bool:
+        return self.low <= self.index.lowest and self.index.highest < self.high and self.step == 1
+
+
+@dataclass(frozen=True)
+class Source:
+    """Operand number `operand` at `position`, where every range holds."""
+
+    operand: int
+    position: Position
+    ranges: tuple[Range, ...] = ()
+
+
+def sources(node: Node, position: Position) -> tuple[Source, ...]:
+    """What a movement node shows at `position`: the first source whose ranges hold (the last has none or is a pad)."""
+    return _MAPS[node.op.lower.kind](node, position)  # type: ignore[union-attr]
+
+
+def broadcast_position(position: Position, shape: tuple[int, ...]) -> Position:
+    """The position of an operand of `shape` in an implicit or explicit broadcast."""
+    kept = position[len(position) - len(shape) :]
+    return tuple(ZERO if extent == 1 else index for index, extent in zip(kept, shape, strict=True))
+
+
+def _reshape(node: Node, position: Position) -> tuple[Source, ...]:
+    return (Source(0, unflattened(flattened(position, node.type.shape), node.args[0].type.shape)),)
+
+
+def _transpose(node: Node, position: Position) -> tuple[Source, ...]:
+    permutation = node.param("permutation")
+    back = [position[permutation.index(axis)] for axis in range(len(position))]
+    return (Source(0, tuple(back)),)
+
+
+def _broadcast(node: Node, position: Position) -> tuple[Source, ...]:
+    return (Source(0, broadcast_position(position, node.args[0].type.shape)),)
+
+
+def _slice(node: Node, position: Position) -> tuple[Source, ...]:
+    steps = zip(position, node.param("starts"), node.param("steps"), strict=True)
+    return (Source(0, tuple(index * step + start for index, start, step in steps)),)
+
+
+def _flip(node: Node, position: Position) -> tuple[Source, ...]:
+    shape, axes = node.type.shape, node.param("axes")
+    return (Source(0, tuple(i * -1 + (shape[a] - 1) if a in axes else i for a, i in enumerate(position))),)
+
+
+def _pad(node: Node, position: Position) -> tuple[Source, ...]:
+    shape, low = node.args[0].type.shape, node.param("low")
+    inner = tuple(index + -before for index, before in zip(position, low, strict=True))
+    ranges = tuple(Range(index, 0, extent) for index, extent in zip(inner, shape, strict=True))
+    return (Source(0, inner, tuple(r for r in ranges if not r.always)),)
+
+
+def _concatenate(node: Node, position: Position) -> tuple[Source, ...]:
+    axis, start, found = node.param("axis"), 0, []
+    for operand, arg in enumerate(node.args):
+        extent = arg.type.shape[axis]
+        inner = (*position[:axis], position[axis] + -start, *position[axis + 1 :])
+        within = Range(inner[axis], 0, extent)
+        found.append(Source(operand, inner, () if within.always else (within,)))
+        start += extent
+    return tuple(found)
+
+
+def _update_slice(node: Node, position: Position) -> tuple[Source, ...]:
+    part = node.args[1].type.shape
+    inner, ranges = [], []
+    for index, start, step, extent in zip(position, node.param("starts"), node.param("steps"), part, strict=True):
+        ranges.append(Range(index, start, start + (extent - 1) * step + 1 if extent else start, step))
+        inner.append(divided(index + -start, step))
+    return (Source(1, tuple(inner), tuple(r for r in ranges if not r.always)), Source(0, position))
+
+
+_MAPS: dict[str, Callable[[Node, Position], tuple[Source, ...]]] = {
+    "reshape": _reshape,
+    "transpose": _transpose,
+    "broadcast": _broadcast,
+    "slice": _slice,
+    "flip": _flip,
+    "pad": _pad,
+    "concatenate": _concatenate,
+    "update_slice": _update_slice,
+}

@@ -1,0 +1,263 @@
+"""What a schedule is made of: buffers, kernels, their loops and statements. Frozen, and printed by `text.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...ops.types import DType, Type
+from .index import Index, Variable
+from .maps import Range
+
+# ---------------------------------------------------------------------------------------------------------- memory
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Named memory. `place` is "slot" (graph inputs and results, `number` counts slots) or "arena" (a byte offset)."""
+
+    name: str
+    type: Type
+    place: str
+    number: int
+    written: bool
+
+
+# -------------------------------------------------------------------------------------------------------- operands
+
+
+@dataclass(frozen=True)
+class Value:
+    """A C variable of the kernel: a value that was computed, or a finished accumulator."""
+
+    name: str
+    depends: frozenset[Variable] = frozenset()
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A number, as C text."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Load:
+    """An element of a buffer; outside of `ranges` it is not read and `otherwise` stands for it."""
+
+    buffer: str
+    index: Index
+    ranges: tuple[Range, ...] = ()
+    otherwise: str = "0"
+
+
+@dataclass(frozen=True)
+class Local:
+    """An element of an array on the kernel's stack."""
+
+    array: str
+    index: Index
+
+
+@dataclass(frozen=True)
+class Counter:
+    """An index as a number."""
+
+    index: Index
+
+
+@dataclass(frozen=True)
+class Condition:
+    """True where every range holds."""
+
+    ranges: tuple[Range, ...]
+
+
+Operand = Value | Literal | Load | Local | Counter | Condition
+
+
+def variables(operand: Operand) -> frozenset[Variable]:
+    """The loop variables that an operand depends on."""
+    if isinstance(operand, Value):
+        return operand.depends
+    return frozenset[Variable]().union(*(index.variables() for index in indices(operand)))
+
+
+def indices(operand: Operand) -> Iterator[Index]:
+    """Every index in an operand."""
+    if isinstance(operand, (Load, Local, Counter)):
+        yield operand.index
+    if isinstance(operand, (Load, Condition)):
+        yield from (r.index for r in operand.ranges)
+
+
+# ------------------------------------------------------------------------------------------------------ statements
+
+
+@dataclass(frozen=True)
+class Let:
+    """``const T name = form``; `form` is a C expression with the operands' names in braces."""
+
+    name: str
+    ctype: str
+    form: str
+    operands: tuple[tuple[str, Operand], ...]
+    op: str
+    origin: str
+
+
+@dataclass(frozen=True)
+class Store:
+    """``buffer[index] = value``."""
+
+    buffer: str
+    index: Index
+    value: Operand
+
+
+@dataclass(frozen=True)
+class Keep:
+    """``array[index] = value`` on the stack, for a later stage of the same row."""
+
+    array: str
+    index: Index
+    value: Operand
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One step of an accumulator."""
+
+    accumulator: Accumulator
+    value: Operand
+
+
+Statement = Let | Store | Keep | Fold
+
+
+@dataclass(frozen=True)
+class Accumulator:
+    """A fold: one variable, or with `index` an array with an element for each value of the inner loops.
+
+    A maximum or minimum of floats in a vector loop compares only; `nan_flag` remembers NaN beside it.
+    """
+
+    name: str
+    ctype: str
+    kind: str
+    init: str
+    combine: str
+    op: str
+    origin: str
+    size: int = 0
+    index: Index | None = None
+    nan_flag: str = ""
+
+    @property
+    def simd(self) -> bool:
+        return self.ctype != "bool" and (self.kind in ("add", "mul") or bool(self.nan_flag) or self.ctype[0] == "i")
+
+
+@dataclass(frozen=True)
+class LocalArray:
+    """An array on the stack that carries a row's intermediate values from one stage to the next."""
+
+    name: str
+    ctype: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Loops around statements; without loops, statements in a straight line. Accumulators start before the loops."""
+
+    loops: tuple[Variable, ...]
+    body: tuple[Statement, ...]
+    accumulators: tuple[Accumulator, ...] = ()
+
+
+# --------------------------------------------------------------------------------------------------------- kernels
+
+
+@dataclass(frozen=True)
+class LoopKernel:
+    """Loops over `outer` around stages, one after the other."""
+
+    name: str
+    outer: tuple[Variable, ...]
+    stages: tuple[Stage, ...]
+    locals: tuple[LocalArray, ...] = ()
+
+    @property
+    def is_flat(self) -> bool:
+        """One loop over contiguous memory, whose length can be an argument."""
+        loops = [stage.loops for stage in self.stages if stage.loops]
+        return not self.outer and len(self.stages) == 1 and len(loops) == 1 and len(loops[0]) == 1
+
+
+@dataclass(frozen=True)
+class View:
+    """A buffer read as a matrix (or a batch of them): an offset and strides, in elements."""
+
+    buffer: str
+    offset: int
+    batch_strides: tuple[int, ...]
+    row_stride: int
+    column_stride: int
+
+
+@dataclass(frozen=True)
+class DotKernel:
+    """A matrix product; the epilogue runs for each element, with `acc` for the sum."""
+
+    name: str
+    dtype: DType
+    batch: tuple[int, ...]
+    m: int
+    n: int
+    k: int
+    a: View
+    b: View
+    epilogue: tuple[Statement, ...]
+    op: str
+    origin: str
+    scratch: int = 0  # offset in the arena
+
+
+@dataclass(frozen=True)
+class SpecialKernel:
+    """A kernel with a template of its own: `kind` names it, `operands` are buffers, `numbers` its sizes by name."""
+
+    name: str
+    kind: str
+    operands: tuple[tuple[str, str], ...]
+    outputs: tuple[tuple[str, str], ...]
+    numbers: tuple[tuple[str, int], ...]
+    op: str
+    origin: str
+    check: int = 0  # the code that it returns on failure; 0: it cannot fail
+
+
+Kernel = LoopKernel | DotKernel | SpecialKernel
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a positive return code means: an index outside of axis `axis` with `size` elements."""
+
+    code: int
+    kind: str
+    axis: int
+    size: int
+    origin: str
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A whole step: memory and kernels in order. ``str()`` prints it."""
+
+    name: str
+    buffers: tuple[Buffer, ...]
+    kernels: tuple[Kernel, ...]
+    arena_bytes: int
+    checks: tuple[Check, ...]

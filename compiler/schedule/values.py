@@ -1,0 +1,198 @@
+"""Values on demand: the statements that compute a node at a position, down to loads from memory.
+
+Movement is a change of the position on the way, so it costs no statement. A value that depends on no inner loop is
+computed once, before the stage that asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from ...ops.core import Kernel, Movement, Pointwise, Source
+from ..graph import Node
+from . import maps
+from .index import Index, Loaded, Variable, flattened
+from .literals import SUFFIXES, ctype, literal
+from .maps import Position, Range
+from .records import Condition, Counter, Let, Literal, Load, Operand, Statement, Value, variables
+
+Ranges = tuple[Range, ...]
+Key = tuple[Node, Position, Ranges]
+
+
+class Unfusable(Exception):
+    """These nodes cannot share a kernel: one is needed at a place where the others have not computed it."""
+
+
+@dataclass
+class Scope:
+    """Statements of one nesting level, and what they have computed."""
+
+    statements: list[Statement] = field(default_factory=list)
+    known: dict[Key, Operand] = field(default_factory=dict)
+
+
+@dataclass
+class Values:
+    """Computes nodes inside one kernel.
+
+    `memory` names the buffer of a node that is computed elsewhere. `places` are the nodes that this kernel computes, each
+    with its own position; at another position they are not available. `bound` are values that exist already (finished
+    folds, the sum of a dot) at their place.
+    """
+
+    memory: Callable[[Node], str | None]
+    places: Mapping[Node, Position]
+    outer: frozenset[Variable]
+    bound: dict[Node, Operand] = field(default_factory=dict)
+    row: Scope = field(default_factory=Scope)
+    body: Scope = field(default_factory=Scope)
+    count: int = 0
+
+    def value(self, node: Node, position: Position, ranges: Ranges = ()) -> Operand:
+        """The operand that holds `node` at `position`; where a range does not hold, any number may stand in it."""
+        key = (node, position, ranges)
+        for scope in (self.row, self.body):
+            if key in scope.known:
+                return scope.known[key]
+        operand = self._computed(node, position, ranges)
+        self._scope(variables(operand)).known[key] = operand
+        return operand
+
+    def _scope(self, depends: frozenset[Variable]) -> Scope:
+        return self.row if depends <= self.outer else self.body
+
+    def _computed(self, node: Node, position: Position, ranges: Ranges) -> Operand:
+        if node in self.places and position != self.places[node]:
+            raise Unfusable(f"{node} at another position")
+        if node in self.bound:
+            return self.bound[node]
+        buffer = None if node in self.places else self.memory(node)
+        if buffer is not None:
+            index = flattened(position, node.type.shape)
+            return Load(buffer, index, ranges, literal(0, node.type.dtype))
+        lower = node.op.lower
+        if isinstance(lower, Movement):
+            return self._moved(node, position, ranges)
+        if isinstance(lower, Pointwise):
+            return self._pointwise(node, lower, position, ranges)
+        if isinstance(lower, Source):
+            return self._source(node, lower, position)
+        if isinstance(lower, Kernel) and lower.kind in _INDIRECT:
+            return _INDIRECT[lower.kind](self, node, position, ranges)
+        raise Unfusable(f"{node} is not in memory")
+
+    # ------------------------------------------------------------------------------------------ kinds of nodes
+
+    def _pointwise(self, node: Node, lower: Pointwise, position: Position, ranges: Ranges) -> Operand:
+        operands = []
+        for name, arg in zip(node.op.inputs, node.args, strict=True):
+            there = maps.broadcast_position(position, arg.type.shape)
+            operands.append((name, self.value(arg, there, ranges)))
+        return self.let(node, _form(node, lower.c), tuple(operands))
+
+    def _source(self, node: Node, lower: Source, position: Position) -> Operand:
+        if lower.kind == "full":
+            return Literal(literal(node.param("value"), node.type.dtype))
+        if lower.kind == "iota":
+            counter = Counter(position[node.param("axis")])
+            return self.let(node, f"({ctype(node.type.dtype)}){{x}}", (("x", counter),))
+        raise Unfusable(f"{node} has no memory")
+
+    def _moved(self, node: Node, position: Position, ranges: Ranges) -> Operand:
+        *conditional, last = maps.sources(node, position)
+        pad = node.op.lower.kind == "pad"  # type: ignore[union-attr]
+        value = self.value(node.args[last.operand], last.position, (*ranges, *last.ranges))
+        if pad and last.ranges:
+            value = self._padding(node, value, last.ranges, ranges)
+        for source in reversed(conditional):
+            there = self.value(node.args[source.operand], source.position, (*ranges, *source.ranges))
+            value = there if not source.ranges else self.choice(node, source.ranges, there, value)
+        return value
+
+    def _padding(self, node: Node, value: Operand, own: Ranges, outside: Ranges) -> Operand:
+        fill = literal(node.param("value"), node.type.dtype)
+        if isinstance(value, Load) and value.ranges == own and not outside:
+            return Load(value.buffer, value.index, own, fill)
+        return self.choice(node, own, value, Literal(fill))
+
+    # -------------------------------------------------------------------------------------------- statements
+
+    def choice(self, node: Node, ranges: Ranges, hit: Operand, miss: Operand) -> Operand:
+        """`hit` where the ranges hold, else `miss`."""
+        operands = (("condition", Condition(ranges)), ("x", hit), ("y", miss))
+        return self.let(node, "{condition} ? {x} : {y}", operands)
+
+    def let(self, node: Node, form: str, operands: tuple[tuple[str, Operand], ...], type: str = "") -> Value:
+        """A new constant in the outermost scope that knows all operands."""
+        depends = frozenset[Variable]().union(*(variables(operand) for _, operand in operands))
+        self.count += 1
+        name = f"v{self.count}"
+        statement = Let(name, type or ctype(node.type.dtype), form, operands, node.op.name, str(node.origin))
+        self._scope(depends).statements.append(statement)
+        return Value(name, depends)
+
+    def named(self, node: Node, operand: Operand) -> Operand:
+        """`operand` as a name or a number, so that it can be used twice or after a store."""
+        if isinstance(operand, (Value, Literal)):
+            return operand
+        return self.let(node, "{x}", (("x", operand),))
+
+    def loaded(self, index: Node, position: Position, extent: int, wraps: bool, ranges: Ranges) -> Variable:
+        """The index that stands in memory at `position`, counted from the end if it `wraps` and is negative."""
+        operand = self.named(index, self.value(index, position, ranges))
+        if wraps:
+            operand = self.let(index, f"{{x}} < 0 ? {{x}} + {extent} : {{x}}", (("x", operand),))
+        text = operand.name if isinstance(operand, Value) else operand.text  # type: ignore[union-attr]
+        return Loaded(text, extent, variables(operand))
+
+
+def _gathered(values: Values, node: Node, position: Position, ranges: Ranges) -> Operand:
+    """``x[..., index[position], ...]``."""
+    x, index = node.args
+    axis = node.param("axis")
+    place = values.loaded(index, position, x.type.shape[axis], False, ranges)
+    there = (*position[:axis], Index(((place, 1),)), *position[axis + 1 :])
+    return values.value(x, there, ranges)
+
+
+def _taken(values: Values, node: Node, position: Position, ranges: Ranges) -> Operand:
+    """``x[index[leading], trailing]``."""
+    x, index = node.args
+    place = values.loaded(index, position[: index.type.ndim], x.type.shape[0], True, ranges)
+    return values.value(x, (Index(((place, 1),)), *position[index.type.ndim :]), ranges)
+
+
+def _one_hot(values: Values, node: Node, position: Position, ranges: Ranges) -> Operand:
+    """A scatter of one element to each line along the axis: a comparison in place of a write."""
+    x, index, src = node.args
+    axis = node.param("axis")
+    line = (*position[:axis], Index(), *position[axis + 1 :])
+    place = values.loaded(index, line, x.type.shape[axis], False, ranges)
+    hit = (Range(position[axis] + Index(((place, -1),)), 0, 1),)
+    before, written = values.value(x, position, ranges), values.value(src, line, ranges)
+    if node.op.name == "scatter_add":
+        written = values.let(node, "{x} + {y}", (("x", before), ("y", written)))
+    return values.choice(node, hit, written, before)
+
+
+_INDIRECT = {"gather": _gathered, "take": _taken, "scatter_add": _one_hot, "scatter": _one_hot}
+
+
+def is_one_hot(node: Node) -> bool:
+    """True for a scatter that writes to each line along its axis once."""
+    if node.op.name not in ("scatter", "scatter_add"):
+        return False
+    x, index, _ = node.args
+    axis = node.param("axis")
+    return index.type.shape == (*x.type.shape[:axis], 1, *x.type.shape[axis + 1 :])
+
+
+def _form(node: Node, c: str) -> str:
+    """A pointwise expression with everything but the operands filled in."""
+    replaced = {"f": SUFFIXES[node.args[-1].type.dtype], "type": ctype(node.type.dtype)}
+    replaced |= {name: str(value) for name, value in node.params if name != "dtype"}
+    for name, text in replaced.items():
+        c = c.replace(f"{{{name}}}", text)
+    return c

@@ -1,0 +1,217 @@
+"""Reading and writing at places that are data. Each reading op and its adding counterpart are each other's derivative.
+
+`gather`, `scatter`, `scatter_add` pick single elements along one axis, indices count from 0; `take`, `put`, `index_add`
+pick whole rows of axis 0, negative indices count from the end. The index is int64. Where an index occurs twice, `put`
+and `scatter` keep the last value, the adding ops add both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .core import NO_GRADIENT, Kernel, bind, define
+from .sources import zeros
+from .types import Type, int64
+
+
+def _check_index(index: Type) -> None:
+    if index.dtype is not int64:
+        raise RuntimeError(f"expected an index of type int64, got {index}; cast it first, e.g. index.long()")
+
+
+def _check_range(index: np.ndarray, lowest: int, extent: int, axis: int, error: type[Exception]) -> None:
+    wrong = index[(index < lowest) | (index >= extent)]
+    if wrong.size:
+        raise error(f"index {wrong.flat[0]} is out of bounds for dimension {axis} with size {extent}")
+
+
+# ---------------------------------------------------------------------------------- single elements along one axis
+
+
+def _check_elements(x: Type, index: Type, axis: int) -> None:
+    _check_index(index)
+    if index.ndim != x.ndim:
+        raise RuntimeError(f"Index tensor must have the same number of dimensions as input tensor: {index} and {x}")
+    for a, (extent, available) in enumerate(zip(index.shape, x.shape, strict=True)):
+        if a != axis and extent > available:
+            raise RuntimeError(
+                f"Size does not match at dimension {a} expected index {list(index.shape)} "
+                f"to be no larger than self {list(x.shape)} apart from dimension {axis}"
+            )
+
+
+def _elements(x: np.ndarray, index: np.ndarray, axis: int) -> tuple[Any, ...]:
+    """The numpy index of the elements that `index` names."""
+    _check_range(index, 0, x.shape[axis], axis, RuntimeError)
+    grid = np.ogrid[tuple(np.s_[:extent] for extent in index.shape)]
+    return tuple(index if a == axis else places for a, places in enumerate(grid))
+
+
+def _gathered(x: Type, index: Type, axis: int) -> Type:
+    _check_elements(x, index, axis)
+    return Type(x.dtype, index.shape)
+
+
+gather_primitive = define(
+    "gather",
+    ("x", "index"),
+    type=_gathered,
+    eval=lambda x, index, axis: x[_elements(x, index, axis)],
+    lower=Kernel("gather"),
+    vjp={
+        "x": lambda g, index, x_type, axis: scatter_add(zeros(x_type), index, g, axis),
+        "index": NO_GRADIENT,
+    },
+)
+
+
+def gather(x: Any, index: Any, axis: int) -> Any:
+    """``out[i, j] = x[index[i, j], j]`` for axis 0; the index may be smaller than x.
+
+    RuntimeError for an index outside ``0 .. x.shape[axis] - 1``.
+    """
+    return bind(gather_primitive, x, index, axis=axis)
+
+
+def _scattered(x: Type, index: Type, src: Type, axis: int) -> Type:
+    _check_elements(x, index, axis)
+    if src.dtype is not x.dtype or src.shape != index.shape:
+        raise RuntimeError(f"scatter() expects a source of x's type and the index's shape, got {src} for {x}[{index}]")
+    return x
+
+
+def _scatter(x: np.ndarray, index: np.ndarray, src: np.ndarray, axis: int) -> np.ndarray:
+    out = np.array(x, order="C")
+    out[_elements(x, index, axis)] = src
+    return out
+
+
+def _scatter_add(x: np.ndarray, index: np.ndarray, src: np.ndarray, axis: int) -> np.ndarray:
+    out = np.array(x, order="C")
+    np.add.at(out, _elements(x, index, axis), src)
+    return out
+
+
+scatter_primitive = define(
+    "scatter",
+    ("x", "index", "src"),
+    type=_scattered,
+    eval=_scatter,
+    lower=Kernel("scatter"),
+    vjp={
+        "x": lambda g, index, src_type, axis: scatter(g, index, zeros(src_type), axis),
+        "index": NO_GRADIENT,
+        "src": lambda g, index, axis: gather(g, index, axis),
+    },
+)
+
+
+def scatter(x: Any, index: Any, src: Any, axis: int) -> Any:
+    """x with ``x[index[i, j], j] = src[i, j]`` (axis 0); `src` has the index's shape. Errors as in `gather`."""
+    return bind(scatter_primitive, x, index, src, axis=axis)
+
+
+scatter_add_primitive = define(
+    "scatter_add",
+    ("x", "index", "src"),
+    type=_scattered,
+    eval=_scatter_add,
+    lower=Kernel("scatter_add"),
+    vjp={"x": lambda g: g, "index": NO_GRADIENT, "src": lambda g, index, axis: gather(g, index, axis)},
+)
+
+
+def scatter_add(x: Any, index: Any, src: Any, axis: int) -> Any:
+    """x with ``x[index[i, j], j] += src[i, j]`` (axis 0); `src` has the index's shape. Errors as in `gather`."""
+    return bind(scatter_add_primitive, x, index, src, axis=axis)
+
+
+# ------------------------------------------------------------------------------------------------ rows of axis 0
+
+
+def _taken(x: Type, index: Type) -> Type:
+    _check_index(index)
+    return Type(x.dtype, index.shape + x.shape[1:])
+
+
+def _rows(x: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """`index` with negative entries counted from the end."""
+    extent = x.shape[0]
+    _check_range(index, -extent, extent, 0, IndexError)
+    return np.where(index < 0, index + extent, index)
+
+
+take_primitive = define(
+    "take",
+    ("x", "index"),
+    type=_taken,
+    eval=lambda x, index: np.take(x, _rows(x, index), axis=0),
+    lower=Kernel("take"),
+    vjp={"x": lambda g, index, x_type: index_add(zeros(x_type), index, g), "index": NO_GRADIENT},
+    backward_name="IndexBackward0",
+)
+
+
+def take(x: Any, index: Any) -> Any:
+    """``x[index]``: rows of x, of shape ``index.shape + x.shape[1:]``; IndexError for a row that x does not have."""
+    return bind(take_primitive, x, index)
+
+
+def _row_updated(x: Type, index: Type, src: Type) -> Type:
+    if src != _taken(x, index):
+        raise RuntimeError(
+            f"shape mismatch: value {src} cannot be written to indexing result {_taken(x, index)} of {x}"
+        )
+    return x
+
+
+def _put(x: np.ndarray, index: np.ndarray, src: np.ndarray) -> np.ndarray:
+    out = np.array(x, order="C")
+    out[_rows(x, index)] = src
+    return out
+
+
+def _index_add(x: np.ndarray, index: np.ndarray, src: np.ndarray) -> np.ndarray:
+    out = np.array(x, order="C")
+    width = out[0].size if len(out) else 1
+    # Flat, because numpy adds at one-dimensional places many times faster than at rows.
+    places = _rows(x, index).reshape(-1, 1) * width + np.arange(width)
+    np.add.at(out.reshape(-1), places.reshape(-1), np.ascontiguousarray(src).reshape(-1))
+    return out
+
+
+put_primitive = define(
+    "put",
+    ("x", "index", "src"),
+    type=_row_updated,
+    eval=_put,
+    lower=Kernel("put"),
+    vjp={
+        "x": lambda g, index, src_type: put(g, index, zeros(src_type)),
+        "index": NO_GRADIENT,
+        "src": lambda g, index: take(g, index),
+    },
+    backward_name="IndexPutBackward0",
+)
+
+
+def put(x: Any, index: Any, src: Any) -> Any:
+    """x with ``x[index] = src``. Errors as in `take`."""
+    return bind(put_primitive, x, index, src)
+
+
+index_add_primitive = define(
+    "index_add",
+    ("x", "index", "src"),
+    type=_row_updated,
+    eval=_index_add,
+    lower=Kernel("index_add"),
+    vjp={"x": lambda g: g, "index": NO_GRADIENT, "src": lambda g, index: take(g, index)},
+)
+
+
+def index_add(x: Any, index: Any, src: Any) -> Any:
+    """x with ``x[index] += src``, every occurrence of a row counted. Errors as in `take`."""
+    return bind(index_add_primitive, x, index, src)

@@ -1,0 +1,268 @@
+"""Random numbers as pure functions: the words of MT19937 from its state, and numbers from words.
+
+The recipes are those of PyTorch's CPU generator, bit for bit. A state is int32[625]: the 624 words of MT19937 (as int32
+bit patterns) and the position in them. Nothing here remembers anything: whoever draws stores the new state.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .core import NO_GRADIENT, Kernel, Pointwise, Primitive, bind, current, define
+from .elementary import log, log1p, sqrt
+from .movement import concatenate, reshape, slice
+from .trigonometry import cos, sin
+from .types import DType, Type, broadcast_shapes, float32, float64, int32, int64
+
+#: 624 words and the position.
+STATE_SIZE = 625
+#: Draws of normal numbers from here on fill blocks of 16.
+BLOCK = 16
+
+
+class _Scratch(threading.local):
+    """A bit generator whose C state is visible as an array: set the state, draw, read the state.
+
+    numpy's MT19937 keeps ``struct { uint32_t key[624]; int pos; }`` at ``state_address``.
+    """
+
+    def __init__(self) -> None:
+        self.bits = np.random.MT19937(0)
+        self.seeder = np.random.RandomState(self.bits)
+        self.__array_interface__ = {
+            "data": (self.bits.ctypes.state_address, False),
+            "shape": (STATE_SIZE,),
+            "typestr": np.dtype(np.int32).str,
+            "version": 3,
+        }
+        self.state = np.asarray(self)
+
+
+_scratch = _Scratch()
+
+
+def _require_known_layout() -> None:
+    """Fail at import where numpy keeps its state in another way: wrong numbers must not come out silently."""
+    _scratch.seeder.seed(5489)
+    fresh = (int(_scratch.state[0]), int(_scratch.state[-1]))
+    word = int(_scratch.bits.random_raw())
+    # The first word of MT19937 seeded with 5489, its authors' default.
+    if (*fresh, word, int(_scratch.state[-1])) != (5489, 624, 3499211612, 1):
+        raise ImportError(
+            f"numpy {np.__version__} keeps the state of MT19937 in a layout that tracegrad does not know. "
+            "Install a numpy 2 release that tracegrad was tested with."
+        )
+
+
+_require_known_layout()
+
+
+# ------------------------------------------------------------------------------------------------------ words
+
+
+def _seed_state(seed: np.ndarray) -> np.ndarray:
+    _scratch.seeder.seed(int(seed) & 0xFFFFFFFF)
+    return _scratch.state.copy()
+
+
+random_seed_primitive = define(
+    "random_seed",
+    ("seed",),
+    type=lambda seed: Type(int32, (STATE_SIZE,)),
+    eval=_seed_state,
+    lower=Kernel("random_seed"),
+    vjp=NO_GRADIENT,
+)
+
+
+def random_seed(seed: Any) -> Any:
+    """The state that an int64 without dimensions seeds; its low 32 bits count."""
+    return bind(random_seed_primitive, seed)
+
+
+def _words_type(state: Type, count: int) -> Type:
+    if state != Type(int32, (STATE_SIZE,)):
+        raise TypeError(f"random_words needs a state of type i32[{STATE_SIZE}], got {state}")
+    return Type(int32, (STATE_SIZE + count,))
+
+
+def _words(state: np.ndarray, count: int) -> np.ndarray:
+    _scratch.state[:] = state
+    out = np.empty(STATE_SIZE + count, np.int32)
+    out.view(np.uint32)[STATE_SIZE:] = _scratch.bits.random_raw(count)
+    out[:STATE_SIZE] = _scratch.state
+    return out
+
+
+random_words_primitive = define(
+    "random_words", ("state",), type=_words_type, eval=_words, lower=Kernel("random_words"), vjp=NO_GRADIENT
+)
+
+
+def random_words(state: Any, count: int) -> tuple[Any, Any]:
+    """The state after `count` draws, and the drawn words as int32 bit patterns."""
+    drawn = bind(random_words_primitive, state, count=count)
+    return _part(drawn, 0, STATE_SIZE), _part(drawn, STATE_SIZE, STATE_SIZE + count)
+
+
+def _part(x: Any, start: int, stop: int, step: int = 1) -> Any:
+    return slice(x, (start,), (stop,), (step,))
+
+
+def pairs(x: Any) -> tuple[Any, Any]:
+    """The elements at even and at odd places."""
+    size = current().type_of(x).size
+    return _part(x, 0, size, 2), _part(x, min(1, size), size, 2)
+
+
+# ----------------------------------------------------------------------------------------- numbers, element by element
+
+
+def _words_to(name: str, inputs: tuple[str, ...], result: DType, eval: Callable[..., Any], c: str) -> Primitive:
+    def type_rule(*words: Type) -> Type:
+        return Type(result, broadcast_shapes(*(w.shape for w in words)))
+
+    return define(name, inputs, type=type_rule, eval=eval, lower=Pointwise(c), vjp=NO_GRADIENT)
+
+
+def _uniform24(word: np.ndarray) -> Any:
+    return (word & 0xFFFFFF).astype(np.float32) * np.float32(2.0**-24)
+
+
+def _uniform53(high: np.ndarray, low: np.ndarray) -> Any:
+    return ((high & 0x1FFFFF) * 2.0**32 + low.view(np.uint32)) * 2.0**-53
+
+
+def _join_words(high: np.ndarray, low: np.ndarray) -> Any:
+    return high.astype(np.int64) << 32 | low.view(np.uint32).astype(np.int64)
+
+
+def _unsigned_modulo(x: np.ndarray, range: np.ndarray) -> Any:
+    unsigned = np.dtype(f"u{x.dtype.itemsize}")
+    return (x.view(unsigned) % range.view(unsigned)).view(x.dtype)
+
+
+uniform24 = _words_to("uniform24", ("word",), float32, _uniform24, "tg_uniform24({word})")
+uniform53 = _words_to("uniform53", ("high", "low"), float64, _uniform53, "tg_uniform53({high}, {low})")
+join_words = _words_to("join_words", ("high", "low"), int64, _join_words, "tg_join_words({high}, {low})")
+unsigned_modulo_primitive = define(
+    "unsigned_modulo",
+    ("x", "range"),
+    type=lambda x, range: Type(x.dtype, broadcast_shapes(x.shape, range.shape)),
+    eval=_unsigned_modulo,
+    lower=Pointwise("tg_unsigned_modulo{f}({x}, {range})"),
+    vjp=NO_GRADIENT,
+)
+
+
+def unsigned_modulo(x: Any, range: int) -> Any:
+    """Integers, read as unsigned ones, modulo `range`; the result is signed again."""
+    dtype = current().type_of(x).dtype
+    bits = 8 * dtype.itemsize
+    signed = range - (1 << bits) if range >> (bits - 1) else range
+    return bind(unsigned_modulo_primitive, x, current().constant(signed, dtype))
+
+
+def uniforms(words: Any, dtype: DType) -> Any:
+    """Numbers in [0, 1): float32 with 24 random bits from one word each, float64 with 53 from two (high, low)."""
+    return bind(uniform24, words) if dtype is float32 else bind(uniform53, *pairs(words))
+
+
+def integers64(words: Any) -> Any:
+    """64 random bits from two words each, as int64."""
+    return bind(join_words, *pairs(words))
+
+
+# ------------------------------------------------------------------------------------------------- normal numbers
+
+
+def uniforms_for_blocks(count: int) -> int:
+    """How many uniforms `block_normals` takes: 16 more than `count` where the blocks do not come out even."""
+    return count + (BLOCK if count % BLOCK else 0)
+
+
+def block_normals(u: Any, count: int) -> Any:
+    """`count` (16 or more) normal numbers from uniforms, by Box and Muller in blocks of 16.
+
+    Eight radii and eight angles make a block. If a rest remains, the last 16 numbers are one more block of 16 fresh
+    uniforms; the uniforms of the rest go unused.
+    """
+    even = count - count % BLOCK
+    dtype = current().type_of(u).dtype
+    if even != count:
+        u = concatenate([_part(u, 0, even), _part(u, count, count + BLOCK)], 0)
+    blocks = uniforms_for_blocks(count) // BLOCK
+    halves = reshape(u, (blocks, 2, BLOCK // 2))
+    radii, angles = (slice(halves, (0, h, 0), (blocks, h + 1, BLOCK // 2), (1, 1, 1)) for h in (0, 1))
+    x, y = _polar(log(1 - radii), angles, dtype)
+    out = reshape(concatenate([x, y], 1), (blocks * BLOCK,))
+    if even == count:
+        return out
+    return concatenate([_part(out, 0, count - BLOCK), _part(out, blocks * BLOCK - BLOCK, blocks * BLOCK)], 0)
+
+
+def serial_normals(words: Any) -> Any:
+    """Two float64 normal numbers from four words each, in the order in which Box and Muller make them."""
+    u = uniforms(words, float64)
+    angles, radii = pairs(u)
+    count = current().type_of(radii).size
+    x, y = _polar(log1p(-radii), angles, float64)
+    return reshape(concatenate([reshape(x, (count, 1)), reshape(y, (count, 1))], 1), (2 * count,))
+
+
+def _polar(log_radius: Any, turn: Any, dtype: DType) -> tuple[Any, Any]:
+    radius = sqrt(-2 * log_radius)
+    angle = turn * float(dtype.numpy.type(2 * math.pi))
+    return radius * cos(angle), radius * sin(angle)
+
+
+# ------------------------------------------------------------------------------------------ permutations and choices
+
+
+def _permutation(words: np.ndarray, n: int) -> np.ndarray:
+    order = list(range(n))
+    offsets = words.view(np.uint32) % np.arange(n, 1, -1, dtype=np.uint32)
+    for i, offset in enumerate(offsets.tolist()):
+        order[i], order[i + offset] = order[i + offset], order[i]
+    return np.array(order, np.int64)
+
+
+permutation_primitive = define(
+    "permutation",
+    ("words",),
+    type=lambda words, n: Type(int64, (n,)),
+    eval=_permutation,
+    lower=Kernel("permutation"),
+    vjp=NO_GRADIENT,
+)
+
+
+def permutation(words: Any, n: int) -> Any:
+    """0 ... n-1 shuffled by n - 1 words: element i changes places with one of those behind it, or stays."""
+    return bind(permutation_primitive, words, n=n)
+
+
+def _search(cumulative: np.ndarray, values: np.ndarray) -> np.ndarray:
+    found = [np.searchsorted(row, wanted) for row, wanted in zip(cumulative, values, strict=True)]
+    return np.array(found, np.int64).reshape(values.shape)
+
+
+search_primitive = define(
+    "search",
+    ("cumulative", "values"),
+    type=lambda cumulative, values: Type(int64, values.shape),
+    eval=_search,
+    lower=Kernel("search"),
+    vjp=NO_GRADIENT,
+)
+
+
+def search(cumulative: Any, values: Any) -> Any:
+    """For each of ``values[row]`` the first place in the ascending ``cumulative[row]`` that is not below it."""
+    return bind(search_primitive, cumulative, values)
+

@@ -1,0 +1,81 @@
+"""Running sums and products along an axis, and the order that sorts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .core import NO_GRADIENT, Kernel, bind, current, define
+from .movement import flip, pad, slice
+from .types import Type, int64
+
+
+def _same_type(x: Type, axis: int) -> Type:
+    return x
+
+
+cumsum_primitive = define(
+    "cumsum",
+    ("x",),
+    type=_same_type,
+    eval=lambda x, axis: np.cumsum(x, axis, dtype=x.dtype),
+    lower=Kernel("cumsum"),
+    vjp={"x": lambda g, axis: flip(cumsum(flip(g, (axis,)), axis), (axis,))},
+)
+
+
+def cumsum(x: Any, axis: int) -> Any:
+    """The sum of each element and those before it along `axis`, in x's own type (the caller widens integers)."""
+    return bind(cumsum_primitive, x, axis=axis)
+
+
+def cumprod(x: Any, axis: int) -> Any:
+    """The product of each element and those before it along `axis`.
+
+    In doubling steps, so that it is made of ops whose derivatives hold at zeros too.
+    """
+    extent = current().type_of(x).shape[axis]
+    distance = 1
+    while distance < extent:
+        x = x * _shifted(x, axis, distance)
+        distance *= 2
+    return x
+
+
+def products_of_others(x: Any, axis: int) -> Any:
+    """For each element the product of all others along `axis`: those before it times those behind it."""
+    before = _shifted(cumprod(x, axis), axis, 1)
+    behind = flip(_shifted(cumprod(flip(x, (axis,)), axis), axis, 1), (axis,))
+    return before * behind
+
+
+def _shifted(x: Any, axis: int, distance: int) -> Any:
+    """x moved towards the end of `axis`; ones come in at the beginning."""
+    shape = current().type_of(x).shape
+    kept = tuple(max(n - distance, 0) if a == axis else n for a, n in enumerate(shape))
+    start = slice(x, (0,) * len(shape), kept, (1,) * len(shape))
+    low = tuple(min(distance, n) if a == axis else 0 for a, n in enumerate(shape))
+    return pad(start, low, (0,) * len(shape), 1)
+
+
+def _order_type(x: Type, axis: int, descending: bool) -> Type:
+    return Type(int64, x.shape)
+
+
+def _order(x: np.ndarray, axis: int, descending: bool) -> np.ndarray:
+    if not descending:
+        return np.argsort(x, axis, kind="stable")
+    # Turned round before and after, equal elements keep their order and NaN comes first.
+    backwards = np.argsort(np.flip(x, axis), axis, kind="stable")
+    return np.flip(x.shape[axis] - 1 - backwards, axis).copy()
+
+
+argsort_primitive = define(
+    "argsort", ("x",), type=_order_type, eval=_order, lower=Kernel("argsort"), vjp=NO_GRADIENT
+)
+
+
+def argsort(x: Any, axis: int, descending: bool = False) -> Any:
+    """The positions along `axis` that sort x, as int64. Equal elements keep their order; NaN is the largest."""
+    return bind(argsort_primitive, x, axis=axis, descending=descending)

@@ -1,0 +1,9 @@
+"""Optimizers under PyTorch's names."""
+
+from __future__ import annotations
+
+from .adam import Adam, AdamW
+from .optimizer import Optimizer
+from .sgd import SGD
+
+__all__ = ["SGD", "Adam", "AdamW", "Optimizer"]

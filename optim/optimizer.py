@@ -1,0 +1,211 @@
+"""What optimizers share: parameter groups, state, and how both are read by a recording.
+
+Options and state live in dicts that compiled functions watch, so `group["lr"] = 0.01` takes effect at the next call
+without recompiling anything, and a loaded state is found.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..autograd.grad_mode import enable_grad, no_grad
+from ..autograd.tensor import Tensor, make, unrecorded
+from ..autograd.watch import WatchedDict, as_number, declare_number, declare_read, watcher
+from ..ops.core import current
+
+
+class State(WatchedDict):
+    """Per-parameter state; a parameter that has none yet gets an empty dict."""
+
+    def __missing__(self, parameter: Tensor) -> WatchedDict:
+        self[parameter] = entry = WatchedDict()
+        return entry
+
+
+class Options:
+    """One group's options for one step, read in a way that recordings keep: numbers as data, choices as guards."""
+
+    def __init__(self, group: dict[str, Any], index: int) -> None:
+        self._group = group
+        self._where = f"param_groups[{index}]"
+
+    def number(self, key: str, item: int | None = None) -> Any:
+        """The option as a number that may change between calls (with `item`: one of a tuple, as in betas)."""
+        value = self._group[key] if item is None else self._group[key][item]
+        if isinstance(value, Tensor):
+            return value
+        name = f"{key}" if item is None else f"{key}_{item}"
+        get = functools.partial(_number_of, self._group, key, item)
+        return declare_number(name, get)
+
+    def choice(self, key: str) -> Any:
+        """The option as a fact that the program depends on (nesterov, amsgrad, maximize)."""
+        return declare_read(f"{self._where}[{key!r}]", lambda: self._group[key])
+
+    def is_zero(self, key: str) -> bool:
+        """Whether a number is exactly zero, which leaves a term out."""
+        return bool(declare_read(f"{self._where}[{key!r}] == 0", lambda: not _is_nonzero(self._group[key])))
+
+
+def _number_of(group: dict[str, Any], key: str, item: int | None) -> float:
+    return float(group[key] if item is None else group[key][item])
+
+
+def _is_nonzero(value: Any) -> bool:
+    return isinstance(value, Tensor) or value != 0
+
+
+class Optimizer:
+    """Base of all optimizers. `params` is an iterable of tensors or of dicts (groups with options of their own).
+
+    A subclass has `defaults` and an `update(parameter, gradient, state, options)`.
+    """
+
+    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+        if isinstance(params, Tensor):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got a Tensor. "
+                "Pass [tensor], or model.parameters()."
+            )
+        self.defaults = defaults
+        self.state = State()
+        self.param_groups: list[WatchedDict] = []
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list; pass model.parameters() of a model that has some")
+        for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
+            self.add_param_group(group)
+
+    def add_param_group(self, group: dict[str, Any]) -> None:
+        """Add parameters with options; what `group` leaves out comes from the defaults."""
+        params = group["params"]
+        members = [params] if isinstance(params, Tensor) else [p[1] if isinstance(p, tuple) else p for p in params]
+        for p in members:
+            if not isinstance(p, Tensor):
+                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(p).__name__}")
+            if not p.is_leaf:
+                raise ValueError("can't optimize a non-leaf Tensor; pass the leaf, or detach() it")
+        known = {id(p) for g in self.param_groups for p in g["params"]}
+        if known & {id(p) for p in members}:
+            raise ValueError("some parameters appear in more than one parameter group; each may be in one only")
+        self.param_groups.append(WatchedDict({**self.defaults, **group, "params": members}))
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients: ``.grad = None``, or zeros in place."""
+        for group in self.param_groups:
+            for p in group["params"]:
+                if set_to_none:
+                    p.grad = None
+                elif p.grad is not None:
+                    gradient = p.grad.detach()
+                    current().write(gradient, current().constant(0, gradient.dtype))  # type: ignore[attr-defined]
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Update all parameters that have a gradient; `closure` recomputes the loss first and is returned."""
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        declare_read("number of param_groups", lambda: len(self.param_groups))
+        with no_grad():
+            for index, group in enumerate(self.param_groups):
+                self._step_group(group, index)
+        return loss
+
+    def _step_group(self, group: WatchedDict, index: int) -> None:
+        declare_read(f"param_groups[{index}]['params']", lambda: tuple(map(id, group["params"])))
+        options = Options(group, index)
+        for p in group["params"]:
+            gradient = p.grad
+            if gradient is not None:
+                self.update(p, gradient, self.state[p], options)
+
+    def update(self, p: Tensor, gradient: Tensor, state: WatchedDict, options: Options) -> None:
+        """One parameter's update, in place."""
+        raise NotImplementedError
+
+    # -------------------------------------------------------------------------------------------------------- saving
+
+    def state_dict(self) -> dict[str, Any]:
+        """Options and state, parameters numbered in order; as PyTorch lays it out."""
+        numbers = {id(p): i for i, p in enumerate(p for g in self.param_groups for p in g["params"])}
+        return {
+            "state": {numbers[id(p)]: dict(entry) for p, entry in self.state.items() if id(p) in numbers},
+            "param_groups": [
+                {**{k: v for k, v in g.items() if k != "params"}, "params": [numbers[id(p)] for p in g["params"]]}
+                for g in self.param_groups
+            ],
+        }
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict()` gave; ValueError, with nothing changed, if the groups do not fit."""
+        saved = state_dict["param_groups"]
+        if len(saved) != len(self.param_groups):
+            raise ValueError(f"loaded state dict has {len(saved)} parameter groups, the optimizer has {len(self.param_groups)}")
+        if any(len(a["params"]) != len(b["params"]) for a, b in zip(saved, self.param_groups, strict=True)):
+            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+        by_number = dict(
+            zip(
+                (n for g in saved for n in g["params"]),
+                (p for g in self.param_groups for p in g["params"]),
+                strict=True,
+            )
+        )
+        state = State()
+        for number, entry in state_dict["state"].items():
+            state[by_number[number]] = WatchedDict({k: _copied(v) for k, v in entry.items()})
+        self.state = state
+        for group, loaded in zip(self.param_groups, saved, strict=True):
+            group.update({k: v for k, v in loaded.items() if k != "params"})
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} ("]
+        for i, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {i}")
+            lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
+        return "\n".join([*lines, ")"])
+
+
+def _copied(value: Any) -> Any:
+    return make(value.ndarray.copy()) if isinstance(value, Tensor) else value
+
+
+def state_tensor(state: WatchedDict, key: str, p: Tensor) -> Tensor:
+    """``state[key]``, made as zeros of p's shape when it is not there yet, as if it had always been."""
+    if key not in state:
+        with unrecorded():
+            state[key] = make(np.zeros(p.ndarray.shape, p.ndarray.dtype))
+    return _declared(state, key, p)
+
+
+def step_counter(state: WatchedDict, p: Tensor) -> Tensor:
+    """``state["step"]``, a 0-d float32 tensor that starts at 0."""
+    if "step" not in state:
+        with unrecorded():
+            state["step"] = make(np.zeros((), np.float32))
+    return _declared(state, "step", p)
+
+
+def counted(step: Tensor) -> Any:
+    """Count one step; returns the new count as a number."""
+    current().write(step, step + 1)  # type: ignore[attr-defined]
+    return as_number(step)
+
+
+def _declared(state: WatchedDict, key: str, p: Tensor) -> Tensor:
+    if watcher() is not None:
+        state[key].label = f"{p.label or 'parameter'}.{key}"
+    tensor: Tensor = declare_read(f"state[{key!r}] of {p.label or 'a parameter'}", lambda: state.get(key))
+    return tensor
+
+
+def check_at_least_zero(**numbers: float) -> None:
+    """ValueError in PyTorch's words for a negative (or NaN) option."""
+    words = {"lr": "learning rate", "eps": "epsilon value", "weight_decay": "weight_decay value", "momentum": "momentum value"}
+    for name, value in numbers.items():
+        if not isinstance(value, Tensor) and not value >= 0.0:
+            raise ValueError(f"Invalid {words.get(name, name)}: {value}; it must be at least 0")

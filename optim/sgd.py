@@ -1,0 +1,60 @@
+"""Stochastic gradient descent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..autograd.tensor import Tensor
+from ..autograd.watch import WatchedDict, declare_read, declare_transient
+from ..ops.core import current
+from ..ops.identity import copy
+from .optimizer import Optimizer, Options, check_at_least_zero, state_tensor
+
+
+class SGD(Optimizer):
+    """``p -= lr * g``, with momentum (``v = momentum * v + (1 - dampening) * g``), Nesterov's look-ahead, L2 decay.
+
+    The formulas are PyTorch's: the first step with momentum starts from the gradient itself, without dampening.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-3,
+        momentum: float = 0.0,
+        dampening: float = 0.0,
+        weight_decay: float = 0.0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check_at_least_zero(lr=lr, momentum=momentum, weight_decay=weight_decay)
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        options = {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay}
+        choices = {"nesterov": nesterov, "maximize": maximize, "foreach": foreach, "differentiable": differentiable}
+        super().__init__(params, {**options, **choices, "fused": fused})
+
+    def update(self, p: Tensor, gradient: Tensor, state: WatchedDict, options: Options) -> None:
+        d = -gradient if options.choice("maximize") else gradient
+        if not options.is_zero("weight_decay"):
+            d = d + p * options.number("weight_decay")
+        if not options.is_zero("momentum"):
+            velocity = self._velocity(p, d, state, options)
+            d = d + velocity * options.number("momentum") if options.choice("nesterov") else velocity
+        current().write(p, p - d * options.number("lr"))  # type: ignore[attr-defined]
+
+    def _velocity(self, p: Tensor, d: Tensor, state: WatchedDict, options: Options) -> Tensor:
+        started = declare_read("momentum_buffer is there", lambda: state.get("momentum_buffer") is not None)
+        if not started:
+            declare_transient("the first step with momentum makes momentum_buffer")
+            state["momentum_buffer"] = copy(d)
+            return state["momentum_buffer"]  # type: ignore[no-any-return]
+        velocity = state_tensor(state, "momentum_buffer", p)
+        kept = velocity * options.number("momentum")
+        current().write(velocity, kept + d * (1 - options.number("dampening")))  # type: ignore[attr-defined]
+        return velocity

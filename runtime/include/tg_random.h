@@ -1,0 +1,152 @@
+/* Random bits: the Mersenne twister MT19937 of Matsumoto and Nishimura, and numbers made of its words.
+ * A state is 625 ints: 624 words (as int32 bit patterns) and the position of the next one, 624 when all are used. */
+#ifndef TG_RANDOM_H
+#define TG_RANDOM_H
+
+#include <stdint.h>
+#include <string.h>
+
+enum
+{
+    TG_MT_WORDS = 624,
+    TG_MT_LAG = 397,
+    TG_MT_STATE = TG_MT_WORDS + 1
+};
+
+/* ------------------------------------------------------------------------------------------------------- words */
+
+static inline uint32_t tg_mt_twist(uint32_t word, uint32_t next)
+{
+    const uint32_t mixed = (word & 0x80000000u) | (next & 0x7fffffffu);
+    return (mixed >> 1) ^ (-(next & 1u) & 0x9908b0dfu);
+}
+
+static inline uint32_t tg_mt_temper(uint32_t word)
+{
+    word ^= word >> 11;
+    word ^= (word << 7) & 0x9d2c5680u;
+    word ^= (word << 15) & 0xefc60000u;
+    return word ^ (word >> 18);
+}
+
+/* The next 624 words, in place. Each depends on old words ahead of it, and in the second loop on words that were
+ * made 227 places before: vectors of any width are safe. */
+__attribute__((unused)) static void tg_mt_refill(uint32_t *key)
+{
+    const long turn = TG_MT_WORDS - TG_MT_LAG;
+    #pragma omp simd safelen(64)
+    for (long i = 0; i < turn; ++i)
+    {
+        key[i] = key[i + TG_MT_LAG] ^ tg_mt_twist(key[i], key[i + 1]);
+    }
+    #pragma omp simd safelen(64)
+    for (long i = turn; i < TG_MT_WORDS - 1; ++i)
+    {
+        key[i] = key[i - turn] ^ tg_mt_twist(key[i], key[i + 1]);
+    }
+    key[TG_MT_WORDS - 1] = key[TG_MT_LAG - 1] ^ tg_mt_twist(key[TG_MT_WORDS - 1], key[0]);
+}
+
+/* out[0:625] = the state after `count` draws, out[625:] = the drawn words. */
+__attribute__((unused)) static void tg_random_words(int32_t *restrict out, const int32_t *restrict state, long count)
+{
+    uint32_t *const key = (uint32_t *)out;
+    uint32_t *words = (uint32_t *)out + TG_MT_STATE;
+    long position = state[TG_MT_WORDS];
+    memcpy(out, state, TG_MT_WORDS * sizeof *out);
+    while (count > 0)
+    {
+        if (position == TG_MT_WORDS)
+        {
+            tg_mt_refill(key);
+            position = 0;
+        }
+        const long left = TG_MT_WORDS - position;
+        const long taken = count < left ? count : left;
+        #pragma omp simd
+        for (long i = 0; i < taken; ++i)
+        {
+            words[i] = tg_mt_temper(key[position + i]);
+        }
+        words += taken;
+        position += taken;
+        count -= taken;
+    }
+    out[TG_MT_WORDS] = (int32_t)position;
+}
+
+/* The state of a seed, of which the low 32 bits count. */
+__attribute__((unused)) static void tg_random_seed(int32_t *restrict out, const int64_t *restrict seed)
+{
+    uint32_t word = (uint32_t)*seed;
+    for (uint32_t i = 0; i < TG_MT_WORDS; ++i)
+    {
+        out[i] = (int32_t)word;
+        word = 1812433253u * (word ^ (word >> 30)) + i + 1;
+    }
+    out[TG_MT_WORDS] = TG_MT_WORDS;
+}
+
+/* ----------------------------------------------------------------------------------------- numbers, one by one */
+
+/* [0, 1) in steps of 2^-24. */
+static inline float tg_uniform24(int32_t word)
+{
+    return (float)(word & 0xffffff) * 0x1p-24f;
+}
+
+/* [0, 1) in steps of 2^-53, from the low 53 of 64 bits. Both parts are exact doubles, and so is their sum. */
+static inline double tg_uniform53(int32_t high, int32_t low)
+{
+    return ((double)(high & 0x1fffff) * 0x1p32 + (double)(uint32_t)low) * 0x1p-53;
+}
+
+static inline int64_t tg_join_words(int32_t high, int32_t low)
+{
+    return (int64_t)((uint64_t)(uint32_t)high << 32 | (uint32_t)low);
+}
+
+static inline int32_t tg_unsigned_moduloi(int32_t x, int32_t range)
+{
+    return (int32_t)((uint32_t)x % (uint32_t)range);
+}
+
+static inline int64_t tg_unsigned_modulol(int64_t x, int64_t range)
+{
+    return (int64_t)((uint64_t)x % (uint64_t)range);
+}
+
+/* ------------------------------------------------------------------------------------- permutations and choices */
+
+/* 0 ... n-1 shuffled by n - 1 words: element i changes places with one of those behind it, or stays. */
+__attribute__((unused)) static void tg_permutation(int64_t *restrict out, const int32_t *restrict words, long n)
+{
+    for (long i = 0; i < n; ++i)
+    {
+        out[i] = i;
+    }
+    for (long i = 0; i < n - 1; ++i)
+    {
+        const long other = i + (long)((uint32_t)words[i] % (uint32_t)(n - i));
+        const int64_t kept = out[i];
+        out[i] = out[other];
+        out[other] = kept;
+    }
+}
+
+/* The first place in an ascending row that is not below `value`; `size` when there is none. */
+static inline int64_t tg_search(const double *restrict row, long size, double value)
+{
+    long low = 0, high = size;
+    while (low < high)
+    {
+        const long middle = low + (high - low) / 2;
+        if (row[middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+#endif

@@ -1,0 +1,202 @@
+"""In-place writes, views and their bases: shared memory, and gradients that follow the writes."""
+
+import numpy as np
+import pytest
+from expected.compare import assert_close
+
+VIEWS = [
+    "x.view(6)",
+    "x.view(3, 2)",
+    "x.reshape(6)",
+    "x.t()",
+    "x.T",
+    "x.transpose(0, 1)",
+    "x.permute(1, 0)",
+    "x.unsqueeze(0)",
+    "x[None].squeeze(0)",
+    "x.flatten()",
+    "x[0]",
+    "x[:, 1:]",
+    "x[:, ::2]",
+    "x.expand(4, 2, 3)",
+    "x.narrow(1, 0, 2)",
+    "x.chunk(2)[1]",
+    "x.split(1)[0]",
+    "x.unbind()[0]",
+    "x.diagonal()",
+    "x.detach()",
+    "x.data",
+    "x.swapaxes(0, 1)",
+    "x.movedim(0, 1)",
+    "x.select(0, 1)",
+    "x.unfold(1, 2, 1)",
+    "x.contiguous()",
+    "x.numpy()",
+    "x.view_as(x)",
+    "x.mT",
+    "x.to(tg.float32)",
+    "x.float()",
+    "x.cpu()",
+]
+COPIES = [
+    "x.clone()",
+    "x.t().contiguous()",
+    "x.t().reshape(6)",
+    "x + 0",
+    "x.double()",
+    "x.repeat(1, 1)",
+    "tg.tensor(x.tolist())",
+    "x.flip(0)",
+    "tg.cat([x])",
+    "x.t().flatten()",
+]
+
+
+@pytest.mark.parametrize("expression", VIEWS)
+def test_views_share_memory(tg, expression):
+    x = tg.arange(6.0).view(2, 3)
+    assert np.shares_memory(np.asarray(eval(expression, {"tg": tg, "x": x})), x.numpy())
+
+
+@pytest.mark.parametrize("expression", COPIES)
+def test_copies_do_not(tg, expression):
+    x = tg.arange(6.0).view(2, 3)
+    assert not np.shares_memory(np.asarray(eval(expression, {"tg": tg, "x": x})), x.numpy())
+
+
+def test_view_knows_its_base(tg):
+    x = tg.zeros(4)
+    assert x.view(2, 2)._base is x and x.view(2, 2)[0]._base is x and x._base is None
+    assert x.view(2, 2)._is_view() and not x._is_view()
+
+
+def run_statements(tg, statements):
+    """Gradient of x after the statements; they start with y, a tracked copy, and leave the result in z."""
+
+    def program(x):
+        names = {"tg": tg, "x": x, "y": x * 1}
+        exec(statements, names)
+        (names["z"] * tg.tensor([1.0, 2.0, 3.0, 4.0]).view(names["z"].shape)).sum().backward()
+        return names["z"].detach(), x.grad
+
+    return program
+
+
+# statements, value of z, gradient of x; x is [1, 2, 3, 4].
+PROGRAMS = {
+    "write to a view reaches the base": ("v = y[:2]; v.mul_(10); z = y", [10, 20, 3, 4], [10, 20, 3, 4]),
+    "write to the base reaches the view": (
+        "v = y.view(2, 2); y.mul_(10); z = v",
+        [[10, 20], [30, 40]],
+        [10, 20, 30, 40],
+    ),
+    "view taken before a tracked write": (
+        "v = y[1:3]; y[2] = y[0] * 5; z = tg.cat([v, v])",
+        [2, 5, 2, 5],
+        [30, 4, 0, 0],
+    ),
+    "view of a view": ("v = y.view(2, 2)[1]; v *= 3; z = y", [1, 2, 9, 12], [1, 2, 9, 12]),
+    "transposed view": ("v = y.view(2, 2).t(); v[0] = 0; z = y", [0, 2, 0, 4], [0, 2, 0, 4]),
+    "write twice": ("y.add_(1); y.mul_(2); z = y", [4, 6, 8, 10], [2, 4, 6, 8]),
+    "product with itself": ("v = y * 1; v *= y; z = v", [1, 4, 9, 16], [2, 8, 18, 32]),
+    "zero_ cuts the gradient": ("y.zero_(); z = y + x", [1, 2, 3, 4], [1, 2, 3, 4]),
+    "fill_ of a part": ("y[1:].fill_(7); z = y", [1, 7, 7, 7], [1, 0, 0, 0]),
+    "copy_ brings the gradient": ("v = tg.zeros(4); v.copy_(y * 2); z = v", [2, 4, 6, 8], [2, 4, 6, 8]),
+    "untracked base becomes tracked": ("v = tg.zeros(4); v[1:3] = y[:2]; z = v", [0, 1, 2, 0], [2, 3, 0, 0]),
+    "untracked base, older view": (
+        "b = tg.zeros(4); v = b.view(2, 2); b.add_(y); z = v",
+        [[1, 2], [3, 4]],
+        [1, 2, 3, 4],
+    ),
+    "clamp in place": ("y.clamp_(2, 3); z = y", [2, 2, 3, 3], [0, 2, 3, 0]),
+    "exp in place": ("y.exp_(); z = y", np.exp([1, 2, 3, 4]), np.exp([1, 2, 3, 4]) * [1, 2, 3, 4]),
+    "operators": ("y += 1; y -= 3; y *= 2; y /= 4; z = y", [-0.5, 0, 0.5, 1], [0.5, 1, 1.5, 2]),
+    "power": ("y **= 2; z = y", [1, 4, 9, 16], [2, 8, 18, 32]),
+    "masked_fill_": ("y.masked_fill_(x > 2, -1); z = y", [1, 2, -1, -1], [1, 2, 0, 0]),
+    "addcmul_": ("y.addcmul_(x, x, value=0.5); z = y", [1.5, 4, 7.5, 12], [2, 6, 12, 20]),
+    "write under no_grad leaves the graph": (
+        "with tg.no_grad():\n    y.data.add_(5)\nz = y * 1",
+        [6, 7, 8, 9],
+        [1, 2, 3, 4],
+    ),
+    "swap by clone": ("v = y[:2].clone(); y[:2] = y[2:]; y[2:] = v; z = y", [3, 4, 1, 2], [3, 4, 1, 2]),
+    "transpose in place of a view": ("y.unsqueeze_(0); z = y", [[1, 2, 3, 4]], [1, 2, 3, 4]),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program(tg, call, name):
+    statements, value, gradient = PROGRAMS[name]
+    found_value, found_gradient = call(
+        run_statements(tg, statements), lambda: [tg.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)]
+    )
+    assert_close(found_value, value)
+    assert_close(found_gradient, gradient)
+
+
+def test_in_place_returns_the_same_object(tg):
+    x = tg.ones(3)
+    for name, args in (
+        ("add_", (1,)),
+        ("mul_", (2,)),
+        ("zero_", ()),
+        ("fill_", (3,)),
+        ("sub_", (1,)),
+        ("div_", (2,)),
+        ("copy_", (tg.ones(3),)),
+        ("clamp_", (0, 1)),
+    ):
+        assert getattr(x, name)(*args) is x
+    y = x
+    y += 1
+    assert y is x
+
+
+def test_write_to_a_view_of_several_outputs(tg):
+    x = tg.ones(4, requires_grad=True) * 1
+    first, _ = x.chunk(2)
+    with pytest.raises(
+        RuntimeError,
+        match="modified inplace. This view is the output of a function that returns multiple views",
+    ):
+        first.add_(1)
+
+
+def test_write_to_a_view_made_under_no_grad(tg):
+    x = tg.ones(4, requires_grad=True) * 1
+    with tg.no_grad():
+        view = x[:2]
+    with pytest.raises(
+        RuntimeError, match="A view was created in no_grad mode and is being modified inplace with grad mode enabled"
+    ):
+        view.mul_(2)
+
+
+def test_write_to_an_expanded_tensor(tg):
+    with pytest.raises(
+        RuntimeError,
+        match="more than one element of the written-to tensor refers to a single memory location",
+    ):
+        tg.zeros(1).expand(3).add_(1)
+
+
+def test_overlapping_copies(tg):
+    x = tg.arange(5)
+    x[1:] = x[:-1].clone()
+    assert x.tolist() == [0, 0, 1, 2, 3]
+
+
+def test_captured_state_is_updated_in_place_when_compiled(tg, maybe_compile):
+    total, view_of_total = tg.zeros(3), None
+    view_of_total = total[1:]
+
+    def add(x):
+        total.add_(x)
+        view_of_total.mul_(2)
+        return total.sum()
+
+    add = maybe_compile(add)
+    address = total.data_ptr()
+    sums = [add(tg.ones(3)).item() for _ in range(4)]
+    assert sums == [5.0, 14.0, 31.0, 64.0]
+    assert total.tolist() == [4.0, 30.0, 30.0] and total.data_ptr() == address

@@ -1,0 +1,46 @@
+"""Activation expressions whose values and gradients are stored."""
+
+import numpy as np
+
+ARRAYS = {"x": np.array([[0.5, -1.25, 2.0, 0.0], [-0.75, 3.5, -7.5, 30.0], [1e-3, -25.0, 6.5, -0.1]], dtype=np.float32)}
+
+EXPRESSIONS = [
+    "nn.ReLU()(x)",
+    "nn.ReLU(inplace=True)(x * 1)",
+    "nn.Tanh()(x)",
+    "nn.Sigmoid()(x)",
+    "nn.LeakyReLU()(x)",
+    "nn.LeakyReLU(0.2)(x)",
+    "nn.GELU()(x)",
+    "nn.GELU(approximate='tanh')(x)",
+    "nn.SiLU()(x)",
+    "nn.Softplus()(x)",
+    "nn.Softplus(beta=2, threshold=5)(x)",
+    "nn.ELU()(x)",
+    "nn.ELU(alpha=0.5)(x)",
+    "nn.SELU()(x)",
+    "nn.Softmax(dim=1)(x)",
+    "nn.Softmax(dim=0)(x)",
+    "nn.LogSoftmax(dim=1)(x)",
+    "nn.LogSoftmax(dim=-1)(x[0])",
+    "nn.Identity()(x)",
+    "nn.Identity(54, unused=True)(x)",
+    "F.relu(x)",
+    "F.leaky_relu(x, 0.1)",
+    "F.gelu(x)",
+    "F.silu(x)",
+    "F.softplus(x)",
+    "F.elu(x)",
+    "F.softmax(x, dim=1)",
+    "F.log_softmax(x, dim=1)",
+    "F.sigmoid(x)",
+    "F.tanh(x)",
+    "F.logsigmoid(x)",
+    "F.hardtanh(x)",
+    "tg.softmax(x, 1)",
+    "tg.relu(x)",
+    "tg.sigmoid(x)",
+    "tg.tanh(x)",
+    "x.softmax(-1)",
+    "x.log_softmax(1)",
+]

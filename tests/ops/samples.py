@@ -1,0 +1,274 @@
+"""Operands for every primitive: shapes with and without elements, layouts, types, and the values it is defined for.
+
+`SAMPLES` maps a primitive's name to its cases; `test_registry` fails for a primitive that has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from cases import BITS, FLOATS, NUMBERS, Case, Operand, Shape
+from random_samples import RANDOM
+from tracegrad.ops.types import ALL_DTYPES, DType, bool_, float32, int64
+
+# ------------------------------------------------------------------------------------------------------ pointwise
+
+UNARY_LAYOUTS = [((), "contiguous"), ((0,), "contiguous"), ((3, 4), "contiguous"), ((4, 3), "strided"),
+                 ((5,), "reversed"), ((3, 4), "transposed"), ((3, 2), "expanded")]  # fmt: skip
+BROADCASTS: list[tuple[Shape, Shape]] = [
+    ((), ()), ((0,), (1,)), ((3, 4), (3, 4)), ((3, 4), (4,)), ((3, 1), (1, 4)), ((2, 3), ()), ((1,), (2, 0)),
+    ((2, 1, 3), (4, 1)),
+]  # fmt: skip
+
+
+def unary(values: Operand, dtypes: tuple[DType, ...]) -> list[Case]:
+    return [Case((replace(values, shape=shape, layout=layout),), {}, dtypes) for shape, layout in UNARY_LAYOUTS]
+
+
+def binary(x: Operand, y: Operand, dtypes: tuple[DType, ...]) -> list[Case]:
+    plain = [Case((replace(x, shape=a), replace(y, shape=b)), {}, dtypes) for a, b in BROADCASTS]
+    strided = [
+        Case((replace(x, shape=(3, 4), layout=left), replace(y, shape=(3, 4), layout=right)), {}, dtypes)
+        for left, right in [("strided", "transposed"), ("expanded", "reversed")]
+    ]
+    return plain + strided
+
+
+def between(low: float, high: float, nonzero: bool = False) -> Operand:
+    return Operand((), low, high, nonzero=nonzero)
+
+
+ANY = between(-3, 3)
+POSITIVE = between(0.2, 4)
+
+UNARY: dict[str, tuple[Operand, tuple[DType, ...]]] = {
+    "neg": (ANY, NUMBERS), "abs": (ANY, NUMBERS), "sign": (ANY, ALL_DTYPES), "copy": (ANY, ALL_DTYPES),
+    "floor": (ANY, FLOATS), "ceil": (ANY, FLOATS), "trunc": (ANY, FLOATS), "round": (ANY, FLOATS),
+    "isnan": (ANY, ALL_DTYPES), "isinf": (ANY, ALL_DTYPES), "isfinite": (ANY, ALL_DTYPES),
+    "logical_not": (ANY, ALL_DTYPES), "detach": (ANY, ALL_DTYPES),
+    "exp": (ANY, FLOATS), "expm1": (ANY, FLOATS), "sigmoid": (ANY, FLOATS), "erf": (ANY, FLOATS),
+    "log": (POSITIVE, FLOATS), "log2": (POSITIVE, FLOATS), "log10": (POSITIVE, FLOATS),
+    "log1p": (between(-0.7, 3), FLOATS), "sqrt": (POSITIVE, FLOATS), "rsqrt": (POSITIVE, FLOATS),
+    "sin": (ANY, FLOATS), "cos": (ANY, FLOATS), "tan": (between(-1.2, 1.2), FLOATS),
+    "asin": (between(-0.9, 0.9), FLOATS), "acos": (between(-0.9, 0.9), FLOATS), "atan": (ANY, FLOATS),
+    "sinh": (ANY, FLOATS), "cosh": (ANY, FLOATS), "tanh": (ANY, FLOATS),
+    "asinh": (ANY, FLOATS), "acosh": (between(1.2, 4), FLOATS), "atanh": (between(-0.9, 0.9), FLOATS),
+}  # fmt: skip
+DIVISOR = between(0.3, 4, nonzero=True)
+BINARY: dict[str, tuple[Operand, Operand, tuple[DType, ...]]] = {
+    "add": (ANY, ANY, ALL_DTYPES), "sub": (ANY, ANY, NUMBERS), "mul": (ANY, ANY, ALL_DTYPES),
+    "div": (ANY, DIVISOR, FLOATS), "maximum": (ANY, ANY, ALL_DTYPES), "minimum": (ANY, ANY, ALL_DTYPES),
+    "pow": (POSITIVE, between(-2, 3), NUMBERS), "atan2": (POSITIVE, ANY, FLOATS),
+    "floor_divide": (between(-9, 9), DIVISOR, NUMBERS), "remainder": (between(-9, 9), DIVISOR, NUMBERS),
+    "fmod": (between(-9, 9), DIVISOR, NUMBERS),
+    "eq": (ANY, ANY, ALL_DTYPES), "ne": (ANY, ANY, ALL_DTYPES), "lt": (ANY, ANY, ALL_DTYPES),
+    "le": (ANY, ANY, ALL_DTYPES), "gt": (ANY, ANY, ALL_DTYPES), "ge": (ANY, ANY, ALL_DTYPES),
+    "logical_and": (ANY, ANY, ALL_DTYPES), "logical_or": (ANY, ANY, ALL_DTYPES),
+    "logical_xor": (ANY, ANY, ALL_DTYPES),
+    "bitwise_and": (ANY, ANY, BITS), "bitwise_or": (ANY, ANY, BITS), "bitwise_xor": (ANY, ANY, BITS),
+}  # fmt: skip
+# The derivative by the exponent is NaN there.
+NEGATIVE_BASE = [
+    Case((between(-3, -1), Operand((), values=power)), {}, NUMBERS, held=(1,)) for power in (-2.0, -1.0, 0.0, 2.0)
+]
+NEGATIVE_DIVISOR = [Case((Operand((3, 4), -9, 9), Operand((4,), -4, -1)), {}, NUMBERS)]
+
+
+def where_cases() -> list[Case]:
+    shapes: list[tuple[Shape, Shape, Shape]] = [
+        ((), (), ()), ((3, 4), (3, 4), (3, 4)), ((3, 1), (4,), ()), ((0,), (1,), ()), ((4,), (3, 1), (3, 4)),
+    ]  # fmt: skip
+    return [Case((Operand(c, dtype=bool_), Operand(x), Operand(y))) for c, x, y in shapes]
+
+
+# ----------------------------------------------------------------------------------------------------- reductions
+
+FOLDS: list[tuple[Shape, Shape, str]] = [
+    ((), (), "contiguous"), ((3, 4), (0,), "contiguous"), ((3, 4), (1,), "contiguous"), ((3, 4), (0, 1), "transposed"),
+    ((2, 3, 4), (1,), "strided"), ((2, 3, 4), (0, 2), "reversed"), ((2, 3, 4), (), "contiguous"),
+    ((2, 0, 3), (0,), "contiguous"), ((5, 2), (0,), "expanded"), ((2, 70), (1,), "contiguous"),
+]  # fmt: skip
+EMPTY_FOLDS: list[tuple[Shape, Shape, str]] = [((0,), (0,), "contiguous"), ((2, 0, 3), (1,), "contiguous")]
+
+
+def folds(cases: Sequence[tuple[Shape, Shape, str]], dtypes: tuple[DType, ...] = ALL_DTYPES, high: float = 3.0) -> list[Case]:
+    return [Case((Operand(shape, -high, high, layout),), {"axes": axes}, dtypes) for shape, axes, layout in cases]
+
+
+def along_each_axis(**params: Any) -> list[Case]:
+    shapes: list[tuple[Shape, str]] = [
+        ((5,), "contiguous"), ((3, 4), "contiguous"), ((3, 4), "transposed"), ((2, 3, 4), "strided"), ((2, 0, 3), "contiguous"),
+    ]  # fmt: skip
+    return [
+        Case((Operand(shape, layout=layout),), {"axis": axis, **params})
+        for shape, layout in shapes
+        for axis in range(len(shape))
+    ]
+
+
+def with_elements(cases: list[Case]) -> list[Case]:
+    return [case for case in cases if case.operands[0].shape[case.params["axis"]]]
+
+
+# ------------------------------------------------------------------------------------------------------- movement
+
+
+def moved(of: Shape, layout: str = "contiguous", /, **params: Any) -> Case:
+    return Case((Operand(of, layout=layout),), params)
+
+
+MOVEMENT = {
+    "reshape": [
+        moved((2, 6), shape=(3, 4)), moved((), shape=(1, 1)), moved((1,), shape=()), moved((0, 3), shape=(2, 0)),
+        moved((4, 3), "transposed", shape=(12,)), moved((4, 3), "strided", shape=(2, 6)),
+    ],
+    "transpose": [
+        moved((), permutation=()), moved((3, 4), permutation=(1, 0)), moved((2, 0, 3), permutation=(2, 0, 1)),
+        moved((2, 3, 4), "strided", permutation=(2, 0, 1)), moved((2, 3, 4), permutation=(0, 2, 1)),
+    ],
+    "broadcast": [
+        moved((), shape=(2, 3)), moved((3,), shape=(2, 3)), moved((2, 1, 3), "strided", shape=(2, 4, 3)),
+        moved((1,), shape=(0,)), moved((2, 1), shape=(5, 2, 3)),
+    ],
+    "slice": [
+        moved((), starts=(), stops=(), steps=()), moved((5,), starts=(1,), stops=(4,), steps=(1,)),
+        moved((5, 6), starts=(0, 1), stops=(5, 6), steps=(2, 3)), moved((5,), starts=(2,), stops=(2,), steps=(1,)),
+        moved((4, 6), "transposed", starts=(1, 0), stops=(3, 6), steps=(1, 4)),
+    ],
+    "flip": [
+        moved((), axes=()), moved((4,), axes=(0,)), moved((3, 4), "strided", axes=(1,)),
+        moved((2, 3, 4), axes=(0, 2)), moved((0, 2), axes=(0,)),
+    ],
+    "pad": [
+        moved((), low=(), high=(), value=0), moved((3,), low=(1,), high=(2,), value=0),
+        moved((2, 3), "transposed", low=(0, 2), high=(1, 0), value=1), moved((0, 2), low=(1, 0), high=(1, 1), value=1),
+    ],
+}  # fmt: skip
+
+
+def joined(*shapes: Shape, axis: int, layout: str = "contiguous") -> Case:
+    extents = tuple(shape[axis] for shape in shapes)
+    return Case(tuple(Operand(shape, layout=layout) for shape in shapes), {"axis": axis, "extents": extents})
+
+
+CONCATENATE = [
+    joined((3,), axis=0), joined((2, 3), (1, 3), axis=0), joined((2, 3), (2, 1), (2, 4), axis=1, layout="strided"),
+    joined((0, 2), (3, 2), axis=0), joined((2, 1, 3), (2, 2, 3), axis=1),
+]  # fmt: skip
+UPDATE_SLICE = [
+    Case((Operand(shape, layout=layout), Operand(update)), {"starts": starts, "steps": steps})
+    for shape, layout, update, starts, steps in [
+        ((), "contiguous", (), (), ()),
+        ((5,), "contiguous", (2,), (1,), (1,)),
+        ((5, 6), "transposed", (3, 2), (0, 1), (2, 3)),
+        ((4,), "contiguous", (0,), (2,), (1,)),
+        ((3, 4), "strided", (3, 4), (0, 0), (1, 1)),
+    ]
+]
+
+
+# -------------------------------------------------------------------------------------- products, places, sources
+
+
+DOT = [
+    Case((Operand(x, layout=left), Operand(y, layout=right)), {}, NUMBERS)
+    for x, y, left, right in [
+        ((2, 3), (3, 4), "contiguous", "contiguous"),
+        ((3, 2), (2, 5), "transposed", "strided"),
+        ((2, 3, 4), (2, 4, 1), "contiguous", "transposed"),
+        ((1, 1), (1, 1), "contiguous", "contiguous"),
+        ((2, 0), (0, 3), "contiguous", "contiguous"),
+        ((0, 2), (2, 3), "contiguous", "contiguous"),
+        ((2, 2, 3, 2), (2, 2, 2, 3), "contiguous", "contiguous"),
+        ((17, 33), (33, 19), "contiguous", "contiguous"),
+    ]
+]
+
+
+def places(values: Any) -> Operand:
+    index = np.array(values, np.int64)
+    return Operand(index.shape, dtype=int64, values=index)
+
+
+# Shape of x, the index, the axis; an index may be smaller than x.
+ELEMENTS: list[tuple[Shape, Any, int]] = [
+    ((4,), [3, 0], 0), ((3, 2), [[2, 0], [0, 1]], 0), ((2, 4), [[3]], 1), ((3,), np.zeros(0), 0), ((3, 2), [[1, 1]], 0),
+]  # fmt: skip
+# Named twice: what `scatter` then keeps is left open by PyTorch.
+ELEMENTS_TWICE: list[tuple[Shape, Any, int]] = [((2, 4), [[3, 1, 3], [0, 0, 2]], 1), ((3,), [2, 2, 2], 0)]
+# Shape of x, the index; negative ones count from the end.
+ROWS: list[tuple[Shape, Any]] = [((4,), [3, 0, -3]), ((3, 2), [[2, 0]]), ((3, 2), 1), ((3, 2), np.zeros(0))]
+ROWS_TWICE: list[tuple[Shape, Any]] = [((3, 2), [[2, 0], [-3, 2]]), ((2, 3, 2), [1, 1, 0])]
+
+
+def at_elements(cases: list[tuple[Shape, Any, int]], source: bool = False) -> list[Case]:
+    return [
+        Case((Operand(shape), places(index), *([Operand(np.shape(index))] if source else [])), {"axis": axis})
+        for shape, index, axis in cases
+    ]
+
+
+def at_rows(cases: list[tuple[Shape, Any]], source: bool = False) -> list[Case]:
+    return [
+        Case((Operand(shape), places(index), *([Operand(np.shape(index) + shape[1:])] if source else [])))
+        for shape, index in cases
+    ]
+
+
+def sources() -> dict[str, list[Case]]:
+    full = [
+        Case((), {"shape": shape, "value": value, "dtype": dtype})
+        for dtype, value in zip(ALL_DTYPES, (True, -3, 2**40, 0.1, 1e300), strict=True)
+        for shape in [(), (0,), (2, 3)]
+    ]
+    infinite = [Case((), {"shape": (2,), "value": value, "dtype": float32}) for value in (np.inf, -np.inf, np.nan)]
+    iota = [
+        Case((), {"shape": shape, "axis": axis, "dtype": dtype})
+        for dtype in NUMBERS
+        for shape, axis in [((4,), 0), ((2, 3), 0), ((2, 3), 1), ((0, 2), 0)]
+    ]
+    return {"full": full + infinite, "iota": iota}
+
+
+def casts() -> list[Case]:
+    return [
+        Case((Operand(shape, layout=layout),), {"dtype": dtype})
+        for dtype in ALL_DTYPES
+        for shape, layout in [((), "contiguous"), ((0, 2), "contiguous"), ((3, 4), "strided")]
+    ]
+
+
+SAMPLES: dict[str, list[Case]] = {
+    **{name: unary(values, dtypes) for name, (values, dtypes) in UNARY.items()},
+    **{name: binary(x, y, dtypes) for name, (x, y, dtypes) in BINARY.items()},
+    "where": where_cases(),
+    "cast": casts(),
+    "sum": folds(FOLDS + EMPTY_FOLDS),
+    "prod": folds(FOLDS + EMPTY_FOLDS, high=1.5),
+    "amax": folds(FOLDS),
+    "amin": folds(FOLDS),
+    "any": folds(FOLDS + EMPTY_FOLDS, (bool_,)),
+    "all": folds(FOLDS + EMPTY_FOLDS, (bool_,)),
+    "argmax": with_elements(along_each_axis()),
+    "argmin": with_elements(along_each_axis()),
+    "cumsum": along_each_axis(),
+    "argsort": along_each_axis(descending=False) + along_each_axis(descending=True),
+    **MOVEMENT,
+    "concatenate": CONCATENATE,
+    "update_slice": UPDATE_SLICE,
+    "dot": DOT,
+    "gather": at_elements(ELEMENTS + ELEMENTS_TWICE),
+    "scatter": at_elements(ELEMENTS, source=True),
+    "scatter_add": at_elements(ELEMENTS + ELEMENTS_TWICE, source=True),
+    "take": at_rows(ROWS + ROWS_TWICE),
+    "put": at_rows(ROWS, source=True),
+    "index_add": at_rows(ROWS + ROWS_TWICE, source=True),
+    **sources(),
+    **RANDOM,
+}
+for name in ("floor_divide", "remainder", "fmod"):
+    SAMPLES[name] += NEGATIVE_DIVISOR
+SAMPLES["pow"] += NEGATIVE_BASE

@@ -1,0 +1,258 @@
+"""The C mathematics in runtime/include/tg_math.h: accuracy, special values, vectorisation, defined behaviour."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+INCLUDE = Path(__file__).resolve().parents[2] / "runtime" / "include"
+FLAGS = "-std=gnu17 -O3 -march=native -fopenmp-simd -ffp-contract=off -fno-math-errno -fno-trapping-math".split()
+WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+
+#: Documented beside each function in tg_math_float.h.
+MAX_ULP = {
+    "exp": 1.0,
+    "expm1": 1.7,
+    "tanh": 2.6,
+    "sigmoid": 2.4,
+    "log": 0.9,
+    "log1p": 1.5,
+    "erf": 1.1,
+    "sin": 1.6,
+    "cos": 1.6,
+    "sqrt": 0.5,
+    "rsqrt": 1.5,
+}
+UNARY = (*MAX_ULP, "abs", "sign", "floor", "ceil", "trunc", "round")
+BINARY = ("pow", "max", "min", "copysign")
+LIBM_BINARY = ("fmod", "remainder", "floordiv")
+INTEGER = ("floordiv", "mod")
+INF, NAN = np.inf, np.nan
+
+needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="these tests compile C with gcc")
+pytestmark = needs_gcc
+
+
+def _loop(name: str, ctype: str, call: str, operands: int) -> str:
+    pointers = ", ".join(f"const {ctype} *{operand}" for operand in "xy"[:operands])
+    return (
+        f"void loop_{name}(long n, {ctype} *out, {pointers})\n{{\n    #pragma omp simd\n"
+        f"    for (long i = 0; i < n; ++i) out[i] = {call};\n}}\n"
+    )
+
+
+def _source() -> str:
+    loops = ['#include "tg_math.h"\n']
+    for ctype, suffix in (("float", "f"), ("double", "")):
+        loops += [_loop(f"{name}_{ctype}", ctype, f"tg_{name}{suffix}(x[i])", 1) for name in UNARY]
+        loops += [_loop(f"{name}_{ctype}", ctype, f"tg_{name}{suffix}(x[i], y[i])", 2) for name in BINARY + LIBM_BINARY]
+    for ctype in ("int32_t", "int64_t"):
+        loops += [_loop(f"{name}_{ctype}", ctype, f"tg_{name}_{ctype}(x[i], y[i])", 2) for name in INTEGER]
+    return "".join(loops)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[ctypes.CDLL, str]:
+    """The loops as a library, and what gcc said about vectorising them."""
+    folder = tmp_path_factory.mktemp("math")
+    (folder / "loops.c").write_text(_source())
+    command = [
+        "gcc",
+        *FLAGS,
+        *WARNINGS,
+        "-fopt-info-vec",
+        "-shared",
+        "-fPIC",
+        f"-I{INCLUDE}",
+        "loops.c",
+        "-o",
+        "loops.so",
+        "-lm",
+    ]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return ctypes.CDLL(str(folder / "loops.so")), done.stderr
+
+
+@pytest.fixture(scope="module")
+def call(built):
+    """call("exp", x) runs the loop of that function for the dtype of x."""
+
+    def run(name: str, *operands: np.ndarray) -> np.ndarray:
+        ctype = {"float32": "float", "float64": "double", "int32": "int32_t", "int64": "int64_t"}[
+            operands[0].dtype.name
+        ]
+        operands = tuple(np.ascontiguousarray(operand) for operand in operands)
+        out = np.empty_like(operands[0])
+        pointers = [ctypes.c_void_p(array.ctypes.data) for array in (out, *operands)]
+        getattr(built[0], f"loop_{name}_{ctype}")(ctypes.c_long(out.size), *pointers)
+        return out
+
+    return run
+
+
+def _ulps(got: np.ndarray, exact: np.ndarray) -> np.ndarray:
+    """|got - exact| in units of float32's spacing at the exact value (2^-149 for subnormal numbers)."""
+    with np.errstate(all="ignore"):
+        rounded = exact.astype(np.float32)
+        _, exponent = np.frexp(exact)
+        distance = np.abs(got.astype(np.float64) - exact) / np.ldexp(1.0, np.maximum(exponent, -125) - 24)
+    same = (got == rounded) & (np.signbit(got) == np.signbit(rounded)) | (np.isnan(got) & np.isnan(exact))
+    regular = np.isfinite(got) & np.isfinite(rounded) & (exact != 0)
+    return np.where(same & ~regular, 0.0, np.where(regular, distance, INF))
+
+
+def _float32_grid() -> np.ndarray:
+    """Every 4999th float32 of all signs and exponents, and the places where functions change their ways."""
+    grid = np.arange(0, 2**32, 4999, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    marks = [
+        0.0,
+        INF,
+        NAN,
+        1.0,
+        2.0**-149,
+        2.0**-126,
+        3.4028234663852886e38,
+        88.72283,
+        87.33654,
+        87.5,
+        103.97,
+        103.98,
+        16777216.0,
+    ]
+    turns = [
+        np.pi / 2,
+        np.pi,
+        1e5 * np.pi,
+        1048576.0,
+        1048575.9,
+        0.921875,
+        5.0,
+        0.5,
+        2.0,
+        1e30,
+        1e38,
+        0.70710677,
+        1.4142135,
+    ]
+    special = np.array(marks + turns, dtype=np.float32)
+    return np.concatenate([grid, special, -special])
+
+
+@pytest.mark.parametrize("name", MAX_ULP)
+def test_error_is_within_the_documented_ulps(call, name):
+    x = _float32_grid()
+    with np.errstate(invalid="ignore"):  # numpy warns when it widens a signalling NaN
+        exact = call(name, x.astype(np.float64))
+    assert _ulps(call(name, x), exact).max() <= MAX_ULP[name]
+
+
+def test_float64_agrees_with_numpy(call):
+    x = np.concatenate([np.linspace(-30, 30, 1001), [0.0, -0.0, INF, -INF, NAN]])
+    with np.errstate(all="ignore"):
+        for name in ("exp", "expm1", "tanh", "log", "log1p", "sin", "cos", "sqrt", "abs", "floor", "ceil", "trunc"):
+            # Two libraries, each right to about one unit in the last place.
+            np.testing.assert_allclose(call(name, x), getattr(np, name)(x), rtol=5e-16, atol=0, err_msg=name)
+        np.testing.assert_allclose(call("sigmoid", x), 1 / (1 + np.exp(-x)), rtol=1e-15)
+
+
+def test_cosine_near_its_zero(call):
+    assert call("cos", np.float32([np.pi / 2]))[0] == np.float32(-4.371139e-08)
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "expected"),
+    [
+        ("sign", [-2.5, -0.0, 0.0, 3.0, INF, -INF, NAN], [-1, 0, 0, 1, 1, -1, 0]),
+        ("round", [0.5, 1.5, 2.5, -0.5, -1.5, INF, 8388609.0], [0, 2, 2, -0.0, -2, INF, 8388609]),
+        ("rsqrt", [0.0, -0.0, -1.0, INF, 4.0], [INF, -INF, NAN, 0, 0.5]),
+        ("abs", [-0.0, -INF, NAN], [0.0, INF, NAN]),
+        ("floor", [-0.5, 2.5, -0.0], [-1, 2, -0.0]),
+        ("ceil", [-0.5, 2.5, -0.0], [-0.0, 3, -0.0]),
+        ("trunc", [-1.5, 2.5, -0.5], [-1, 2, -0.0]),
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_exact_functions(call, name, x, expected, dtype):
+    got, expected = call(name, np.array(x, dtype)), np.array(expected, dtype)
+    np.testing.assert_array_equal(got, expected)
+    numbers = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(got[numbers]), np.signbit(expected[numbers]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_maximum_and_minimum_pass_nan_on(call, dtype):
+    a, b = np.array([[1, NAN, 2, NAN, -INF, 3], [2, 1, NAN, NAN, 0, 3]], dtype)
+    np.testing.assert_array_equal(call("max", a, b), [2, NAN, NAN, NAN, 0, 3])
+    np.testing.assert_array_equal(call("min", a, b), [1, NAN, NAN, NAN, -INF, 3])
+
+
+def test_power_of_special_numbers_is_that_of_c(call):
+    special = [0.0, 1, 2, 0.5, 3, 2.5, INF, 2.0**-149, 3.4028234663852886e38, 16777216.0, 16777218.0, 1e10]
+    values = np.float32([*special, *(-value for value in special), NAN])
+    x, y = (grid.ravel() for grid in np.meshgrid(values, values))
+    exact = call("pow", x.astype(np.float64), y.astype(np.float64))
+    assert _ulps(call("pow", x, y), exact).max() <= 0.51
+
+
+def test_power_is_within_the_documented_ulps(call):
+    random = np.random.default_rng(0)
+    x = np.exp(random.uniform(-85, 85, 200_000)).astype(np.float32)
+    y = (random.uniform(-100, 100, x.size) / np.log(x)).astype(np.float32)
+    assert _ulps(call("pow", x, y), call("pow", x.astype(np.float64), y.astype(np.float64))).max() <= 0.51
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("name", "reference"), [("fmod", np.fmod), ("remainder", np.remainder), ("floordiv", np.floor_divide)]
+)
+def test_division_of_floats_is_pythons(call, name, reference, dtype):
+    values = np.array([0.0, -0.0, 1, -1, 2.5, -2.5, 3, -3, 1e-30, 1e30, -1e30, 7, 0.1, INF, -INF, NAN], dtype)
+    a, b = (grid.ravel() for grid in np.meshgrid(values, values))
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(call(name, a, b), reference(a, b))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_division_of_integers_is_pythons(call, dtype):
+    limits = np.iinfo(dtype)
+    values = np.array([limits.min, limits.min + 1, -7, -2, -1, 0, 1, 2, 7, limits.max], dtype)
+    a, b = (grid.ravel() for grid in np.meshgrid(values, values))
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(call("floordiv", a, b), np.floor_divide(a, b))
+        np.testing.assert_array_equal(call("mod", a, b), np.remainder(a, b))
+
+
+def test_every_float_loop_becomes_vector_code(built):
+    lines = _source().splitlines()
+    vectorised = {int(line.split(":")[1]) for line in built[1].splitlines() if "loop vectorized" in line}
+    expected = {f"loop_{name}_float" for name in UNARY + BINARY}
+    loops = {
+        number + 4: line.split("(")[0].removeprefix("void ")
+        for number, line in enumerate(lines)
+        if line.startswith("void")
+    }
+    # gcc names either the line of the loop or that of the pragma above it.
+    found = {name for number, name in loops.items() if {number, number - 1} & vectorised}
+    assert expected - found == set()
+
+
+def test_no_input_is_undefined_behaviour(tmp_path):
+    body = "".join(f"sum += tg_{name}f(v[i]);\n" for name in UNARY)
+    body += "".join(f"sum += tg_{name}f(v[i], v[j]);\n" for name in BINARY + LIBM_BINARY)
+    body += "".join(f"sum += (float)tg_{name}_{t}(w[i], w[j]);\n" for name in INTEGER for t in ("int32_t", "int64_t"))
+    (tmp_path / "main.c").write_text(
+        '#include <stdio.h>\n#include "tg_math.h"\nint main(void)\n{\n'
+        "const float v[] = {0.0f, -0.0f, 1.0f, -1.0f, 0x1p-149f, 0x1p127f, -0x1p127f, 150.0f, INFINITY, -INFINITY, NAN};\n"
+        "const int32_t w[] = {0, 1, -1, 7, -7, INT32_MAX, INT32_MIN, 2, 3, 4, 5};\nvolatile float sum = 0;\n"
+        f'for (int i = 0; i < 11; ++i)\nfor (int j = 0; j < 11; ++j)\n{{\n{body}}}\nputs("done");\n}}\n'
+    )
+    flags = ["-std=gnu17", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *WARNINGS]
+    subprocess.run(["gcc", *flags, f"-I{INCLUDE}", "main.c", "-o", "main", "-lm"], cwd=tmp_path, check=True)
+    done = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("done\n", "")

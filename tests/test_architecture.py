@@ -1,0 +1,269 @@
+"""The shape of the code, held by its syntax trees: import direction, no cycles, no hidden imports, small pieces."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+from jinja2 import nodes
+
+from tracegrad.compiler.codegen.environment import ENVIRONMENT
+
+ROOT = Path(__file__).resolve().parents[1]
+OUTSIDE = {"tests", "examples", "benchmarks", "docs", "build", "dist"}
+
+# What a top-level folder of the package may import from. The root's __init__.py is the public face and may import all.
+MAY_IMPORT = {
+    "ops": set(),
+    "autograd": {"ops"},
+    "functional": {"autograd", "ops"},
+    "nn": {"functional", "autograd", "ops"},
+    "optim": {"functional", "autograd", "ops"},
+    "utils": {"autograd", "ops"},
+    "runtime": set(),
+    "compiler": {"runtime", "ops"},
+    "compiled": {"compiler", "runtime", "autograd", "ops"},
+    "templates": set(),
+}
+OPS_LIBRARIES = {"numpy"}
+# Optional libraries, imported where they are used.
+LAZY = {"sklearn", "tqdm", "torch", "matplotlib"}
+
+LONGEST_FUNCTION = 60
+P90_FUNCTION = 22
+LONGEST_FILE = 400
+
+# What a template may do besides naming values, looping and choosing: it formats, it does not compute.
+TEMPLATE_FILTERS = {"join", "indent"}
+TEMPLATE_TESTS = {"defined", "none"}
+ARITHMETIC = (nodes.Add, nodes.Sub, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Mod, nodes.Pow)
+
+
+def package_files():
+    """The package's own Python files."""
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = path.relative_to(ROOT).parts
+        if parts[0] not in OUTSIDE and not any(part.startswith(".") for part in parts):
+            yield path
+
+
+FILES = list(package_files())
+TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+
+
+def name_of(path):
+    """The dotted path below the root: compiler/graph.py -> compiler.graph; a package's __init__.py is the package."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {name_of(path): path for path in FILES}
+
+
+def type_checking_only(tree):
+    """The nodes below `if TYPE_CHECKING:`, which no running program executes."""
+    guards = [n for n in ast.walk(tree) if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.unparse(n.test)]
+    return {id(inner) for guard in guards for statement in guard.body for inner in ast.walk(statement)}
+
+
+def imports(path):
+    """The import statements of a file that are executed."""
+    skipped = type_checking_only(TREES[path])
+    for node in ast.walk(TREES[path]):
+        if isinstance(node, ast.Import | ast.ImportFrom) and id(node) not in skipped:
+            yield node
+
+
+def imported_names(path, node):
+    """Dotted names that a statement may import, absolute ones as they stand, our own ones as `tracegrad...`."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    base = node.module or ""
+    if node.level:
+        package = path.parent.relative_to(ROOT).parts
+        kept = package[: len(package) - (node.level - 1)]
+        base = ".".join(["tracegrad", *kept, *([node.module] if node.module else [])])
+    return [f"{base}.{alias.name}" for alias in node.names]
+
+
+def own_module(dotted):
+    """The module of this package that a dotted name leads to, as a key of MODULES, or None for another library."""
+    first, *parts = dotted.split(".")
+    if first != "tracegrad":
+        return None
+    while ".".join(parts) not in MODULES and parts:
+        parts.pop()
+    return ".".join(parts)
+
+
+def edges(path):
+    """(line, module) for each module of this package that the file imports."""
+    for node in imports(path):
+        for dotted in imported_names(path, node):
+            target = own_module(dotted)
+            if target is not None and MODULES.get(target) != path:
+                yield node.lineno, target
+
+
+def functions(tree):
+    return [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def length(function):
+    """Lines from `def` to the end, without the docstring."""
+    lines = function.end_lineno - function.lineno + 1
+    if ast.get_docstring(function, clean=False) is None:
+        return lines
+    doc = function.body[0]
+    return lines - (doc.end_lineno - doc.lineno + 1)
+
+
+def where(path, line):
+    return f"{path.relative_to(ROOT)}:{line}"
+
+
+def test_every_folder_has_its_place_in_the_order():
+    folders = {path.relative_to(ROOT).parts[0] for path in FILES if path.parent != ROOT}
+    assert folders <= set(MAY_IMPORT)
+
+
+def test_imports_go_one_way():
+    wrong = []
+    for path in FILES:
+        if path.parent == ROOT:
+            continue
+        folder = path.relative_to(ROOT).parts[0]
+        for line, target in edges(path):
+            if target.split(".")[0] not in MAY_IMPORT[folder] | {folder}:
+                wrong.append(f"{where(path, line)}: {folder} must not import {target or 'the root'}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_ops_need_numpy_only():
+    wrong = []
+    for path in FILES:
+        if path.relative_to(ROOT).parts[0] != "ops":
+            continue
+        for node in imports(path):
+            for dotted in imported_names(path, node):
+                library = dotted.split(".")[0]
+                if library not in OPS_LIBRARIES | set(sys.stdlib_module_names) | {"tracegrad"}:
+                    wrong.append(f"{where(path, node.lineno)}: {library}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_package_imports_itself_relatively():
+    absolute = [
+        where(path, node.lineno)
+        for path in FILES
+        for node in imports(path)
+        if any(dotted.split(".")[0] == "tracegrad" for dotted in imported_names(path, node))
+        and not getattr(node, "level", 0)
+    ]
+    assert not absolute, "\n".join(absolute)
+
+
+def find_cycle(graph):
+    """One cycle of the graph as a list of its nodes, or an empty list. Depth first, without recursion."""
+    done = set()
+    for root in graph:
+        trail, waiting = [], [(root, False)]
+        while waiting:
+            node, leaving = waiting.pop()
+            if leaving:
+                done.add(trail.pop())
+            elif node in trail:
+                return trail[trail.index(node) :] + [node]
+            elif node not in done:
+                trail.append(node)
+                waiting.append((node, True))
+                waiting.extend((successor, False) for successor in sorted(graph[node]))
+    return []
+
+
+def test_cycles_are_found():
+    assert find_cycle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
+    assert find_cycle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
+
+
+def test_no_import_cycles():
+    graph = {name: {target for _, target in edges(path)} for name, path in MODULES.items()}
+    assert " -> ".join(find_cycle(graph)) == ""
+
+
+def test_no_imports_inside_functions():
+    hidden = []
+    for path in FILES:
+        inside = {id(inner) for f in functions(TREES[path]) for inner in ast.walk(f)}
+        for node in imports(path):
+            libraries = {dotted.split(".")[0] for dotted in imported_names(path, node)}
+            if id(node) in inside and not libraries <= LAZY:
+                hidden.append(f"{where(path, node.lineno)}: {ast.unparse(node)}")
+    assert not hidden, "\n".join(hidden)
+
+
+def test_functions_are_short():
+    lengths = {where(p, f.lineno) + " " + f.name: length(f) for p in FILES for f in functions(TREES[p])}
+    too_long = [f"{name}: {lines} lines" for name, lines in lengths.items() if lines > LONGEST_FUNCTION]
+    assert not too_long, "\n".join(too_long)
+    sizes = sorted(lengths.values())
+    assert sizes[int(0.9 * (len(sizes) - 1))] <= P90_FUNCTION
+
+
+@pytest.mark.parametrize("folder", ["examples", "benchmarks"])
+def test_programs_around_the_package_have_short_functions_too(folder):
+    too_long = []
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        for function in functions(ast.parse(path.read_text(encoding="utf-8"))):
+            if length(function) > LONGEST_FUNCTION:
+                too_long.append(where(path, function.lineno))
+    assert not too_long, "\n".join(too_long)
+
+
+def test_files_are_short():
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
+    too_long = [f"{path.relative_to(ROOT)}: {n} lines" for path, n in lines.items() if n > LONGEST_FILE]
+    assert not too_long, "\n".join(too_long)
+
+
+def template_faults(text):
+    """Calls of anything but a macro, arithmetic, and filters and tests outside the allowed few."""
+    tree = ENVIRONMENT.parse(text)
+    macros = {macro.name for macro in tree.find_all(nodes.Macro)} | {"caller"}
+    for statement in tree.find_all(nodes.FromImport):
+        macros |= {name if isinstance(name, str) else name[1] for name in statement.names}
+    for call in tree.find_all(nodes.Call):
+        if not (isinstance(call.node, nodes.Name) and call.node.name in macros):
+            yield f"line {call.lineno}: a call"
+    for node in tree.find_all(ARITHMETIC):
+        yield f"line {node.lineno}: arithmetic ({type(node).__name__})"
+    for node in tree.find_all(nodes.Filter):
+        if node.name not in TEMPLATE_FILTERS:
+            yield f"line {node.lineno}: filter {node.name}"
+    for node in tree.find_all(nodes.Test):
+        if node.name not in TEMPLATE_TESTS:
+            yield f"line {node.lineno}: test {node.name}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ x.upper() }}",
+        "{{ range(3) }}",
+        "{{ x | length }}",
+        "{% if x is odd %}{% endif %}",
+        "{{ a * 2 }}",
+        "//% if f(x)\n//% endif",
+    ],
+)
+def test_template_faults_are_found(text):
+    assert list(template_faults(text))
+
+
+def test_macros_and_formatting_are_no_template_faults():
+    assert not list(template_faults("{% macro f(a) %}{{ a | join(', ') }}{% endmacro %}{{ f('x(1) * 2') }}{# g() #}"))
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "templates").rglob("*.j2")), ids=lambda path: path.name)
+def test_templates_compute_nothing(path):
+    assert not list(template_faults(path.read_text(encoding="utf-8")))
