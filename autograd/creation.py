@@ -13,7 +13,7 @@ from ..ops import comparison, sources
 from ..ops.core import current
 from ..ops.identity import copy
 from ..ops.pointwise import cast
-from ..ops.types import DType, dtype_of, float32, get_default_dtype, int64, number_dtype
+from ..ops.types import DType, dtype_of, float64, get_default_dtype, int64, number_dtype
 from .arguments import Shape, shape_of, sizes_of
 from .device import require_cpu
 from .tensor import Tensor, make
@@ -237,12 +237,8 @@ def arange(
     count = math.ceil((last - first) / by)
     dtype = dtype or (int64 if whole else get_default_dtype())
     # Counted in int64 or float64 and rounded once, so that the last elements are as exact as the first.
-    counted = sources.iota((count,), 0, int64 if whole else number_dtype(1.0) if dtype is float32 else dtype)
-    counted = counted if whole else cast(counted, _WIDE)
+    counted = sources.iota((count,), 0, int64 if whole else float64)
     return _finished(_in_dtype(_scaled(counted, by, first), dtype), requires_grad)
-
-
-_WIDE = dtype_of(np.float64(0))
 
 
 def _scaled(counted: Any, step: Any, start: Any) -> Any:

@@ -37,9 +37,7 @@ class Exchange:
     def numpy(self, *, force: bool = False) -> np.ndarray:
         """The numpy array that shares this tensor's memory; RuntimeError if it requires grad (unless `force`)."""
         if self.requires_grad and not force:
-            raise RuntimeError(
-                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-            )
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         return self._read("numpy()")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:

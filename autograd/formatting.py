@@ -124,7 +124,9 @@ def _scientific(automatic: bool, options: PrintOptions) -> bool:
     return bool(automatic) if options.sci_mode is None else options.sci_mode
 
 
-def _nested(values: np.ndarray, indent: int, summarise: bool, write: Callable[[Any], str], options: PrintOptions) -> str:
+def _nested(
+    values: np.ndarray, indent: int, summarise: bool, write: Callable[[Any], str], options: PrintOptions
+) -> str:
     if values.ndim == 0:
         return write(values.item() if values.dtype != float64.numpy else values[()]).strip()
     if values.ndim == 1:

@@ -18,10 +18,10 @@ import numpy as np
 from ..ops.core import current
 from ..ops.identity import copy
 from ..ops.movement import concatenate, slice
-from ..ops.random import STATE_SIZE, random_seed, random_words, serial_normals
+from ..ops.random import STATE_SIZE, random_seed, random_words, random_words_primitive, serial_normals
 from ..ops.sources import full
 from ..ops.types import float64, int32, int64
-from .tensor import Tensor, make
+from .tensor import EAGER, Tensor, make
 from .watch import changes, declare_read, watcher
 
 #: The seed of a new generator in PyTorch.
@@ -171,9 +171,18 @@ class Generator:
         if count == 0:
             return full((0,), 0, int32)
         with self._lock:
+            if current() is EAGER:
+                return self._words_at_once(count)
             state, words = random_words(self.state, count)
             current().write(self.state, state)  # type: ignore[attr-defined]
         return words
+
+    def _words_at_once(self, count: int) -> Tensor:
+        """The same evaluation and write without making tensors in between, where nobody records them."""
+        drawn = random_words_primitive.evaluate(self.state.ndarray, count)
+        self.state.ndarray[:] = drawn[:STATE_SIZE]
+        self.state.buffer.version += 1
+        return make(drawn[STATE_SIZE:])
 
     def normals(self, count: int) -> Any:
         """The next `count` float64 normal numbers, two from four words; an odd one is kept for the next call."""
@@ -213,7 +222,7 @@ def _signed64(seed: int) -> int:
 def _record(new_state: Any) -> np.ndarray:
     given = new_state.ndarray if isinstance(new_state, Tensor) else new_state
     if not isinstance(given, np.ndarray) or given.dtype.kind not in "iu":
-        raise TypeError("RNG state must be a tensor of bytes: what get_rng_state() returned, or a numpy array of uint8.")
+        raise TypeError("RNG state must be a tensor of bytes: what get_rng_state() gave, or a numpy array of uint8.")
     if given.size != TORCH_STATE.itemsize:
         raise RuntimeError(
             f"Expected a CPUGeneratorImplState of size {TORCH_STATE.itemsize} but found the input RNG state size to be "

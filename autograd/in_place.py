@@ -10,7 +10,9 @@ from typing import Any
 
 from ..ops.comparison import where
 from ..ops.core import current
-from ..ops.pointwise import cast
+from ..ops.identity import copy
+from ..ops.movement import broadcast
+from ..ops.pointwise import cast, converted
 from ..ops.types import Type, bool_, broadcast_shapes
 from ..ops.views import write_through
 from .grad_mode import is_grad_enabled, no_grad
@@ -20,12 +22,15 @@ def assign(target: Any, value: Any) -> Any:
     """Store `value` (a tensor, or a numpy scalar of target's type) in `target`'s memory; returns `target`."""
     of: Type = target.type_
     value = _fitting(value, of)
+    _refuse_repeated(target)
     tracked = is_grad_enabled() and (target.requires_grad or getattr(value, "requires_grad", False))
     if is_grad_enabled():
         _refuse_leaves(target)
     if tracked and not getattr(value, "requires_grad", False):
         # A constant overwrites a value that had a history: the old value is read with weight zero, as in PyTorch.
         value = where(current().constant(False, bool_), target, value)
+    if tracked and value.type_.shape != of.shape:
+        value = broadcast(value, of.shape)
     base = target.base
     whole = write_through(base, target.steps_from_base(), value) if tracked and base is not None else None
     with no_grad():
@@ -35,6 +40,16 @@ def assign(target: Any, value: Any) -> Any:
     elif tracked:
         target.rebase(value)
     return target
+
+
+def copy_into(target: Any, source: Any) -> Any:
+    """Store `source`, a tensor or a number of any type, in `target`'s memory; returns `target`."""
+    dtype = target.type_.dtype
+    if isinstance(source, (bool, int, float)):
+        return assign(target, current().constant(source, dtype))
+    # A node of its own: the target must not share hooks and retained gradients with its source.
+    alone = is_grad_enabled() and source.requires_grad and source.type_.dtype is dtype
+    return assign(target, copy(source) if alone else converted(source, dtype))
 
 
 def _fitting(value: Any, of: Type) -> Any:
@@ -55,6 +70,14 @@ def _fitting(value: Any, of: Type) -> Any:
 
 def _torch_name(of: Type) -> str:
     return {"bool": "Bool", "int32": "Int", "int64": "Long", "float32": "Float", "float64": "Double"}[of.dtype.name]
+
+
+def _refuse_repeated(target: Any) -> None:
+    if not target.ndarray.flags.writeable and any(s == 0 for s in target.ndarray.strides):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation."
+        )
 
 
 def _refuse_leaves(target: Any) -> None:

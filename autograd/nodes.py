@@ -10,6 +10,8 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..ops.core import Params, Primitive
 from ..ops.types import Type, dtype_of
 from ..ops.vjp import names_needed, pull_back
@@ -134,7 +136,9 @@ class Saved:
 class PrimitiveNode(Node):
     """A primitive on the tape: its derivative rules, and what they name."""
 
-    def __init__(self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, on: tuple[int, ...]) -> None:
+    def __init__(
+        self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, on: tuple[int, ...]
+    ) -> None:
         edges = tuple(operands[i].gradient_edge() if i in on else NO_EDGE for i in range(len(operands)))
         super().__init__(primitive.backward_name, edges)
         self.rename(primitive.backward_name)
@@ -142,7 +146,8 @@ class PrimitiveNode(Node):
         self.params = params
         self.types: list[Type | None] = [o.type_ if i in on else None for i, o in enumerate(operands)]
         self.known = _known(primitive, operands, out, names_needed(primitive, on))
-        self.saves = any(isinstance(value, Saved) for value in self.known.values())
+        # A constant operand counts as saved, too: PyTorch frees it like a tensor.
+        self.saves = any(isinstance(value, (Saved, np.generic)) for value in self.known.values())
         self.released = False
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:

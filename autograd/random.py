@@ -15,15 +15,18 @@ import numpy as np
 
 from ..ops.core import current
 from ..ops.elementary import log, log1p
+from ..ops.identity import copy
 from ..ops.movement import broadcast, concatenate, reshape, slice, transpose
 from ..ops.pointwise import cast
 from ..ops.random import (
     BLOCK,
     block_normals,
-    integers64,
+    join_words,
+    pairs,
     permutation,
     search,
-    uniforms,
+    uniform24,
+    uniform53,
     uniforms_for_blocks,
     unsigned_modulo,
 )
@@ -73,9 +76,16 @@ def _shaped(flat: Any, shape: Shape, strides: Shape | None) -> Any:
     return transpose(laid_out, tuple(order.index(axis) for axis in range(len(shape))))
 
 
-def _uniforms(generator: Generator | None, count: int, dtype: DType) -> Any:
-    words = (generator or default_generator).words(count if dtype is float32 else 2 * count)
-    return uniforms(words, dtype)
+def _words(generator: Generator | None, count: int) -> Any:
+    return (generator or default_generator).words(count)
+
+
+def _uniforms(generator: Generator | None, shape: Shape, dtype: DType, strides: Shape | None = None) -> Any:
+    """In [0, 1). The words get their shape, not the numbers: the result then is a value of its own, no view."""
+    count = math.prod(shape)
+    if dtype is float32:
+        return uniform24(_shaped(_words(generator, count), shape, strides))
+    return uniform53(*(_shaped(part, shape, strides) for part in pairs(_words(generator, 2 * count))))
 
 
 def _require_floating(dtype: DType, kernel: str) -> None:
@@ -91,7 +101,7 @@ def _require_floating(dtype: DType, kernel: str) -> None:
 def rand(shape: Shape, dtype: DType, generator: Generator | None = None, strides: Shape | None = None) -> Any:
     """Uniform numbers in [0, 1)."""
     _require_floating(dtype, "check_uniform_bounds")
-    return _shaped(_uniforms(generator, math.prod(shape), dtype), shape, strides)
+    return _uniforms(generator, shape, dtype, strides)
 
 
 def uniform(
@@ -112,8 +122,8 @@ def uniform(
     else:
         width = high - low
     # PyTorch fuses the product and the sum; for float32, doubles do it without a second rounding.
-    u = cast(_uniforms(generator, math.prod(shape), dtype), float64)
-    return _shaped(_cast(u * width + low, dtype), shape, strides)
+    u = _cast(_uniforms(generator, shape, dtype, strides), float64)
+    return _cast(u * width + low, dtype)
 
 
 def _are_numbers(*values: Any) -> bool:
@@ -129,7 +139,8 @@ def _cast(x: Any, dtype: DType) -> Any:
 
 def randn(shape: Shape, dtype: DType, generator: Generator | None = None, strides: Shape | None = None) -> Any:
     """Normal numbers with mean 0 and standard deviation 1."""
-    return _shaped(_cast(_standard_normals(shape, dtype, generator, strides), dtype), shape, strides)
+    drawn = _standard_normals(shape, dtype, generator, strides)
+    return copy(drawn) if current().type_of(drawn).dtype is dtype else cast(drawn, dtype)
 
 
 def normal(
@@ -143,8 +154,7 @@ def normal(
     """Normal numbers with a mean and a standard deviation. RuntimeError if `std` is negative."""
     if _are_numbers(std) and not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-    drawn = _standard_normals(shape, dtype, generator, strides)
-    return _shaped(_cast(drawn * std + mean, dtype), shape, strides)
+    return _cast(_standard_normals(shape, dtype, generator, strides) * std + mean, dtype)
 
 
 @no_grad()
@@ -158,12 +168,13 @@ def normal_around(mean: Any, std: Any, generator: Generator | None = None) -> An
 
 
 def _standard_normals(shape: Shape, dtype: DType, generator: Generator | None, strides: Shape | None) -> Any:
-    """Flat; float64 where the numbers are made one by one (few, or not side by side in memory)."""
+    """A view; in float64 where the numbers are made one by one (few, or not side by side in memory)."""
     _require_floating(dtype, "normal_kernel_cpu")
     count = math.prod(shape)
     if count < BLOCK or (strides is not None and not _is_contiguous(shape, strides, dtype.itemsize)):
-        return (generator or default_generator).normals(count)
-    return block_normals(_uniforms(generator, uniforms_for_blocks(count), dtype), count)
+        return _shaped((generator or default_generator).normals(count), shape, strides)
+    u = _uniforms(generator, (uniforms_for_blocks(count),), dtype)
+    return reshape(block_normals(u, count), shape)
 
 
 # ------------------------------------------------------------------------------------------------------- integers
@@ -184,22 +195,22 @@ def randint(
     for what, value in (("from", low), ("to - 1", high - 1)):
         if not least <= value <= most:
             raise RuntimeError(f"{what} is out of bounds for {_C_NAME[dtype]}: {value}. Choose a wider dtype.")
-    flat = _integers(generator, math.prod(shape), high - low, wide=high - low >= WIDE_RANGE)
-    return _shaped(_cast(_cast(flat, int64) + low if low else flat, dtype), shape, strides)
+    drawn = _integers(generator, shape, strides, high - low, wide=high - low >= WIDE_RANGE)
+    return _cast(_cast(drawn, int64) + low if low else drawn, dtype)
 
 
 def random(shape: Shape, dtype: DType, generator: Generator | None = None, strides: Shape | None = None) -> Any:
     """``random_()`` without bounds: any number of `dtype` that is not negative; floats up to 2^24 or 2^53."""
-    flat = _integers(generator, math.prod(shape), _ALL_VALUES[dtype], wide=dtype.itemsize == 8)
-    return _shaped(_cast(flat, dtype), shape, strides)
+    return _cast(_integers(generator, shape, strides, _ALL_VALUES[dtype], wide=dtype.itemsize == 8), dtype)
 
 
-def _integers(generator: Generator | None, count: int, span: int, wide: bool) -> Any:
-    """Flat integers below `span`: int32 from one word each, int64 from two if `wide`."""
-    words = (generator or default_generator).words(2 * count if wide else count)
+def _integers(generator: Generator | None, shape: Shape, strides: Shape | None, span: int, wide: bool) -> Any:
+    """Integers below `span`: int32 from one word each, int64 from two if `wide`."""
+    count = math.prod(shape)
     if not wide:
-        return unsigned_modulo(words, span)
-    return integers64(words) if span == 2**64 else unsigned_modulo(integers64(words), span)
+        return unsigned_modulo(_shaped(_words(generator, count), shape, strides), span)
+    bits = join_words(*(_shaped(part, shape, strides) for part in pairs(_words(generator, 2 * count))))
+    return bits if span == 2**64 else unsigned_modulo(bits, span)
 
 
 def randperm(n: int, dtype: DType = int64, generator: Generator | None = None) -> Any:
@@ -208,7 +219,7 @@ def randperm(n: int, dtype: DType = int64, generator: Generator | None = None) -
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     if n < 2:
         return iota((n,), 0, dtype)
-    return _cast(permutation((generator or default_generator).words(n - 1), n), dtype)
+    return _cast(permutation(_words(generator, n - 1), n), dtype)
 
 
 # ------------------------------------------------------------------------------------------ other distributions
@@ -222,13 +233,13 @@ def bernoulli(
     dtype: DType | None = None,
     strides: Shape | None = None,
 ) -> Any:
-    """1 with the probability in `p`, a floating-point tensor, else 0; in p's dtype and shape unless others are given."""
+    """1 with the probability in `p`, a floating-point tensor, else 0; p's dtype and shape unless others are given."""
     of = current().type_of(p)
     _require_floating(of.dtype, "bernoulli_tensor_cpu_p_")
     if not ((p.ndarray >= 0) & (p.ndarray <= 1)).all():
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: bernoulli needs probabilities.")
     shape = of.shape if shape is None else shape
-    u = _shaped(_uniforms(generator, math.prod(shape), of.dtype), shape, strides)
+    u = _uniforms(generator, shape, of.dtype, strides)
     return _cast(u < broadcast(p, shape), dtype or of.dtype)
 
 
@@ -238,8 +249,7 @@ def bernoulli_with(
     """1 with probability `p`, a number, else 0: ``bernoulli_(p)``, and the mask of dropout with 1 - p."""
     if _are_numbers(p) and not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
-    u = _uniforms(generator, math.prod(shape), float64)
-    return _shaped(_cast(u < p, dtype), shape, strides)
+    return _cast(_uniforms(generator, shape, float64, strides) < p, dtype)
 
 
 def exponential(
@@ -257,8 +267,7 @@ def exponential(
         )
     if _are_numbers(rate) and not rate > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate}")
-    u = _uniforms(generator, math.prod(shape), float64)
-    return _shaped(_cast(log1p(-u) * (-1.0 / rate), dtype), shape, strides)
+    return _cast(log1p(-_uniforms(generator, shape, float64, strides)) * (-1.0 / rate), dtype)
 
 
 def geometric(
@@ -267,19 +276,17 @@ def geometric(
     """How many trials it takes to succeed once, with probability `p` each. RuntimeError unless 0 < p < 1."""
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
-    u = _uniforms(generator, math.prod(shape), float64)
-    return _shaped(_cast(ceil(log(u) / math.log(1 - p)), dtype), shape, strides)
+    return _cast(ceil(log(_uniforms(generator, shape, float64, strides)) / math.log(1 - p)), dtype)
 
 
 @no_grad()
 def multinomial(p: Any, count: int, replacement: bool = False, generator: Generator | None = None) -> Any:
-    """Indices drawn with the weights in `p` (n or rows x n, not negative, of any sum): int64, `count` or rows x count."""
+    """Indices drawn with the weights in `p` (n or rows x n, of any positive sum): int64, `count` or rows x count."""
     of = current().type_of(p)
     _check_multinomial(p.ndarray, of.dtype, count, replacement)
     rows = reshape(p, (1, *of.shape)) if of.ndim == 1 else p
     draw = _with_replacement if replacement and count > 1 else _without_replacement
-    drawn = draw(rows, count, generator)
-    return reshape(drawn, (*of.shape[:-1], count))
+    return copy(reshape(draw(rows, count, generator), (*of.shape[:-1], count)))
 
 
 def _with_replacement(p: Any, count: int, generator: Generator | None) -> Any:

@@ -70,7 +70,9 @@ def grad(
     edges = [_edge_of(t) for t in wanted]
     sweep.captures = dict.fromkeys(edges)
     _run(sweep, roots, cotangents)
-    return tuple(_gradient(sweep.captures[e], t, allow_unused, materialize_grads) for e, t in zip(edges, wanted, strict=True))
+    return tuple(
+        _gradient(sweep.captures[e], t, allow_unused, materialize_grads) for e, t in zip(edges, wanted, strict=True)
+    )
 
 
 def accumulate(leaf: Any, g: Any, create_graph: bool, fresh: bool) -> None:

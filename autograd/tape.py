@@ -31,7 +31,9 @@ class Tape:
             out.note_view_of(operands[0])
         return out
 
-    def _record(self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, on: tuple[int, ...]) -> None:
+    def _record(
+        self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, on: tuple[int, ...]
+    ) -> None:
         if not is_grad_enabled():
             self.below.cut(out)
             return

@@ -7,7 +7,6 @@ and views, `requires_grad`, `grad`, `backward`, hooks.
 from __future__ import annotations
 
 import itertools
-import sys
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
@@ -263,7 +262,9 @@ class Tensor(Exchange, Array):
 
     def _check_grad(self, value: Any) -> None:
         if not isinstance(value, Tensor):
-            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__!r}")
+            raise TypeError(
+                f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__!r}"
+            )
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad; assign a clone()")
         if value.ndarray.shape != self.ndarray.shape:
@@ -271,7 +272,9 @@ class Tensor(Exchange, Array):
                 f"assigned grad has data of a different size: {list(value.shape)}, the tensor has {list(self.shape)}"
             )
         if value.dtype is not self.dtype:
-            raise RuntimeError(f"assigned grad has data of a different type: {value.dtype!r}, the tensor has {self.dtype!r}")
+            raise RuntimeError(
+                f"assigned grad has data of a different type: {value.dtype!r}, the tensor has {self.dtype!r}"
+            )
 
     @property
     def _retains(self) -> bool:
@@ -284,12 +287,18 @@ class Tensor(Exchange, Array):
     def retain_grad(self) -> None:
         """Keep the gradient of this non-leaf in ``.grad`` at each backward."""
         if not self.requires_grad:
-            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False. Set requires_grad=True on its leaves.")
+            raise RuntimeError(
+                "can't retain_grad on Tensor that has requires_grad=False. Set requires_grad=True on its leaves."
+            )
         if self._node is not None:
             self._node.retained[self._output] = weakref.ref(self)
 
     def backward(
-        self, gradient: Tensor | None = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
     ) -> None:
         """Accumulate the gradients of this tensor into ``.grad`` of the leaves; see :func:`tracegrad.autograd.backward`."""
         backward((self,), None if gradient is None else (gradient,), retain_graph, create_graph, inputs=inputs)

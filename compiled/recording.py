@@ -28,7 +28,10 @@ from ..compiler.errors import CaptureError
 from ..compiler.graph import Graph, Result
 from ..compiler.origins import Whereabouts
 from ..ops.core import interpreting
+from ..ops.pointwise import cast
+from ..ops.types import float64
 from .structure import Path, leaves
+from .surroundings import Surroundings
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +72,11 @@ class GradSlot:
 
 
 @dataclass(eq=False)
-class Recording(object):
+class Recording:
     """One recorded call. It is the thread's watcher while it runs."""
 
     name: str
+    surroundings: Surroundings = field(init=False)
     recorder: Recorder = field(default_factory=lambda: Recorder(Whereabouts()))
     guards: list[Guard] = field(default_factory=list)
     numbers: list[NumberInput] = field(default_factory=list)
@@ -89,6 +93,8 @@ class Recording(object):
     def run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call `function` eagerly, recording it; returns what it returns and raises what it raises."""
         self.grad_enabled = is_grad_enabled()
+        self._name_captured(function)
+        self.surroundings = Surroundings(function)
         self._add_arguments(function, args, kwargs)
         before = set_watcher(self)
         try:
@@ -98,6 +104,8 @@ class Recording(object):
             set_watcher(before)
         for slot in self.grads.values():
             slot.after = slot.tensor._grad
+        if not self.transient:
+            self.surroundings.refuse_side_effects()
         return self.result
 
     def _add_arguments(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -106,6 +114,12 @@ class Recording(object):
             if isinstance(leaf, Tensor) and not any(r.array is leaf for _, r in self.arguments):
                 name = "_".join(map(str, (names[path[1]], *path[2:]) if path[0] == 0 else path[1:]))
                 self.arguments.append((path, self.recorder.add_root(leaf, name)))
+
+    def _name_captured(self, function: Callable[..., Any]) -> None:
+        """Tensors that the function sees as variables are called what the user calls them."""
+        for name, value in _visible_variables(function):
+            if isinstance(value, Tensor) and value.label is None:
+                value.label = name
 
     def _make(self, *args: Any) -> Tensor:
         tensor = make(*args)
@@ -123,7 +137,9 @@ class Recording(object):
         return tensor
 
     def tensor_number(self, tensor: Tensor) -> Any:
-        return self.recorder.number(tensor)
+        number = cast(tensor.detach(), float64)
+        self.recorder.promote_as_number(number)
+        return number
 
     def transient_because(self, reason: str) -> None:
         self.transient = reason
@@ -152,9 +168,18 @@ class Recording(object):
 
     # ------------------------------------------------------------------------------------------------------ outcome
 
-    def outputs(self) -> list[tuple[Path, Tensor]]:
-        """The tensors that the function returned, with their places in the result."""
-        return [(path, leaf) for path, leaf in leaves(self.result) if isinstance(leaf, Tensor)]
+    def outputs(self) -> list[Tensor]:
+        """The tensors that the function returned, each once."""
+        return list({id(t): t for _, t in leaves(self.result) if isinstance(t, Tensor)}.values())
+
+    def fresh_outputs(self) -> list[Tensor]:
+        """Those of them that are not arguments or captured tensors."""
+        return [t for t in self.outputs() if not self.is_root(t)]
+
+    def result_name(self, tensor: Tensor) -> str:
+        """What the graph calls a returned tensor: ``result``, or ``result_0`` and so on after its place."""
+        path = next(path for path, leaf in leaves(self.result) if leaf is tensor)
+        return "_".join(("result", *map(str, path)))
 
     def is_root(self, tensor: Tensor) -> bool:
         """True if `tensor` is an argument or captured tensor itself (results keep its identity)."""
@@ -166,11 +191,7 @@ class Recording(object):
 
     def graph(self) -> Graph:
         """Everything the call computed for the world outside: results, new gradients, writes to roots."""
-        results = [
-            Result(self._result_name(path), self.recorder.node(tensor))
-            for path, tensor in self.outputs()
-            if not self.is_root(tensor)
-        ]
+        results = [Result(self.result_name(t), self.recorder.node(t)) for t in self.fresh_outputs()]
         for slot in self.fresh_grads():
             assert slot.after is not None
             results.append(Result(f"{self._name_of(slot.tensor)}_grad", self.recorder.node(slot.after)))
@@ -181,9 +202,6 @@ class Recording(object):
         ]
         return Graph(self.name, tuple(root.node for root in self.recorder.roots), tuple(_distinct(results)))
 
-    def _result_name(self, path: Path) -> str:
-        return "_".join(("result", *map(str, path))) if path else "result"
-
     def _name_of(self, tensor: Tensor) -> str:
         for root in self.recorder.roots:
             if root.array is tensor:
@@ -192,7 +210,7 @@ class Recording(object):
 
     def refuse_leaks(self) -> None:
         """CaptureError if a tensor made during the call outlives it in a place that a replay would not fill."""
-        known = [t for _, t in self.outputs()] + [s.after for s in self.grads.values() if s.after is not None]
+        known = self.outputs() + [s.after for s in self.grads.values() if s.after is not None]
         allowed = {id(t) for t in known} | _kept_by_tape(known)
         self.recorder.forget_values()
         leaked = self._alive_except(allowed)
@@ -233,17 +251,40 @@ def _argument_names(function: Callable[..., Any], args: tuple[Any, ...]) -> list
     return names
 
 
+def _visible_variables(function: Callable[..., Any]) -> list[tuple[str, Any]]:
+    """Closure cells that are filled, and the globals that the code names."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return []
+    cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
+    inner = [(name, cell.cell_contents) for name, cell in cells if _is_filled(cell)]
+    return inner + [(name, function.__globals__[name]) for name in code.co_names if name in function.__globals__]
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:  # an empty cell: the variable is assigned later
+        return False
+
+
+def is_spent(node: TapeNode) -> bool:
+    """True if a backward pass has already used up the graph behind `node`."""
+    return any(isinstance(n, PrimitiveNode) and n.released for n in _graph_behind([node]))
+
+
 def _kept_by_tape(tensors: list[Tensor]) -> set[int]:
     """Tensors that live because the graph of a result still needs them."""
-    kept: set[int] = set()
-    stack: list[TapeNode] = [t.grad_fn for t in tensors if t.grad_fn is not None]
-    seen = set(stack)
+    behind = _graph_behind([t.grad_fn for t in tensors if t.grad_fn is not None])
+    saving = [node for node in behind if isinstance(node, PrimitiveNode)]
+    return {id(v.tensor) for node in saving for v in node.known.values() if isinstance(v, Saved)}
+
+
+def _graph_behind(nodes: list[TapeNode]) -> set[TapeNode]:
+    seen, stack = set(nodes), list(nodes)
     while stack:
-        node = stack.pop()
-        if isinstance(node, PrimitiveNode):
-            kept |= {id(v.tensor) for v in node.known.values() if isinstance(v, Saved)}
-        for edge in node.edges:
+        for edge in stack.pop().edges:
             if edge.node is not None and edge.node not in seen:
                 seen.add(edge.node)
                 stack.append(edge.node)
-    return kept
+    return seen

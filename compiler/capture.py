@@ -18,7 +18,7 @@ from ..ops.core import Params, Primitive, Step, interpreting
 from ..ops.identity import detach_primitive
 from ..ops.movement import broadcast
 from ..ops.pointwise import cast
-from ..ops.types import Type, dtype_of, float64
+from ..ops.types import Type, dtype_of
 from ..ops.views import replay, write_through
 from .errors import CaptureError
 from .graph import Builder, Node, Origin
@@ -44,6 +44,7 @@ class Root:
     node: Node
     array: Array
     region: Region
+    requires_grad: bool
 
 
 class Recorder(Evaluator):
@@ -96,12 +97,9 @@ class Recorder(Evaluator):
             "use tg.where for a choice. Without tg.compile the function runs as it is."
         )
 
-    def number(self, array: Array) -> Any:
-        """A 0-d tensor as a number that promotes like a Python float, still data of the recording."""
-        with interpreting(self):
-            weak = cast(array, float64) if array.type_.dtype is not float64 else array
-        self._numbers[id(weak)] = weak
-        return weak
+    def promote_as_number(self, array: Array) -> None:
+        """From now on `array` (0-d) promotes like a Python float; it stays data of the recording."""
+        self._numbers[id(array)] = array
 
     def is_number(self, operand: Any) -> bool:
         return isinstance(operand, np.generic) or id(operand) in self._numbers
@@ -113,7 +111,7 @@ class Recorder(Evaluator):
         node = self.builder.input(self._unique(name), array.type_)
         region = Region(array.steps, node, array)
         self._regions_of(array.buffer).append(region)
-        root = Root(node, array, region)
+        root = Root(node, array, region, bool(getattr(array, "requires_grad", False)))
         self.roots.append(root)
         return root
 

@@ -1,17 +1,16 @@
-"""Forward graph -> graph of its gradients, by the primitives' own rules; and the cut into two programs.
+"""Forward graph -> graph of its gradients, by the primitives' own rules.
 
-    forward    x, w          -> loss
-    gradients  x, w, grad_loss -> grad_x, grad_w       (`differentiate`; shares the forward graph's nodes)
-    split      x, w          -> loss, saved_0, ...     and     x, w, saved_0, ..., grad_loss -> grad_x, grad_w
+    forward     x, w             -> loss
+    gradients   x, w, grad_loss  -> grad_x, grad_w
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from ..ops.core import Source, interpreting
+from ..ops.core import interpreting
 from ..ops.vjp import names_needed, pull_back
 from .graph import Builder, Graph, Node, Result, topological
 
@@ -112,62 +111,3 @@ def _known(node: Node, needed: frozenset[str]) -> Mapping[str, Any]:
         known[name] = arg
         known[f"{name}_type"] = arg.type
     return known
-
-
-# ------------------------------------------------------------------------------------------------ two programs from one
-
-
-@dataclass(frozen=True)
-class Split:
-    """`forward` returns, behind its own results, the values named `saved`; `backward` takes inputs of these names."""
-
-    forward: Graph
-    backward: Graph
-    saved: tuple[str, ...]
-
-
-def split(forward: Graph, gradients: Graph) -> Split:
-    """Two programs: the forward one also returns what the backward one needs of its intermediate values.
-
-    `gradients` is what `differentiate` made of `forward`. The backward program computes again what costs no arithmetic
-    (views that are not smaller than their operand, sources), and takes the inputs that it needs under their own names.
-    An input that the forward program overwrites is saved before.
-    """
-    overwritten = {r.into for r in forward.results if r.into is not None}
-    taken = {n.label for n in gradients.inputs} | {r.name for r in forward.results}
-    computed = {n for n in forward.nodes() if not n.is_input or n.label in overwritten}
-    needed = _frontier(gradients, computed)
-    saved = {node: Builder(node.origin).input(unused(f"saved_{i}", taken), node.type) for i, node in enumerate(needed)}
-    names = tuple(n.label for n in saved.values())
-    returned = tuple(Result(name, node) for name, node in zip(names, saved, strict=True))
-    results = gradients.substituted(saved).results
-    read = set(topological(r.node for r in results))
-    own = tuple(n for n in forward.inputs if n in read)
-    cotangents = tuple(n for n in gradients.inputs if n not in forward.inputs)
-    backward = Graph(f"{forward.name}_backward", (*own, *saved.values(), *cotangents), results)
-    return Split(replace(forward, results=(*forward.results, *returned)), backward, names)
-
-
-def _frontier(gradients: Graph, computed: set[Node]) -> list[Node]:
-    """The values of the forward program that the others read, in the order in which they are computed."""
-    reached: set[Node] = set()
-    stack = [r.node for r in gradients.results]
-    frontier: set[Node] = set()
-    while stack:
-        node = stack.pop()
-        if node in reached:
-            continue
-        reached.add(node)
-        if node in computed and not _is_free(node):
-            frontier.add(node)
-        else:
-            stack.extend(node.args)
-    return [n for n in gradients.nodes() if n in frontier]
-
-
-def _is_free(node: Node) -> bool:
-    """True where saving costs more than computing again."""
-    if node.op.is_view:
-        return node.args[0].type.nbytes <= node.type.nbytes
-    return isinstance(node.op.lower, Source) and not node.is_input
-

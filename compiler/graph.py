@@ -21,7 +21,7 @@ from .printing import graph_text, structure_text
 __all__ = ["NOWHERE", "Builder", "Graph", "Node", "Origin", "Result", "topological", "users"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Graph:
     """`inputs` are input nodes, in the order of the call; `results` are returned or written into inputs, in order."""
 
@@ -43,6 +43,8 @@ class Graph:
 
     def __str__(self) -> str:
         return graph_text(self.name, self._nodes, self.results)
+
+    __repr__ = __str__
 
     def __eq__(self, other: object) -> bool:
         """Equal names, types, parameters and wiring. Origins do not count."""

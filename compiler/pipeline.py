@@ -1,11 +1,11 @@
 """The whole compiler on one screen: each stage, what it takes and what it gives.
 
-    function   --record-->     Graph      capture.py: the eager run, backward and optimizer included, as nodes
-    Graph      --simplify-->   Graph      passes/: constants, algebra, duplicates
-    Graph      --schedule-->   Schedule   schedule/: kernels, fusion, buffers, arena
-    Schedule   --render-->     C          codegen/ and templates/
-    C          --build-->      library    runtime/: compiler, cache
-    library    --load-->       Program    runtime/: one function, one table of addresses
+function   --record-->     Graph      capture.py: the eager run, backward and optimizer included, as nodes
+Graph      --simplify-->   Graph      passes/: constants, algebra, duplicates
+Graph      --schedule-->   Schedule   schedule/: kernels, fusion, buffers, arena
+Schedule   --render-->     C          codegen/ and templates/
+C          --build-->      library    runtime/: compiler, cache
+library    --load-->       Program    runtime/: one function, one table of addresses
 """
 
 from __future__ import annotations
@@ -58,6 +58,9 @@ def compile_graph(recorded: Graph) -> Program:
     graph = simplify(recorded)
     schedule = make_schedule(graph)
     source = render(schedule)
-    dump(recorded.name, (("recorded.graph", str(recorded)), ("graph", str(graph)), ("schedule", str(schedule)), ("c", source)))
+    dump(
+        recorded.name,
+        (("recorded.graph", str(recorded)), ("graph", str(graph)), ("schedule", str(schedule)), ("c", source)),
+    )
     built = build([Unit("step", source, FLAGS)])
     return Program(graph, schedule, source, built, load(built.path))

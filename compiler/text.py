@@ -62,18 +62,15 @@ def parse(text: str) -> Graph:
 
 
 def _lines(text: str) -> Iterator[_Line]:
-    """Lines that say something; a header that is spread over several lines is joined up to its colon."""
-    pending = ""
+    """Lines that say something; a header that is spread over several lines, ``graph f(`` to ``):``, is joined."""
+    header = ""
     for number, line in enumerate(text.splitlines(), 1):
-        joined = f"{pending} {line.strip()}" if pending else line
-        if joined.startswith("graph") and not joined.rstrip().endswith(":"):
-            pending = joined
-            continue
-        pending = ""
-        if joined.strip() and not joined.lstrip().startswith("#"):
-            yield _Line(number, joined)
-    if pending:
-        yield _Line(number, pending)
+        line = f"{header} {line.strip()}" if header else line
+        header = line if line.startswith("graph") and line.rstrip().endswith(("(", ",")) else ""
+        if not header and line.strip() and not line.lstrip().startswith("#"):
+            yield _Line(number, line)
+    if header:
+        yield _Line(number, header)
 
 
 @dataclass
@@ -83,12 +80,11 @@ class _Line:
     number: int
     text: str
     position: int = 0
-    tokens: list[Token] = field(init=False)
+    tokens: list[Token] = field(init=False)  # the last one is END
 
     def __post_init__(self) -> None:
-        found = [(m.lastgroup or "", m) for m in _TOKEN.finditer(self.text)]
-        self.tokens = [Token(_kind(m), m.group(), m["suffix"] or "") for _, m in found if not m["space"]]
-        self.tokens += [END, END]
+        found = [m for m in _TOKEN.finditer(self.text) if not m["space"]]
+        self.tokens = [*(Token(_kind(m), m.group(), m["suffix"] or "") for m in found), END]
 
     def fail(self, problem: str, advice: str) -> NoReturn:
         raise GraphTextError(f"{problem}\n  in line {self.number}: {self.text.strip()}\n  {advice}")

@@ -142,7 +142,7 @@ def define(
     names = [i.lstrip("*") for i in inputs]
     rules = dict.fromkeys(names, vjp) if isinstance(vjp, NoGradient) else dict(vjp)
     if set(rules) != set(names):
-        raise ValueError(f"{name}: derivatives for {sorted(rules)}, operands are {names}; NO_GRADIENT says there is none")
+        raise ValueError(f"{name}: derivatives for {sorted(rules)}, operands are {names}; NO_GRADIENT where none")
     derivatives = {n: None if isinstance(r, NoGradient) else _derivative(r) for n, r in rules.items()}
     title = backward_name or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
     primitive = Primitive(name, tuple(inputs), type, eval, derivatives, lower, title)

@@ -12,13 +12,13 @@ from .rounding import trunc
 from .sources import zeros
 
 
-def _division(name: str, eval: np.ufunc, title: str, vjp: dict[str, Any]) -> Op:
+def _division(name: str, helper: str, eval: Callable[..., Any], title: str, vjp: dict[str, Any]) -> Op:
     domain = without_bool(f"\"{title}\" not implemented for 'Bool'")
     evaluate = _refusing_zero(name, eval)
-    return pointwise(name, inputs=("x", "y"), c=f"tg_{name}{{f}}({{x}}, {{y}})", eval=evaluate, vjp=vjp, domain=domain)
+    return pointwise(name, inputs=("x", "y"), c=f"{helper}{{f}}({{x}}, {{y}})", eval=evaluate, vjp=vjp, domain=domain)
 
 
-def _refusing_zero(name: str, eval: np.ufunc) -> Callable[..., Any]:
+def _refusing_zero(name: str, eval: Callable[..., Any]) -> Callable[..., Any]:
     def evaluate(x: np.ndarray, y: np.ndarray) -> Any:
         if y.dtype.kind == "i" and not np.all(y):
             raise RuntimeError(
@@ -30,24 +30,32 @@ def _refusing_zero(name: str, eval: np.ufunc) -> Callable[..., Any]:
     return evaluate
 
 
+def _remainder(x: np.ndarray, y: np.ndarray) -> Any:
+    """The remainder with the divisor's sign. A zero keeps the dividend's sign (PyTorch), where numpy changes it."""
+    rest = np.fmod(x, y)
+    return np.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
+
+
 # PyTorch's floor_divide has no backward; zero, the derivative between the jumps, is what its
 # div(rounding_mode="floor") gives.
 floor_divide = _division(
     "floor_divide",
+    "tg_floordiv",
     np.floor_divide,
     "div_floor_cpu",
     {"x": lambda x_type: zeros(x_type), "y": lambda y_type: zeros(y_type)},
 )
-# The result has the divisor's sign.
 remainder = _division(
     "remainder",
-    np.remainder,
+    "tg_remainder",
+    _remainder,
     "remainder_cpu",
     {"x": lambda g: g, "y": lambda g, x, y: -g * floor_divide(x, y)},
 )
 # The result has the dividend's sign.
 fmod = _division(
     "fmod",
+    "tg_fmod",
     np.fmod,
     "fmod_cpu",
     {"x": lambda g: g, "y": lambda g, x, y: -g * trunc(x / y)},

@@ -2,7 +2,7 @@
 
 Two polynomials, fitted by Chebyshev interpolation in 40-digit arithmetic, each in a variable that runs over [-1, 1]:
 erf(x) / x in x**2 for |x| < 1, and exp(x**2) * erfc(x) in 1 / (1 + x / 2.5) for 1 <= |x| < 6, behind which erf is 1 to
-double precision. The error stays below 3e-16.
+double precision. The error stays below two units in the last place.
 """
 
 from __future__ import annotations
@@ -27,17 +27,18 @@ _FIRST, _LAST = 1 / (1 + 6 / 2.5), 1 / (1 + 1 / 2.5)  # where 1 / (1 + x / 2.5) 
 
 
 def erf(x: np.ndarray) -> np.ndarray:
-    """erf of float32 or float64, computed in float64."""
-    wide = np.asarray(x, np.float64)
-    size = np.minimum(np.abs(wide), 6)
-    inner = wide * _polynomial(_INNER, 2 * np.minimum(size * size, 1) - 1)
-    place = (2 / (1 + np.maximum(size, 1) / 2.5) - _FIRST - _LAST) / (_LAST - _FIRST)
-    outer = np.copysign(1 - np.exp(-size * size) * _polynomial(_OUTER, place), wide)
-    return np.where(size < 1, inner, outer).astype(x.dtype)
+    """erf of float32 or float64, computed in the same type."""
+    size = np.minimum(np.abs(x), 6)
+    square = size * size
+    inner = x * _polynomial(_INNER, 2 * np.minimum(square, 1) - 1)
+    place = (2 / (1 + np.maximum(size, 1) / 2.5) - (_FIRST + _LAST)) / (_LAST - _FIRST)
+    outer = 1 - np.exp(-square) * _polynomial(_OUTER, place)
+    return np.where(size < 1, inner, np.copysign(outer, x))
 
 
 def _polynomial(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
     value = np.full_like(x, coefficients[0])
     for coefficient in coefficients[1:]:
-        value = value * x + coefficient
+        value *= x
+        value += coefficient
     return value

@@ -14,14 +14,17 @@ from .types import Type
 Shape = tuple[int, ...]
 
 
-def _retyped(x: Type, shape: Shape) -> Type:
-    return Type(x.dtype, shape)
+def _reshaped(x: Type, shape: Shape) -> Type:
+    out = Type(x.dtype, shape)
+    if out.size != x.size:
+        raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {x.size}")
+    return out
 
 
 reshape_primitive = define(
     "reshape",
     ("x",),
-    type=_retyped,
+    type=_reshaped,
     eval=np.reshape,
     lower=Movement("reshape", view=True),
     vjp={"x": lambda g, x_type: reshape(g, x_type.shape)},
@@ -35,6 +38,8 @@ def reshape(x: Any, shape: Shape) -> Any:
 
 
 def _transposed(x: Type, permutation: Shape) -> Type:
+    if sorted(permutation) != list(range(x.ndim)):
+        raise RuntimeError(f"permute(dims): {permutation} is no order of the {x.ndim} axes of {x}")
     return Type(x.dtype, tuple(x.shape[axis] for axis in permutation))
 
 
@@ -64,10 +69,26 @@ def broadcast_along(x: Any, axes: Shape, shape: Shape) -> Any:
     return broadcast(reshape(x, kept), shape)
 
 
+def _broadcast(x: Type, shape: Shape) -> Type:
+    added = len(shape) - x.ndim
+    if added < 0:
+        raise RuntimeError(
+            f"the number of sizes provided ({len(shape)}) must be greater or equal to the number of dimensions "
+            f"in the tensor ({x.ndim})"
+        )
+    for axis, (extent, wanted) in enumerate(zip(x.shape, shape[added:], strict=True), added):
+        if extent not in (1, wanted):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({wanted}) must match the existing size ({extent}) "
+                f"at non-singleton dimension {axis}.  Target sizes: {list(shape)}.  Tensor sizes: {list(x.shape)}"
+            )
+    return Type(x.dtype, shape)
+
+
 broadcast_primitive = define(
     "broadcast",
     ("x",),
-    type=_retyped,
+    type=_broadcast,
     eval=lambda x, shape: np.broadcast_to(x, shape),
     lower=Movement("broadcast", view=True),
     # The cotangent is summed back to x's shape by the central rule for broadcasting (vjp.py).

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .core import NoGradient, Pointwise, Primitive, Rule, bind, current, define
+from .core import Interpreter, NoGradient, Pointwise, Primitive, Rule, bind, current, define
 from .types import (
     DIMENSIONED,
     NUMBER,
@@ -32,15 +32,38 @@ Op = Callable[..., Any]
 def common_dtype(operands: Sequence[Any]) -> DType:
     """PyTorch's promoted type of values and Python numbers."""
     interpreter = current()
+    return _promoted(operands, [_type_of(operand, interpreter) for operand in operands], interpreter)
+
+
+def _type_of(operand: Any, interpreter: Interpreter) -> Type | None:
+    """None for Python's numbers."""
+    return None if isinstance(operand, (bool, int, float)) else interpreter.type_of(operand)
+
+
+def _promoted(operands: Sequence[Any], types: Sequence[Type | None], interpreter: Interpreter) -> DType:
     ranked = []
-    for operand in operands:
-        if isinstance(operand, (bool, int, float)):
+    for operand, of in zip(operands, types, strict=True):
+        if of is None:
             ranked.append((number_dtype(operand), NUMBER))
         else:
-            of = interpreter.type_of(operand)
             number = interpreter.is_number(operand)
             ranked.append((of.dtype, NUMBER if number else SCALAR if of.ndim == 0 else DIMENSIONED))
     return result_dtype(ranked)
+
+
+def _in_one_type(operands: Sequence[Any], domain: Callable[[DType], DType]) -> list[Any]:
+    """The operands in the type they are computed in."""
+    interpreter = current()
+    types = [_type_of(operand, interpreter) for operand in operands]
+    first = types[0]
+    if first is not None and all(of is not None and of.dtype is first.dtype for of in types):
+        dtype = domain(first.dtype)  # the common case, without the ranks
+    else:
+        dtype = domain(_promoted(operands, types, interpreter))
+    return [
+        operand if of is not None and of.dtype is dtype else converted(operand, dtype)
+        for operand, of in zip(operands, types, strict=True)
+    ]
 
 
 def converted(operand: Any, dtype: DType) -> Any:
@@ -88,9 +111,7 @@ def pointwise(
     )
 
     def op(*operands: Any) -> Any:
-        kept, mixed = operands[:unpromoted], operands[unpromoted:]
-        dtype = domain(common_dtype(mixed))
-        return bind(primitive, *kept, *(converted(o, dtype) for o in mixed))
+        return bind(primitive, *operands[:unpromoted], *_in_one_type(operands[unpromoted:], domain))
 
     op.__name__ = op.__qualname__ = name
     op.primitive = primitive  # type: ignore[attr-defined]

@@ -124,6 +124,8 @@ def pairs(x: Any) -> tuple[Any, Any]:
 
 
 def _words_to(name: str, inputs: tuple[str, ...], result: DType, eval: Callable[..., Any], c: str) -> Primitive:
+    """A pointwise primitive that makes a number of one or two words."""
+
     def type_rule(*words: Type) -> Type:
         return Type(result, broadcast_shapes(*(w.shape for w in words)))
 
@@ -147,9 +149,10 @@ def _unsigned_modulo(x: np.ndarray, range: np.ndarray) -> Any:
     return (x.view(unsigned) % range.view(unsigned)).view(x.dtype)
 
 
-uniform24 = _words_to("uniform24", ("word",), float32, _uniform24, "tg_uniform24({word})")
-uniform53 = _words_to("uniform53", ("high", "low"), float64, _uniform53, "tg_uniform53({high}, {low})")
-join_words = _words_to("join_words", ("high", "low"), int64, _join_words, "tg_join_words({high}, {low})")
+_PAIR = ("high", "low")
+uniform24_primitive = _words_to("uniform24", ("word",), float32, _uniform24, "tg_uniform24({word})")
+uniform53_primitive = _words_to("uniform53", _PAIR, float64, _uniform53, "tg_uniform53({high}, {low})")
+join_words_primitive = _words_to("join_words", _PAIR, int64, _join_words, "tg_join_words({high}, {low})")
 unsigned_modulo_primitive = define(
     "unsigned_modulo",
     ("x", "range"),
@@ -168,14 +171,19 @@ def unsigned_modulo(x: Any, range: int) -> Any:
     return bind(unsigned_modulo_primitive, x, current().constant(signed, dtype))
 
 
-def uniforms(words: Any, dtype: DType) -> Any:
-    """Numbers in [0, 1): float32 with 24 random bits from one word each, float64 with 53 from two (high, low)."""
-    return bind(uniform24, words) if dtype is float32 else bind(uniform53, *pairs(words))
+def uniform24(word: Any) -> Any:
+    """float32 in [0, 1), with 24 random bits."""
+    return bind(uniform24_primitive, word)
 
 
-def integers64(words: Any) -> Any:
-    """64 random bits from two words each, as int64."""
-    return bind(join_words, *pairs(words))
+def uniform53(high: Any, low: Any) -> Any:
+    """float64 in [0, 1), with 53 random bits."""
+    return bind(uniform53_primitive, high, low)
+
+
+def join_words(high: Any, low: Any) -> Any:
+    """64 random bits as int64."""
+    return bind(join_words_primitive, high, low)
 
 
 # ------------------------------------------------------------------------------------------------- normal numbers
@@ -208,8 +216,7 @@ def block_normals(u: Any, count: int) -> Any:
 
 def serial_normals(words: Any) -> Any:
     """Two float64 normal numbers from four words each, in the order in which Box and Muller make them."""
-    u = uniforms(words, float64)
-    angles, radii = pairs(u)
+    angles, radii = pairs(uniform53(*pairs(words)))
     count = current().type_of(radii).size
     x, y = _polar(log1p(-radii), angles, float64)
     return reshape(concatenate([reshape(x, (count, 1)), reshape(y, (count, 1))], 1), (2 * count,))
@@ -265,4 +272,3 @@ search_primitive = define(
 def search(cumulative: Any, values: Any) -> Any:
     """For each of ``values[row]`` the first place in the ascending ``cumulative[row]`` that is not below it."""
     return bind(search_primitive, cumulative, values)
-

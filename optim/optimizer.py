@@ -32,15 +32,16 @@ class Options:
     def __init__(self, group: dict[str, Any], index: int) -> None:
         self._group = group
         self._where = f"param_groups[{index}]"
+        self._numbers: dict[tuple[str, int | None], Any] = {}
 
     def number(self, key: str, item: int | None = None) -> Any:
         """The option as a number that may change between calls (with `item`: one of a tuple, as in betas)."""
-        value = self._group[key] if item is None else self._group[key][item]
-        if isinstance(value, Tensor):
-            return value
-        name = f"{key}" if item is None else f"{key}_{item}"
-        get = functools.partial(_number_of, self._group, key, item)
-        return declare_number(name, get)
+        if (key, item) not in self._numbers:
+            value = self._group[key] if item is None else self._group[key][item]
+            name = key if item is None else f"{key}_{item}"
+            get = functools.partial(_number_of, self._group, key, item)
+            self._numbers[key, item] = value if isinstance(value, Tensor) else declare_number(name, get)
+        return self._numbers[key, item]
 
     def choice(self, key: str) -> Any:
         """The option as a fact that the program depends on (nesterov, amsgrad, maximize)."""
@@ -145,9 +146,13 @@ class Optimizer:
         """Take over what `state_dict()` gave; ValueError, with nothing changed, if the groups do not fit."""
         saved = state_dict["param_groups"]
         if len(saved) != len(self.param_groups):
-            raise ValueError(f"loaded state dict has {len(saved)} parameter groups, the optimizer has {len(self.param_groups)}")
+            raise ValueError(
+                f"loaded state dict has {len(saved)} parameter groups, the optimizer has {len(self.param_groups)}"
+            )
         if any(len(a["params"]) != len(b["params"]) for a, b in zip(saved, self.param_groups, strict=True)):
-            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+            )
         by_number = dict(
             zip(
                 (n for g in saved for n in g["params"]),
@@ -205,7 +210,12 @@ def _declared(state: WatchedDict, key: str, p: Tensor) -> Tensor:
 
 def check_at_least_zero(**numbers: float) -> None:
     """ValueError in PyTorch's words for a negative (or NaN) option."""
-    words = {"lr": "learning rate", "eps": "epsilon value", "weight_decay": "weight_decay value", "momentum": "momentum value"}
+    words = {
+        "lr": "learning rate",
+        "eps": "epsilon value",
+        "weight_decay": "weight_decay value",
+        "momentum": "momentum value",
+    }
     for name, value in numbers.items():
         if not isinstance(value, Tensor) and not value >= 0.0:
             raise ValueError(f"Invalid {words.get(name, name)}: {value}; it must be at least 0")

@@ -1,8 +1,9 @@
 """Matrix products: from the shape and strides of one ``dot`` to the record that its C template prints.
 
-Three forms, chosen here and nowhere else:
+Four forms, chosen here and nowhere else:
 
 - plain (``dot_plain.c.j2``): one sum per element. Integers, matrix-vector products along contiguous rows, tiny shapes.
+- row (``dot_row.c.j2``): a vector times a matrix with contiguous rows, the sums of one stretch of columns at a time.
 - tiled (``dot.c.j2``): tiles of the result live in vector registers for the whole inner dimension.
 - blocked (``dot_blocked.c.j2``): the same for a long inner dimension, in passes, with the partial sums of one column
   panel kept in scratch between them.
@@ -22,18 +23,23 @@ from .environment import render
 VECTOR_BYTES = 64
 ITEM_BYTES = {"float": 4, "double": 8, "int32_t": 4, "int64_t": 8}
 
-#: One pass over the inner dimension: a packed panel of this many rows (128 KiB at two vectors) stays in L2 while all rows of A pass by.
+#: The longest pass over the inner dimension: a packed panel of this many rows (128 KiB at two vectors) stays in L2
+#: while all rows of A pass by.
 LONGEST_BLOCK = 1024
 #: Below this many rows, reading B in place costs less than packing it.
 ROWS_WORTH_PACKING = 64
 #: With this many columns, each element of A is read often enough that packing A pays where its rows are not contiguous.
 COLUMNS_WORTH_PACKING = 128
+#: Rows of A that are a multiple of this apart fall into one set of the L1 cache and evict each other.
+WAY_BYTES = 4096
 #: A packed panel longer than this is read from L2 by each tile, eight rows ahead of their use.
 HALF_L1 = 16 * 1024
 #: ``TG_TILE_ROWS`` never gives more.
 MOST_TILE_ROWS = 14
 #: Fewer columns than this would leave most lanes of a vector idle.
 FEWEST_COLUMNS = 8
+#: Columns of a row product whose sums stay in L1 while the rows of the matrix pass by.
+LONGEST_STRETCH = 1024
 #: Products with fewer multiplications than this gain nothing from tiles.
 TINY_WORK = 64
 
@@ -99,11 +105,61 @@ class PlainDot:
 
 
 @dataclass(frozen=True)
+class RowDot:
+    """What ``dot_row.c.j2`` prints; ``row`` and ``column`` as in ``TiledDot``."""
+
+    name: str
+    comment: tuple[str, ...]
+    parameters: str
+    batch: tuple[BatchLoop, ...]
+    ctype: str
+    row: str
+    column: str
+    columns: int
+    tile_columns: int
+    k: int
+    scale_element: str
+    vector_row: str
+    epilogue: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class BroadcastOperand:
+    """The operand whose elements are broadcast: where it lies, and where the tile function finds it.
+
+    The tile that starts at row r begins at ``tile_base + r * tile_advance``. ``packed``: its rows are first
+    interleaved, so that one broadcast after the other comes from consecutive memory.
+    """
+
+    base: str
+    row_stride: int
+    depth_stride: int
+    packed: bool
+    packed_offset: int
+    tile_base: str
+    tile_advance: str
+    tile_row_stride: str
+    tile_depth_stride: str
+
+
+@dataclass(frozen=True)
+class VectorOperand:
+    """The operand that is read as vectors. ``packing`` into a panel: "none", "rows", "transpose", "elements"."""
+
+    base: str
+    depth_stride: int
+    column_stride: int
+    packing: str
+    panel_stride: str
+    prefetch: bool
+
+
+@dataclass(frozen=True)
 class TiledDot:
     """What ``dot.c.j2`` and ``dot_blocked.c.j2`` print.
 
-    ``row`` and ``column`` are the epilogue's names of the tile's two directions. ``packing`` is "none", "copy" or
-    "transpose"; ``depth`` is the length of one pass over the inner dimension, a number or the name of a parameter.
+    ``row`` and ``column`` are the epilogue's names of the tile's two directions. ``depth`` is the length of one pass
+    over the inner dimension: a number, or the name of a parameter.
     """
 
     name: str
@@ -119,29 +175,16 @@ class TiledDot:
     rows: int
     columns: int
     k: int
-    broadcast_base: str
-    broadcast_row_stride: int
-    broadcast_depth_stride: int
-    broadcast_packed: bool
-    broadcast_offset: int
-    tile_base: str
-    tile_advance: int
-    tile_row_stride: str
-    tile_depth_stride: str
-    vector_base: str
-    vector_depth_stride: int
-    vector_column_stride: int
-    packing: str
-    panel_stride: str
-    prefetch: bool
+    broadcast: BroadcastOperand
+    vectors: VectorOperand
     blocked: bool
     block: int
     depth: str
     depth_parameter: str
     tile_assignment: str
     tile_functions: tuple[tuple[str, str], ...]
-    strip_offset: int
-    scratch_bytes: int
+    sums_offset: int
+    sums_bytes: int
     epilogue: tuple[str, ...]
 
 
@@ -149,21 +192,102 @@ def render_dot(kernel: DotKernel) -> str:
     """The C text of one product: static functions, of which the last one bears the kernel's name."""
     if _is_plain(kernel):
         return render("dot_plain.c.j2", _plain_record(kernel))
-    record = _tiled_record(kernel)
-    return render("dot_blocked.c.j2" if record.blocked else "dot.c.j2", record)
+    if _is_row(kernel):
+        return render("dot_row.c.j2", _row_record(kernel))
+    tiling = _tiling(kernel)
+    return render("dot_blocked.c.j2" if tiling.blocked else "dot.c.j2", _tiled_record(kernel, tiling))
 
 
 def scratch_bytes(kernel: DotKernel) -> int:
-    """Bytes behind the kernel's parameter ``char *restrict scratch``, aligned to 64; with 0 it needs no such parameter."""
-    if _is_plain(kernel):
-        return 0
-    return _tiled_record(kernel).scratch_bytes
+    """Bytes behind the kernel's parameter ``char *restrict scratch``, aligned to 64; 0: there is no such parameter."""
+    return 0 if _is_plain(kernel) or _is_row(kernel) else _tiling(kernel).scratch_bytes
+
+
+@dataclass(frozen=True)
+class _Tiling:
+    """What was decided about a tiled product. Scratch holds the panel, the partial sums and the packed rows in turn."""
+
+    a: DotOperand
+    b: DotOperand
+    row: str
+    column: str
+    rows: int
+    columns: int
+    block: int
+    blocked: bool
+    packing: str
+    rows_packed: bool
+    panel_bytes: int
+    sums_bytes: int
+    packed_bytes: int
+
+    @property
+    def scratch_bytes(self) -> int:
+        return self.panel_bytes + self.sums_bytes + self.packed_bytes
+
+
+def _tiling(kernel: DotKernel) -> _Tiling:
+    a, b = kernel.a, kernel.b
+    rows, columns, row, column = kernel.m, kernel.n, "i", "j"
+    if kernel.n < FEWEST_COLUMNS and kernel.n < kernel.m:
+        a, b = _transposed(b), _transposed(a)
+        rows, columns, row, column = kernel.n, kernel.m, "j", "i"
+    blocks = -(-kernel.k // LONGEST_BLOCK)
+    block = -(-kernel.k // blocks)
+    item = ITEM_BYTES[kernel.ctype]
+    panel_row = _panel_row_bytes(columns, item)
+    whole_tiles = columns * item % panel_row == 0
+    packing = _packing(b, may_read_in_place=whole_tiles and blocks == 1 and rows <= ROWS_WORTH_PACKING)
+    conflicts = a.row_stride * item % WAY_BYTES == 0 and rows > 1
+    rows_packed = columns >= COLUMNS_WORTH_PACKING and (a.column_stride != 1 or conflicts)
+    return _Tiling(
+        a=a,
+        b=b,
+        row=row,
+        column=column,
+        rows=rows,
+        columns=columns,
+        block=block,
+        blocked=blocks > 1,
+        packing=packing,
+        rows_packed=rows_packed,
+        panel_bytes=0 if packing == "none" else block * panel_row,
+        sums_bytes=rows * -(-columns * item // panel_row) * panel_row if blocks > 1 else 0,
+        # The last tile may lack almost all of its rows.
+        packed_bytes=(rows + MOST_TILE_ROWS) * block * item if rows_packed else 0,
+    )
 
 
 def _is_plain(kernel: DotKernel) -> bool:
     work = kernel.m * kernel.n * kernel.k
     along_k = kernel.a.column_stride == 1 and kernel.b.row_stride == 1
     return kernel.ctype not in ("float", "double") or work <= TINY_WORK or (min(kernel.m, kernel.n) == 1 and along_k)
+
+
+def _is_row(kernel: DotKernel) -> bool:
+    one_row = kernel.m == 1 and kernel.b.column_stride == 1
+    return one_row or (kernel.n == 1 and kernel.a.row_stride == 1)
+
+
+def _row_record(kernel: DotKernel) -> RowDot:
+    a, b, row, column, columns = kernel.a, kernel.b, "i", "j", kernel.n
+    if kernel.m > 1:
+        a, b, row, column, columns = _transposed(b), _transposed(a), "j", "i", kernel.m
+    return RowDot(
+        name=kernel.name,
+        comment=kernel.comment,
+        parameters=", ".join(kernel.parameters),
+        batch=_batch_loops(kernel),
+        ctype=kernel.ctype,
+        row=row,
+        column=column,
+        columns=columns,
+        tile_columns=min(columns, LONGEST_STRETCH),
+        k=kernel.k,
+        scale_element=f"{a.name}[{_offset(a.batch_strides, (('p', a.column_stride),))}]",
+        vector_row=f"{b.name} + {_offset(b.batch_strides, (('p', b.row_stride),))}",
+        epilogue=kernel.epilogue,
+    )
 
 
 def _plain_record(kernel: DotKernel) -> PlainDot:
@@ -184,19 +308,8 @@ def _plain_record(kernel: DotKernel) -> PlainDot:
     )
 
 
-def _tiled_record(kernel: DotKernel) -> TiledDot:
-    a, b, name = kernel.a, kernel.b, kernel.name
-    rows, columns, row, column = kernel.m, kernel.n, "i", "j"
-    if kernel.n < FEWEST_COLUMNS and kernel.n < kernel.m:
-        a, b = _transposed(b), _transposed(a)
-        rows, columns, row, column = kernel.n, kernel.m, "j", "i"
-    blocks = -(-kernel.k // LONGEST_BLOCK)
-    block = -(-kernel.k // blocks)
-    blocked = blocks > 1
-    packing = _packing(kernel, b, rows, columns, blocked)
-    panel_bytes = 0 if packing == "none" else block * _panel_row_bytes(kernel, columns)
-    strip_bytes = rows * _panel_row_bytes(kernel, columns) if blocked else 0
-    broadcast_packed = columns >= COLUMNS_WORTH_PACKING and a.column_stride != 1
+def _tiled_record(kernel: DotKernel, tiling: _Tiling) -> TiledDot:
+    name, blocked = kernel.name, tiling.blocked
     return TiledDot(
         name=name,
         comment=kernel.comment,
@@ -206,54 +319,65 @@ def _tiled_record(kernel: DotKernel) -> TiledDot:
         vector=f"tg_{kernel.ctype}_vector",
         lanes=f"TG_{kernel.ctype.upper()}_LANES",
         transpose=f"tg_{kernel.ctype}_transpose",
-        row=row,
-        column=column,
-        rows=rows,
-        columns=columns,
+        row=tiling.row,
+        column=tiling.column,
+        rows=tiling.rows,
+        columns=tiling.columns,
         k=kernel.k,
-        broadcast_base=f"{a.name} + {_offset(a.batch_strides)}",
-        broadcast_row_stride=a.row_stride,
-        broadcast_depth_stride=a.column_stride,
-        broadcast_packed=broadcast_packed,
-        broadcast_offset=panel_bytes + strip_bytes,
-        tile_base="dot_packed" if broadcast_packed else f"{a.name} + {_offset(a.batch_strides)}",
-        tile_advance=kernel.k if broadcast_packed else a.row_stride,
-        tile_row_stride="1" if broadcast_packed else str(a.row_stride),
-        tile_depth_stride=f"{name}_tile_rows" if broadcast_packed else str(a.column_stride),
-        vector_base=f"{b.name} + {_offset(b.batch_strides)}",
-        vector_depth_stride=b.row_stride,
-        vector_column_stride=b.column_stride,
-        packing=packing,
-        panel_stride=str(b.row_stride) if packing == "none" else f"{name}_tile_columns",
-        prefetch=panel_bytes > HALF_L1,
+        broadcast=_broadcast_operand(kernel, tiling),
+        vectors=_vector_operand(kernel, tiling),
         blocked=blocked,
-        block=block,
+        block=tiling.block,
         depth="depth" if blocked else str(kernel.k),
         depth_parameter="long depth, " if blocked else "",
         tile_assignment="+=" if blocked else "=",
         tile_functions=((f"{name}_tile", f"{name}_tile_rows"), (f"{name}_last_tile", f"{name}_last_rows")),
-        strip_offset=panel_bytes,
-        scratch_bytes=panel_bytes + strip_bytes + (_packed_rows_bytes(kernel, rows) if broadcast_packed else 0),
+        sums_offset=tiling.panel_bytes,
+        sums_bytes=tiling.sums_bytes,
         epilogue=kernel.epilogue,
     )
 
 
-def _packing(kernel: DotKernel, b: DotOperand, rows: int, columns: int, blocked: bool) -> str:
+def _broadcast_operand(kernel: DotKernel, tiling: _Tiling) -> BroadcastOperand:
+    a, packed = tiling.a, tiling.rows_packed
+    base = _base(a)
+    in_place = "dot_scales" if tiling.blocked else base
+    depth = "dot_depth" if tiling.blocked else str(kernel.k)
+    return BroadcastOperand(
+        base=base,
+        row_stride=a.row_stride,
+        depth_stride=a.column_stride,
+        packed=packed,
+        packed_offset=tiling.panel_bytes + tiling.sums_bytes,
+        tile_base="dot_packed" if packed else in_place,
+        tile_advance=depth if packed else str(a.row_stride),
+        tile_row_stride="1" if packed else str(a.row_stride),
+        tile_depth_stride=f"{kernel.name}_tile_rows" if packed else str(a.column_stride),
+    )
+
+
+def _vector_operand(kernel: DotKernel, tiling: _Tiling) -> VectorOperand:
+    b = tiling.b
+    return VectorOperand(
+        base=_base(b),
+        depth_stride=b.row_stride,
+        column_stride=b.column_stride,
+        packing=tiling.packing,
+        panel_stride=str(b.row_stride) if tiling.packing == "none" else f"{kernel.name}_tile_columns",
+        prefetch=tiling.panel_bytes > HALF_L1,
+    )
+
+
+def _packing(b: DotOperand, may_read_in_place: bool) -> str:
     """How the vector operand gets into its panel; "none" when its own rows can serve as whole tiles."""
-    whole_tiles = columns % (_panel_row_bytes(kernel, columns) // ITEM_BYTES[kernel.ctype]) == 0
-    if b.column_stride == 1 and whole_tiles and not blocked and rows <= ROWS_WORTH_PACKING:
-        return "none"
-    return "transpose" if b.row_stride == 1 and b.column_stride != 1 else "copy"
+    if b.column_stride == 1:
+        return "none" if may_read_in_place else "rows"
+    return "transpose" if b.row_stride == 1 else "elements"
 
 
-def _packed_rows_bytes(kernel: DotKernel, rows: int) -> int:
-    """Whole tiles of the broadcast operand; the last tile may lack almost all of its rows."""
-    return (rows + MOST_TILE_ROWS) * kernel.k * ITEM_BYTES[kernel.ctype]
-
-
-def _panel_row_bytes(kernel: DotKernel, columns: int) -> int:
+def _panel_row_bytes(columns: int, item_bytes: int) -> int:
     """The widest tile row that ``TG_TILE_VECTORS`` can choose on any machine; a multiple of the others."""
-    lanes = VECTOR_BYTES // ITEM_BYTES[kernel.ctype]
+    lanes = VECTOR_BYTES // item_bytes
     if columns <= lanes:
         return VECTOR_BYTES
     return VECTOR_BYTES * (3 if 2 * lanes < columns <= 3 * lanes else 2)
@@ -265,6 +389,12 @@ def _batch_loops(kernel: DotKernel) -> tuple[BatchLoop, ...]:
 
 def _transposed(operand: DotOperand) -> DotOperand:
     return DotOperand(operand.name, operand.batch_strides, operand.column_stride, operand.row_stride)
+
+
+def _base(operand: DotOperand) -> str:
+    """C for the address of the operand's first element within the current batch item."""
+    offset = _offset(operand.batch_strides)
+    return operand.name if offset == "0" else f"{operand.name} + {offset}"
 
 
 def _offset(batch_strides: tuple[int, ...], indices: tuple[tuple[str, int], ...] = ()) -> str:

@@ -1,4 +1,4 @@
-"""What a schedule is made of: buffers, kernels, their loops and statements. Frozen, and printed by `text.py`."""
+"""What a schedule is made of: buffers, kernels, their loops and statements. All frozen; `listing.py` prints them."""
 
 from __future__ import annotations
 
@@ -222,6 +222,7 @@ class DotKernel:
     op: str
     origin: str
     scratch: int = 0  # offset in the arena
+    scratch_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -250,14 +251,3 @@ class Check:
     axis: int
     size: int
     origin: str
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """A whole step: memory and kernels in order. ``str()`` prints it."""
-
-    name: str
-    buffers: tuple[Buffer, ...]
-    kernels: tuple[Kernel, ...]
-    arena_bytes: int
-    checks: tuple[Check, ...]

@@ -116,7 +116,7 @@ static inline int64_t tg_unsigned_modulol(int64_t x, int64_t range)
     return (int64_t)((uint64_t)x % (uint64_t)range);
 }
 
-/* ------------------------------------------------------------------------------------- permutations and choices */
+/* ------------------------------------------------------------------------------------------------ permutations */
 
 /* 0 ... n-1 shuffled by n - 1 words: element i changes places with one of those behind it, or stays. */
 __attribute__((unused)) static void tg_permutation(int64_t *restrict out, const int32_t *restrict words, long n)
@@ -132,21 +132,6 @@ __attribute__((unused)) static void tg_permutation(int64_t *restrict out, const 
         out[i] = out[other];
         out[other] = kept;
     }
-}
-
-/* The first place in an ascending row that is not below `value`; `size` when there is none. */
-static inline int64_t tg_search(const double *restrict row, long size, double value)
-{
-    long low = 0, high = size;
-    while (low < high)
-    {
-        const long middle = low + (high - low) / 2;
-        if (row[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 #endif

@@ -3,6 +3,8 @@
 #ifndef TG_VECTOR_H
 #define TG_VECTOR_H
 
+#include <string.h> /* the blocked products clear their sums with memset */
+
 #if defined __AVX512F__
 #define TG_VECTOR_BYTES 64
 #define TG_VECTOR_REGISTERS 32

@@ -24,6 +24,7 @@ from expected import (
     promotion,
     random_numbers,
     tensor_ops,
+    training,
     wider_ops,
 )  # noqa: E402
 from expected.compare import STORE  # noqa: E402
@@ -50,6 +51,7 @@ def main():
     store_arrays("losses", run_all(torch, losses.EXPRESSIONS, losses.ARRAYS))
     store_arrays("layers", layers.make(torch))
     store_arrays("optimizers", optimizers.make(torch))
+    store_arrays("training", training.make(torch))
     store_arrays("random_numbers", random_numbers.make(torch))
     store_text("loading", loading.make(torch))
 

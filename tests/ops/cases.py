@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
 from tracegrad.ops.types import ALL_DTYPES, DType, bool_, float32, float64, int32, int64
 
 FLOATS = (float32, float64)

@@ -1,6 +1,7 @@
-"""Makes this folder's helper modules, samples and sweep, importable whatever pytest's import mode is."""
+"""Makes the helper modules of this folder and of the compiler's tests importable whatever pytest's import mode is."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+FOLDER = Path(__file__).parent
+sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "compiler")]

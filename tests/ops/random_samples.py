@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from cases import Case, Operand
+
 from tracegrad.ops.random import STATE_SIZE
 from tracegrad.ops.types import float32, float64, int32, int64
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from cases import BITS, FLOATS, NUMBERS, Case, Operand, Shape
 from random_samples import RANDOM
+
 from tracegrad.ops.types import ALL_DTYPES, DType, bool_, float32, int64
 
 # ------------------------------------------------------------------------------------------------------ pointwise
@@ -94,13 +95,22 @@ FOLDS: list[tuple[Shape, Shape, str]] = [
 EMPTY_FOLDS: list[tuple[Shape, Shape, str]] = [((0,), (0,), "contiguous"), ((2, 0, 3), (1,), "contiguous")]
 
 
-def folds(cases: Sequence[tuple[Shape, Shape, str]], dtypes: tuple[DType, ...] = ALL_DTYPES, high: float = 3.0) -> list[Case]:
+Folds = Sequence[tuple[Shape, Shape, str]]
+
+
+def folds(cases: Folds, dtypes: tuple[DType, ...] = ALL_DTYPES, high: float = 3.0) -> list[Case]:
     return [Case((Operand(shape, -high, high, layout),), {"axes": axes}, dtypes) for shape, axes, layout in cases]
+
+
+def extremes() -> list[Case]:
+    """Where rows repeat, every column is a tie, at which an extreme has no derivative along a line."""
+    return [replace(case, held=(0,) if case.operands[0].layout == "expanded" else ()) for case in folds(FOLDS)]
 
 
 def along_each_axis(**params: Any) -> list[Case]:
     shapes: list[tuple[Shape, str]] = [
-        ((5,), "contiguous"), ((3, 4), "contiguous"), ((3, 4), "transposed"), ((2, 3, 4), "strided"), ((2, 0, 3), "contiguous"),
+        ((5,), "contiguous"), ((3, 4), "contiguous"), ((3, 4), "transposed"), ((2, 3, 4), "strided"),
+        ((2, 0, 3), "contiguous"),
     ]  # fmt: skip
     return [
         Case((Operand(shape, layout=layout),), {"axis": axis, **params})
@@ -248,8 +258,8 @@ SAMPLES: dict[str, list[Case]] = {
     "cast": casts(),
     "sum": folds(FOLDS + EMPTY_FOLDS),
     "prod": folds(FOLDS + EMPTY_FOLDS, high=1.5),
-    "amax": folds(FOLDS),
-    "amin": folds(FOLDS),
+    "amax": extremes(),
+    "amin": extremes(),
     "any": folds(FOLDS + EMPTY_FOLDS, (bool_,)),
     "all": folds(FOLDS + EMPTY_FOLDS, (bool_,)),
     "argmax": with_elements(along_each_axis()),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+
 from tracegrad.ops.array import Array, Evaluator
 from tracegrad.ops.core import Params, Primitive, interpreting
 from tracegrad.ops.vjp import pull_back

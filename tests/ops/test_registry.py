@@ -11,6 +11,7 @@ from cases import Case
 from random_samples import RANDOM
 from samples import SAMPLES
 from sweep import Function, directional, names, vector_jacobian
+
 from tracegrad.ops.array import Array, Evaluator
 from tracegrad.ops.core import REGISTRY, Pointwise, Primitive, bind
 from tracegrad.ops.types import ALL_DTYPES, DType, Type, dtype_of, float32, float64

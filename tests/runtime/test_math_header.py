@@ -248,7 +248,7 @@ def test_no_input_is_undefined_behaviour(tmp_path):
     body += "".join(f"sum += (float)tg_{name}_{t}(w[i], w[j]);\n" for name in INTEGER for t in ("int32_t", "int64_t"))
     (tmp_path / "main.c").write_text(
         '#include <stdio.h>\n#include "tg_math.h"\nint main(void)\n{\n'
-        "const float v[] = {0.0f, -0.0f, 1.0f, -1.0f, 0x1p-149f, 0x1p127f, -0x1p127f, 150.0f, INFINITY, -INFINITY, NAN};\n"
+        "const float v[] = {0.0f, -0.0f, 1.0f, -1.0f, 0x1p-149f, 0x1p127f, -1e38f, 150.0f, INFINITY, -INFINITY, NAN};\n"
         "const int32_t w[] = {0, 1, -1, 7, -7, INT32_MAX, INT32_MIN, 2, 3, 4, 5};\nvolatile float sum = 0;\n"
         f'for (int i = 0; i < 11; ++i)\nfor (int j = 0; j < 11; ++j)\n{{\n{body}}}\nputs("done");\n}}\n'
     )

@@ -1,0 +1,52 @@
+"""A program and its table of addresses: which slot belongs to which graph input and result, and the call into C."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..autograd.tensor import Tensor, make
+from ..compiler.pipeline import Program
+from ..runtime.program import SlotTable, address_of, allocate
+
+ARENA, DETAIL, FIRST = 0, 1, 2  # the fixed slots of the table; graph inputs follow, then results
+
+
+class Binding:
+    """One table for one program; who fills and runs it holds a lock meanwhile."""
+
+    def __init__(self, program: Program) -> None:
+        graph = program.graph
+        returned = [r for r in graph.results if r.into is None]
+        self.checks = program.schedule.checks
+        self.slot_of = {node.label: FIRST + i for i, node in enumerate(graph.inputs)}
+        self.first_result = FIRST + len(graph.inputs)
+        self.result_types = [r.node.type for r in returned]
+        self.result_slots = {r.name: self.first_result + i for i, r in enumerate(returned)}
+        self.slots = SlotTable(self.first_result + len(returned))
+        self._arena = allocate(max(1, program.schedule.arena_bytes))
+        self._detail = np.zeros(4, np.int64)
+        self.slots.set_array(ARENA, self._arena)
+        self.slots.set_array(DETAIL, self._detail)
+        self._call = program.library.call
+        self._pointer = self.slots.pointer
+
+    def point(self, slot: int, values: np.ndarray) -> None:
+        """Let `slot` show `values` (contiguous); the caller keeps the array alive."""
+        self.slots.set_address(slot, address_of(values))
+
+    def fresh_result(self, index: int) -> Tensor:
+        """A new tensor that result number `index` will be written to."""
+        of = self.result_types[index]
+        tensor = make(np.empty(of.shape, of.dtype.numpy))
+        self.slots.set_address(self.first_result + index, address_of(tensor.ndarray))
+        return tensor
+
+    def run(self) -> None:
+        """Call C. IndexError for an index out of range; then nothing was written."""
+        code = self._call(self._pointer)
+        if code:
+            check = self.checks[code - 1]
+            raise IndexError(
+                f"index {int(self._detail[0])} is out of bounds for dimension {check.axis} with size {check.size}\n"
+                f"  at {check.origin}\n  Nothing was changed by this call; pass indices within the size."
+            )

@@ -1,0 +1,10 @@
+"""Text of users on its way into C comments."""
+
+from __future__ import annotations
+
+import re
+
+
+def sanitised(text: str) -> str:
+    """`text` on one line, without anything that could end a comment or begin another."""
+    return re.sub(r"[^\x20-\x7e∂]+", "?", text).replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?").rstrip("\\")

@@ -1,0 +1,113 @@
+"""Loop kernels of a schedule as records of ``loops.c.j2``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..schedule.expressions import Names, statement_text
+from ..schedule.index import Variable
+from ..schedule.records import Accumulator, Fold, Let, LoopKernel, Stage, Statement
+
+#: OpenMP's operator for each kind of fold.
+_OPERATORS = {"add": "+", "mul": "*", "max": "max", "min": "min"}
+
+
+@dataclass(frozen=True)
+class Loop:
+    """``for (long index = 0; index < extent; ++index)``, with a pragma before it."""
+
+    index: str
+    extent: str
+    pragma: str = ""
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array on the stack; with `init` every element starts as that."""
+
+    ctype: str
+    name: str
+    size: int
+    init: str
+
+
+@dataclass(frozen=True)
+class StageRecord:
+    """One loop nest: what is declared before it, its headers and lines, and what has to be put right after it."""
+
+    scalars: tuple[str, ...]
+    arrays: tuple[Array, ...]
+    loops: tuple[Loop, ...]
+    lines: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LoopsRecord:
+    """What ``loops.c.j2`` prints."""
+
+    name: str
+    comment: tuple[str, ...]
+    parameters: str
+    outer: tuple[Loop, ...]
+    arrays: tuple[Array, ...]
+    stages: tuple[StageRecord, ...]
+
+
+def loops_record(
+    kernel: LoopKernel, names: Names, parameters: str, name: str = "", comment: tuple[str, ...] = (), extent: str = ""
+) -> LoopsRecord:
+    """The record of a kernel whose buffers are called `names`; `extent` replaces the length of a flat loop."""
+    arrays = tuple(Array(a.ctype, a.name, a.size, "") for a in kernel.locals)
+    stages = tuple(_stage(stage, names, extent) for stage in kernel.stages)
+    return LoopsRecord(name, comment, parameters, tuple(_loop(v) for v in kernel.outer), arrays, stages)
+
+
+def _loop(variable: Variable, extent: str = "", pragma: str = "") -> Loop:
+    return Loop(variable.name, extent or str(variable.extent), pragma)
+
+
+def _nest(stage: Stage, extent: str) -> tuple[Loop, ...]:
+    if not stage.loops:
+        return ()
+    *around, last = stage.loops
+    return (*(_loop(v) for v in around), _loop(last, extent, _pragma(stage)))
+
+
+def _stage(stage: Stage, names: Names, extent: str) -> StageRecord:
+    return StageRecord(
+        scalars=tuple(line for a in stage.accumulators if not a.size for line in _declared(a)),
+        arrays=tuple(Array(a.ctype, a.name, a.size, a.init) for a in stage.accumulators if a.size),
+        loops=_nest(stage, extent),
+        lines=tuple(line for statement in stage.body for line in statement_text(statement, names)),
+        after=tuple(f"{a.name} = {a.nan_flag} ? NAN : {a.name};" for a in stage.accumulators if a.nan_flag),
+    )
+
+
+def _declared(accumulator: Accumulator) -> Iterator[str]:
+    yield f"{accumulator.ctype} {accumulator.name} = {accumulator.init};"
+    if accumulator.nan_flag:
+        yield f"int {accumulator.nan_flag} = 0;"
+
+
+def _pragma(stage: Stage) -> str:
+    """Iterations of the innermost loop are independent but for its folds; those that OpenMP does not know forbid it."""
+    scalars = [a for a in stage.accumulators if not a.size]
+    if not all(a.simd for a in scalars):
+        return ""
+    clauses = [f"reduction({_OPERATORS[a.kind]} : {a.name})" for a in scalars]
+    clauses += [f"reduction(| : {a.nan_flag})" for a in scalars if a.nan_flag]
+    return " ".join(["#pragma omp simd", *clauses])
+
+
+def described(kernel: LoopKernel) -> tuple[str, ...]:
+    """The ops of a kernel with the user's lines that they come from, a line each."""
+    return tuple(line for stage in kernel.stages for statement in stage.body for line in describe(statement))
+
+
+def describe(statement: Statement) -> Iterator[str]:
+    if isinstance(statement, Let):
+        yield f"{statement.name} = {statement.op:<16} {statement.origin}".rstrip()
+    elif isinstance(statement, Fold):
+        yield f"{statement.accumulator.name} = {statement.accumulator.op:<16} {statement.accumulator.origin}".rstrip()

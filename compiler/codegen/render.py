@@ -1,0 +1,61 @@
+"""A schedule as one C file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..schedule.literals import ctype
+from ..schedule.records import Buffer
+from ..schedule.schedule import Schedule
+from ..schedule.traffic import read_by, writes
+from .comments import sanitised
+from .environment import render as render_template
+from .functions import Function, functions
+
+
+@dataclass(frozen=True)
+class Call:
+    """One line of the step: a call, and the code to return when a check refuses."""
+
+    text: str
+    check: int
+
+
+@dataclass(frozen=True)
+class Module:
+    """What ``module.c.j2`` prints."""
+
+    title: str
+    functions: tuple[str, ...]
+    uses_arena: bool
+    uses_detail: bool
+    buffers: tuple[str, ...]
+    calls: tuple[Call, ...]
+
+
+def render(schedule: Schedule) -> str:
+    """The C text of a schedule: a function for each kernel, and ``tracegrad_step``, which calls them in order."""
+    buffers = {buffer.name: buffer for buffer in schedule.buffers}
+    parts = functions(schedule.kernels, buffers)
+    used = {name for kernel in schedule.kernels for name in (*writes(kernel), *read_by(kernel))}
+    declared = [buffer for buffer in schedule.buffers if buffer.name in used]
+    module = Module(
+        title=sanitised(schedule.name),
+        functions=tuple(dict.fromkeys(part.text for part in parts)),
+        uses_arena=any(b.place == "arena" for b in declared) or any("arena +" in part.call for part in parts),
+        uses_detail=any(part.check for part in parts),
+        buffers=tuple(_declaration(buffer) for buffer in declared),
+        calls=_calls(parts),
+    )
+    return render_template("module.c.j2", module)
+
+
+def _calls(parts: Sequence[Function]) -> tuple[Call, ...]:
+    return tuple(Call(part.call, part.check) for part in parts)
+
+
+def _declaration(buffer: Buffer) -> str:
+    kind = f"{'' if buffer.written else 'const '}{ctype(buffer.type.dtype)} *"
+    place = f"({kind})(arena + {buffer.number})" if buffer.place == "arena" else f"slots[{buffer.number}]"
+    return f"{kind}const {buffer.name} = {place};"

@@ -1,0 +1,52 @@
+"""Special kernels as records of their templates: ``check.c.j2``, ``argmax.c.j2``, ``scatter_rows.c.j2``, ..."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ..schedule.records import SpecialKernel
+from .comments import sanitised
+from .environment import render
+
+#: The template of each kind, and the words in which kinds of one template differ.
+_TEMPLATES: dict[str, tuple[str, dict[str, str]]] = {
+    "check": ("check.c.j2", {}),
+    "argmax": ("argmax.c.j2", {"better": ">"}),
+    "argmin": ("argmax.c.j2", {"better": "<"}),
+    "cumsum": ("cumsum.c.j2", {}),
+    "put": ("scatter_rows.c.j2", {"assign": "="}),
+    "index_add": ("scatter_rows.c.j2", {"assign": "+="}),
+    "scatter": ("scatter.c.j2", {"assign": "="}),
+    "scatter_add": ("scatter.c.j2", {"assign": "+="}),
+    "argsort": ("argsort.c.j2", {}),
+}
+
+
+@dataclass(frozen=True)
+class SpecialRecord:
+    """What the template of a special kernel prints. `buffers`, `ctypes` and `numbers` are looked up by role."""
+
+    name: str
+    comment: tuple[str, ...]
+    parameters: str
+    buffers: Mapping[str, str]
+    ctypes: Mapping[str, str]
+    numbers: Mapping[str, int]
+    words: Mapping[str, str]
+
+
+def special_text(kernel: SpecialKernel, parameters: str, ctype_of: Callable[[str], str]) -> str:
+    """The C function of a special kernel; `ctype_of` tells the element type of a buffer."""
+    template, words = _TEMPLATES[kernel.kind]
+    roles = {role: name for role, name in (*kernel.operands, *kernel.outputs)}
+    record = SpecialRecord(
+        name=kernel.name,
+        comment=(sanitised(f"{kernel.op}  {kernel.origin}".rstrip()),),
+        parameters=parameters,
+        buffers=roles,
+        ctypes={role: ctype_of(name) for role, name in roles.items()},
+        numbers=dict(kernel.numbers),
+        words=words,
+    )
+    return render(template, record)

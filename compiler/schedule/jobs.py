@@ -1,0 +1,158 @@
+"""Jobs: groups with the buffers that they write. One job becomes one kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ...ops.core import Kernel as KernelOp
+from ...ops.types import Type
+from ..graph import Graph, Node, Result
+from .candidates import index_base
+from .dots import lower_dot
+from .grouping import Group, Grouping
+from .lower import Memory, Unit, lower_loops
+from .memory import Names
+from .records import Check, Kernel
+from .specials import lower_check, lower_special
+
+
+class ScheduleError(Exception):
+    """A graph that cannot be scheduled: a fault of the compiler, not of the user's program."""
+
+
+@dataclass(eq=False)
+class Job:
+    """One kernel to come. `stores` names the buffers that get each stored node."""
+
+    name: str
+    group: Group | None
+    stores: dict[Node, list[str]]
+    check: tuple[Node, int, int, int] | None = None  # indices, lowest, size, code
+
+
+@dataclass
+class Plan:
+    """Jobs in an order that respects values, and the memory that they use."""
+
+    graph: Graph
+    grouping: Grouping
+    names: Names
+    jobs: list[Job] = field(default_factory=list)
+    memory: dict[Node, str] = field(default_factory=dict)
+    types: dict[str, Type] = field(default_factory=dict)
+    slots: dict[str, int] = field(default_factory=dict)
+    checks: tuple[Check, ...] = ()
+    results: dict[Node, str] = field(default_factory=dict)
+    updated: set[str] = field(default_factory=set)
+
+    def temporary(self, text: str, of: Type) -> str:
+        """A new buffer in the arena."""
+        name = self.names.unique(text)
+        self.types[name] = of
+        return name
+
+    def lower(self, job: Job, memory: dict[Node, str] | None = None) -> tuple[Kernel, frozenset[str]]:
+        """The kernel of a job, and the buffers that it reads."""
+        table = self.memory if memory is None else memory
+        inside = frozenset() if job.group is None else frozenset(job.group.nodes)
+        looked_at: set[str] = set()
+
+        def place(node: Node) -> str | None:
+            name = None if node in inside else table.get(node)
+            looked_at.update([] if name is None else [name])
+            return name
+
+        kernel = self._kernel(job, place)
+        return kernel, frozenset(looked_at)
+
+    def _kernel(self, job: Job, place: Memory) -> Kernel:
+        if job.check is not None:
+            return lower_check(job.name, *job.check, place)
+        group = job.group
+        assert group is not None
+        if group.special is not None:
+            return lower_special(job.name, group.special, job.stores[group.special][0], place)
+        if group.dot is not None:
+            return lower_dot(job.name, group.dot, group.nodes, job.stores, place)
+        unit = Unit(group.nodes, group.space, self.grouping.reads)
+        return lower_loops(job.name, unit, job.stores, place)
+
+
+def jobs_of(graph: Graph, grouping: Grouping) -> Plan:
+    """One job for each group and each check; inputs and results get their slots."""
+    plan = Plan(graph, grouping, Names())
+    _add_slots(plan)
+    results = {result.node: result for result in graph.results}
+    read = _read_outside(grouping)
+    for group in grouping.groups:
+        name = plan.names.kernel(_kernel_name(group))
+        stores = {node: [_buffer(plan, node, results.get(node))] for node in group.nodes if node in results or node in read}
+        plan.memory.update({node: names[0] for node, names in stores.items()})
+        plan.jobs.append(Job(name, group, stores))
+    _add_checks(plan)
+    return plan
+
+
+def _add_slots(plan: Plan) -> None:
+    for node in plan.graph.inputs:
+        name = plan.names.unique(node.label)
+        plan.memory[node] = name
+        plan.types[name] = node.type
+        plan.slots[name] = 2 + len(plan.slots)
+
+
+def _buffer(plan: Plan, node: Node, result: Result | None) -> str:
+    if result is None:
+        return plan.temporary(f"{node.op.name}_0", node.type)
+    if result.into is not None:
+        return _overwritten(plan, node, result.into)
+    plan.results[node] = plan.temporary(result.name, node.type)
+    return plan.results[node]
+
+
+def _overwritten(plan: Plan, node: Node, label: str) -> str:
+    """The input's own memory, except for special kernels, which may read an operand after they began to write."""
+    target = next(n for n in plan.graph.inputs if n.label == label)
+    plan.updated.add(plan.memory[target])
+    return plan.memory[target]
+
+
+def _read_outside(grouping: Grouping) -> set[Node]:
+    """Candidates that another kernel reads."""
+    found: set[Node] = set()
+    for group in grouping.groups:
+        for node in group.nodes:
+            found.update(n for n in grouping.reads[node] if n not in group.nodes)
+    return found
+
+
+def _kernel_name(group: Group) -> str:
+    ops = list(dict.fromkeys(node.op.name for node in group.nodes if node is not group.dot))
+    first = ["dot"] if group.dot is not None else []
+    return "_".join([*first, *ops[:4]])
+
+
+def _add_checks(plan: Plan) -> None:
+    """A check for each pair of indices and size; it runs before anything that uses or overwrites them."""
+    wanted: dict[tuple[Node, int, int], tuple[Node, int]] = {}
+    for node in plan.graph.nodes():
+        for axis, low, size in _bounds(node):
+            wanted.setdefault((index_base(node), low, size), (node, axis))
+    checks = []
+    for code, ((index, low, size), (node, axis)) in enumerate(wanted.items(), 1):
+        plan.jobs.append(Job(plan.names.kernel("check"), None, {}, (index, low, size, code)))
+        checks.append(Check(code, node.op.name, axis, size, str(node.origin)))
+    plan.checks = tuple(checks)
+
+
+def _bounds(node: Node) -> Iterable[tuple[int, int, int]]:
+    """(axis, lowest, size) of the indices of a node."""
+    lower = node.op.lower
+    kind = lower.kind if isinstance(lower, KernelOp) else ""
+    if kind in ("gather", "scatter", "scatter_add"):
+        axis = node.param("axis")
+        yield axis, 0, node.args[0].type.shape[axis]
+    if kind in ("take", "put", "index_add"):
+        extent = node.args[0].type.shape[0]
+        yield 0, -extent, extent

@@ -1,0 +1,81 @@
+"""Schedules as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from .expressions import let_expression, operand_text
+from .records import (
+    Buffer,
+    DotKernel,
+    Fold,
+    Kernel,
+    Let,
+    LoopKernel,
+    SpecialKernel,
+    Stage,
+    Statement,
+    Store,
+    View,
+)
+
+
+def listing(name: str, buffers: Iterable[Buffer], kernels: Iterable[Kernel], arena_bytes: int) -> str:
+    """The whole schedule: buffers with places, kernels with loops and statements."""
+    lines = [f"schedule {name}  arena {arena_bytes} bytes"]
+    lines += [f"  buffer {b.name}: {b.type} {_place(b)}" for b in buffers]
+    for kernel in kernels:
+        lines += [f"  {line}" for line in _kernel(kernel)]
+    return "\n".join(lines) + "\n"
+
+
+def _place(buffer: Buffer) -> str:
+    return f"@{buffer.number}" if buffer.place == "arena" else f"slot {buffer.number}"
+
+
+def _kernel(kernel: Kernel) -> Iterator[str]:
+    if isinstance(kernel, LoopKernel):
+        yield f"kernel {kernel.name}"
+        for stage in kernel.stages:
+            yield from _stage(kernel, stage)
+    elif isinstance(kernel, DotKernel):
+        yield f"kernel {kernel.name}{_comment(kernel.op, kernel.origin)}"
+        yield f"  {_view(kernel.a)} @ {_view(kernel.b)}  batch {kernel.batch} m {kernel.m} n {kernel.n} k {kernel.k}"
+        yield from (f"    {line}" for s in kernel.epilogue for line in _statement(s))
+    else:
+        yield _special(kernel)
+
+
+def _special(kernel: SpecialKernel) -> str:
+    outputs = ", ".join(buffer for _, buffer in kernel.outputs) or "-"
+    operands = ", ".join(buffer for _, buffer in kernel.operands)
+    numbers = " ".join(f"{name} {value}" for name, value in kernel.numbers)
+    return f"kernel {kernel.name} ({outputs} <- {operands})  {numbers}{_comment(kernel.op, kernel.origin)}"
+
+
+def _stage(kernel: LoopKernel, stage: Stage) -> Iterator[str]:
+    loops = ", ".join(f"{v.name} < {v.extent}" for v in (*kernel.outer, *stage.loops))
+    yield f"  for {loops}:" if loops else "  once:"
+    yield from (f"    {line}" for statement in stage.body for line in _statement(statement))
+
+
+def _statement(statement: Statement) -> Iterator[str]:
+    if isinstance(statement, Let):
+        text = f"{statement.name} = {let_expression(statement, str)}"
+        yield f"{text:<48}{_comment(statement.op, statement.origin)}"
+    elif isinstance(statement, Fold):
+        accumulator = statement.accumulator
+        text = f"{operand_text(statement.value, str)} -> {accumulator.name} {accumulator.kind}="
+        yield f"{text:<48}{_comment(accumulator.op, accumulator.origin)}"
+    else:
+        array = statement.buffer if isinstance(statement, Store) else statement.array
+        yield f"{operand_text(statement.value, str)} -> {array}[{statement.index}]"
+
+
+def _comment(op: str, origin: str) -> str:
+    return f"  # {op}" + (f"  {origin}" if origin else "")
+
+
+def _view(view: View) -> str:
+    strides = ",".join(map(str, (*view.batch_strides, view.row_stride, view.column_stride)))
+    return f"{view.buffer}+{view.offset}[{strides}]" if view.offset else f"{view.buffer}[{strides}]"

@@ -1,0 +1,32 @@
+"""The scheduler on one screen: graph -> groups -> jobs in order -> memory -> kernels.
+
+make_schedule:  Graph    -> Schedule
+  prepared:     Graph    -> Graph       results that need a copy get one; transposed products are turned around
+  grouped:      Graph    -> Grouping    which nodes share a kernel
+  jobs_of:      Grouping -> jobs        what runs, what it stores where
+  in_order:     jobs     -> kernels     operands before users, readers before the overwriting of an input
+  placed:       kernels  -> kernels     every buffer in its slot or in the arena
+"""
+
+from __future__ import annotations
+
+from ..graph import Graph
+from .arena import placed
+from .grouping import grouped
+from .jobs import Plan, jobs_of
+from .order import in_order
+from .prepare import prepared
+from .schedule import Schedule
+
+
+def make_schedule(graph: Graph) -> Schedule:
+    """Kernels, buffers and checks of one graph.
+
+    Raises ScheduleError, naming the node, for a primitive that no kernel can compute.
+    """
+    ready = prepared(graph)
+    plan: Plan = jobs_of(ready, grouped(ready))
+    buffers, kernels, arena_bytes = placed(plan, in_order(plan))
+    return Schedule(graph.name, buffers, kernels, arena_bytes, plan.checks)
+
+

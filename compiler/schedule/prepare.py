@@ -1,0 +1,56 @@
+"""Rewrites that give the scheduler what it expects; the values stay the same to the last bit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...ops.identity import copy_primitive
+from ...ops.movement import transpose_primitive
+from ..graph import Graph, Node, Result, users
+from .dots import is_dot
+
+
+def prepared(graph: Graph) -> Graph:
+    """`graph` with products turned around whose transpose is all that is read, and with copies where results need them."""
+    return _with_copies(_with_products_turned(graph))
+
+
+def _with_products_turned(graph: Graph) -> Graph:
+    """``transpose(dot(a, b))`` is ``dot(transpose(b), transpose(a))``: strides for the product, nothing for its readers."""
+    readers = users(graph)
+    kept = {result.node for result in graph.results}
+    turned = {}
+    for node in readers:
+        if _swaps_last_axes(node) and is_dot(node.args[0]):
+            product = node.args[0]
+            if len(readers[product]) == 1 and product not in kept:
+                swapped = [_swapped(arg, node) for arg in reversed(product.args)]
+                turned[node] = replace(product, args=tuple(swapped), type=node.type)
+    return graph.rewritten(turned) if turned else graph
+
+
+def _swaps_last_axes(node: Node) -> bool:
+    n = node.type.ndim
+    return node.op is transpose_primitive and node.param("permutation") == (*range(n - 2), n - 1, n - 2)
+
+
+def _swapped(arg: Node, like: Node) -> Node:
+    shape = (*arg.type.shape[:-2], arg.type.shape[-1], arg.type.shape[-2])
+    return Node(transpose_primitive, (arg,), like.params, replace(arg.type, shape=shape), arg.origin)
+
+
+def _with_copies(graph: Graph) -> Graph:
+    """A result that is an input, or a node that an earlier result is already, gets memory of its own."""
+    seen: set[Node] = set()
+    results = []
+    for result in graph.results:
+        node = result.node
+        if node.is_input or node in seen:
+            result = Result(result.name, _copy(node), result.into)
+        seen.add(node)
+        results.append(result)
+    return replace(graph, results=tuple(results))
+
+
+def _copy(node: Node) -> Node:
+    return Node(copy_primitive, (node,), (), node.type, node.origin)

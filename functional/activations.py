@@ -1,0 +1,226 @@
+"""Activations, element by element, and softmax."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..autograd.arguments import Shape, axes_of
+from ..autograd.composite import composite
+from ..autograd.grad_mode import no_grad
+from ..autograd.in_place import assign
+from ..ops import arithmetic, elementary, movement
+from ..ops import reductions as folds
+from ..ops.comparison import where
+from ..ops.pointwise import cast
+from ..ops.trigonometry import tanh as _tanh
+from ..ops.types import DType
+
+
+@composite("ReluBackward0")
+def _relu(input: Any) -> Any:
+    return where(input <= 0, 0, input)
+
+
+def relu(input: Any, inplace: bool = False) -> Any:
+    """``max(input, 0)``; the derivative at 0 is 0, NaN stays NaN."""
+    return assign(input, _relu(input)) if inplace else _relu(input)
+
+
+@composite("LeakyReluBackward0")
+def _leaky_relu(input: Any, slope: float) -> Any:
+    return where(input > 0, input, input * slope)
+
+
+def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+    """`input` where it is positive, else ``negative_slope * input``."""
+    out = _leaky_relu(input, negative_slope)
+    return assign(input, out) if inplace else out
+
+
+def prelu(input: Any, weight: Any) -> Any:
+    """`input` where it is positive, else times `weight`: one number, or one for each channel (axis 1)."""
+    if weight.numel() > 1:
+        weight = weight.reshape(-1, *(1,) * (input.ndim - 2))
+    return where(input > 0, input, input * weight)
+
+
+@composite("EluBackward0")
+def _elu(input: Any, alpha: float) -> Any:
+    positive = input > 0
+    # The branch that is not taken must not overflow: its infinity times the zero gradient would be NaN.
+    return where(positive, input, alpha * elementary.expm1(where(positive, 0, input)))
+
+
+def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """`input` where it is positive, else ``alpha * (exp(input) - 1)``."""
+    out = _elu(input, alpha)
+    return assign(input, out) if inplace else out
+
+
+#: The constants with which layers keep mean 0 and variance 1 (Klambauer et al., 2017).
+_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
+
+
+@composite("EluBackward0")
+def _selu(input: Any) -> Any:
+    positive = input > 0
+    negative = _SELU_SCALE * _SELU_ALPHA * elementary.expm1(where(positive, 0, input))
+    return where(positive, input * _SELU_SCALE, negative)
+
+
+def selu(input: Any, inplace: bool = False) -> Any:
+    """The self-normalising `elu`."""
+    return assign(input, _selu(input)) if inplace else _selu(input)
+
+
+def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """`input` where it is positive, else ``alpha * (exp(input / alpha) - 1)``."""
+    positive = input > 0
+    out = where(positive, input, alpha * elementary.expm1(where(positive, 0, input) / alpha))
+    return assign(input, out) if inplace else out
+
+
+@composite("GeluBackward0")
+def gelu(input: Any, approximate: str = "none") -> Any:
+    """`input` times the normal distribution function at `input`; "tanh" takes the usual approximation."""
+    if approximate == "tanh":
+        inner = math.sqrt(2 / math.pi) * (input + 0.044715 * (input * input * input))
+        return 0.5 * input * (1 + _tanh(inner))
+    if approximate != "none":
+        raise RuntimeError(f"approximate argument must be either none or tanh, got {approximate!r}")
+    return input * 0.5 * (1 + elementary.erf(input * math.sqrt(0.5)))
+
+
+@composite("SiluBackward0")
+def _silu(input: Any) -> Any:
+    return input * elementary.sigmoid(input)
+
+
+def silu(input: Any, inplace: bool = False) -> Any:
+    """``input * sigmoid(input)``."""
+    return assign(input, _silu(input)) if inplace else _silu(input)
+
+
+@composite("SoftplusBackward0")
+def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
+    """``log(1 + exp(beta * input)) / beta``; `input` itself where ``beta * input`` is above `threshold`."""
+    scaled = input if beta == 1 else input * beta
+    large = scaled > threshold
+    curve = elementary.log1p(elementary.exp(where(large, 0, scaled)))
+    return where(large, input, curve if beta == 1 else curve / beta)
+
+
+@composite("LogSigmoidBackward0")
+def logsigmoid(input: Any) -> Any:
+    """``log(sigmoid(input))`` without overflow."""
+    return arithmetic.minimum(input, 0) - elementary.log1p(elementary.exp(-arithmetic.abs(input)))
+
+
+@composite("HardtanhBackward0")
+def _hardtanh(input: Any, low: float, high: float) -> Any:
+    return where(input <= low, low, where(input >= high, high, input))
+
+
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+    """`input` kept between the bounds; the gradient passes strictly inside only."""
+    out = _hardtanh(input, min_val, max_val)
+    return assign(input, out) if inplace else out
+
+
+def relu6(input: Any, inplace: bool = False) -> Any:
+    """`input` kept between 0 and 6."""
+    return hardtanh(input, 0.0, 6.0, inplace)
+
+
+@composite("HardsigmoidBackward0")
+def hardsigmoid(input: Any, inplace: bool = False) -> Any:
+    """``(input + 3) / 6`` kept between 0 and 1."""
+    out = where(input <= -3, 0, where(input >= 3, 1, input / 6 + 0.5))
+    return assign(input, out) if inplace else out
+
+
+@composite("HardswishBackward0")
+def hardswish(input: Any, inplace: bool = False) -> Any:
+    """``input * hardsigmoid(input)``."""
+    out = where(input <= -3, 0, where(input >= 3, input, input * (input + 3) / 6))
+    return assign(input, out) if inplace else out
+
+
+@composite("MishBackward0")
+def mish(input: Any, inplace: bool = False) -> Any:
+    """``input * tanh(softplus(input))``."""
+    out = input * _tanh(softplus(input))
+    return assign(input, out) if inplace else out
+
+
+def softsign(input: Any) -> Any:
+    """``input / (1 + |input|)``."""
+    return input / (1 + arithmetic.abs(input))
+
+
+def tanhshrink(input: Any) -> Any:
+    """``input - tanh(input)``."""
+    return input - _tanh(input)
+
+
+def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
+    """`input` where it is above `threshold`, else `value`."""
+    out = where(input <= threshold, value, input)
+    return assign(input, out) if inplace else out
+
+
+def glu(input: Any, dim: int = -1) -> Any:
+    """The first half along `dim` times the sigmoid of the second."""
+    first, second = input.chunk(2, dim)
+    return first * elementary.sigmoid(second)
+
+
+# --------------------------------------------------------------------------------------------------------- softmax
+
+
+def _kept_sum(x: Any, axes: Shape) -> Any:
+    shape = tuple(1 if axis in axes else n for axis, n in enumerate(x.ndarray.shape))
+    return movement.reshape(folds.sum(x, axes), shape)
+
+
+def _shifted(input: Any, axes: Shape) -> Any:
+    """`input` minus its largest element: the same softmax, for which the shift counts as a constant."""
+    if not input.ndarray.size:
+        return input
+    with no_grad():
+        shape = tuple(1 if axis in axes else n for axis, n in enumerate(input.ndarray.shape))
+        top = movement.reshape(folds.amax(input, axes), shape)
+    return input - top
+
+
+def _implicit_dim(ndim: int) -> int:
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def _prepared(input: Any, dim: int | None, dtype: DType | None) -> tuple[Any, Shape]:
+    x = input if dtype is None or input.dtype is dtype else cast(input, dtype)
+    if not x.dtype.is_floating_point:
+        raise NotImplementedError(f'"softmax_lastdim_kernel_impl" not implemented for {input.dtype!r}; convert to float')
+    return x, axes_of(_implicit_dim(x.ndim) if dim is None else dim, x.ndarray.ndim)
+
+
+@composite("SoftmaxBackward0")
+def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Any:
+    """``exp(input)`` divided by its sum along `dim`."""
+    x, axes = _prepared(input, dim, dtype)
+    raised = elementary.exp(_shifted(x, axes))
+    return raised / _kept_sum(raised, axes)
+
+
+@composite("LogSoftmaxBackward0")
+def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Any:
+    """The logarithm of `softmax`, without overflow."""
+    x, axes = _prepared(input, dim, dtype)
+    shifted = _shifted(x, axes)
+    return shifted - elementary.log(_kept_sum(elementary.exp(shifted), axes))
+
+
+def softmin(input: Any, dim: int | None = None, dtype: DType | None = None) -> Any:
+    """`softmax` of ``-input``."""
+    return softmax(-input, dim, dtype=dtype)

@@ -1,0 +1,209 @@
+"""Arithmetic with PyTorch's extra arguments, and what is made of it element by element."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..autograd.composite import composite, relabel
+from ..autograd.grad_mode import no_grad
+from ..autograd.tensor import Tensor
+from ..ops import arithmetic as ops
+from ..ops import comparison, division, elementary, logic, rounding
+from ..ops.comparison import eq, where
+
+Number = bool | int | float
+
+
+def _times(x: Any, factor: Any) -> Any:
+    return x if isinstance(factor, (int, float)) and factor == 1 else x * factor
+
+
+def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """``input + alpha * other``."""
+    return ops.add(input, _times(other, alpha))
+
+
+def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """``input - alpha * other``."""
+    return ops.sub(input, _times(other, alpha))
+
+
+def rsub(input: Any, other: Any) -> Any:
+    """``other - input``."""
+    out = ops.sub(other, input)
+    relabel(out, "RsubBackward1", (input, other))
+    return out
+
+
+def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+    """``input / other``; `rounding_mode` "floor" rounds down, "trunc" towards zero, keeping integers integers."""
+    if rounding_mode is None:
+        return ops.div(input, other)
+    if rounding_mode == "floor":
+        return division.floor_divide(input, other)
+    if rounding_mode == "trunc":
+        return _div_trunc(input, other)
+    raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
+
+
+def _div_trunc(input: Any, other: Any) -> Any:
+    whole = division.fmod(input, other)
+    if whole.dtype.is_floating_point:
+        return rounding.trunc(ops.div(input, other))
+    return division.floor_divide(ops.sub(input, whole), other)
+
+
+def pow(input: Any, exponent: Any) -> Any:
+    """``input ** exponent``."""
+    out = elementary.pow(input, exponent)
+    if isinstance(exponent, Tensor):
+        relabel(out, "PowBackward1", (input, exponent))
+    return out
+
+
+@composite("PowBackward0")
+def square(input: Any) -> Any:
+    """``input * input``."""
+    return input * input
+
+
+def float_power(input: Any, exponent: Any) -> Any:
+    """``input ** exponent`` in float64."""
+    return input.double() ** (exponent.double() if isinstance(exponent, Tensor) else float(exponent))
+
+
+def positive(input: Any) -> Any:
+    """`input` itself."""
+    return input
+
+
+@composite("ReciprocalBackward0")
+def reciprocal(input: Any) -> Any:
+    """``1 / input``."""
+    return ops.div(1, input)
+
+
+@composite("ClampBackward1")
+def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
+    """`input` kept between `min` and `max` (numbers or tensors). The gradient passes inside and at the bounds.
+
+    ValueError... RuntimeError if both bounds are missing. NaN stays NaN.
+    """
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if isinstance(min, Tensor) or isinstance(max, Tensor):
+        above = input if min is None else where(comparison.lt(input, min), min, input)
+        return above if max is None else where(comparison.gt(above, max), max, above)
+    inside = None if min is None else comparison.ge(input, min)
+    if max is not None:
+        below = comparison.le(input, max)
+        inside = below if inside is None else logic.logical_and(inside, below)
+    with no_grad():
+        bounded = input if min is None else ops.maximum(input, min)
+        bounded = bounded if max is None else ops.minimum(bounded, max)
+    return where(inside, input, bounded)
+
+
+def clamp_min(input: Any, min: Any) -> Any:
+    """`input`, but nowhere below `min`."""
+    return clamp(input, min=min)
+
+
+def clamp_max(input: Any, max: Any) -> Any:
+    """`input`, but nowhere above `max`."""
+    return clamp(input, max=max)
+
+
+def lerp(input: Any, end: Any, weight: Any) -> Any:
+    """``input + weight * (end - input)``."""
+    if isinstance(weight, (int, float)) and weight >= 0.5:
+        return end - (end - input) * (1 - weight)
+    if isinstance(weight, (int, float)):
+        return input + weight * (end - input)
+    difference = end - input
+    return where(ops.abs(weight) < 0.5, input + weight * difference, end - difference * (1 - weight))
+
+
+@composite("AddcmulBackward0")
+def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """``input + value * tensor1 * tensor2``."""
+    return input + _times(tensor1, value) * tensor2
+
+
+@composite("AddcdivBackward0")
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """``input + value * tensor1 / tensor2``."""
+    return input + _times(tensor1, value) / tensor2
+
+
+def round(input: Any, *, decimals: int = 0) -> Any:
+    """Rounded to whole numbers, or to `decimals` digits; halves go to the even neighbour."""
+    if decimals == 0:
+        return rounding.round(input)
+    return rounding.round(input * 10.0**decimals) / 10.0**decimals
+
+
+def frac(input: Any) -> Any:
+    """What is behind the decimal point, with the sign of `input`."""
+    return input - rounding.trunc(input)
+
+
+@composite("NanToNumBackward0")
+def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Any:
+    """`input` with NaN (0), infinity (the largest number) and minus infinity (the smallest) replaced."""
+    if not input.dtype.is_floating_point:
+        return input.clone()
+    largest = float(_largest(input))
+    high = largest if posinf is None else posinf
+    low = -largest if neginf is None else neginf
+    out = where(eq(input, math.inf), high, where(eq(input, -math.inf), low, input))
+    return where(comparison.isnan(input), 0.0 if nan is None else nan, out)
+
+
+def _largest(x: Any) -> float:
+    return 2.0**127 * (2 - 2.0**-23) if x.dtype.itemsize == 4 else 2.0**1023 * (2 - 2.0**-52)
+
+
+def logaddexp(input: Any, other: Any) -> Any:
+    """``log(exp(input) + exp(other))`` without overflow."""
+    with no_grad():
+        top = ops.maximum(input, other)
+        top = where(comparison.isinf(top), 0.0, top)
+    return elementary.log(elementary.exp(input - top) + elementary.exp(other - top)) + top
+
+
+def hypot(input: Any, other: Any) -> Any:
+    """``sqrt(input ** 2 + other ** 2)``."""
+    return elementary.sqrt(input * input + other * other)
+
+
+def xlogy(input: Any, other: Any) -> Any:
+    """``input * log(other)``, and 0 where `input` is 0."""
+    return where(eq(input, 0), 0.0, input * elementary.log(other))
+
+
+def isclose(
+    input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    """Where ``|input - other| <= atol + rtol * |other|``; equal infinities are close, NaNs if `equal_nan`."""
+    same = eq(input, other)
+    if equal_nan:
+        same = logic.logical_or(same, logic.logical_and(comparison.isnan(input), comparison.isnan(other)))
+    if not input.dtype.is_floating_point:
+        input, other = input.double(), other.double()
+    distance = ops.abs(input - other)
+    near = distance <= atol + rtol * ops.abs(other)
+    return logic.logical_or(same, logic.logical_and(comparison.isfinite(distance), near))
+
+
+def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+    """True if all elements are close, see :func:`isclose`."""
+    return bool(isclose(input, other, rtol, atol, equal_nan).all())
+
+
+def equal(input: Any, other: Any) -> bool:
+    """True if both have the same shape and the same elements."""
+    return input.shape == other.shape and bool(eq(input, other).all())
+
+

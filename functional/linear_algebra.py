@@ -1,0 +1,177 @@
+"""Products of matrices and vectors, all made of the one batched matrix product."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..autograd.composite import composite, relabel
+from ..ops import movement
+from ..ops import reductions as folds
+from ..ops.products import dot as product
+from ..ops.types import broadcast_shapes
+from .shapes import t
+
+
+def mm(input: Any, mat2: Any) -> Any:
+    """The product of two matrices."""
+    _require_ndim("mm", (("self", input, 2), ("mat2", mat2, 2)))
+    return product(input, mat2)
+
+
+def _require_ndim(name: str, operands: Any) -> None:
+    for argument, x, ndim in operands:
+        if x.ndarray.ndim != ndim:
+            kind = {1: "a 1D tensor", 2: "a matrix", 3: "a 3D tensor"}[ndim]
+            raise RuntimeError(f"{name}: {argument} must be {kind}, got {x.ndarray.ndim}D; matmul() takes any shapes")
+
+
+@composite("BmmBackward0")
+def bmm(input: Any, mat2: Any) -> Any:
+    """The products of matching matrices in two batches."""
+    _require_ndim("bmm", (("batch1", input, 3), ("batch2", mat2, 3)))
+    if input.ndarray.shape[0] != mat2.ndarray.shape[0] or input.ndarray.shape[2] != mat2.ndarray.shape[1]:
+        b, _, k = input.ndarray.shape
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{b}, {k}] but got: "
+            f"{list(mat2.ndarray.shape[:2])}."
+        )
+    return product(input, mat2)
+
+
+@composite("MvBackward0")
+def mv(input: Any, vec: Any) -> Any:
+    """A matrix times a vector."""
+    _require_ndim("mv", (("self", input, 2), ("vec", vec, 1)))
+    (m, k), n = input.ndarray.shape, vec.ndarray.size
+    if k != n:
+        raise RuntimeError(f"size mismatch, got input ({m}), mat ({m}x{k}), vec ({n})")
+    return movement.reshape(product(input, movement.reshape(vec, (n, 1))), (m,))
+
+
+@composite("DotBackward0")
+def dot(input: Any, tensor: Any) -> Any:
+    """The scalar product of two vectors."""
+    if input.ndarray.ndim != 1 or tensor.ndarray.ndim != 1:
+        raise RuntimeError(
+            f"1D tensors expected, but got {input.ndarray.ndim}D and {tensor.ndarray.ndim}D tensors"
+        )
+    n = input.ndarray.size
+    if n != tensor.ndarray.size:
+        raise RuntimeError(
+            "inconsistent tensor size, expected tensor [{}] and src [{}] to have the same number of elements, but got "
+            "{} and {} elements respectively".format(n, tensor.ndarray.size, n, tensor.ndarray.size)
+        )
+    return movement.reshape(product(movement.reshape(input, (1, n)), movement.reshape(tensor, (n, 1))), ())
+
+
+def outer(input: Any, vec2: Any) -> Any:
+    """Each element of one vector times each of the other."""
+    _require_ndim("outer", (("self", input, 1), ("vec2", vec2, 1)))
+    return movement.reshape(input, (input.ndarray.size, 1)) * vec2
+
+
+def matmul(input: Any, other: Any) -> Any:
+    """The matrix product as ``@``: vectors as rows or columns, leading axes broadcast.
+
+    RuntimeError where the inner sizes or the batches do not fit together.
+    """
+    a, b = input.ndarray.ndim, other.ndarray.ndim
+    if a == 0 or b == 0:
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a}D and {b}D")
+    if a == 1 and b == 1:
+        return dot(input, other)
+    if a == 2 and b == 2:
+        return product(input, other)
+    if a == 2 and b == 1:
+        return mv(input, other)
+    if a == 1:
+        row = matmul(movement.reshape(input, (1, input.ndarray.size)), other)
+        return _without_axis(row, -2)
+    if b == 1:
+        return _without_axis(matmul(input, movement.reshape(other, (other.ndarray.size, 1))), -1)
+    return _by_rows(input, other) if b == 2 else _batched(input, other)
+
+
+def _without_axis(x: Any, axis: int) -> Any:
+    shape = list(x.ndarray.shape)
+    del shape[axis]
+    return movement.reshape(x, tuple(shape))
+
+
+def _by_rows(input: Any, other: Any) -> Any:
+    """All rows of a batch times one matrix: a single product."""
+    *lead, k = input.ndarray.shape
+    rows = movement.reshape(input, (math.prod(lead), k))
+    out = product(rows, other)
+    return movement.reshape(out, (*lead, other.ndarray.shape[1]))
+
+
+def _batched(input: Any, other: Any) -> Any:
+    x, y = input.ndarray.shape, other.ndarray.shape
+    batch = broadcast_shapes(x[:-2], y[:-2])
+    left = input if x[:-2] == batch else movement.broadcast(input, (*batch, *x[-2:]))
+    right = other if y[:-2] == batch else movement.broadcast(other, (*batch, *y[-2:]))
+    return product(left, right)
+
+
+@composite("AddmmBackward0")
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """``beta * input + alpha * (mat1 @ mat2)``."""
+    out = mm(mat1, mat2)
+    out = out if alpha == 1 else out * alpha
+    return out + (input if beta == 1 else input * beta)
+
+
+@composite("BaddbmmBackward0")
+def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """``beta * input + alpha * bmm(batch1, batch2)``."""
+    out = bmm(batch1, batch2)
+    out = out if alpha == 1 else out * alpha
+    return out + (input if beta == 1 else input * beta)
+
+
+@composite("AddmvBackward0")
+def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """``beta * input + alpha * (mat @ vec)``."""
+    out = mv(mat, vec)
+    out = out if alpha == 1 else out * alpha
+    return out + (input if beta == 1 else input * beta)
+
+
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """``input @ weight.T + bias``: `weight` is ``[out, in]``, `input` ``[..., in]``.
+
+    RuntimeError where the sizes do not fit together.
+    """
+    if weight.ndarray.ndim == 1:
+        out = matmul(input, weight)
+        return out if bias is None else out + bias
+    if input.ndarray.ndim == 2:
+        return product(input, t(weight)) if bias is None else addmm(bias, input, t(weight))
+    *lead, k = input.ndarray.shape
+    rows = movement.reshape(input, (math.prod(lead), k))
+    out = product(rows, t(weight)) if bias is None else addmm(bias, rows, t(weight))
+    return movement.reshape(out, (*lead, weight.ndarray.shape[0]))
+
+
+@composite("TraceBackward0")
+def trace(input: Any) -> Any:
+    """The sum of a matrix's diagonal."""
+    n = min(input.ndarray.shape)
+    square = movement.slice(input, (0, 0), (n, n), (1, 1))
+    flat = movement.reshape(square, (n * n,))
+    return folds.sum(movement.slice(flat, (0,), (n * n,), (n + 1,)), (0,))
+
+
+def vecdot(x: Any, y: Any, dim: int = -1) -> Any:
+    """The scalar products along `dim`."""
+    return (x * y).sum(dim)
+
+
+def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
+    """The p-norm distances between all rows of `x1` and all rows of `x2`."""
+    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    out = difference.norm(p, -1)
+    relabel(out, "CdistBackward0", (x1, x2))
+    return out

@@ -1,0 +1,277 @@
+"""Losses. Each takes `reduction`: "mean", "sum" or "none"."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ..autograd.composite import composite, relabel
+from ..ops import arithmetic, elementary, indexing, movement
+from ..ops import reductions as folds
+from ..ops.comparison import eq, lt, ne, where
+from ..ops.pointwise import cast
+from .activations import log_softmax, logsigmoid
+
+
+def reduced(loss: Any, reduction: str) -> Any:
+    """`loss` element by element, its sum, or its mean."""
+    if reduction == "none":
+        return loss
+    if reduction not in ("mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction; it is one of none, mean, sum")
+    total = folds.sum(loss, tuple(range(loss.ndarray.ndim)))
+    return total / loss.ndarray.size if reduction == "mean" else total
+
+
+def _warn_of_broadcasting(input: Any, target: Any) -> None:
+    if input.ndarray.shape != target.ndarray.shape:
+        warnings.warn(
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
+            "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+@composite("MseLossBackward0")
+def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
+    """The squared differences."""
+    _warn_of_broadcasting(input, target)
+    difference = input - target
+    return reduced(difference * difference, reduction)
+
+
+def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
+    """The absolute differences."""
+    _warn_of_broadcasting(input, target)
+    out = reduced(arithmetic.abs(input - target), reduction)
+    if reduction == "mean":
+        relabel(out, "MeanBackward0", (input, target))
+    return out
+
+
+@composite("SmoothL1LossBackward0")
+def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
+    """Quadratic for differences below `beta`, linear above."""
+    _warn_of_broadcasting(input, target)
+    distance = arithmetic.abs(input - target)
+    if beta == 0:
+        return reduced(distance, reduction)
+    return reduced(where(distance < beta, 0.5 * distance * distance / beta, distance - 0.5 * beta), reduction)
+
+
+@composite("HuberLossBackward0")
+def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
+    """Quadratic for differences up to `delta`, linear above with slope `delta`."""
+    _warn_of_broadcasting(input, target)
+    distance = arithmetic.abs(input - target)
+    loss = where(distance <= delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta))
+    return reduced(loss, reduction)
+
+
+# ------------------------------------------------------------------------------------------------------------ classes
+
+
+def _class_axis(ndim: int) -> int:
+    return 0 if ndim == 1 else 1
+
+
+def _check_classes(input: Any, target: Any) -> None:
+    shape, axis = input.ndarray.shape, _class_axis(input.ndarray.ndim)
+    if not shape:
+        raise ValueError("nll_loss and cross_entropy need one score for each class, got a 0-d input")
+    expected = shape[:axis] + shape[axis + 1 :]
+    if len(shape) > 1 and target.ndarray.ndim and target.ndarray.shape[:1] != shape[:1]:
+        raise ValueError(
+            f"Expected input batch_size ({shape[0]}) to match target batch_size ({target.ndarray.shape[0]})."
+        )
+    if target.ndarray.shape != expected:
+        raise RuntimeError(f"Expected target size {list(expected)}, got {list(target.ndarray.shape)}")
+    if target.dtype.is_floating_point or target.dtype.category == 0:
+        raise RuntimeError(
+            f"expected scalar type Long but found {target.dtype!r} for the target: classes are integers, e.g. y.long()"
+        )
+
+
+def _picked(x: Any, target: Any, axis: int) -> Any:
+    """``x[n, target[n], ...]``."""
+    shape = target.ndarray.shape
+    index = movement.reshape(target, (*shape[:axis], 1, *shape[axis:]))
+    return movement.reshape(indexing.gather(x, index, axis), shape)
+
+
+@composite("NllLossBackward0")
+def nll_loss(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: None = None,
+    ignore_index: int = -100,
+    reduce: None = None,
+    reduction: str = "mean",
+) -> Any:
+    """Minus the log-probability of each target class.
+
+    `input` is ``[N, C, ...]`` (or ``[C]``), `target` int64 ``[N, ...]``; targets equal to `ignore_index` count nothing.
+    The mean is weighted by `weight`, one number for each class.
+    """
+    _check_classes(input, target)
+    target = cast(target, _INT64) if target.dtype is not _INT64 else target
+    counted = ne(target, ignore_index)
+    safe = where(counted, target, 0)
+    axis = _class_axis(input.ndarray.ndim)
+    loss = -_picked(input, safe, axis)
+    scale = cast(counted, input.dtype) if weight is None else where(counted, _class_weights(weight, safe), 0)
+    loss = where(counted, loss if weight is None else loss * scale, 0)
+    if reduction == "mean":
+        every = tuple(range(loss.ndarray.ndim))
+        return folds.sum(loss, every) / folds.sum(scale, every)
+    return reduced(loss, reduction)
+
+
+_INT64 = folds.int64
+
+
+def _class_weights(weight: Any, target: Any) -> Any:
+    return indexing.take(weight, target)
+
+
+def cross_entropy(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: None = None,
+    ignore_index: int = -100,
+    reduce: None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Any:
+    """`nll_loss` of `log_softmax`: `input` holds scores ``[N, C, ...]``, `target` classes (int64) or probabilities.
+
+    ValueError or RuntimeError where shapes or types do not fit together.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.cross_entropy(tg.zeros(1, 2), tg.tensor([1]))
+    tensor(0.6931)
+    """
+    logs = log_softmax(input, _class_axis(input.ndarray.ndim))
+    if target.dtype.is_floating_point:
+        return _soft_cross_entropy(logs, target, weight, reduction, label_smoothing)
+    hard = nll_loss(logs, target, weight, None, ignore_index, None, reduction)
+    if not label_smoothing:
+        return hard
+    smooth = _smoothing(logs, target, weight, ignore_index, reduction)
+    return (1 - label_smoothing) * hard + smooth * (label_smoothing / input.ndarray.shape[_class_axis(input.ndim)])
+
+
+def _along_classes(weight: Any, ndim: int) -> Any:
+    return weight if ndim == 1 else movement.reshape(weight, (weight.ndarray.size, *(1,) * (ndim - 2)))
+
+
+def _smoothing(logs: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
+    """What label smoothing adds: every class's loss, averaged as the hard loss is."""
+    ndim = logs.ndarray.ndim
+    counted = ne(target, ignore_index)
+    weighted = logs if weight is None else logs * _along_classes(weight, ndim)
+    loss = where(counted, -folds.sum(weighted, (_class_axis(ndim),)), 0)
+    if reduction != "mean":
+        return reduced(loss, reduction)
+    every = tuple(range(loss.ndarray.ndim))
+    if weight is None:
+        return folds.sum(loss, every) / folds.sum(cast(counted, logs.dtype), every)
+    scale = where(counted, _class_weights(weight, where(counted, target, 0)), 0)
+    return folds.sum(loss, every) / folds.sum(scale, every)
+
+
+def _soft_cross_entropy(logs: Any, target: Any, weight: Any, reduction: str, smoothing: float) -> Any:
+    """Cross entropy with probabilities as targets; the mean is over the batch."""
+    if target.ndarray.shape != logs.ndarray.shape:
+        raise RuntimeError(f"Expected floating point target of shape {list(logs.shape)}, got {list(target.shape)}")
+    ndim = logs.ndarray.ndim
+    axis = _class_axis(ndim)
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / logs.ndarray.shape[axis]
+    weighted = logs if weight is None else logs * _along_classes(weight, ndim)
+    loss = -folds.sum(weighted * target, (axis,))
+    return reduced(loss, reduction)
+
+
+# ------------------------------------------------------------------------------------------------------ probabilities
+
+
+def _check_same_shape(input: Any, target: Any) -> None:
+    if input.ndarray.shape != target.ndarray.shape:
+        raise ValueError(
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated. "
+            "Please ensure they have the same size."
+        )
+
+
+@composite("BinaryCrossEntropyBackward0")
+def binary_cross_entropy(
+    input: Any, target: Any, weight: Any = None, size_average: None = None, reduce: None = None, reduction: str = "mean"
+) -> Any:
+    """The cross entropy of probabilities in [0, 1]; logarithms are kept above -100, as in PyTorch."""
+    _check_same_shape(input, target)
+    loss = (target - 1) * _log_above(1 - input) - target * _log_above(input)
+    return reduced(loss if weight is None else loss * weight, reduction)
+
+
+def _log_above(p: Any) -> Any:
+    """log(p), not below -100, with a derivative that is not below that at the smallest p told apart from 0."""
+    log = elementary.log(p)
+    return where(lt(log, -100.0), -100.0, log)
+
+
+@composite("BinaryCrossEntropyWithLogitsBackward0")
+def binary_cross_entropy_with_logits(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: None = None,
+    reduce: None = None,
+    reduction: str = "mean",
+    pos_weight: Any = None,
+) -> Any:
+    """`binary_cross_entropy` of ``sigmoid(input)`` without overflow; `pos_weight` weighs the positive targets."""
+    if input.ndarray.shape != target.ndarray.shape:
+        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    log = logsigmoid(input)
+    if pos_weight is not None:
+        log = log * ((pos_weight - 1) * target + 1)
+    loss = (1 - target) * input - log
+    return reduced(loss if weight is None else loss * weight, reduction)
+
+
+def kl_div(
+    input: Any,
+    target: Any,
+    size_average: None = None,
+    reduce: None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Any:
+    """``target * (log(target) - input)``: `input` holds log-probabilities; "batchmean" divides by the batch."""
+    if log_target:
+        loss = elementary.exp(target) * (target - input)
+    else:
+        safe = where(eq(target, 0), 1.0, target)
+        loss = target * elementary.log(safe) - target * input
+    if reduction == "batchmean":
+        return reduced(loss, "sum") / input.ndarray.shape[0]
+    return reduced(loss, reduction)
+
+
+def gaussian_nll_loss(
+    input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Any:
+    """Minus the log-likelihood of `target` under normal distributions, up to a constant."""
+    safe = arithmetic.maximum(var, eps)
+    loss = 0.5 * (elementary.log(safe) + (input - target) ** 2 / safe)
+    return reduced(loss + 0.9189385332046727 if full else loss, reduction)
+
+
+def poisson_nll_loss(input: Any, target: Any, log_input: bool = True, eps: float = 1e-8, reduction: str = "mean") -> Any:
+    """Minus the log-likelihood of `target` under Poisson distributions, without the term of target alone."""
+    loss = elementary.exp(input) - target * input if log_input else input - target * elementary.log(input + eps)
+    return reduced(loss, reduction)

@@ -1,0 +1,260 @@
+"""Folds over axes, with PyTorch's arguments."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..autograd.arguments import Shape, axes_of, axis_of
+from ..autograd.composite import composite, relabel
+from ..autograd.grad_mode import no_grad
+from ..ops import arithmetic, comparison, elementary, indexing, movement
+from ..ops import reductions as ops
+from ..ops.comparison import eq, where
+from ..ops.pointwise import cast
+from ..ops.types import DType
+
+
+class ValuesAndIndices(NamedTuple):
+    """Extreme or sorted values and where they stood."""
+
+    values: Any
+    indices: Any
+
+
+def in_dtype(x: Any, dtype: DType | None) -> Any:
+    """`x`, cast where `dtype` asks for another type."""
+    return x if dtype is None or x.dtype is dtype else cast(x, dtype)
+
+
+def kept(x: Any, shape: Shape, axes: Shape) -> Any:
+    """`x`, folded over `axes` of `shape`, with these axes back as extents of 1."""
+    return movement.reshape(x, tuple(1 if axis in axes else n for axis, n in enumerate(shape)))
+
+
+def _fold(op: Callable[[Any, Shape], Any], x: Any, dim: Any, keepdim: bool) -> Any:
+    shape = x.ndarray.shape
+    axes = axes_of(dim, len(shape))
+    out = op(x, axes)
+    return kept(out, shape, axes) if keepdim and shape else out
+
+
+def _titled(out: Any, x: Any, name: str, dim: Any) -> Any:
+    relabel(out, f"{name}Backward{0 if dim is None else 1}", (x,))
+    return out
+
+
+def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: DType | None = None) -> Any:
+    """The sum over `dim` (all axes without it); bool and integers are summed in int64."""
+    x = in_dtype(input, dtype or ops.sum_dtype(input.dtype))
+    return _titled(_fold(ops.sum, x, dim, keepdim), input, "Sum", dim)
+
+
+def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Any:
+    """The product over `dim` (all axes without it); bool and integers are multiplied in int64."""
+    x = in_dtype(input, dtype or ops.sum_dtype(input.dtype))
+    return _titled(_fold(ops.prod, x, dim, keepdim), input, "Prod", dim)
+
+
+def _count(x: Any, dim: Any) -> int:
+    n = 1
+    for axis in axes_of(dim, x.ndarray.ndim):
+        n *= x.ndarray.shape[axis]
+    return n
+
+
+def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: DType | None = None) -> Any:
+    """The mean over `dim` (all axes without it). RuntimeError for integers, unless `dtype` is floating."""
+    x = in_dtype(input, dtype)
+    if not x.dtype.is_floating_point:
+        name = "Bool" if x.dtype.category == 0 else "Long" if x.dtype.itemsize == 8 else "Int"
+        raise RuntimeError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+            f"Got: {name}. Convert it first, e.g. with .float()."
+        )
+    return _titled(_fold(ops.sum, x, dim, keepdim) / _count(x, dim), input, "Mean", dim)
+
+
+def var(
+    input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, correction: float | None = None
+) -> Any:
+    """The variance over `dim`; divided by n - 1, by n if not `unbiased`, or by n - `correction`."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    correction = float(unbiased) if correction is None else correction
+    return _titled(_variance("var", input, dim, keepdim, correction), input, "Var", None)
+
+
+def _variance(name: str, x: Any, dim: Any, keepdim: bool, correction: float) -> Any:
+    if not x.dtype.is_floating_point:
+        raise RuntimeError(f"{name} only support floating point and complex dtypes. Convert first, e.g. with .float().")
+    count = _count(x, dim)
+    if count <= correction:
+        warnings.warn(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
+            "(input numel divided by output numel).",
+            UserWarning,
+            stacklevel=3,
+        )
+    centred = x - _fold(ops.sum, x, dim, True) / count
+    return _fold(ops.sum, centred * centred, dim, keepdim) / max(0, count - correction)
+
+
+def _root(squares: Any) -> Any:
+    """The square root whose derivative at 0 is 0."""
+    zero = eq(squares, 0)
+    return where(zero, 0.0, elementary.sqrt(where(zero, 1.0, squares)))
+
+
+def std(
+    input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, correction: float | None = None
+) -> Any:
+    """The standard deviation over `dim`, see `var`. Where it is 0, its gradient is 0."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    correction = float(unbiased) if correction is None else correction
+    return _titled(_root(_variance("std", input, dim, keepdim, correction)), input, "Std", None)
+
+
+def var_mean(input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False) -> tuple[Any, Any]:
+    """`var` and `mean` together."""
+    return var(input, dim, unbiased, keepdim), mean(input, dim, keepdim)
+
+
+def std_mean(input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False) -> tuple[Any, Any]:
+    """`std` and `mean` together."""
+    return std(input, dim, unbiased, keepdim), mean(input, dim, keepdim)
+
+
+def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: DType | None = None) -> Any:
+    """The p-norm of the elements over `dim` (2 unless `p` says otherwise). Where it is 0, its gradient is 0."""
+    x = in_dtype(input, dtype)
+    if p in ("fro", None, 2):
+        out = _root(_fold(ops.sum, x * x, dim, keepdim))
+    elif p == 1:
+        out = _fold(ops.sum, arithmetic.abs(x), dim, keepdim)
+    elif p in (float("inf"), float("-inf")):
+        out = _fold(ops.amax if p > 0 else ops.amin, arithmetic.abs(x), dim, keepdim)
+    elif p == 0:
+        out = _fold(ops.sum, cast(comparison.ne(x, 0), x.dtype), dim, keepdim)
+    else:
+        out = elementary.pow(_fold(ops.sum, elementary.pow(arithmetic.abs(x), p), dim, keepdim), 1 / p)
+    relabel(out, "LinalgVectorNormBackward0", (input,))
+    return out
+
+
+# --------------------------------------------------------------------------------------------------------- extremes
+
+
+@composite("AmaxBackward0")
+def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
+    """The largest element over `dim`; ties share the gradient evenly."""
+    return _fold(ops.amax, input, dim, keepdim)
+
+
+@composite("AminBackward0")
+def amin(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
+    """The smallest element over `dim`; ties share the gradient evenly."""
+    return _fold(ops.amin, input, dim, keepdim)
+
+
+def _extreme(name: str, fold: Any, position: Any, pairwise: Any) -> Callable[..., Any]:
+    title = name.capitalize()
+
+    def extreme(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        if dim is None:
+            if not input.ndarray.size:
+                raise RuntimeError(
+                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+                    "Specify the reduction dim with the 'dim' argument."
+                )
+            out = fold(input, axes_of(None, input.ndarray.ndim))
+            relabel(out, f"{title}Backward1", (input,))
+            return out
+        if not isinstance(dim, int):
+            return pairwise(input, dim)
+        indices = _position(position, input, dim, True)
+        values = along(input, indices, dim)
+        if not keepdim and input.ndarray.ndim:
+            values, indices = (_without(v, axis_of(dim, input.ndarray.ndim)) for v in (values, indices))
+        relabel(values, f"{title}Backward0", (input,))
+        return ValuesAndIndices(values, indices)
+
+    extreme.__name__ = extreme.__qualname__ = name
+    extreme.__doc__ = (
+        f"The {name} of all elements; with an axis, (values, indices) along it; with a tensor, {name}imum(input, it)."
+    )
+    return extreme
+
+
+def _without(x: Any, axis: int) -> Any:
+    return movement.reshape(x, x.ndarray.shape[:axis] + x.ndarray.shape[axis + 1 :])
+
+
+def along(x: Any, indices: Any, dim: int) -> Any:
+    """The elements of `x` at `indices` along `dim`; both may be 0-d."""
+    if x.ndarray.ndim == 0:
+        return movement.reshape(indexing.gather(movement.reshape(x, (1,)), movement.reshape(indices, (1,)), 0), ())
+    return indexing.gather(x, indices, axis_of(dim, x.ndarray.ndim))
+
+
+def _position(op: Callable[[Any, int], Any], x: Any, dim: int | None, keepdim: bool) -> Any:
+    shape = x.ndarray.shape
+    if dim is None or not shape:
+        axis_of(dim or 0, len(shape))
+        found = op(movement.reshape(x, (x.ndarray.size,)), 0)
+        return kept(found, shape, tuple(range(len(shape)))) if keepdim else found
+    axis = axis_of(dim, len(shape))
+    found = op(x, axis)
+    return kept(found, shape, (axis,)) if keepdim else found
+
+
+max = _extreme("max", ops.amax, ops.argmax, arithmetic.maximum)
+min = _extreme("min", ops.amin, ops.argmin, arithmetic.minimum)
+
+
+def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Where the largest element stands first, along `dim` or in the flattened tensor."""
+    return _position(ops.argmax, input, dim, keepdim)
+
+
+def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Where the smallest element stands first, along `dim` or in the flattened tensor."""
+    return _position(ops.argmin, input, dim, keepdim)
+
+
+# ------------------------------------------------------------------------------------------------- truth and logsumexp
+
+
+def all(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Whether every element over `dim` is not 0."""
+    return _fold(ops.all, input, dim, keepdim)
+
+
+def any(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Whether some element over `dim` is not 0."""
+    return _fold(ops.any, input, dim, keepdim)
+
+
+def count_nonzero(input: Any, dim: Any = None) -> Any:
+    """How many elements over `dim` are not 0."""
+    return sum(comparison.ne(input, 0), dim)
+
+
+@composite("LogsumexpBackward0")
+def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
+    """``log(sum(exp(input)))`` over `dim` without overflow."""
+    if not input.ndarray.size:
+        return elementary.log(_fold(ops.sum, elementary.exp(input), dim, keepdim))
+    with no_grad():
+        # Shifting by the largest element changes nothing but the range; an infinite one cannot be subtracted.
+        top = _fold(ops.amax, input, dim, True)
+        top = where(comparison.isinf(top), 0.0, top)
+    summed = _fold(ops.sum, elementary.exp(input - top), dim, True)
+    out = elementary.log(summed) + top
+    return out if keepdim else movement.reshape(out, _folded(input.ndarray.shape, axes_of(dim, input.ndarray.ndim)))
+
+
+def _folded(shape: Shape, axes: Shape) -> Shape:
+    return tuple(n for axis, n in enumerate(shape) if axis not in axes)

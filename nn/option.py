@@ -1,0 +1,37 @@
+"""Options of modules: attributes that decide what a module computes, such as `training` or a dropout's `p`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..autograd.watch import changes, watcher
+from .naming import path_of
+
+
+class Option:
+    """A data descriptor: an instance attribute whose reads are guards of a recording.
+
+    A compiled function notices when it is set to something else and records anew.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        value = self._value(instance)
+        listening = watcher()
+        if listening is not None:
+            listening.read(f"{self.name} of {path_of(instance)}", lambda: self._value(instance), value)
+        return value
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        changes.count += 1
+        instance.__dict__[self.name] = value
+
+    def _value(self, instance: Any) -> Any:
+        try:
+            return instance.__dict__[self.name]
+        except KeyError:
+            raise AttributeError(f"{type(instance).__name__!r} object has no attribute {self.name!r}") from None

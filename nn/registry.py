@@ -1,0 +1,138 @@
+"""Attributes of modules: parameters, buffers and submodules are kept in registries of their own."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from ..autograd.tensor import Tensor
+from ..autograd.watch import WatchedDict, declare_read, watcher
+from .naming import path_of
+from .parameter import Parameter
+
+_REGISTRIES = ("_parameters", "_buffers", "_modules")
+
+
+class Registry:
+    """Sorts what is assigned into `_parameters`, `_buffers` and `_modules`, and finds it there again.
+
+    Compiled functions notice what is rebound in the registries.
+    """
+
+    _parameters: WatchedDict
+    _buffers: WatchedDict
+    _modules: WatchedDict
+    _non_persistent_buffers_set: set[str]
+
+    def __init__(self) -> None:
+        self.__dict__.update({registry: WatchedDict() for registry in _REGISTRIES})
+        self.__dict__["_non_persistent_buffers_set"] = set()
+
+    # -------------------------------------------------------------------------------------------------- registering
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Add a parameter under `name`; None reserves the name for one that is missing."""
+        self._check_name("parameter", "parameters", name, self.__dict__.get("_parameters"))
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(
+                f"cannot assign '{type(param).__name__}' object to parameter '{name}' (nn.Parameter or None required). "
+                "Wrap the tensor: nn.Parameter(tensor)."
+            )
+        if param is not None and param.grad_fn is not None:
+            raise ValueError(
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. "
+                "Compute the value in forward() instead."
+            )
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Add a tensor that is state but no parameter; with ``persistent=False`` it is left out of ``state_dict``."""
+        self._check_name("buffer", "buffer", name, self.__dict__.get("_buffers"))
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' (Tensor or None required)")
+        self._buffers[name] = tensor
+        self._non_persistent_buffers_set.discard(name)
+        if not persistent:
+            self._non_persistent_buffers_set.add(name)
+
+    def add_module(self, name: str, module: Any) -> None:
+        """Add a submodule under `name`; None reserves the name."""
+        self._check_name("module", "module", name, self.__dict__.get("_modules"))
+        if module is not None and not isinstance(module, Registry):
+            raise TypeError(f"{type(module).__name__} is not a Module subclass")
+        self._modules[name] = module
+
+    register_module = add_module
+
+    def _check_name(self, what: str, plural: str, name: Any, registry: WatchedDict | None) -> None:
+        if registry is None:
+            raise AttributeError(f"cannot assign {plural} before Module.__init__() call; call super().__init__() first")
+        if not isinstance(name, str):
+            raise TypeError(f"{what} name should be a string. Got {type(name).__name__}")
+        if "." in name:
+            raise KeyError(f'{what} name can\'t contain ".", got: {name}')
+        if name == "":
+            raise KeyError(f'{what} name can\'t be empty string ""')
+        if hasattr(self, name) and name not in registry:
+            raise KeyError(f"attribute '{name}' already exists")
+
+    # --------------------------------------------------------------------------------------------------- attributes
+
+    def __getattr__(self, name: str) -> Any:
+        for kind in _REGISTRIES:
+            registry = self.__dict__.get(kind)
+            if registry is not None and name in registry:
+                if watcher() is not None:
+                    return declare_read(f"{path_of(self)}.{name}", functools.partial(registry.get, name))
+                return registry[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Parameter):
+            self._forget(name, keep="_parameters")
+            self.register_parameter(name, value)
+        elif isinstance(value, Registry):
+            self._forget(name, keep="_modules")
+            self.add_module(name, value)
+        elif not self._replace(name, value):
+            object.__setattr__(self, name, value)
+
+    def _replace(self, name: str, value: Any) -> bool:
+        """Put `value` into the registry that has `name`; False if none has."""
+        if name in self.__dict__.get("_parameters", ()):
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{type(value).__name__}' as parameter '{name}' (nn.Parameter or None expected)"
+                )
+            self._parameters[name] = None
+        elif name in self.__dict__.get("_modules", ()):
+            if value is not None:
+                raise TypeError(f"cannot assign '{type(value).__name__}' as child module '{name}' (nn.Module or None expected)")
+            self._modules[name] = None
+        elif name in self.__dict__.get("_buffers", ()):
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(f"cannot assign '{type(value).__name__}' as buffer '{name}' (Tensor or None expected)")
+            self._buffers[name] = value
+        else:
+            return False
+        return True
+
+    def _forget(self, name: str, keep: str) -> None:
+        """Take `name` away everywhere but in the registry `keep`."""
+        self.__dict__.pop(name, None)
+        for kind in _REGISTRIES:
+            if kind != keep and name in self.__dict__.get(kind, ()):
+                del self.__dict__[kind][name]
+        self.__dict__.get("_non_persistent_buffers_set", set()).discard(name)
+
+    def __delattr__(self, name: str) -> None:
+        for kind in _REGISTRIES:
+            if name in self.__dict__.get(kind, ()):
+                del self.__dict__[kind][name]
+                self._non_persistent_buffers_set.discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        registered = [name for kind in _REGISTRIES for name in self.__dict__.get(kind, ())]
+        return sorted({*object.__dir__(self), *registered})

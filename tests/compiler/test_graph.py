@@ -1,0 +1,101 @@
+"""Nodes and graphs: order, identity, structure; and the reference evaluation."""
+
+import numpy as np
+import pytest
+
+from tracegrad.compiler.evaluate import evaluate_graph
+from tracegrad.compiler.graph import Builder, Graph, Origin, Result, topological, users
+from tracegrad.compiler.text import parse
+from tracegrad.ops.core import interpreting
+from tracegrad.ops.reductions import sum as sum_op
+from tracegrad.ops.trigonometry import tanh
+from tracegrad.ops.types import Type, float32
+
+
+def build(function, *shapes):
+    builder = Builder()
+    inputs = [builder.input(name, Type(float32, shape)) for name, shape in zip("xyz", shapes, strict=False)]
+    with interpreting(builder):
+        return Graph("f", tuple(inputs), (Result("out", function(*inputs)),))
+
+
+def test_order_has_operands_before_users_and_no_dead_nodes():
+    graph = build(lambda x, y: [x * y, tanh(x) + y][1], (2,), (2,))
+    assert [n.op.name for n in graph.nodes()] == ["input", "input", "tanh", "add"]
+
+
+def test_deep_graphs_need_no_recursion():
+    def deep(x):
+        for _ in range(20_000):
+            x = tanh(x)
+        return x
+
+    graph = build(deep, (1,))
+    assert len(topological([graph.result("out")])) == 20_001
+    assert parse(str(graph)) == graph
+    assert evaluate_graph(graph, {"x": np.ones(1, np.float32)})["out"][0] < 0.01
+
+
+def test_users_are_listed_once_and_in_order():
+    graph = build(lambda x: x * x + x, (2,))
+    x, product, total = graph.nodes()
+    assert users(graph) == {x: [product, total], product: [total], total: []}
+
+
+def test_graphs_compare_by_structure_and_nodes_by_identity():
+    one, two = build(lambda x: x + 1, (2,)), build(lambda x: x + 1, (2,))
+    assert one == two and hash(one) == hash(two)
+    assert one.result("out") is not two.result("out") and one.result("out") != two.result("out")
+
+
+@pytest.mark.parametrize("other", [lambda x: x + 2, lambda x: x - 1, lambda x: 1 + x, lambda x: x + 1 + 0])
+def test_graphs_with_another_structure_differ(other):
+    assert build(lambda x: x + 1, (2,)) != build(other, (2,))
+
+
+def test_zeros_of_different_sign_differ():
+    assert build(lambda x: x + 0.0, (2,)) != build(lambda x: x + -0.0, (2,))
+
+
+def test_origins_do_not_count():
+    builder = Builder(Origin("model.py", 3))
+    x = builder.input("x", Type(float32, (2,)))
+    with interpreting(builder):
+        placed = Graph("f", (x,), (Result("out", x + 1),))
+    assert placed == build(lambda x: x + 1, (2,))
+
+
+def test_substitution_reads_the_replacement_everywhere():
+    graph = build(lambda x, y: tanh(x) * tanh(x), (2,), (2,))
+    x, y = graph.inputs
+    assert graph.substituted({x: y}) == build(lambda x, y: tanh(y) * tanh(y), (2,), (2,))
+
+
+def test_evaluation_of_each_result():
+    graph = parse(
+        """
+        graph f(x: f32[2,3], n: i64[]):
+          %0: f32[2] = sum x axes=(1,)
+          %1: f32[2] = cast %0 dtype=f32
+          %2: i64[] = mul n, 3i64
+          return total=%1
+          update n as tripled = %2
+        """
+    )
+    n = np.array(5)
+    results = evaluate_graph(graph, {"x": np.ones((2, 3), np.float32), "n": n})
+    assert results["total"].tolist() == [3, 3] and results["tripled"] == 15 and n == 5
+
+
+def test_results_are_memory_of_their_own():
+    graph = build(lambda x: x, (2,))
+    x = np.ones(2, np.float32)
+    assert not np.shares_memory(evaluate_graph(graph, {"x": x})["out"], x)
+
+
+def test_missing_and_mistyped_inputs_are_named():
+    graph = build(lambda x: sum_op(x, (0,)), (2,))
+    with pytest.raises(ValueError, match=r"no value for the input x: f32\[2\]"):
+        evaluate_graph(graph, {})
+    with pytest.raises(TypeError, match=r"the input x is f64\[2\], wanted f32\[2\]"):
+        evaluate_graph(graph, {"x": np.ones(2)})

@@ -1,0 +1,136 @@
+"""Random numbers against stored ones of PyTorch 2.13, drawn one after another from one generator."""
+
+import numpy as np
+import pytest
+from expected.compare import STORE
+from expected.random_draws import LAYOUTS, SEEDS, draws, ends, probabilities, weights
+
+from tracegrad.autograd import random
+from tracegrad.autograd.generator import Generator
+from tracegrad.autograd.tensor import make
+from tracegrad.ops.random import random_seed, random_words
+from tracegrad.ops.types import dtype_named
+
+SHAPES = {"transposed": (6, 8), "strided": (8, 6), "permuted": (3, 5, 4)}
+# In elements: as PyTorch lays out (8, 6).t(), (8, 12)[:, ::2] and (4, 3, 5).permute(1, 2, 0).
+STRIDES = {"transposed": (1, 6), "strided": (12, 2), "permuted": (5, 1, 15)}
+
+# Everything else is equal bit for bit. Normal numbers reach 4.5 here, where one rounding of float32 is 2.4e-7; the log,
+# sin and cos of two libraries differ by one each. float64 likewise, and its uniform numbers: PyTorch fuses product and
+# sum there.
+ROUNDINGS = {
+    ("randn", "float32"): 1e-6,
+    ("normal", "float32"): 1e-6,
+    ("randn", "float64"): 2e-15,
+    ("normal", "float64"): 2e-15,
+    ("uniform", "float64"): 2e-16,
+    ("exponential", "float64"): 2e-15,
+    ("exponential", "float32"): 5e-7,
+}
+
+
+def draw(kind, where, dtype_name, rest, generator):
+    dtype = dtype_named(dtype_name)
+    if kind == "randint":
+        return random.randint(*rest, (where,), dtype, generator)
+    if kind == "randperm":
+        return random.randperm(where, dtype, generator)
+    if kind == "bernoulli":
+        return random.bernoulli(make(probabilities(where, dtype_name)), generator)
+    if kind == "multinomial":
+        return random.multinomial(make(weights(dtype_name)), *rest, generator)
+    layout = {"generator": generator}
+    shape = (where,)
+    if where in LAYOUTS:
+        shape = SHAPES[where]
+        layout["strides"] = tuple(dtype.itemsize * s for s in STRIDES[where])
+    if kind == "bernoulli_with":
+        return random.bernoulli_with(*rest, shape, dtype, **layout)
+    return getattr(random, kind)(shape, dtype, *rest, **layout)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_draws_are_those_of_pytorch(seed):
+    with np.load(STORE / "random_draws.npz") as file:
+        stored = {key.split(" ")[1]: file[key] for key in file.files if key.startswith(f"{seed} ")}
+    generator = Generator().manual_seed(seed)
+    used = dict.fromkeys(stored, 0)
+    for kind, where, dtype, rest in draws():
+        drawn = draw(kind, where, dtype, rest, generator)
+        assert drawn.ndarray.dtype == (np.int64 if kind == "multinomial" else dtype)
+        actual = ends(drawn.ndarray)
+        name = actual.dtype.name
+        expected = stored[name][used[name] : used[name] + actual.size]
+        used[name] += actual.size
+        tolerance = ROUNDINGS.get((kind, dtype), 0.0)
+        np.testing.assert_allclose(actual, expected, tolerance, tolerance, err_msg=f"{kind} {where} {dtype} {rest}")
+    assert all(used[name] == stored[name].size for name in used if name != "state")
+    np.testing.assert_array_equal(generator.get_state().ndarray, stored["state"])
+
+
+def test_results_own_their_memory():
+    """A drawn tensor is no view: in-place writes and gradients have nothing to do with how it was made."""
+    generator = Generator()
+    for what in draws():
+        assert draw(*what, generator).base is None, what
+
+
+@pytest.mark.parametrize("position", [0, 1, 300, 623, 624])
+@pytest.mark.parametrize("count", [0, 1, 623, 624, 625, 2000])
+def test_words_are_those_of_numpy(position, count):
+    reference = np.random.RandomState(5)
+    reference.randint(0, 2**32, position, np.uint32)
+    state, _ = random_words(random_seed(np.int64(5)), position)
+    before = state.ndarray.copy()
+    after, words = random_words(state, count)
+    expected = reference.randint(0, 2**32, count, np.uint32)
+    np.testing.assert_array_equal(words.ndarray.view(np.uint32), expected)
+    np.testing.assert_array_equal(after.ndarray, numpy_state(reference))
+    np.testing.assert_array_equal(state.ndarray, before)
+
+
+def numpy_state(reference):
+    _, key, position, *_ = reference.get_state()
+    return np.append(key, np.uint32(position)).view(np.int32)
+
+
+def test_permutations_are_permutations():
+    generator = Generator().manual_seed(3)
+    for n in (0, 1, 2, 1000):
+        assert sorted(random.randperm(n, generator=generator).ndarray.tolist()) == list(range(n))
+
+
+@pytest.mark.parametrize(
+    "make_draw, error, words",
+    [
+        (lambda f, i: random.randint(5, 5, (2,)), RuntimeError, "'from' to be less than 'to', but got from=5 >= to=5"),
+        (lambda f, i: random.randint(0, 2**33, (), dtype_named("int32")), RuntimeError, "to - 1 is out of bounds"),
+        (lambda f, i: random.randint(-1, 1, (2,), dtype_named("bool")), RuntimeError, "from is out of bounds for bool"),
+        (lambda f, i: random.rand((2,), i), NotImplementedError, "not implemented for 'Long'"),
+        (lambda f, i: random.randn((2,), i), NotImplementedError, "\"normal_kernel_cpu\" not implemented for 'Long'"),
+        (lambda f, i: random.uniform((2,), f, 2, 1), RuntimeError, "found from=2 > to=1"),
+        (lambda f, i: random.normal((2,), f, 0, -1), RuntimeError, "normal expects std >= 0.0, but found std -1"),
+        (lambda f, i: random.normal_around(0.0, make(np.array([-1.0]))), RuntimeError, "all elements of std >= 0.0"),
+        (lambda f, i: random.bernoulli_with(1.5, (2,), f), RuntimeError, r"p to be in \[0, 1\], but got p=1.5"),
+        (lambda f, i: random.bernoulli(make(np.array([1.5]))), RuntimeError, "p_in >= 0 && p_in <= 1"),
+        (lambda f, i: random.exponential((2,), f, 0), RuntimeError, "exponential_ expects lambda > 0.0"),
+        (lambda f, i: random.geometric((2,), f, 1), RuntimeError, r"p to be in \(0, 1\)"),
+        (lambda f, i: random.randperm(-1), RuntimeError, "negative dimension -1"),
+        (lambda f, i: random.multinomial(make(np.ones(2)), 3), RuntimeError, "cannot sample n_sample > prob_dist.size"),
+        (lambda f, i: random.multinomial(make(np.ones(2)), 0), RuntimeError, "cannot sample n_sample <= 0"),
+        (lambda f, i: random.multinomial(make(np.zeros(2)), 1), RuntimeError, "sum of probabilities <= 0"),
+        (lambda f, i: random.multinomial(make(np.array([-1.0, 2])), 1), RuntimeError, "`inf`, `nan` or element < 0"),
+        (lambda f, i: random.multinomial(make(np.ones(2, np.int64)), 1), RuntimeError, "only supports floating-point"),
+        (lambda f, i: random.multinomial(make(np.ones((1, 1, 1))), 1), RuntimeError, "must be 1 or 2 dim"),
+    ],
+)
+def test_impossible_draws_are_refused(make_draw, error, words):
+    with pytest.raises(error, match=words):
+        make_draw(dtype_named("float32"), dtype_named("int64"))
+
+
+def test_normal_around_tensors_broadcasts():
+    generator = Generator().manual_seed(42)
+    drawn = random.normal_around(make(np.zeros((3, 1), np.float32)), make(np.ones((1, 2), np.float32)), generator)
+    standard = random.randn((3, 2), dtype_named("float32"), generator.manual_seed(42))
+    np.testing.assert_array_equal(drawn.ndarray, standard.ndarray)

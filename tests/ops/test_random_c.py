@@ -1,0 +1,140 @@
+"""The C that makes random numbers, compiled alone, against the numpy evaluation of the same primitives."""
+
+import ctypes
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tracegrad.compiler.codegen.environment import render
+from tracegrad.ops.array import Array, Evaluator
+from tracegrad.ops.core import REGISTRY
+
+INCLUDE = Path(__file__).parents[2] / "runtime" / "include"
+FLAGS = "-O3 -march=native -std=gnu17 -fopenmp-simd -ffp-contract=off -fno-math-errno -fno-trapping-math -fwrapv"
+WARNINGS = "-Wall -Wextra -Werror"
+
+COUNTS = [0, 1, 623, 624, 625, 2000]
+POSITIONS = [0, 1, 300, 623, 624]
+SIZES = [1, 2, 3, 1000]
+WORDS = np.concatenate(
+    [np.array([0, 1, -1, 2**31 - 1, -(2**31)], np.int32), np.arange(995, dtype=np.int32) * np.int32(1103515)]
+)
+CUMULATIVE = np.array([[0.1, 0.1, 0.4, 1.0], [0.0, 0.5, 0.5, 1.0]])
+VALUES = np.array([[0.0, 0.1, 0.25, 0.4, 0.999, 1.0], [0.0, 0.5, 0.1, 0.50001, 1.0, 2.0]])
+
+POINTWISE = """
+void uniform24(float *restrict out, const int32_t *restrict x)
+{
+    for (long i = 0; i < 1000; ++i) out[i] = tg_uniform24(x[i]);
+}
+void uniform53(double *restrict out, const int32_t *restrict x, const int32_t *restrict y)
+{
+    for (long i = 0; i < 1000; ++i) out[i] = tg_uniform53(x[i], y[i]);
+}
+void join_words(int64_t *restrict out, const int32_t *restrict x, const int32_t *restrict y)
+{
+    for (long i = 0; i < 1000; ++i) out[i] = tg_join_words(x[i], y[i]);
+}
+void unsigned_modulo_i(int32_t *restrict out, const int32_t *restrict x, const int32_t *restrict y)
+{
+    for (long i = 0; i < 1000; ++i) out[i] = tg_unsigned_moduloi(x[i], y[i]);
+}
+void unsigned_modulo_l(int64_t *restrict out, const int64_t *restrict x, const int64_t *restrict y)
+{
+    for (long i = 0; i < 1000; ++i) out[i] = tg_unsigned_modulol(x[i], y[i]);
+}
+"""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the templates print; each uses its part."""
+
+    name: str
+    comment: tuple[str, ...] = ("a kernel",)
+    ctype: str = "double"
+    count: int = 0
+    n: int = 0
+    rows: int = 0
+    size: int = 0
+
+
+def source():
+    kernels = [render("random_words.c.j2", Record(f"words_{count}", count=count)) for count in COUNTS]
+    kernels += [render("permutation.c.j2", Record(f"permutation_{n}", n=n)) for n in SIZES]
+    kernels += [render("random_seed.c.j2", Record("seed"))]
+    kernels += [render("search.c.j2", Record("search", rows=2, count=6, size=4))]
+    exported = "\n".join(kernels).replace("static void", "void")
+    return f'#include "tg_random.h"\n{exported}{POINTWISE}'
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    compiler = shutil.which("gcc") or shutil.which("clang") or shutil.which("cc")
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    folder = tmp_path_factory.mktemp("random")
+    (folder / "random.c").write_text(source())
+    options = [*FLAGS.split(), *WARNINGS.split(), f"-I{INCLUDE}", "-shared", "-fPIC", "-o", "random.so", "random.c"]
+    subprocess.run([compiler, *options], cwd=folder, check=True)
+    return ctypes.CDLL(str(folder / "random.so"))
+
+
+def evaluated(name, *operands, **params):
+    return Evaluator().apply(REGISTRY[name], [Array(o) for o in operands], params).ndarray
+
+
+def assert_same(function, expected, *operands):
+    """Equal bits, and nothing written behind the result."""
+    out = np.full(expected.size + 1, 77, expected.dtype)
+    arrays = [np.ascontiguousarray(o) for o in operands]
+    function(*(a.ctypes.data_as(ctypes.c_void_p) for a in (out, *arrays)))
+    np.testing.assert_array_equal(out[:-1], expected.ravel())
+    assert out[-1] == 77
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize("count", COUNTS)
+def test_words(library, count, position):
+    seeded = evaluated("random_seed", np.array(42))
+    state = evaluated("random_words", seeded, count=position)[: seeded.size]
+    assert_same(library[f"words_{count}"], evaluated("random_words", state, count=count), state)
+
+
+@pytest.mark.parametrize("seed", [0, 42, -1, 2**33 + 7])
+def test_seed(library, seed):
+    assert_same(library["seed"], evaluated("random_seed", np.array(seed)), np.array(seed))
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_permutation(library, n):
+    words = WORDS[: n - 1]
+    assert_same(library[f"permutation_{n}"], evaluated("permutation", words, n=n), words)
+
+
+def test_search(library):
+    expected = evaluated("search", CUMULATIVE, VALUES)
+    # The last value lies above its whole row; a tie is found at its first place.
+    assert expected.tolist() == [[0, 0, 2, 2, 3, 3], [0, 1, 1, 3, 3, 4]]
+    assert_same(library["search"], expected, CUMULATIVE, VALUES)
+
+
+@pytest.mark.parametrize("name", ["uniform24"])
+def test_numbers_from_one_word(library, name):
+    assert_same(library[name], evaluated(name, WORDS), WORDS)
+
+
+@pytest.mark.parametrize("name", ["uniform53", "join_words"])
+def test_numbers_from_two_words(library, name):
+    assert_same(library[name], evaluated(name, WORDS, WORDS[::-1]), WORDS, WORDS[::-1])
+
+
+@pytest.mark.parametrize("dtype, suffix", [(np.int32, "i"), (np.int64, "l")])
+def test_modulo_is_unsigned(library, dtype, suffix):
+    x = WORDS.astype(dtype) * dtype(3)
+    divisors = np.where(WORDS == 0, 1, WORDS).astype(dtype)
+    assert_same(library[f"unsigned_modulo_{suffix}"], evaluated("unsigned_modulo", x, divisors), x, divisors)
