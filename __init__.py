@@ -1,8 +1,219 @@
-"""tracegrad: PyTorch's names and eager semantics on numpy, and ``compile`` for whole training steps in fused C."""
+"""tracegrad: PyTorch's names and eager semantics on numpy, and ``compile`` for whole training steps in fused C.
+
+This is the public face: what ``import tracegrad as tg`` offers, and nothing else.
+"""
 
 from __future__ import annotations
 
-from .autograd.tensor import Size, Tensor
+from math import e, inf, nan, pi
 
-__all__ = ["Size", "Tensor"]
+from . import autograd
+from .autograd import cuda
+from .autograd.creation import (
+    arange,
+    as_tensor,
+    empty,
+    empty_like,
+    eye,
+    from_numpy,
+    full,
+    full_like,
+    is_tensor,
+    linspace,
+    logspace,
+    ones,
+    ones_like,
+    tensor,
+    zeros,
+    zeros_like,
+)
+from .autograd.device import device
+from .autograd.formatting import set_printoptions
+from .autograd.generator import Generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .autograd.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from .autograd.legacy import BoolTensor, DoubleTensor, FloatTensor, IntTensor, LongTensor
+from .autograd.limits import finfo, iinfo
+from .autograd.serialization import load, save
+from .autograd.tensor import Size, Tensor
+from .functional import linalg, methods
+from .functional.activations import log_softmax, relu, selu, softmax
+from .functional.arithmetic import (
+    add,
+    addcdiv,
+    addcmul,
+    allclose,
+    clamp,
+    clamp_max,
+    clamp_min,
+    div,
+    equal,
+    float_power,
+    frac,
+    hypot,
+    isclose,
+    lerp,
+    logaddexp,
+    nan_to_num,
+    positive,
+    pow,
+    reciprocal,
+    round,
+    rsub,
+    square,
+    sub,
+    xlogy,
+)
+from .functional.conversions import is_floating_point, numel
+from .functional.einsum import einsum
+from .functional.joining import (
+    cartesian_prod,
+    cat,
+    chunk,
+    diag,
+    diag_embed,
+    diagonal,
+    flip,
+    fliplr,
+    flipud,
+    hstack,
+    meshgrid,
+    narrow,
+    repeat_interleave,
+    roll,
+    select,
+    split,
+    stack,
+    tril,
+    triu,
+    unbind,
+    vstack,
+)
+from .functional.layers import dropout, embedding, layer_norm, pairwise_distance, rms_norm
+from .functional.linear_algebra import (
+    addmm,
+    addmv,
+    baddbmm,
+    bmm,
+    cdist,
+    dot,
+    matmul,
+    mm,
+    mv,
+    outer,
+    trace,
+)
+from .functional.reductions import (
+    all,
+    amax,
+    amin,
+    any,
+    argmax,
+    argmin,
+    count_nonzero,
+    logsumexp,
+    max,
+    mean,
+    min,
+    norm,
+    prod,
+    std,
+    std_mean,
+    sum,
+    var,
+    var_mean,
+)
+from .functional.sampling import (
+    bernoulli,
+    multinomial,
+    normal,
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+)
+from .functional.selecting import (
+    argsort,
+    cumprod,
+    cumsum,
+    gather,
+    index_add,
+    index_copy,
+    index_fill,
+    index_select,
+    masked_fill,
+    masked_select,
+    median,
+    nonzero,
+    scatter,
+    scatter_add,
+    sort,
+    take,
+    take_along_dim,
+    topk,
+    unique,
+    where,
+)
+from .functional.shapes import (
+    clone,
+    expand_as,
+    flatten,
+    movedim,
+    permute,
+    ravel,
+    reshape,
+    squeeze,
+    t,
+    tile,
+    transpose,
+    unflatten,
+    unsqueeze,
+    view_as,
+)
+from .functional.windows import as_strided
+from .ops.arithmetic import abs, maximum, minimum, mul, neg, sign
+from .ops.comparison import eq, ge, gt, isfinite, isinf, isnan, le, lt, ne
+from .ops.division import floor_divide, fmod, remainder
+from .ops.elementary import erf, exp, expm1, log, log1p, log2, log10, rsqrt, sigmoid, sqrt
+from .ops.logic import (
+    bitwise_and,
+    bitwise_not,
+    bitwise_or,
+    bitwise_xor,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+)
+from .ops.rounding import ceil, floor, trunc
+from .ops.trigonometry import acos, acosh, asin, asinh, atan, atan2, atanh, cos, cosh, sin, sinh, tan, tanh
+from .ops.types import DType as dtype
+from .ops.types import (
+    bool_,
+    float32,
+    float64,
+    get_default_dtype,
+    int32,
+    int64,
+    promote_types,
+    set_default_dtype,
+)
+
+# PyTorch's other names. They come last: some of them hide Python's own.
+absolute, negative, multiply, subtract, divide, true_divide = abs, neg, mul, sub, div, div
+arctan, arcsin, arccos, arctanh, arctan2 = atan, asin, acos, atanh, atan2
+clip, concat, concatenate, ger, swapaxes, moveaxis, greater, less = clamp, cat, cat, outer, transpose, movedim, gt, lt
+not_equal, greater_equal, less_equal = ne, ge, le
+detach, row_stack = Tensor.detach, vstack
+float, double, int, long, bool = float32, float64, int32, int64, bool_
+
 __version__ = "0.1.0"

@@ -38,7 +38,7 @@ class Exchange:
         """The numpy array that shares this tensor's memory; RuntimeError if it requires grad (unless `force`)."""
         if self.requires_grad and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        return self._read("numpy()")
+        return self._read("numpy()").view()  # an object of its own: reshaping it in place must not reshape the tensor
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         values = self.numpy()

@@ -58,6 +58,11 @@ def memory_order(shape: Shape, strides: Shape) -> Shape:
     return tuple(sorted(range(len(shape)), key=lambda axis: -strides[axis]))
 
 
+def strides_like(x: np.ndarray, dtype: DType) -> Shape:
+    """The strides of ``empty_like(x)``: side by side, in x's order. Draws "like" x, and dropout's, take these."""
+    return np.empty_like(x, dtype.numpy).strides
+
+
 def _is_contiguous(shape: Shape, strides: Shape, itemsize: int) -> bool:
     expected = itemsize
     for extent, stride in zip(reversed(shape), reversed(strides), strict=True):
@@ -121,9 +126,12 @@ def uniform(
         width: Any = float(dtype.numpy.type(high) - dtype.numpy.type(low))
     else:
         width = high - low
-    # PyTorch fuses the product and the sum; for float32, doubles do it without a second rounding.
-    u = _cast(_uniforms(generator, shape, dtype, strides), float64)
-    return _cast(u * width + low, dtype)
+    return _cast(_fused(_uniforms(generator, shape, dtype, strides), width, low), dtype)
+
+
+def _fused(x: Any, scale: Any, shift: Any) -> Any:
+    """``x * scale + shift`` in float64: PyTorch rounds once there, and for float32 numbers so does this."""
+    return _cast(x, float64) * scale + shift
 
 
 def _are_numbers(*values: Any) -> bool:
@@ -154,7 +162,9 @@ def normal(
     """Normal numbers with a mean and a standard deviation. RuntimeError if `std` is negative."""
     if _are_numbers(std) and not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-    return _cast(_standard_normals(shape, dtype, generator, strides) * std + mean, dtype)
+    if _are_numbers(mean, std):
+        mean, std = float(dtype.numpy.type(mean)), float(dtype.numpy.type(std))
+    return _cast(_fused(_standard_normals(shape, dtype, generator, strides), std, mean), dtype)
 
 
 @no_grad()

@@ -31,14 +31,18 @@ _OPERANDS = (Array, bool, int, float, np.generic)
 _handles = itertools.count()
 
 
-def _binary(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def binary_operator(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A method for ``x + y`` that leaves what is no operand to the other side."""
+
     def operator(self: Tensor, other: Any) -> Any:
         return op(self, other) if isinstance(other, _OPERANDS) else NotImplemented
 
     return operator
 
 
-def _reflected(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def reflected_operator(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The same for ``y + x``, where y is no tensor."""
+
     def operator(self: Tensor, other: Any) -> Any:
         return op(other, self) if isinstance(other, _OPERANDS) else NotImplemented
 
@@ -78,6 +82,7 @@ class Tensor(Exchange, Array):
     _base: Tensor | None = None
     _seen_version = 0
     viewed_without_grad = False
+    memory: Any = None  # what compiled calls remember of this tensor's array
     _accumulator: weakref.ref[AccumulateGrad] | None = None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -186,6 +191,10 @@ class Tensor(Exchange, Array):
         self._node, self._output = value._node, value._output
         self._seen_version = self.buffer.version
         self._accumulator = None
+
+    def forget_history(self) -> None:
+        """Become a leaf that requires no gradient; the memory stays."""
+        self._node, self._output, self._requires = None, 0, False
 
     def detach(self) -> Tensor:
         """The same memory without a history; writes to either are seen, and counted, by both."""
@@ -327,22 +336,22 @@ class Tensor(Exchange, Array):
 
     # ---------------------------------------------------------------------------------------------------- operators
 
-    __add__ = _binary(arithmetic.add)
-    __radd__ = _reflected(arithmetic.add)
-    __sub__ = _binary(arithmetic.sub)
-    __rsub__ = _reflected(arithmetic.sub)
-    __mul__ = _binary(arithmetic.mul)
-    __rmul__ = _reflected(arithmetic.mul)
-    __truediv__ = _binary(arithmetic.div)
-    __rtruediv__ = _reflected(arithmetic.div)
-    __pow__ = _binary(elementary.pow)
-    __rpow__ = _reflected(elementary.pow)
-    __lt__ = _binary(comparison.lt)
-    __le__ = _binary(comparison.le)
-    __gt__ = _binary(comparison.gt)
-    __ge__ = _binary(comparison.ge)
-    __eq__ = _binary(comparison.eq)
-    __ne__ = _binary(comparison.ne)
+    __add__ = binary_operator(arithmetic.add)
+    __radd__ = reflected_operator(arithmetic.add)
+    __sub__ = binary_operator(arithmetic.sub)
+    __rsub__ = reflected_operator(arithmetic.sub)
+    __mul__ = binary_operator(arithmetic.mul)
+    __rmul__ = reflected_operator(arithmetic.mul)
+    __truediv__ = binary_operator(arithmetic.div)
+    __rtruediv__ = reflected_operator(arithmetic.div)
+    __pow__ = binary_operator(elementary.pow)
+    __rpow__ = reflected_operator(elementary.pow)
+    __lt__ = binary_operator(comparison.lt)
+    __le__ = binary_operator(comparison.le)
+    __gt__ = binary_operator(comparison.gt)
+    __ge__ = binary_operator(comparison.ge)
+    __eq__ = binary_operator(comparison.eq)
+    __ne__ = binary_operator(comparison.ne)
     __hash__ = object.__hash__
 
 

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..autograd.tensor import Tensor
+from ..runtime.program import address_of
 from .binding import Binding
 from .recording import Recording
+from .memory import memory_of
 from .structure import Path, at, leaves, skeleton
 
 Args = tuple[Any, ...]
@@ -19,24 +21,18 @@ Kwargs = dict[str, Any]
 class TensorArgument:
     """What a tensor argument must be like, and its place in the table (None if the program does not read it)."""
 
-    __slots__ = ("contiguous", "dtype", "requires_grad", "shape", "slot")
+    __slots__ = ("layout", "requires_grad", "slot")
 
     def __init__(self, tensor: Tensor, slot: int | None) -> None:
-        self.shape = tensor.ndarray.shape
-        self.dtype = tensor.ndarray.dtype
-        self.contiguous = tensor.ndarray.flags.c_contiguous
+        self.layout = memory_of(tensor)[1]
         self.requires_grad = tensor.requires_grad
         self.slot = slot
 
     def fits(self, tensor: Any) -> bool:
-        if not isinstance(tensor, Tensor):
-            return False
-        array = tensor.ndarray
         return (
-            array.shape == self.shape
-            and array.dtype == self.dtype
-            and array.flags.c_contiguous == self.contiguous
-            and tensor.requires_grad == self.requires_grad
+            isinstance(tensor, Tensor)
+            and memory_of(tensor)[1] is self.layout
+            and tensor.requires_grad is self.requires_grad
         )
 
 
@@ -55,6 +51,8 @@ class Arguments:
         simple = not kwargs and all(isinstance(spec, TensorArgument) and len(path) == 2 for path, spec in self._specs)
         self._simple = [spec for _, spec in self._specs] if simple else None
         self._aliases = _alias_pattern(args, kwargs)
+        # Which arguments share memory matters where something is written, or where the recording saw them share it.
+        self._alias_free = self._aliases is None and not any(root.region.written for _, root in recording.arguments)
 
     def fit(self, args: Args, kwargs: Kwargs) -> bool:
         """True if these are arguments of the recorded kind: types, shapes, flags, and plain values that are equal."""
@@ -68,16 +66,20 @@ class Arguments:
             return False
         elif not all(_fits(spec, at((args, kwargs), path)) for path, spec in self._specs):
             return False
-        return bool(_alias_pattern(args, kwargs) == self._aliases)
+        return self._alias_free or bool(_alias_pattern(args, kwargs) == self._aliases)
 
     def point(self, args: Args, kwargs: Kwargs) -> list[np.ndarray]:
         """Fill the table; returns the arrays that must stay alive during the call."""
         kept = []
+        set_address = self._binding.slots.set_address
         for tensor, spec in self._tensors(args, kwargs):
             if spec.slot is not None:
-                values = tensor.ndarray if spec.contiguous else np.ascontiguousarray(tensor.ndarray)
-                self._binding.point(spec.slot, values)
+                values, layout, address = memory_of(tensor)
+                if not layout.contiguous:
+                    values = np.ascontiguousarray(values)
+                    address = address_of(values)
                 kept.append(values)
+                set_address(spec.slot, address)
         return kept
 
     def _tensors(self, args: Args, kwargs: Kwargs) -> Iterator[tuple[Tensor, TensorArgument]]:

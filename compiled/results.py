@@ -25,11 +25,11 @@ class Spent(TapeNode):
 
 @dataclass(frozen=True)
 class FreshOutput:
-    """A tensor that each call makes anew. `title` names its grad_fn ("" if it needs none); `live` says whether the
-    graph behind it can still be differentiated."""
+    """A tensor that each call makes anew. `live` says that the graph behind it can still be differentiated; where a
+    ``backward()`` inside the function has used it up, `spent` stands for it."""
 
-    title: str
-    live: bool
+    live: bool = False
+    spent: Spent | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,5 +70,8 @@ class Results:
     def _new_fresh(self, tensor: Tensor) -> Placed:
         index = len(self.fresh)
         node = tensor.grad_fn
-        self.fresh.append(FreshOutput("", False) if node is None else FreshOutput(node.name(), not is_spent(node)))
+        if node is None:
+            self.fresh.append(FreshOutput())
+        else:
+            self.fresh.append(FreshOutput(spent=Spent(node.name())) if is_spent(node) else FreshOutput(live=True))
         return Placed(lambda fresh, _: fresh[index])

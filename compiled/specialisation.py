@@ -24,7 +24,7 @@ from .binding import Binding
 from .grads import Grads
 from .joined import Backward, CompiledNode
 from .recording import Recording, is_spent
-from .results import Results, Spent
+from .results import Results
 from .structure import at
 
 
@@ -142,8 +142,8 @@ class Specialisation:
             for i, tensor in enumerate(live):
                 tensor.attach(node, i)
         for tensor, output in zip(fresh, outputs, strict=True):
-            if output.title and not output.live:
-                tensor.attach(Spent(output.title), 0)
+            if output.spent is not None:
+                tensor.attach(output.spent, 0)
 
     def _sources(self, call_arguments: Any) -> dict[str, Any]:
         """The tensors behind the graph's inputs in this call."""

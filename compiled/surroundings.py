@@ -48,8 +48,7 @@ class Surroundings:
     def __init__(self, function: Any) -> None:
         self._seen: set[int] = set()
         self.facts = list(self._around(function, DEEP))
-        contents = [fact for fact in self.facts if isinstance(fact.value, CONTAINERS)]
-        self._contents = contents
+        self._contents = [fact for fact in self.facts if isinstance(fact.value, CONTAINERS)]
         self._bindings = [(fact.get, fact.value, fact) for fact in self.facts if not isinstance(fact.value, CONTAINERS)]
 
     def hold(self) -> bool:
@@ -60,7 +59,10 @@ class Surroundings:
                     return False
         except (KeyError, AttributeError, ValueError):  # deleted meanwhile
             return False
-        return all(fact.holds() for fact in self._contents)
+        for fact in self._contents:
+            if not fact.holds():
+                return False
+        return True
 
     def refuse_side_effects(self) -> None:
         """CaptureError if the call itself has changed a fact."""

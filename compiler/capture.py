@@ -86,6 +86,13 @@ class Recorder(Evaluator):
             self._refuse_shared(target)
         super().write(target, value)
 
+    def literal(self, values: np.ndarray, kind: Any = Array) -> Any:
+        """Numbers written in the program: an input with the same values at each call, in memory that starts afresh."""
+        root = self.add_root(Array(values.copy()), f"literal_{len(self.roots)}")
+        out = super().literal(values, kind)
+        self._remember(out, root.node)
+        return out
+
     def cut(self, array: Array) -> None:
         self._cut[id(array)] = array
 

@@ -64,11 +64,11 @@ class Graph:
             done[node] = rule(_with_args(node, tuple(done[a] for a in node.args)))
         return self._with_results(done)
 
-    def substituted(self, replacement: Mapping[Node, Node]) -> Graph:
-        """The graph reading `replacement[node]` wherever it read `node`."""
+    def rewritten(self, replacement: Mapping[Node, Node]) -> Graph:
+        """The graph reading `replacement[node]` wherever it read `node`; replacements read other replacements, too."""
         done: dict[Node, Node] = {}
         for node in self._nodes:
-            done[node] = replacement.get(node) or _with_args(node, tuple(done[a] for a in node.args))
+            done[node] = _reading(replacement.get(node, node), done)
         return self._with_results(done)
 
     def _with_results(self, done: Mapping[Node, Node]) -> Graph:
@@ -78,6 +78,13 @@ class Graph:
 def _with_args(node: Node, args: tuple[Node, ...]) -> Node:
     """`node` reading other operands; itself when they are its own. (Node's `==` is identity.)"""
     return node if args == node.args else Node(node.op, args, node.params, node.type, node.origin)
+
+
+def _reading(node: Node, done: dict[Node, Node]) -> Node:
+    """`node` reading what is done. Recursion is as deep as a replacement has nodes that the graph had not."""
+    if node not in done:
+        done[node] = _with_args(node, tuple(done.get(a) or _reading(a, done) for a in node.args))
+    return done[node]
 
 
 def users(graph: Graph) -> dict[Node, list[Node]]:

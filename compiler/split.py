@@ -39,7 +39,7 @@ def split(forward: Graph, gradients: Graph) -> Split:
     returned = tuple(Result(name, node) for name, node in zip(names, saved, strict=True))
     return Split(
         Graph(ahead.name, ahead.inputs, (*ahead.results, *returned)),
-        _with_needed_inputs(ahead, back.substituted(saved), tuple(saved.values())),
+        _with_needed_inputs(ahead, back.rewritten(saved), tuple(saved.values())),
         names,
     )
 

@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 
 from .comparison import eq, where
+from .identity import copy
+from .logic import logical_and, logical_or
 from .pointwise import floating_domain, pointwise, without_bool
 from .sources import zeros
 
 add = pointwise(
     "add",
     inputs=("x", "y"),
+    on_bool=logical_or,
     c="{x} + {y}",
     eval=np.add,
     vjp={"x": lambda g: g, "y": lambda g: g},
@@ -32,6 +35,7 @@ sub = pointwise(
 mul = pointwise(
     "mul",
     inputs=("x", "y"),
+    on_bool=logical_and,
     c="{x} * {y}",
     eval=np.multiply,
     vjp={"x": lambda g, y: g * y, "y": lambda g, x: g * x},
@@ -77,13 +81,18 @@ def _sign(x: np.ndarray) -> np.ndarray:
 
 
 sign = pointwise(
-    "sign", c="({type})(({x} > 0) - ({x} < 0))", eval=_sign, vjp={"x": lambda x_type: zeros(x_type)}
+    "sign",
+    on_bool=copy,
+    c="({type})(({x} > 0) - ({x} < 0))",
+    eval=_sign,
+    vjp={"x": lambda x_type: zeros(x_type)},
 )
 
 # At a tie each operand gets half (PyTorch's rule); a NaN in either gives both the whole cotangent.
 maximum = pointwise(
     "maximum",
     inputs=("x", "y"),
+    on_bool=logical_or,
     c="tg_max{f}({x}, {y})",
     eval=np.maximum,
     vjp={
@@ -94,6 +103,7 @@ maximum = pointwise(
 minimum = pointwise(
     "minimum",
     inputs=("x", "y"),
+    on_bool=logical_and,
     c="tg_min{f}({x}, {y})",
     eval=np.minimum,
     vjp={

@@ -9,7 +9,7 @@ import numpy as np
 
 from .core import Number, Params, Primitive, Step, set_default_interpreter
 from .operators import Operators
-from .types import DType, Type, dtype_of
+from .types import DType, Type, dtype_of, number_in
 
 
 class Buffer:
@@ -90,7 +90,7 @@ class Evaluator:
         return isinstance(operand, np.generic)
 
     def constant(self, number: Number | np.generic, dtype: DType) -> Any:
-        return dtype.numpy.type(number)
+        return number_in(number, dtype)
 
 
 def shows(view: np.ndarray, whole: np.ndarray) -> bool:

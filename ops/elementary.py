@@ -11,6 +11,7 @@ import numpy as np
 from .comparison import eq, where
 from .core import Rule, current
 from .erf import erf as erf_array
+from .logic import logical_and
 from .pointwise import Op, floating_domain, pointwise, without_bool
 
 
@@ -57,7 +58,7 @@ _pow = pointwise(
     vjp={
         # Where the exponent is 0 the result is the constant 1, even at x = 0.
         "x": lambda g, x, y: where(eq(y, 0), 0, g * (y * pow(x, y - 1))),
-        "y": lambda g, x, y, out: g * where(eq(x, 0) * (y >= 0), 0, out * log(x)),
+        "y": lambda g, x, y, out: g * where(logical_and(eq(x, 0), y >= 0), 0, out * log(x)),
     },
 )
 

@@ -51,8 +51,8 @@ def _promoted(operands: Sequence[Any], types: Sequence[Type | None], interpreter
     return result_dtype(ranked)
 
 
-def _in_one_type(operands: Sequence[Any], domain: Callable[[DType], DType]) -> list[Any]:
-    """The operands in the type they are computed in."""
+def _in_one_type(operands: Sequence[Any], domain: Callable[[DType], DType]) -> tuple[DType, list[Any]]:
+    """The type that the operands are computed in, and they in it."""
     interpreter = current()
     types = [_type_of(operand, interpreter) for operand in operands]
     first = types[0]
@@ -60,7 +60,7 @@ def _in_one_type(operands: Sequence[Any], domain: Callable[[DType], DType]) -> l
         dtype = domain(first.dtype)  # the common case, without the ranks
     else:
         dtype = domain(_promoted(operands, types, interpreter))
-    return [
+    return dtype, [
         operand if of is not None and of.dtype is dtype else converted(operand, dtype)
         for operand, of in zip(operands, types, strict=True)
     ]
@@ -92,17 +92,20 @@ def pointwise(
     domain: Callable[[DType], DType] = _same,
     result: Callable[[DType], DType] = _same,
     unpromoted: int = 0,
+    on_bool: Op | None = None,
     backward_name: str | None = None,
 ) -> Op:
     """Declare a pointwise primitive; returns the function that promotes and binds it.
 
     `domain` maps the promoted type to the one computed in (floating_domain for exp and division); `result` maps that to
     the result's type (bool for comparisons). The first `unpromoted` operands keep their type (the condition of where).
+    Truth values are no numbers in C: where PyTorch computes with them, `on_bool` is the op of logic that this means.
     """
 
     def type_rule(*types: Type) -> Type:
         dtype = types[-1].dtype
-        if any(t.dtype is not dtype for t in types[unpromoted:]) or domain(dtype) is not dtype:
+        one_type = all(t.dtype is dtype for t in types[unpromoted:])
+        if not one_type or domain(dtype) is not dtype or (dtype is bool_ and on_bool is not None):
             raise TypeError(f"{name} has operands of one type that it computes in, got {', '.join(map(str, types))}")
         return Type(result(dtype), broadcast_shapes(*(t.shape for t in types)))
 
@@ -111,7 +114,10 @@ def pointwise(
     )
 
     def op(*operands: Any) -> Any:
-        return bind(primitive, *operands[:unpromoted], *_in_one_type(operands[unpromoted:], domain))
+        dtype, mixed = _in_one_type(operands[unpromoted:], domain)
+        if dtype is bool_ and on_bool is not None:
+            return on_bool(*mixed)
+        return bind(primitive, *operands[:unpromoted], *mixed)
 
     op.__name__ = op.__qualname__ = name
     op.primitive = primitive  # type: ignore[attr-defined]

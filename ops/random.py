@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .cephes import cephes_cos, cephes_log, cephes_sin
 from .core import NO_GRADIENT, Kernel, Pointwise, Primitive, bind, current, define
 from .elementary import log, log1p, sqrt
 from .movement import concatenate, reshape, slice
@@ -207,7 +208,11 @@ def block_normals(u: Any, count: int) -> Any:
     blocks = uniforms_for_blocks(count) // BLOCK
     halves = reshape(u, (blocks, 2, BLOCK // 2))
     radii, angles = (slice(halves, (0, h, 0), (blocks, h + 1, BLOCK // 2), (1, 1, 1)) for h in (0, 1))
-    x, y = _polar(log(1 - radii), angles, dtype)
+    if dtype is float32:
+        radius, angle = sqrt(-2 * cephes_log(1 - radii)), angles * float(np.float32(2 * math.pi))
+        x, y = radius * cephes_cos(angle), radius * cephes_sin(angle)
+    else:
+        x, y = _polar(log(1 - radii), angles)
     out = reshape(concatenate([x, y], 1), (blocks * BLOCK,))
     if even == count:
         return out
@@ -218,13 +223,13 @@ def serial_normals(words: Any) -> Any:
     """Two float64 normal numbers from four words each, in the order in which Box and Muller make them."""
     angles, radii = pairs(uniform53(*pairs(words)))
     count = current().type_of(radii).size
-    x, y = _polar(log1p(-radii), angles, float64)
+    x, y = _polar(log1p(-radii), angles)
     return reshape(concatenate([reshape(x, (count, 1)), reshape(y, (count, 1))], 1), (2 * count,))
 
 
-def _polar(log_radius: Any, turn: Any, dtype: DType) -> tuple[Any, Any]:
-    radius = sqrt(-2 * log_radius)
-    angle = turn * float(dtype.numpy.type(2 * math.pi))
+def _polar(log_radius: Any, turn: Any) -> tuple[Any, Any]:
+    """Two float64 normal numbers from each radius and angle."""
+    radius, angle = sqrt(-2 * log_radius), turn * (2 * math.pi)
     return radius * cos(angle), radius * sin(angle)
 
 

@@ -21,6 +21,11 @@ def _folded(shape: tuple[int, ...], axes: Axes) -> tuple[int, ...]:
     return tuple(n for axis, n in enumerate(shape) if axis not in axes)
 
 
+def _refuse_bool(name: str, x: Type) -> None:
+    if x.dtype is bool_:
+        raise TypeError(f"{name} folds numbers, got {x}; cast to int64 first, or fold with any or all")
+
+
 def _fold(
     name: str,
     fold: np.ufunc,
@@ -29,6 +34,7 @@ def _fold(
     type: Callable[[Type, Axes], Type] | None = None,
 ) -> Primitive:
     def same_type(x: Type, axes: Axes) -> Type:
+        _refuse_bool(name, x)
         return Type(x.dtype, _folded(x.shape, axes))
 
     def evaluate(x: np.ndarray, axes: Axes) -> Any:
@@ -83,6 +89,7 @@ def prod(x: Any, axes: Axes) -> Any:
 
 def _extreme(name: str, fold: np.ufunc, kind: str, init: str) -> Primitive:
     def extreme_type(x: Type, axes: Axes) -> Type:
+        _refuse_bool(name, x)
         _refuse_empty(name, x.shape, axes)
         return Type(x.dtype, _folded(x.shape, axes))
 
@@ -107,12 +114,19 @@ amin_primitive = _extreme("amin", np.minimum, "min", "HIGHEST")
 
 def amax(x: Any, axes: Axes) -> Any:
     """The largest element over `axes`, NaN if there is one; IndexError where there are no elements."""
-    return bind(amax_primitive, x, axes=axes)
+    return _extreme_of(x, axes, amax_primitive, any_primitive)
 
 
 def amin(x: Any, axes: Axes) -> Any:
     """The smallest element over `axes`, NaN if there is one; IndexError where there are no elements."""
-    return bind(amin_primitive, x, axes=axes)
+    return _extreme_of(x, axes, amin_primitive, all_primitive)
+
+
+def _extreme_of(x: Any, axes: Axes, of_numbers: Primitive, of_truth: Primitive) -> Any:
+    """The largest of truth values is whether any is true, the smallest whether all are."""
+    of = current().type_of(x)
+    _refuse_empty(of_numbers.name, of.shape, axes)
+    return bind(of_truth if of.dtype is bool_ else of_numbers, x, axes=axes)
 
 
 def _truth(x: Type, axes: Axes) -> Type:

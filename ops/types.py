@@ -119,6 +119,24 @@ def number_dtype(number: bool | int | float | np.generic) -> DType:
     return int64 if isinstance(number, (int, np.integer)) else _default_dtype
 
 
+_LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
+
+
+def number_in(number: bool | int | float | np.generic, dtype: DType) -> np.generic:
+    """`number` in `dtype`: a float that is too large becomes infinite, an integer wraps around, both as in PyTorch.
+
+    OverflowError for an integer that needs more than 64 bits.
+    """
+    fits = not dtype.is_floating_point or -_LARGEST_FLOAT32 <= float(number) <= _LARGEST_FLOAT32
+    try:
+        if fits:
+            return dtype.numpy.type(number)
+        with np.errstate(over="ignore"):
+            return dtype.numpy.type(number)
+    except OverflowError:
+        return np.int64(number).astype(dtype.numpy)
+
+
 # How strongly an operand decides the result's type: Python numbers least, arrays with dimensions most.
 NUMBER, SCALAR, DIMENSIONED = 0, 1, 2
 

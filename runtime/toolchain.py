@@ -19,7 +19,7 @@ ALLOWED_FLAGS = frozenset((
     "-std=c17", "-std=gnu17", "-O1", "-O2", "-O3", "-march=native", "-fopenmp-simd",
     # None of these assumes away NaN, infinities or signed zeros.
     "-ffp-contract=off", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math",
-    "-fwrapv",
+    "-fwrapv", "-mprefer-vector-width=512",
     "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-lm",
     "-Wall", "-Wextra", "-Werror", "-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer",
 ))

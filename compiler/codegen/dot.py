@@ -17,7 +17,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .dot_records import (
+    BatchLoop,
+    BroadcastOperand,
+    DotKernel,
+    DotOperand,
+    PlainDot,
+    RowDot,
+    TiledDot,
+    VectorOperand,
+)
 from .environment import render
+
+__all__ = ["DotKernel", "DotOperand", "render_dot", "scratch_bytes"]
 
 #: Bytes of the widest vector; a panel is at most three of them wide. Narrower machines need less.
 VECTOR_BYTES = 64
@@ -45,147 +57,6 @@ TINY_WORK = 64
 
 #: Unsigned sums wrap around; signed ones would be undefined.
 _SUM_TYPE = {"float": "float", "double": "double", "int32_t": "uint32_t", "int64_t": "uint64_t"}
-
-
-@dataclass(frozen=True)
-class DotOperand:
-    """One factor as it lies in memory; strides count elements. A is (m, k), B is (k, n)."""
-
-    name: str
-    batch_strides: tuple[int, ...]
-    row_stride: int
-    column_stride: int
-
-
-@dataclass(frozen=True)
-class DotKernel:
-    """One matrix product and what happens to each element of it.
-
-    ``epilogue`` is C for one element at ``z0, z1, ..., i, j`` that finds the sum in ``acc`` and stores the results.
-    Names that start with ``dot_`` and the names ``acc``, ``p`` and ``scratch`` belong to the kernel.
-    """
-
-    name: str
-    comment: tuple[str, ...]
-    ctype: str
-    batch: tuple[int, ...]
-    m: int
-    n: int
-    k: int
-    a: DotOperand
-    b: DotOperand
-    parameters: tuple[str, ...]
-    epilogue: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class BatchLoop:
-    """One loop around the product."""
-
-    index: str
-    extent: int
-
-
-@dataclass(frozen=True)
-class PlainDot:
-    """What ``dot_plain.c.j2`` prints."""
-
-    name: str
-    comment: tuple[str, ...]
-    parameters: str
-    batch: tuple[BatchLoop, ...]
-    m: int
-    n: int
-    k: int
-    ctype: str
-    sum_type: str
-    a_element: str
-    b_element: str
-    epilogue: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class RowDot:
-    """What ``dot_row.c.j2`` prints; ``row`` and ``column`` as in ``TiledDot``."""
-
-    name: str
-    comment: tuple[str, ...]
-    parameters: str
-    batch: tuple[BatchLoop, ...]
-    ctype: str
-    row: str
-    column: str
-    columns: int
-    tile_columns: int
-    k: int
-    scale_element: str
-    vector_row: str
-    epilogue: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class BroadcastOperand:
-    """The operand whose elements are broadcast: where it lies, and where the tile function finds it.
-
-    The tile that starts at row r begins at ``tile_base + r * tile_advance``. ``packed``: its rows are first
-    interleaved, so that one broadcast after the other comes from consecutive memory.
-    """
-
-    base: str
-    row_stride: int
-    depth_stride: int
-    packed: bool
-    packed_offset: int
-    tile_base: str
-    tile_advance: str
-    tile_row_stride: str
-    tile_depth_stride: str
-
-
-@dataclass(frozen=True)
-class VectorOperand:
-    """The operand that is read as vectors. ``packing`` into a panel: "none", "rows", "transpose", "elements"."""
-
-    base: str
-    depth_stride: int
-    column_stride: int
-    packing: str
-    panel_stride: str
-    prefetch: bool
-
-
-@dataclass(frozen=True)
-class TiledDot:
-    """What ``dot.c.j2`` and ``dot_blocked.c.j2`` print.
-
-    ``row`` and ``column`` are the epilogue's names of the tile's two directions. ``depth`` is the length of one pass
-    over the inner dimension: a number, or the name of a parameter.
-    """
-
-    name: str
-    comment: tuple[str, ...]
-    parameters: str
-    batch: tuple[BatchLoop, ...]
-    ctype: str
-    vector: str
-    lanes: str
-    transpose: str
-    row: str
-    column: str
-    rows: int
-    columns: int
-    k: int
-    broadcast: BroadcastOperand
-    vectors: VectorOperand
-    blocked: bool
-    block: int
-    depth: str
-    depth_parameter: str
-    tile_assignment: str
-    tile_functions: tuple[tuple[str, str], ...]
-    sums_offset: int
-    sums_bytes: int
-    epilogue: tuple[str, ...]
 
 
 def render_dot(kernel: DotKernel) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..schedule.records import SpecialKernel
 from .comments import sanitised
 from .environment import render
+from .loops import Loop
 
 #: The template of each kind, and the words in which kinds of one template differ.
 _TEMPLATES: dict[str, tuple[str, dict[str, str]]] = {
@@ -34,6 +35,8 @@ class SpecialRecord:
     ctypes: Mapping[str, str]
     numbers: Mapping[str, int]
     words: Mapping[str, str]
+    loops: tuple[Loop, ...]
+    places: Mapping[str, str]
 
 
 def special_text(kernel: SpecialKernel, parameters: str, ctype_of: Callable[[str], str]) -> str:
@@ -48,5 +51,7 @@ def special_text(kernel: SpecialKernel, parameters: str, ctype_of: Callable[[str
         ctypes={role: ctype_of(name) for role, name in roles.items()},
         numbers=dict(kernel.numbers),
         words=words,
+        loops=tuple(Loop(v.name, str(v.extent)) for v in kernel.loops),
+        places={name: str(index) for name, index in kernel.places},
     )
     return render(template, record)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ...ops.core import Kernel as KernelOp
-from ...ops.types import Type
+from ...ops.types import Type, int64
 from ..graph import Graph, Node, Result
 from .candidates import index_base
 from .dots import lower_dot
@@ -14,7 +14,7 @@ from .grouping import Group, Grouping
 from .lower import Memory, Unit, lower_loops
 from .memory import Names
 from .records import Check, Kernel
-from .specials import lower_check, lower_special
+from .specials import lower_check, lower_special, spare_size
 
 
 class ScheduleError(Exception):
@@ -29,6 +29,7 @@ class Job:
     group: Group | None
     stores: dict[Node, list[str]]
     check: tuple[Node, int, int, int] | None = None  # indices, lowest, size, code
+    spare: str = ""  # more memory of a special kernel
 
 
 @dataclass
@@ -72,7 +73,7 @@ class Plan:
         group = job.group
         assert group is not None
         if group.special is not None:
-            return lower_special(job.name, group.special, job.stores[group.special][0], place)
+            return lower_special(job.name, group.special, job.stores[group.special][0], job.spare, place)
         if group.dot is not None:
             return lower_dot(job.name, group.dot, group.nodes, job.stores, place)
         unit = Unit(group.nodes, group.space, self.grouping.reads)
@@ -89,7 +90,7 @@ def jobs_of(graph: Graph, grouping: Grouping) -> Plan:
         name = plan.names.kernel(_kernel_name(group))
         stores = {node: [_buffer(plan, node, results.get(node))] for node in group.nodes if node in results or node in read}
         plan.memory.update({node: names[0] for node, names in stores.items()})
-        plan.jobs.append(Job(name, group, stores))
+        plan.jobs.append(Job(name, group, stores, spare=_spare(plan, group)))
     _add_checks(plan)
     return plan
 
@@ -109,6 +110,11 @@ def _buffer(plan: Plan, node: Node, result: Result | None) -> str:
         return _overwritten(plan, node, result.into)
     plan.results[node] = plan.temporary(result.name, node.type)
     return plan.results[node]
+
+
+def _spare(plan: Plan, group: Group) -> str:
+    size = 0 if group.special is None else spare_size(group.special)
+    return plan.temporary("spare", Type(int64, (size,))) if size else ""
 
 
 def _overwritten(plan: Plan, node: Node, label: str) -> str:

@@ -5,14 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...ops.identity import copy_primitive
-from ...ops.movement import transpose_primitive
+from ...ops.movement import reshape_primitive, transpose_primitive
 from ..graph import Graph, Node, Result, users
 from .dots import is_dot
+from .lower import is_fold
 
 
 def prepared(graph: Graph) -> Graph:
-    """`graph` with products turned around whose transpose is all that is read, and with copies where results need them."""
-    return _with_copies(_with_products_turned(graph))
+    """`graph` with folds of single elements as reshapes, products turned around, and copies where results need them."""
+    return _with_copies(_with_products_turned(_without_empty_folds(graph)))
+
+
+def _without_empty_folds(graph: Graph) -> Graph:
+    """A fold over axes of extent 1 only changes the shape."""
+    single = {
+        node: Node(reshape_primitive, node.args, (("shape", node.type.shape),), node.type, node.origin)
+        for node in graph.nodes()
+        if is_fold(node) and node.type.size and node.type.size == node.args[0].type.size
+    }
+    return graph.rewritten(single) if single else graph
 
 
 def _with_products_turned(graph: Graph) -> Graph:

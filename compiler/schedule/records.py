@@ -227,7 +227,10 @@ class DotKernel:
 
 @dataclass(frozen=True)
 class SpecialKernel:
-    """A kernel with a template of its own: `kind` names it, `operands` are buffers, `numbers` its sizes by name."""
+    """A kernel with a template of its own: `kind` names it, `operands` are buffers, `numbers` its sizes by name.
+
+    `loops` and `places` are there where a template walks an array with axes: its loops, and indices by name.
+    """
 
     name: str
     kind: str
@@ -236,6 +239,8 @@ class SpecialKernel:
     numbers: tuple[tuple[str, int], ...]
     op: str
     origin: str
+    loops: tuple[Variable, ...] = ()
+    places: tuple[tuple[str, Index], ...] = ()
     check: int = 0  # the code that it returns on failure; 0: it cannot fail
 
 

@@ -3,30 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from ..graph import Node
+from .index import ZERO, Variable, flattened, of_variable, strides_of
 from .lower import Memory
 from .records import SpecialKernel
 
 Numbers = tuple[tuple[str, int], ...]
 
 
-def lower_special(name: str, node: Node, output: str, memory: Memory) -> SpecialKernel:
-    """One special node that reads whole buffers and writes one."""
+def lower_special(name: str, node: Node, output: str, spare: str, memory: Memory) -> SpecialKernel:
+    """One special node that reads whole buffers and writes one; `spare` is memory of `spare_size` numbers."""
     kind = node.op.lower.kind  # type: ignore[union-attr]
-    operands = tuple(
-        (operand.lstrip("*"), memory(arg) or "") for operand, arg in zip(node.op.inputs, node.args, strict=True)
-    )
-    return SpecialKernel(
-        name, kind, operands, (("out", output),), _NUMBERS[kind](node), node.op.name, str(node.origin)
-    )
+    operands = tuple((role, memory(arg) or "") for role, arg in zip(node.op.inputs, node.args, strict=True))
+    outputs = (("out", output), *([("spare", spare)] if spare else []))
+    kernel = SpecialKernel(name, kind, operands, outputs, _NUMBERS[kind](node), node.op.name, str(node.origin))
+    return _with_places(kernel, node) if kind in ("scatter", "scatter_add") else kernel
+
+
+def spare_size(node: Node) -> int:
+    """How many int64 numbers a special kernel wants beside its result."""
+    return 2 * node.type.shape[node.param("axis")] if node.op.name == "argsort" else 0
+
+
+def _with_places(kernel: SpecialKernel, node: Node) -> SpecialKernel:
+    """The loops over a scatter's index, the element there, and where its line begins in the result."""
+    x, index, _ = node.args
+    axes = tuple(Variable(f"i{axis}", extent) for axis, extent in enumerate(index.type.shape))
+    position = tuple(of_variable(v) for v in axes)
+    axis = node.param("axis")
+    line = (*position[:axis], ZERO, *position[axis + 1 :])
+    places = (("element", flattened(position, index.type.shape)), ("line", flattened(line, x.type.shape)))
+    return replace(kernel, loops=axes, places=places)
 
 
 def lower_check(name: str, index: Node, low: int, size: int, code: int, memory: Memory) -> SpecialKernel:
     """Refuses indices outside of ``low <= index < size``."""
     numbers = (("count", index.type.size), ("low", low), ("high", size))
     operands = (("index", memory(index) or ""),)
-    return SpecialKernel(name, "check", operands, (), numbers, "check", str(index.origin), code)
+    return SpecialKernel(name, "check", operands, (), numbers, "check", str(index.origin), check=code)
 
 
 def _product(extents: tuple[int, ...]) -> int:
@@ -46,6 +62,15 @@ def _along(node: Node) -> Numbers:
     )
 
 
+def _steps(node: Node) -> Numbers:
+    x = node.args[0].type
+    return (("size", x.size), ("step", strides_of(x.shape)[node.param("axis")]))
+
+
+def _sorting(node: Node) -> Numbers:
+    return (*_along(node), ("descending", int(node.param("descending"))))
+
+
 def _rows(node: Node) -> Numbers:
     x, index, _ = node.args
     return (
@@ -60,7 +85,9 @@ _NUMBERS: dict[str, Callable[[Node], Numbers]] = {
     "argmax": _along,
     "argmin": _along,
     "cumsum": _along,
-    "argsort": _along,
+    "argsort": _sorting,
+    "scatter": _steps,
+    "scatter_add": _steps,
     "put": _rows,
     "index_add": _rows,
 }

@@ -1,8 +1,9 @@
-/* Scalar mathematics for generated loops. Every function is branch-free, so that the compiler turns a `#pragma omp simd`
- * loop of calls into vector code (exceptions: the fmod family and all transcendental doubles, which call libm).
+/* Scalar float mathematics for generated loops. Every function is branch-free, so that the compiler turns a loop of
+ * calls under `#pragma omp simd` into vector code (exception: the fmod family, which calls libm).
  *
- * Needs IEEE arithmetic: never -ffast-math. Assumes -fno-math-errno -fno-trapping-math. "max N ulp" was measured against
- * float64 over the whole range of float32 (tests/runtime/test_math_header.py), subnormal results included.
+ * Needs IEEE arithmetic: never -ffast-math. Assumes -fno-math-errno -fno-trapping-math. "max N ulp" was measured
+ * against float64 on a grid over all of float32 (every 97th one; powf on random ones), subnormal results included;
+ * tests/runtime/test_math_header.py holds these bounds.
  * Polynomials are minimax fits made for this file; their coefficients are rounded to float32 one after another. */
 #ifndef TG_MATH_FLOAT_H
 #define TG_MATH_FLOAT_H
@@ -214,7 +215,7 @@ static const uint32_t tg_two_over_pi[22] = {
     0xe06db14a, 0x6db14acc, 0xb14acc9e, 0x4acc9e21, 0xcc9e21c8, 0x9e21c820,
 };
 
-/* |x| = q pi/2 + r with |r| <= pi/4, for |x| from 2^20 up to the largest float: the integer mantissa times those 96 bits
+/* |x| = q pi/2 + r with |r| <= pi/4, for |x| from 2^20 up to the largest float: the integer mantissa times the 96 bits
  * of 2/pi that count modulo 4 (Payne and Hanek). Fixed point; the top two bits of the product are q. */
 static inline double tg_reduce_large(float x, uint32_t *q)
 {

@@ -3,6 +3,7 @@
 #ifndef TG_RANDOM_H
 #define TG_RANDOM_H
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -114,6 +115,70 @@ static inline int32_t tg_unsigned_moduloi(int32_t x, int32_t range)
 static inline int64_t tg_unsigned_modulol(int64_t x, int64_t range)
 {
     return (int64_t)((uint64_t)x % (uint64_t)range);
+}
+
+/* --------------------------------------------------------- the functions that make normal numbers of uniform ones */
+
+/* The float32 functions of the Cephes library with PyTorch's roundings, see ops/cephes.py: log on (0, 1]. */
+static inline float tg_cephes_log(float x)
+{
+    int32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const int32_t half_to_one = (bits & 0x007fffff) | 0x3f000000;
+    float m;
+    memcpy(&m, &half_to_one, sizeof m);
+    const int32_t is_small = m < 0x1.6a09e6p-1f;
+    const float e = (float)((bits >> 23) - 126 - is_small);
+    m = is_small ? m - 1 + m : m - 1;
+    const float square = m * m;
+    float y = 7.0376836292e-2f;
+    y = fmaf(y, m, -1.1514610310e-1f);
+    y = fmaf(y, m, 1.1676998740e-1f);
+    y = fmaf(y, m, -1.2420140846e-1f);
+    y = fmaf(y, m, 1.4249322787e-1f);
+    y = fmaf(y, m, -1.6668057665e-1f);
+    y = fmaf(y, m, 2.0000714765e-1f);
+    y = fmaf(y, m, -2.4999993993e-1f);
+    y = fmaf(y, m, 3.3333331174e-1f);
+    y = fmaf(y * m, square, e * -2.12194440e-4f);
+    return fmaf(e, 0.693359375f, m + (y - square * 0.5f));
+}
+
+/* Sine and cosine on [0, 2 pi]: of the distance to the nearest multiple of pi / 2, then changed by that multiple. */
+static inline void tg_cephes_sincos(float x, float *sine, float *cosine, int32_t *octant)
+{
+    *octant = ((int32_t)(x * 0x1.45f306p+0f) + 1) & ~1;
+    const float n = (float)*octant;
+    x = fmaf(n, -0.78515625f, x);
+    x = fmaf(n, -2.4187564849853515625e-4f, x);
+    x = fmaf(n, -3.77489497744594108e-8f, x);
+    const float square = x * x;
+    float s = -1.9515295891e-4f;
+    s = fmaf(s, square, 8.3321608736e-3f);
+    s = fmaf(s, square, -1.6666654611e-1f);
+    *sine = fmaf(s * square, x, x);
+    float c = 2.443315711809948e-5f;
+    c = fmaf(c, square, -1.388731625493765e-3f);
+    c = fmaf(c, square, 4.166664568298827e-2f);
+    *cosine = fmaf(c * square, square, square * -0.5f) + 1;
+}
+
+static inline float tg_cephes_sin(float x)
+{
+    float sine, cosine;
+    int32_t octant;
+    tg_cephes_sincos(x, &sine, &cosine, &octant);
+    const float value = octant & 2 ? cosine : sine;
+    return octant & 4 ? -value : value;
+}
+
+static inline float tg_cephes_cos(float x)
+{
+    float sine, cosine;
+    int32_t octant;
+    tg_cephes_sincos(x, &sine, &cosine, &octant);
+    const float value = octant & 2 ? sine : cosine;
+    return (octant + 2) & 4 ? -value : value;
 }
 
 /* ------------------------------------------------------------------------------------------------ permutations */

@@ -65,10 +65,23 @@ def test_origins_do_not_count():
     assert placed == build(lambda x: x + 1, (2,))
 
 
-def test_substitution_reads_the_replacement_everywhere():
+def test_rewriting_reads_the_replacement_everywhere():
     graph = build(lambda x, y: tanh(x) * tanh(x), (2,), (2,))
     x, y = graph.inputs
-    assert graph.substituted({x: y}) == build(lambda x, y: tanh(y) * tanh(y), (2,), (2,))
+    assert graph.rewritten({x: y}) == build(lambda x, y: tanh(y) * tanh(y), (2,), (2,))
+
+
+def test_replacements_read_each_other():
+    graph = build(lambda x: -tanh(-tanh(x)), (2,))
+    outer, inner = (n for n in reversed(graph.nodes()) if n.op.name == "neg")
+    with interpreting(Builder()):
+        doubled = {node: (node.args[0] * 2.0) * 1.0 for node in (inner, outer)}
+    assert graph.rewritten(doubled) == build(lambda x: tanh(tanh(x) * 2.0 * 1.0) * 2.0 * 1.0, (2,))
+
+
+def test_mapped_rules_see_operands_already_replaced():
+    graph = build(lambda x: tanh(tanh(tanh(x))), (2,))
+    assert graph.mapped(lambda n: n.args[0] if n.op.name == "tanh" else n) == build(lambda x: x, (2,))
 
 
 def test_evaluation_of_each_result():

@@ -18,6 +18,7 @@ from tracegrad.compiler.passes.simplify import simplify
 from tracegrad.compiler.text import parse
 from tracegrad.compiler.verify import VerificationError, verify
 from tracegrad.ops.core import interpreting
+from tracegrad.ops.random import STATE_SIZE
 from tracegrad.ops.trigonometry import tanh
 from tracegrad.ops.types import Type, float32
 
@@ -330,6 +331,18 @@ def test_zeros_of_different_sign_and_parameters_of_different_type_stay_apart():
     assert merge_duplicates(separate) == separate
 
 
+def test_draws_of_random_numbers_stay_apart():
+    drawn = parse(
+        f"""
+        graph f(state: i32[{STATE_SIZE}]):
+          %0: i32[{STATE_SIZE + 4}] = random_words state count=4
+          %1: i32[{STATE_SIZE + 4}] = random_words state count=4
+          return a=%0, b=%1
+        """
+    )
+    assert merge_duplicates(drawn) == drawn
+
+
 def test_inputs_stay_apart():
     before = graph("return a=x, b=y")
     assert merge_duplicates(before) == before
@@ -406,7 +419,7 @@ def test_a_wrong_type_is_shown_between_the_lines_around_it():
     wrong = good.nodes()[len(good.inputs) + 10]
     bad = type(wrong)(wrong.op, wrong.args, wrong.params, Type(float32, (9,)), Origin("model.py", 12))
     with pytest.raises(VerificationError) as caught:
-        verify(good.substituted({wrong: bad}))
+        verify(good.rewritten({wrong: bad}))
     lines = str(caught.value).splitlines()
     assert lines[0] == "tanh gives f32[2,3], the node says f32[9]" and lines[1] == "  at model.py:12"
     marked = [line for line in lines if line.startswith("->")]

@@ -20,6 +20,9 @@ RANDOM = {
     "uniform53": [Case((WORDS, WORDS), {}, (int32,))],
     "join_words": [Case((WORDS, WORDS), {}, (int32,))],
     "unsigned_modulo": [Case((WORDS, RANGE), {}, (int32, int64))],
+    "cephes_log": [Case((Operand((5, 7), low=1e-6, high=1),), {}, (float32,))],
+    "cephes_sin": [Case((Operand((5, 7), low=0, high=6.28),), {}, (float32,))],
+    "cephes_cos": [Case((Operand((5, 7), low=0, high=6.28),), {}, (float32,))],
     "permutation": [Case((Operand((n - 1,), WORDS.low, WORDS.high),), {"n": n}, (int32,)) for n in (1, 2, 9)],
     "search": [
         Case((Operand((2, 4), values=ROWS), Operand((2, 5), low=0, high=1)), {}, (float32, float64)),

@@ -148,6 +148,29 @@ def test_integers():
     np.testing.assert_array_equal(logic.bitwise_not(TRUTH).ndarray, [False, True])
 
 
+def test_numbers_beyond_the_type():
+    """A float becomes infinite without a warning, an integer wraps around."""
+    np.testing.assert_array_equal((array([1.0, -1], "float32") * 1e300).ndarray, np.array([inf, -inf], np.float32))
+    np.testing.assert_array_equal((array([1], "int32") * (2**40 + 3)).ndarray, np.array([3], np.int32))
+    with pytest.raises(OverflowError):
+        whole([1]) + 2**64
+
+
+def test_arithmetic_of_truth_values_is_logic():
+    """And stays bool."""
+    other = array([True, True], "bool")
+    for op, expected in [
+        (arithmetic.add, [True, True]), (arithmetic.mul, [True, False]), (arithmetic.maximum, [True, True]),
+        (arithmetic.minimum, [True, False]), (logic.bitwise_xor, [False, True]),
+    ]:  # fmt: skip
+        result = op(TRUTH, other).ndarray
+        assert result.dtype == bool and result.tolist() == expected
+    assert arithmetic.sign(TRUTH).ndarray.tolist() == [True, False]
+    assert bool(reductions.amax(TRUTH, (0,)).ndarray) and not bool(reductions.amin(TRUTH, (0,)).ndarray)
+    with pytest.raises(IndexError, match="amax"):
+        reductions.amax(array([], "bool"), (0,))
+
+
 def test_running_products():
     x = [[2.0, 0, 3, 4], [1, 2, 3, 4]]
     np.testing.assert_array_equal(value(lambda x: scans.cumprod(x, 1), x), np.cumprod(x, 1))

@@ -26,7 +26,21 @@ WORDS = np.concatenate(
 CUMULATIVE = np.array([[0.1, 0.1, 0.4, 1.0], [0.0, 0.5, 0.5, 1.0]])
 VALUES = np.array([[0.0, 0.1, 0.25, 0.4, 0.999, 1.0], [0.0, 0.5, 0.1, 0.50001, 1.0, 2.0]])
 
+UNIFORM = np.concatenate([np.linspace(2.0**-24, 1, 500), 2.0 ** np.linspace(-24, 0, 500)]).astype(np.float32)
+
 POINTWISE = """
+void cephes_log(float *restrict out, const float *restrict x)
+{
+    for (long i = 0; i < 1000; ++i) out[i] = tg_cephes_log(x[i]);
+}
+void cephes_sin(float *restrict out, const float *restrict x)
+{
+    for (long i = 0; i < 1000; ++i) out[i] = tg_cephes_sin(x[i]);
+}
+void cephes_cos(float *restrict out, const float *restrict x)
+{
+    for (long i = 0; i < 1000; ++i) out[i] = tg_cephes_cos(x[i]);
+}
 void uniform24(float *restrict out, const int32_t *restrict x)
 {
     for (long i = 0; i < 1000; ++i) out[i] = tg_uniform24(x[i]);
@@ -126,6 +140,15 @@ def test_search(library):
 @pytest.mark.parametrize("name", ["uniform24"])
 def test_numbers_from_one_word(library, name):
     assert_same(library[name], evaluated(name, WORDS), WORDS)
+
+
+@pytest.mark.parametrize("name, scale", [("log", 1), ("sin", 2 * np.pi), ("cos", 2 * np.pi)])
+def test_functions_for_normal_numbers(library, name, scale):
+    x = UNIFORM * np.float32(scale)
+    out = evaluated(f"cephes_{name}", x)
+    # Their authors' bound: two units in the last place of the largest result, 16 or 1.
+    np.testing.assert_allclose(out, getattr(np, name)(x.astype(np.float64)), rtol=2.4e-7, atol=1.2e-7)
+    assert_same(library[f"cephes_{name}"], out, x)
 
 
 @pytest.mark.parametrize("name", ["uniform53", "join_words"])

@@ -60,7 +60,7 @@ def test_compiled_equals_evaluated(primitives):
     builder, inputs, results, expected = Builder(), {}, [], {}
     for name in primitives:
         for number, (case, dtype) in enumerate(uses(name)):
-            label, arrays = f"{name}_{number}", case.arrays(dtype)
+            label, arrays = f"case_{name}_{number}", case.arrays(dtype)
             result = add_use(builder, name, label, case, arrays)
             results.append(result)
             inputs |= {node.label: array for node, array in zip(result.node.args, arrays, strict=True)}

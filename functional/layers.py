@@ -1,0 +1,145 @@
+"""What layers compute besides products: embedding, dropout, normalisation, padding, similarity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..autograd.composite import composite
+from ..autograd.in_place import assign
+from ..autograd.random import bernoulli_with
+from ..ops import elementary, indexing, movement
+from ..ops import reductions as folds
+from ..ops.comparison import eq, where
+from ..ops.pointwise import cast
+from ..ops.sources import iota
+from ..ops.types import bool_, int64
+
+
+@composite("EmbeddingBackward0")
+def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Any:
+    """The rows of `weight` at the positions `input`; the row `padding_idx` gets no gradient.
+
+    IndexError for a position that `weight` does not have.
+    """
+    rows = indexing.take(weight, input if input.dtype is int64 else cast(input, int64))
+    if padding_idx is None:
+        return rows
+    padding = movement.reshape(eq(input, padding_idx % weight.ndarray.shape[0]), (*input.ndarray.shape, 1))
+    return where(padding, rows.detach(), rows)
+
+
+def one_hot(tensor: Any, num_classes: int = -1) -> Any:
+    """A new last axis with 1 at the position given and 0 elsewhere; without `num_classes`, the largest decides."""
+    if num_classes == -1:
+        num_classes = int(tensor.max().item()) + 1
+    shape = (*tensor.ndarray.shape, num_classes)
+    return cast(eq(movement.reshape(tensor, (*shape[:-1], 1)), iota(shape, len(shape) - 1, int64)), int64)
+
+
+def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Elements set to 0 with probability `p`, the others scaled by ``1 / (1 - p)``; `input` itself if not training."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0:
+        return input
+    return _dropped(input, p, input.ndarray.shape, inplace)
+
+
+def _dropped(input: Any, p: float, mask_shape: tuple[int, ...], inplace: bool) -> Any:
+    scale = 1 / (1 - p) if p < 1 else 0.0
+    mask = bernoulli_with(1 - p, mask_shape, input.dtype)
+    out = input * (mask * scale)
+    return assign(input, out) if inplace else out
+
+
+def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """As `dropout`, for whole channels: axes 0 and 1 decide."""
+    if not training or p == 0:
+        return input
+    return _dropped(input, p, input.ndarray.shape[:2] + (1,) * (input.ndarray.ndim - 2), inplace)
+
+
+# --------------------------------------------------------------------------------------------------- normalisation
+
+
+def _mean(x: Any, axes: tuple[int, ...]) -> Any:
+    shape = tuple(1 if a in axes else n for a, n in enumerate(x.ndarray.shape))
+    count = 1
+    for axis in axes:
+        count *= x.ndarray.shape[axis]
+    return movement.reshape(folds.sum(x, axes), shape) / count
+
+
+def _normalized(x: Any, axes: tuple[int, ...], eps: float) -> Any:
+    centred = x - _mean(x, axes)
+    return centred * elementary.rsqrt(_mean(centred * centred, axes) + eps)
+
+
+@composite("NativeLayerNormBackward0")
+def layer_norm(
+    input: Any, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Any:
+    """`input` with mean 0 and variance 1 over its last axes, which are `normalized_shape`; scaled and shifted."""
+    shape, last = input.ndarray.shape, tuple(normalized_shape)
+    if shape[len(shape) - len(last) :] != last:
+        raise RuntimeError(
+            f"Given normalized_shape={list(last)}, expected input with shape [*{''.join(f', {n}' for n in last)}], but "
+            f"got input of size{list(shape)}"
+        )
+    out = _normalized(input, tuple(range(len(shape) - len(last), len(shape))), eps)
+    out = out if weight is None else out * weight
+    return out if bias is None else out + bias
+
+
+def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
+    """`input` divided by the root of its mean square over its last axes, which are `normalized_shape`."""
+    ndim = input.ndarray.ndim
+    eps = 2.0**-23 if eps is None else eps
+    out = input * elementary.rsqrt(_mean(input * input, tuple(range(ndim - len(tuple(normalized_shape)), ndim))) + eps)
+    return out if weight is None else out * weight
+
+
+@composite("DivBackward0")
+def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Any:
+    """`input` divided by its p-norm along `dim` (but by no less than `eps`)."""
+    return input / input.norm(p, dim, keepdim=True).clamp_min(eps)
+
+
+def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+    """The cosine of the angle between vectors along `dim`."""
+    lengths = x1.norm(2, dim).clamp_min(eps) * x2.norm(2, dim).clamp_min(eps)
+    return (x1 * x2).sum(dim) / lengths
+
+
+def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
+    """The p-norm of the differences along the last axis."""
+    return (x1 - x2 + eps).norm(p, -1, keepdim)
+
+
+# ---------------------------------------------------------------------------------------------------------- padding
+
+
+def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Any:
+    """More elements around: (before, behind) for the last axis, then for the one before it, ...; negative ones cut."""
+    if mode != "constant":
+        raise NotImplementedError(f"pad: mode {mode!r} is not there yet; only 'constant' is")
+    shape = input.ndarray.shape
+    if len(pad) % 2 or len(pad) > 2 * len(shape):
+        raise RuntimeError(f"Padding length must be even and at most twice the number of axes, got {list(pad)}")
+    low, high = [0] * len(shape), [0] * len(shape)
+    for i in range(len(pad) // 2):
+        low[-1 - i], high[-1 - i] = pad[2 * i], pad[2 * i + 1]
+    if min(pad, default=0) < 0:
+        input, low, high = _cut(input, low, high)
+    filler = bool(value) if input.dtype is bool_ else 0 if value is None else value
+    return movement.pad(input, tuple(low), tuple(high), filler)
+
+
+def _cut(x: Any, low: list[int], high: list[int]) -> tuple[Any, list[int], list[int]]:
+    """Negative paddings as a slice; what is left to pad."""
+    shape = x.ndarray.shape
+    starts = tuple(max(0, -n) for n in low)
+    stops = tuple(extent - max(0, -n) for extent, n in zip(shape, high, strict=True))
+    part = movement.slice(x, starts, stops, (1,) * len(shape))
+    return part, [max(0, n) for n in low], [max(0, n) for n in high]

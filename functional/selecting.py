@@ -1,0 +1,291 @@
+"""Elements chosen by indices, masks and order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..autograd.arguments import axis_of
+from ..autograd.composite import composite, relabel
+from ..autograd.grad_mode import no_grad
+from ..autograd.indexing import getitem
+from ..autograd.tensor import Tensor
+from ..ops import comparison, indexing, movement, scans
+from ..ops import reductions as folds
+from ..ops.comparison import eq
+from ..ops.core import current
+from ..ops.pointwise import cast, converted
+from ..ops.sources import full, zeros as zeros_of
+from ..ops.types import bool_, broadcast_shapes, int64
+from .reductions import ValuesAndIndices, along
+from .shapes import flatten
+
+
+def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+    """`input` where `condition` is true, else `other`; with the condition alone, its ``nonzero(as_tuple=True)``."""
+    if input is None and other is None:
+        return nonzero(condition, as_tuple=True)
+    if condition.dtype is not bool_:
+        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype!r}")
+    return comparison.where(condition, input, other)
+
+
+def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+    """The positions of the elements that are not 0, as rows (or one tensor for each axis). How many is data."""
+    values = current().read(input.detach(), "nonzero()")  # type: ignore[attr-defined]
+    found = np.nonzero(values) if values.ndim else (np.zeros(int(values != 0), np.int64),)
+    if as_tuple:
+        return tuple(current().literal(positions.astype(np.int64)) for positions in found)  # type: ignore[attr-defined]
+    rows = np.stack(found, 1) if values.ndim else np.zeros((int(values != 0), 0))
+    return current().literal(rows.astype(np.int64))  # type: ignore[attr-defined]
+
+
+# ------------------------------------------------------------------------------------------------------- by an index
+
+
+def gather(input: Any, dim: int, index: Any) -> Any:
+    """``out[i][j] = input[index[i][j]][j]`` along `dim` 0. RuntimeError for an index outside."""
+    out = along(input, _long(index), dim)
+    relabel(out, "GatherBackward0", (input,))
+    return out
+
+
+def _long(index: Any) -> Any:
+    if index.dtype.is_floating_point or index.dtype is bool_:
+        raise RuntimeError(f"gather(): Expected dtype int64 for index, got {index.dtype!r}; convert it with .long()")
+    return index if index.dtype is int64 else cast(index, int64)
+
+
+def _moved(x: Any, axis: int) -> Any:
+    """`x` with `axis` in front."""
+    return movement.transpose(x, (axis, *(a for a in range(x.ndarray.ndim) if a != axis)))
+
+
+def _moved_back(x: Any, axis: int) -> Any:
+    return movement.transpose(x, (*range(1, axis + 1), 0, *range(axis + 1, x.ndarray.ndim)))
+
+
+@composite("IndexSelectBackward0")
+def index_select(input: Any, dim: int, index: Any) -> Any:
+    """The parts of `input` at the positions `index` along `dim`."""
+    axis = axis_of(dim, input.ndarray.ndim)
+    if index.ndarray.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    rows = indexing.take(_moved(input, axis), _long(movement.reshape(index, (index.ndarray.size,))))
+    return _moved_back(rows, axis)
+
+
+@composite("TakeBackward0")
+def take(input: Any, index: Any) -> Any:
+    """Elements of the flattened `input`."""
+    return indexing.take(flatten(input), _long(index))
+
+
+def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
+    """`gather` along `dim`, or from the flattened `input`."""
+    if dim is None:
+        return gather(flatten(input), 0, flatten(indices))
+    return gather(input, dim, indices)
+
+
+def _source(input: Any, index: Any, src: Any) -> Any:
+    """What to scatter: a number everywhere, or the part of `src` that `index` covers."""
+    if not isinstance(src, Tensor):
+        return full(index.ndarray.shape, src, input.dtype)
+    shape = index.ndarray.shape
+    src = converted(src, input.dtype)
+    if src.ndarray.shape == shape:
+        return src
+    return movement.slice(src, (0,) * len(shape), shape, (1,) * len(shape))
+
+
+def scatter(
+    input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None
+) -> Any:
+    """`input` with ``out[index[i][j]][j] = src[i][j]`` along `dim` 0; `src` may be a number."""
+    index = _long(index)
+    source = _source(input, index, value if src is None else src)
+    axis = axis_of(dim, input.ndarray.ndim)
+    if reduce == "add":
+        return indexing.scatter_add(input, index, source, axis)
+    if reduce is not None:
+        raise RuntimeError(f"scatter(): reduce argument must be None or 'add' here, got {reduce!r}")
+    return indexing.scatter(input, index, source, axis)
+
+
+def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+    """`input` with ``out[index[i][j]][j] += src[i][j]`` along `dim` 0."""
+    index = _long(index)
+    return indexing.scatter_add(input, index, _source(input, index, src), axis_of(dim, input.ndarray.ndim))
+
+
+@composite("IndexAddBackward0")
+def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    """`input` with the parts of `source` (times `alpha`) added at the positions `index` along `dim`."""
+    axis = axis_of(dim, input.ndarray.ndim)
+    rows = _moved(converted(source if alpha == 1 else source * alpha, input.dtype), axis)
+    return _moved_back(indexing.index_add(_moved(input, axis), _long(index), rows), axis)
+
+
+@composite("IndexCopyBackward0")
+def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
+    """`input` with the parts of `source` at the positions `index` along `dim`."""
+    axis = axis_of(dim, input.ndarray.ndim)
+    rows = _moved(converted(source, input.dtype), axis)
+    return _moved_back(indexing.put(_moved(input, axis), _long(index), rows), axis)
+
+
+@composite("IndexFillBackward0")
+def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+    """`input` with one number at the positions `index` along `dim`."""
+    axis = axis_of(dim, input.ndarray.ndim)
+    moved = _moved(input, axis)
+    index = _long(movement.reshape(index, (index.ndarray.size,)))
+    shape = index.ndarray.shape + moved.ndarray.shape[1:]
+    if isinstance(value, Tensor):
+        rows = movement.broadcast(converted(value, input.dtype), shape)
+    else:
+        rows = full(shape, value, input.dtype)
+    return _moved_back(indexing.put(moved, index, rows), axis)
+
+
+# --------------------------------------------------------------------------------------------------------- by a mask
+
+
+@composite("MaskedFillBackward0")
+def masked_fill(input: Any, mask: Any, value: Any) -> Any:
+    """`input` with `value` where `mask` is true."""
+    if mask.dtype is not bool_:
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype!r}")
+    if not isinstance(value, Tensor):
+        value = current().constant(value, input.dtype)
+    return comparison.where(mask, converted(value, input.dtype), input)
+
+
+@composite("MaskedSelectBackward0")
+def masked_select(input: Any, mask: Any) -> Any:
+    """The elements of `input` where `mask` is true, in one row. How many is data."""
+    shape = broadcast_shapes(input.ndarray.shape, mask.ndarray.shape)
+    return getitem(movement.broadcast(input, shape), movement.broadcast(mask, shape))
+
+
+@composite("MaskedScatterBackward0")
+def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
+    """`input` with the elements of `source`, in order, where `mask` is true."""
+    mask = movement.broadcast(mask, input.ndarray.shape)
+    order = scans.cumsum(cast(flatten(mask), int64), 0) - 1
+    picked = indexing.take(flatten(source), comparison.where(flatten(mask), order, 0))
+    return comparison.where(mask, movement.reshape(converted(picked, input.dtype), input.ndarray.shape), input)
+
+
+# ---------------------------------------------------------------------------------------------------------- by order
+
+
+def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
+    """The positions along `dim` that sort `input`. Equal elements keep their order; NaN is the largest."""
+    if not input.ndarray.ndim:
+        axis_of(dim, 0)
+        return full((), 0, int64)
+    return scans.argsort(input, axis_of(dim, input.ndarray.ndim), bool(descending))
+
+
+def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> ValuesAndIndices:
+    """(values, indices) in order along `dim`, see `argsort`."""
+    indices = argsort(input, dim, descending)
+    values = along(input, indices, dim)
+    relabel(values, "SortBackward0", (input,))
+    return ValuesAndIndices(values, indices)
+
+
+def _first(x: Any, axis: int, count: int) -> Any:
+    shape = list(x.ndarray.shape)
+    shape[axis] = count
+    return movement.slice(x, (0,) * len(shape), tuple(shape), (1,) * len(shape))
+
+
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> ValuesAndIndices:
+    """(values, indices) of the `k` largest (or smallest) elements along `dim`, in order."""
+    ndim = input.ndarray.ndim
+    axis = axis_of(dim, ndim)
+    if not 0 <= k <= (input.ndarray.shape[axis] if ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    order = argsort(input, dim, largest)
+    indices = _first(order, axis, k) if ndim else order
+    values = along(input, indices, dim)
+    relabel(values, "TopkBackward0", (input,))
+    return ValuesAndIndices(values, indices)
+
+
+def _middle(x: Any, axis: int) -> Any:
+    """The position of the lower median along `axis`, with extent 1; of a NaN where there is one."""
+    order = scans.argsort(x, axis, False)
+    extent = x.ndarray.shape[axis]
+    starts, stops = [0] * x.ndarray.ndim, list(x.ndarray.shape)
+    starts[axis], stops[axis] = (extent - 1) // 2, (extent - 1) // 2 + 1
+    middle = movement.slice(order, tuple(starts), tuple(stops), (1,) * x.ndarray.ndim)
+    starts[axis], stops[axis] = extent - 1, extent
+    last = movement.slice(order, tuple(starts), tuple(stops), (1,) * x.ndarray.ndim)
+    shape = middle.ndarray.shape
+    has_nan = movement.reshape(folds.any(comparison.isnan(x), (axis,)), shape)
+    return comparison.where(has_nan, last, middle)
+
+
+def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The lower median of all elements; with `dim`, (values, indices) along it. NaN where there is one."""
+    if dim is None:
+        return _overall_median(input)
+    if not input.ndarray.ndim:
+        return ValuesAndIndices(flatten(input).reshape(()), full((), 0, int64))
+    axis = axis_of(dim, input.ndarray.ndim)
+    with no_grad():
+        indices = _middle(input, axis)
+    values = indexing.gather(input, indices, axis)
+    if not keepdim:
+        shape = input.ndarray.shape[:axis] + input.ndarray.shape[axis + 1 :]
+        values, indices = movement.reshape(values, shape), movement.reshape(indices, shape)
+    relabel(values, "MedianBackward1", (input,))
+    return ValuesAndIndices(values, indices)
+
+
+@composite("MedianBackward0")
+def _overall_median(input: Any) -> Any:
+    """Elements equal to the median share the gradient evenly."""
+    flat = flatten(input)
+    with no_grad():
+        value = indexing.gather(flat, _middle(flat, 0), 0)
+    hit = eq(flat, value)
+    count = folds.sum(cast(hit, input.dtype), (0,))
+    return folds.sum(comparison.where(hit, flat / count, zeros_of(flat.type_)), (0,))
+
+
+def unique(
+    input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The distinct elements in order, and on demand where each element went and how often it occurs."""
+    values = current().read(input.detach(), "unique()")  # type: ignore[attr-defined]
+    found = np.unique(values, return_inverse=True, return_counts=True, axis=dim)
+    inverse = found[1].reshape(values.shape if dim is None else (values.shape[dim],))
+    wanted = [found[0], inverse if return_inverse else None, found[2] if return_counts else None]
+    literal = current().literal  # type: ignore[attr-defined]
+    out = tuple(literal(np.ascontiguousarray(a)) for a in wanted if a is not None)
+    return out if len(out) > 1 else out[0]
+
+
+# ------------------------------------------------------------------------------------------------------------- scans
+
+
+def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """The sum of each element and those before it along `dim`; bool and integers in int64."""
+    x = converted(input, dtype or folds.sum_dtype(input.dtype))
+    if not x.ndarray.ndim:
+        axis_of(dim, 0)
+        return movement.reshape(scans.cumsum(movement.reshape(x, (1,)), 0), ())
+    return scans.cumsum(x, axis_of(dim, x.ndarray.ndim))
+
+
+@composite("CumprodBackward0")
+def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """The product of each element and those before it along `dim`; bool and integers in int64."""
+    x = converted(input, dtype or folds.sum_dtype(input.dtype))
+    return x * 1 if not x.ndarray.ndim else scans.cumprod(x, axis_of(dim, x.ndarray.ndim))

@@ -1,0 +1,227 @@
+"""Modules and parameters in sequences and dicts."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ..autograd.tensor import Tensor
+from ..autograd.watch import declare_read
+from .module import Module
+from .naming import path_of
+from .parameter import Parameter
+from .printing import block, grouped
+
+
+class _Sequence(Module):
+    """What Sequential and ModuleList share: members are the submodules, in order."""
+
+    def _members(self) -> list[Module]:
+        """The submodules in order. Recordings keep as guards which ones they are."""
+        names = declare_read(f"members of {path_of(self)}", lambda: tuple(self._modules))
+        return [getattr(self, name) for name in names]
+
+    def _name_at(self, index: Any) -> str:
+        place, size = operator.index(index), len(self)
+        if not -size <= place < size:
+            raise IndexError(f"index {place} is out of range")
+        return list(self._modules)[place]
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return self._of(list(self._modules.items())[index])
+        return getattr(self, self._name_at(index))
+
+    def _of(self, members: list[tuple[str, Module]]) -> Any:
+        """A sequence of the same class that holds some of the members."""
+        part = type(self)()
+        part._renumber([module for _, module in members])
+        return part
+
+    def __setitem__(self, index: Any, module: Module) -> None:
+        setattr(self, self._name_at(index), module)
+
+    def __delitem__(self, index: Any) -> None:
+        names = list(self._modules)[index] if isinstance(index, slice) else [self._name_at(index)]
+        self._renumber([module for name, module in self._modules.items() if name not in names])
+
+    def _renumber(self, modules: Iterable[Module]) -> None:
+        kept = {str(i): module for i, module in enumerate(modules)}
+        self._modules.clear()
+        self._modules.update(kept)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._members())
+
+    def append(self, module: Module) -> Any:
+        """Add a module at the end; returns self."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def extend(self, modules: Iterable[Module]) -> Any:
+        """Add modules at the end; returns self."""
+        for module in list(modules):
+            self.append(module)
+        return self
+
+    def insert(self, index: int, module: Module) -> Any:
+        """Add a module before the place `index`; returns self."""
+        modules = list(self._modules.values())
+        modules.insert(index, module)
+        self._renumber(modules)
+        return self
+
+    def pop(self, index: int = -1) -> Any:
+        """Take a module away and return it."""
+        module = self[index]
+        del self[index]
+        return module
+
+
+class Sequential(_Sequence):
+    """Modules applied one after the other; from arguments, or from an ordered dict that names them.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.Sequential(tg.nn.Flatten(), tg.nn.ReLU())
+    Sequential(
+      (0): Flatten(start_dim=1, end_dim=-1)
+      (1): ReLU()
+    )
+    """
+
+    def __init__(self, *modules: Any) -> None:
+        super().__init__()
+        if len(modules) == 1 and isinstance(modules[0], dict):
+            for name, module in modules[0].items():
+                self.add_module(name, module)
+        else:
+            self.extend(modules)
+
+    def forward(self, input: Any) -> Any:
+        for module in self._members():
+            input = module(input)
+        return input
+
+    def _of(self, members: list[tuple[str, Module]]) -> Any:
+        return type(self)(dict(members))
+
+
+class ModuleList(_Sequence):
+    """A list of modules, registered under their numbers."""
+
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+        super().__init__()
+        self.extend(modules or ())
+
+    def __iadd__(self, modules: Iterable[Module]) -> Any:
+        return self.extend(modules)
+
+    def __repr__(self) -> str:
+        return block(self._get_name(), "", grouped([repr(module) for module in self]))
+
+
+class ModuleDict(Module):
+    """A dict of modules, registered under its keys."""
+
+    def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
+        super().__init__()
+        self.update(modules or {})
+
+    def __getitem__(self, key: str) -> Any:
+        return declare_read(f"{path_of(self)}[{key!r}]", lambda: self._modules[key])
+
+    def __setitem__(self, key: str, module: Module) -> None:
+        self.add_module(key, module)
+
+    def __delitem__(self, key: str) -> None:
+        del self._modules[key]
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(declare_read(f"keys of {path_of(self)}", lambda: tuple(self._modules)))
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._modules
+
+    def keys(self) -> Iterable[str]:
+        """The names."""
+        return list(self)
+
+    def values(self) -> Iterable[Any]:
+        """The modules."""
+        return [self[key] for key in self]
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        """Names and modules."""
+        return [(key, self[key]) for key in self]
+
+    def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
+        """Add modules, or replace those of the same name."""
+        for key, module in modules.items() if isinstance(modules, Mapping) else modules:
+            self[key] = module
+
+    def pop(self, key: str) -> Any:
+        """Take a module away and return it."""
+        module = self[key]
+        del self[key]
+        return module
+
+    def clear(self) -> None:
+        """Take all modules away."""
+        self._modules.clear()
+
+
+class ParameterList(Module):
+    """A list of parameters, registered under their numbers; tensors become parameters."""
+
+    def __init__(self, values: Iterable[Any] | None = None) -> None:
+        super().__init__()
+        self.extend(values or ())
+
+    def _name_at(self, index: Any) -> str:
+        place, size = operator.index(index), len(self)
+        if not -size <= place < size:
+            raise IndexError(f"index {place} is out of range")
+        return str(place % size)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return type(self)(list(self)[index])
+        return getattr(self, self._name_at(index))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        setattr(self, self._name_at(index), _as_parameter(value))
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __iter__(self) -> Iterator[Any]:
+        size = declare_read(f"length of {path_of(self)}", lambda: len(self._parameters))
+        return (getattr(self, str(i)) for i in range(size))
+
+    def append(self, value: Any) -> ParameterList:
+        """Add a parameter at the end; returns self."""
+        self.register_parameter(str(len(self)), _as_parameter(value))
+        return self
+
+    def extend(self, values: Iterable[Any]) -> ParameterList:
+        """Add parameters at the end; returns self."""
+        for value in list(values):
+            self.append(value)
+        return self
+
+    def __iadd__(self, values: Iterable[Any]) -> ParameterList:
+        return self.extend(values)
+
+    def _child_lines(self) -> Iterator[str]:
+        return (f"({i}): Parameter containing: [{p.dtype!r} of size {'x'.join(map(str, p.shape))}]" for i, p in enumerate(self))
+
+
+def _as_parameter(value: Any) -> Any:
+    return Parameter(value) if isinstance(value, Tensor) and not value.is_parameter else value
