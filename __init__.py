@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import e, inf, nan, pi
 
-from . import autograd
+from . import autograd, nn, optim, utils
 from .autograd import cuda
 from .autograd.creation import (
     arange,
@@ -42,6 +42,8 @@ from .autograd.legacy import BoolTensor, DoubleTensor, FloatTensor, IntTensor, L
 from .autograd.limits import finfo, iinfo
 from .autograd.serialization import load, save
 from .autograd.tensor import Size, Tensor
+from .compiled import CompiledFunction, compile
+from .compiled import compile
 from .functional import linalg, methods
 from .functional.activations import log_softmax, relu, selu, softmax
 from .functional.arithmetic import (

@@ -2,7 +2,31 @@
 
 from __future__ import annotations
 
+from .creation import as_tensor
+from .function import Function, FunctionCtx, once_differentiable
 from .grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .reverse import backward, grad
 
-__all__ = ["backward", "enable_grad", "grad", "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+__all__ = [
+    "Function",
+    "FunctionCtx",
+    "GradcheckError",
+    "Variable",
+    "backward",
+    "enable_grad",
+    "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "inference_mode",
+    "is_grad_enabled",
+    "no_grad",
+    "once_differentiable",
+    "set_grad_enabled",
+]
+
+
+def Variable(data: object, requires_grad: bool = False) -> object:
+    """PyTorch's old name of a tensor that takes part in autograd: `data` without its history."""
+    tensor = as_tensor(data).detach()
+    return tensor.requires_grad_() if requires_grad else tensor

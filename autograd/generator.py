@@ -150,7 +150,8 @@ class Generator:
         """Whether a normal number is ready. It decides how many words the next draw takes, so a recording guards it.
 
         Only what it was at the entry of the recorded function is a guard; what the function's own draws make of it
-        follows from that.
+        follows from that. A program with an odd number of such draws has two specialisations, which alternate; whoever
+        runs one that writes `cached` counts `changes` up, so that the guard is looked at again.
         """
         if self._decided_in is not None and self._decided_in() is watcher():
             return self._flag()

@@ -378,6 +378,9 @@ def make(ndarray: np.ndarray, buffer: Buffer | None = None, steps: tuple[Step, .
     """A tensor over existing memory; how ops wrap their results."""
     tensor: Tensor = object.__new__(Tensor)
     Array.__init__(tensor, ndarray, buffer, steps)
+    listening = watcher()
+    if listening is not None:
+        listening.made(tensor)
     return tensor
 
 

@@ -21,6 +21,9 @@ class Watcher(Protocol):
     def number(self, describe: str, get: Callable[[], float], value: float) -> Any:
         """A number that may change between calls; returns what the program should compute with instead."""
 
+    def made(self, tensor: Any) -> None:
+        """A new tensor object exists."""
+
     def grad_read(self, tensor: Any) -> None:
         """``tensor.grad`` is about to be read."""
 

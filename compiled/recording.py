@@ -85,8 +85,7 @@ class Recording:
     result: Any = None
     grad_enabled: bool = True
     transient: str = ""
-    made: list[weakref.ref[Tensor]] = field(default_factory=list)
-    places: dict[int, str] = field(default_factory=dict)
+    own: dict[int, weakref.ref[Tensor]] = field(default_factory=dict)  # tensors made during the call
 
     # ----------------------------------------------------------------------------------------------------- the run
 
@@ -98,7 +97,7 @@ class Recording:
         self._add_arguments(function, args, kwargs)
         before = set_watcher(self)
         try:
-            with interpreting(Tape(self.recorder, self._make)):  # type: ignore[arg-type]
+            with interpreting(Tape(self.recorder, make)):  # type: ignore[arg-type]
                 self.result = function(*args, **kwargs)
         finally:
             set_watcher(before)
@@ -121,11 +120,6 @@ class Recording:
             if isinstance(value, Tensor) and value.label is None:
                 value.label = name
 
-    def _make(self, *args: Any) -> Tensor:
-        tensor = make(*args)
-        self.made.append(weakref.ref(tensor))
-        return tensor
-
     # -------------------------------------------------------------------------------------------- watching (Watcher)
 
     def read(self, describe: str, get: Callable[[], Any], value: Any) -> None:
@@ -133,6 +127,7 @@ class Recording:
 
     def number(self, describe: str, get: Callable[[], float], value: float) -> Tensor:
         tensor = make(np.asarray(value, np.float64))
+        del self.own[id(tensor)]  # the recorder keeps it, as a root
         self.numbers.append(NumberInput(describe, get, self.recorder.add_number(tensor, describe)))
         return tensor
 
@@ -144,12 +139,20 @@ class Recording:
     def transient_because(self, reason: str) -> None:
         self.transient = reason
 
+    def made(self, tensor: Tensor) -> None:
+        self.own[id(tensor)] = weakref.ref(tensor)
+
+    def is_own(self, tensor: Tensor) -> bool:
+        """True for tensors made during the call: what happens to them does not concern later calls."""
+        made = self.own.get(id(tensor))
+        return made is not None and made() is tensor
+
     def grad_read(self, tensor: Tensor) -> None:
-        if id(tensor) not in self.grads:
+        if id(tensor) not in self.grads and not self.is_own(tensor):
             self.grads[id(tensor)] = GradSlot(tensor, tensor._grad, read_first=True)
 
     def grad_written(self, tensor: Tensor) -> None:
-        if id(tensor) not in self.grads:
+        if id(tensor) not in self.grads and not self.is_own(tensor):
             self.grads[id(tensor)] = GradSlot(tensor, tensor._grad, read_first=False)
 
     @contextmanager
@@ -226,7 +229,7 @@ class Recording:
             )
 
     def _alive_except(self, allowed: set[int]) -> list[Tensor]:
-        alive = [t for t in (ref() for ref in self.made) if t is not None]
+        alive = [t for t in (ref() for ref in self.own.values()) if t is not None]
         return [t for t in alive if id(t) not in allowed and id(t.base) not in allowed]
 
 

@@ -220,7 +220,10 @@ class ParameterList(Module):
         return self.extend(values)
 
     def _child_lines(self) -> Iterator[str]:
-        return (f"({i}): Parameter containing: [{p.dtype!r} of size {'x'.join(map(str, p.shape))}]" for i, p in enumerate(self))
+        return (
+            f"({i}): Parameter containing: [{p.dtype!r} of size {'x'.join(map(str, p.shape))}]"
+            for i, p in enumerate(self)
+        )
 
 
 def _as_parameter(value: Any) -> Any:

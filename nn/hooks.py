@@ -27,7 +27,9 @@ class ForwardPreHook:
         if given is None:
             return args, kwargs
         if not isinstance(given, tuple) or len(given) != 2:
-            raise RuntimeError(f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {given}.")
+            raise RuntimeError(
+                f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {given}."
+            )
         return given
 
 

@@ -79,7 +79,8 @@ class Embedding(Module):
         """An embedding over the memory of a table [rows, columns]; frozen unless told otherwise."""
         if embeddings.ndim != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        embedding = cls(*embeddings.shape, padding_idx=padding_idx)
+        rows, columns = embeddings.shape
+        embedding = cls(rows, columns, padding_idx=padding_idx)
         embedding.weight = Parameter(embeddings, requires_grad=not freeze)
         return embedding
 
@@ -88,7 +89,7 @@ class Embedding(Module):
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
-                init.zeros_(self.weight[self.padding_idx])
+                init.zeros_(self.weight[self.padding_idx])  # type: ignore[index]
 
     def forward(self, input: Tensor) -> Tensor:
         return F.embedding(input, self.weight, self.padding_idx)

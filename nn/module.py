@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from ..autograd.device import require_cpu
 from ..autograd.grad_mode import no_grad
 from ..autograd.tensor import RemovableHandle, Tensor
-from ..autograd.watch import Watcher, WatchedDict, declare_read, watcher
+from ..autograd.watch import WatchedDict, Watcher, declare_read, watcher
 from ..ops.core import current
 from ..ops.pointwise import cast
 from ..ops.types import DType, float32, float64

@@ -27,7 +27,9 @@ class Parameter(Tensor):
         if data is None:
             data = make(np.empty(0, np.float32))
         if not isinstance(data, Tensor):
-            raise TypeError(f"Parameter takes a Tensor, got {type(data).__name__}; make one with tracegrad.tensor(data)")
+            raise TypeError(
+                f"Parameter takes a Tensor, got {type(data).__name__}; make one with tracegrad.tensor(data)"
+            )
         Array.__init__(self, data.ndarray, data.buffer, data.steps)
         if requires_grad:
             self.requires_grad_()

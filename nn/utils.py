@@ -37,8 +37,9 @@ def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0, error_if_n
     total = norm(stack(norms), float(norm_type))
     if error_if_nonfinite and not abs(total.item()) < float("inf"):
         raise RuntimeError(
-            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be clipped. "
-            "To disable this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`"
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be "
+            "clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
+            "`error_if_nonfinite=False`"
         )
     return total
 
@@ -78,5 +79,6 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     with no_grad():
         for parameter in parameters:
             stop = start + parameter.ndarray.size
-            _store(parameter, reshape(vec[start:stop], *parameter.shape))
+            part = vec[start:stop]  # type: ignore[index]
+            _store(parameter, reshape(part, *parameter.shape))
             start = stop

@@ -259,21 +259,21 @@ def permutation(words: Any, n: int) -> Any:
     return bind(permutation_primitive, words, n=n)
 
 
-def _search(cumulative: np.ndarray, values: np.ndarray) -> np.ndarray:
-    found = [np.searchsorted(row, wanted) for row, wanted in zip(cumulative, values, strict=True)]
-    return np.array(found, np.int64).reshape(values.shape)
+def _search(cumulative: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    found = [np.searchsorted(row, values) for row, values in zip(cumulative, wanted, strict=True)]
+    return np.array(found, np.int64).reshape(wanted.shape)
 
 
 search_primitive = define(
     "search",
-    ("cumulative", "values"),
-    type=lambda cumulative, values: Type(int64, values.shape),
+    ("cumulative", "wanted"),
+    type=lambda cumulative, wanted: Type(int64, wanted.shape),
     eval=_search,
     lower=Kernel("search"),
     vjp=NO_GRADIENT,
 )
 
 
-def search(cumulative: Any, values: Any) -> Any:
-    """For each of ``values[row]`` the first place in the ascending ``cumulative[row]`` that is not below it."""
-    return bind(search_primitive, cumulative, values)
+def search(cumulative: Any, wanted: Any) -> Any:
+    """For each of ``wanted[row]`` the first place in the ascending ``cumulative[row]`` that is not below it."""
+    return bind(search_primitive, cumulative, wanted)

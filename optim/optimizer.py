@@ -14,7 +14,7 @@ import numpy as np
 
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..autograd.tensor import Tensor, make, unrecorded
-from ..autograd.watch import WatchedDict, as_number, declare_number, declare_read, watcher
+from ..autograd.watch import WatchedDict, as_number, changes, declare_number, declare_read, watcher
 from ..ops.core import current
 
 
@@ -52,6 +52,10 @@ class Options:
         return bool(declare_read(f"{self._where}[{key!r}] == 0", lambda: not _is_nonzero(self._group[key])))
 
 
+def _entry(optimizer: Optimizer, p: Tensor) -> Any:
+    return optimizer.state.get(p)
+
+
 def _number_of(group: dict[str, Any], key: str, item: int | None) -> float:
     return float(group[key] if item is None else group[key][item])
 
@@ -80,6 +84,10 @@ class Optimizer:
             raise ValueError("optimizer got an empty parameter list; pass model.parameters() of a model that has some")
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        changes.count += 1  # a new `state` or other `param_groups` concern compiled steps
+        super().__setattr__(name, value)
 
     def add_param_group(self, group: dict[str, Any]) -> None:
         """Add parameters with options; what `group` leaves out comes from the defaults."""
@@ -123,7 +131,9 @@ class Optimizer:
         for p in group["params"]:
             gradient = p.grad
             if gradient is not None:
-                self.update(p, gradient, self.state[p], options)
+                entry = self.state[p]
+                declare_read("optimizer state", functools.partial(_entry, self, p))
+                self.update(p, gradient, entry, options)
 
     def update(self, p: Tensor, gradient: Tensor, state: WatchedDict, options: Options) -> None:
         """One parameter's update, in place."""

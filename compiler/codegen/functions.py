@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from ..schedule.index import Index
-from ..schedule.literals import ctype
+from ..schedule.literals import memory_type
 from ..schedule.records import Buffer, DotKernel, Kernel, LoopKernel, SpecialKernel
 from ..schedule.traffic import indices_of, read_by, writes
 from . import dot
@@ -56,8 +56,8 @@ def _used(kernel: Kernel) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _parameters(kernel: Kernel, buffers: Buffers, names: Callable[[str], str]) -> tuple[str, ...]:
     # Distinct buffers never overlap, and none is passed twice: restrict holds.
     outputs, operands = _used(kernel)
-    out = [f"{ctype(buffers[b].type.dtype)} *restrict {names(b)}" for b in outputs]
-    return (*out, *(f"const {ctype(buffers[b].type.dtype)} *restrict {names(b)}" for b in operands))
+    out = [f"{memory_type(buffers[b].type.dtype)} *restrict {names(b)}" for b in outputs]
+    return (*out, *(f"const {memory_type(buffers[b].type.dtype)} *restrict {names(b)}" for b in operands))
 
 
 def _call(name: str, kernel: Kernel, *more: str) -> str:
@@ -122,7 +122,7 @@ def _product(kernel: DotKernel, buffers: Buffers) -> Function:
 def _special(kernel: SpecialKernel, buffers: Buffers) -> Function:
     parameters = list(_parameters(kernel, buffers, str))
     more = ["int64_t *restrict detail"] if kernel.check else []
-    text = special_text(kernel, ", ".join([*parameters, *more]), lambda name: ctype(buffers[name].type.dtype))
+    text = special_text(kernel, ", ".join([*parameters, *more]), lambda name: memory_type(buffers[name].type.dtype))
     return Function(text, _call(kernel.name, kernel, *(["detail"] if kernel.check else [])), kernel.check)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..schedule.literals import ctype
+from ..schedule.literals import memory_type
 from ..schedule.records import Buffer
 from ..schedule.schedule import Schedule
 from ..schedule.traffic import read_by, writes
@@ -56,6 +56,6 @@ def _calls(parts: Sequence[Function]) -> tuple[Call, ...]:
 
 
 def _declaration(buffer: Buffer) -> str:
-    kind = f"{'' if buffer.written else 'const '}{ctype(buffer.type.dtype)} *"
+    kind = f"{'' if buffer.written else 'const '}{memory_type(buffer.type.dtype)} *"
     place = f"({kind})(arena + {buffer.number})" if buffer.place == "arena" else f"slots[{buffer.number}]"
     return f"{kind}const {buffer.name} = {place};"

@@ -17,6 +17,8 @@ from .values import is_one_hot
 #: Values are computed on demand, operand by operand; a place this often bounds the depth of that.
 LONGEST_CHAIN = 24
 INLINE_KERNELS = ("gather", "take")
+#: Ops that read or write where an index points to.
+FOLLOWING = ("gather", "take", "scatter", "scatter_add", "put", "index_add")
 
 
 def is_special(node: Node) -> bool:
@@ -33,7 +35,7 @@ def candidates(graph: Graph) -> tuple[Node, ...]:
     depth: dict[Node, int] = {}
     for node in readers:
         found.update(_operands_in_memory(node))
-        if is_fold(node) or is_dot(node) or is_special(node):
+        if is_fold(node) or is_dot(node) or is_special(node) or _picks_few(node):
             found.add(node)
         depth[node] = 1 + max((depth[a] for a in node.args), default=0)
         if depth[node] > LONGEST_CHAIN and isinstance(node.op.lower, Pointwise):
@@ -49,8 +51,8 @@ def _operands_in_memory(node: Node) -> Iterable[Node]:
     if is_dot(node):
         return [base_of_view(arg) for arg in node.args]
     if is_special(node):
-        return node.args
-    if node.op.lower == Kernel("gather") or node.op.lower == Kernel("take") or is_one_hot(node):
+        return [*node.args, *([index_base(node)] if node.op.name in FOLLOWING else [])]
+    if node.op.name in FOLLOWING:
         return [index_base(node)]
     return ()
 
@@ -61,6 +63,11 @@ def index_base(node: Node) -> Node:
     while isinstance(index.op.lower, Movement) and index.op.lower.kind in ("reshape", "transpose", "broadcast"):
         index = index.args[0]
     return index
+
+
+def _picks_few(node: Node) -> bool:
+    """A gather of a part of its operand belongs to the loops that compute the operand."""
+    return node.op.name == "gather" and node.type.size < node.args[0].type.size
 
 
 def _worth_keeping(node: Node, readers: dict[Node, list[Node]], found: set[Node]) -> bool:
@@ -93,6 +100,16 @@ def _is_cheap(node: Node, found: set[Node]) -> bool:
 
 def reads(node: Node, chosen: frozenset[Node]) -> frozenset[Node]:
     """The chosen nodes and inputs that computing `node` looks at, through everything that is computed on the way."""
+    return frozenset(n for n in _cone(node, chosen) if n in chosen or n.is_input)
+
+
+def indices_followed(node: Node, chosen: frozenset[Node]) -> frozenset[Node]:
+    """The index arrays that computing `node` follows to memory; a check has to have passed before."""
+    cone = [node, *(n for n in _cone(node, chosen) if n not in chosen)]
+    return frozenset(index_base(n) for n in cone if n.op.name in FOLLOWING)
+
+
+def _cone(node: Node, chosen: frozenset[Node]) -> set[Node]:
     seen: set[Node] = set()
     pending = list(node.args)
     while pending:
@@ -101,6 +118,6 @@ def reads(node: Node, chosen: frozenset[Node]) -> frozenset[Node]:
             seen.add(arg)
             if arg not in chosen and not arg.is_input:
                 pending.extend(arg.args)
-    return frozenset(n for n in seen if n in chosen or n.is_input)
+    return seen
 
 

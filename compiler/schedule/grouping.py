@@ -7,11 +7,11 @@ between them, and if lowering them together succeeds: that is the proof that eac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ..graph import Graph, Node
-from .candidates import candidates, is_special, reads
+from .candidates import candidates, indices_followed, is_special, reads
 from .dots import is_dot, lower_dot
 from .lower import Unit, lower_loops
 from .space import Space, space_of, squeezed, united
@@ -38,6 +38,7 @@ class Grouping:
 
     groups: list[Group]
     reads: Mapping[Node, frozenset[Node]]
+    follows: Mapping[Node, frozenset[Node]]
     home: dict[Node, Group] = field(default_factory=dict)
 
     def needs(self, group: Group) -> set[Group]:
@@ -53,7 +54,11 @@ def grouped(graph: Graph) -> Grouping:
     """The kernels of a graph, before memory and order are decided."""
     chosen = candidates(graph)
     known = frozenset(chosen)
-    grouping = Grouping([_alone(node) for node in chosen], {node: reads(node, known) for node in chosen})
+    grouping = Grouping(
+        groups=[_alone(node) for node in chosen],
+        reads={node: reads(node, known) for node in chosen},
+        follows={node: indices_followed(node, known) for node in chosen},
+    )
     grouping.home = {node: group for group in grouping.groups for node in group.nodes}
     joiner = _Joiner(grouping, {node: place for place, node in enumerate(chosen)})
     joiner.join_all(lambda a, b: b.dot is not None and a.is_loops and b in grouping.needs(a))
@@ -77,18 +82,19 @@ class _Joiner:
         changed = True
         while changed:
             changed = False
-            for group in list(self.grouping.groups):
+            # Large loops first: what small ones join early must not stand between two large ones.
+            for group in sorted(self.grouping.groups, key=self._priority):
                 if group in self.grouping.groups:
                     changed |= self._join_some(group, wanted)
 
+    def _priority(self, group: Group) -> tuple[int, int]:
+        return -_size(group.space.shape), self.order[group.nodes[0]]
+
     def _join_some(self, group: Group, wanted: Callable[[Group, Group], bool]) -> bool:
-        for other in self._partners(group):
+        for other in list(self.grouping.groups):
             if other is not group and wanted(group, other) and self._join(group, other):
                 return True
         return False
-
-    def _partners(self, group: Group) -> Iterable[Group]:
-        return list(self.grouping.groups)
 
     def related(self, a: Group, b: Group) -> bool:
         """Loops over the same elements that read the same memory, or scalars."""
@@ -102,39 +108,54 @@ class _Joiner:
         return {n for node in group.nodes for n in self.grouping.reads[node] if n.type.size == size}
 
     def _join(self, a: Group, b: Group) -> bool:
-        joined = self._union(a, b)
-        if joined is None or self._something_between(a, b) or not self._lowers(joined):
+        """Join two groups, and with them every group that stands between them: one that waits for one and feeds the other."""
+        parts = {a, b, *self._between(a, b), *self._between(b, a)}
+        joined = self._union(parts)
+        if joined is None or not self._lowers(joined):
             return False
-        groups = self.grouping.groups
-        groups[groups.index(b)] = joined
-        groups.remove(a)
+        self.grouping.groups[:] = [joined if g is b else g for g in self.grouping.groups if g is b or g not in parts]
         self.grouping.home.update(dict.fromkeys(joined.nodes, joined))
         return True
 
-    def _union(self, a: Group, b: Group) -> Group | None:
-        nodes = tuple(sorted((*a.nodes, *b.nodes), key=self.order.__getitem__))
-        if b.dot is not None:
-            fits = not a.space.folded and a.space.shape == squeezed(b.dot.type.shape)
-            inside = self.grouping.reads[b.dot] & frozenset(nodes)
-            return Group(nodes, b.space, dot=b.dot) if fits and not inside else None
-        space = united(a.space, b.space)
+    def _between(self, later: Group, earlier: Group) -> set[Group]:
+        """The groups on paths from `earlier` to `later`."""
+        before = {later}
+        pending = [later]
+        while pending:
+            fresh = self.grouping.needs(pending.pop()) - before
+            before |= fresh
+            pending.extend(fresh)
+        found: set[Group] = set()
+        if earlier not in before:
+            return found
+        after = {earlier}
+        while True:
+            fresh = {g for g in before - after if self.grouping.needs(g) & after} - {later}
+            if not fresh:
+                return after - {earlier}
+            after |= fresh
+
+    def _union(self, parts: set[Group]) -> Group | None:
+        nodes = tuple(sorted((n for part in parts for n in part.nodes), key=self.order.__getitem__))
+        inside = frozenset(nodes)
+        if any(self.grouping.follows[node] & inside for node in nodes):
+            return None  # the check of these indices has to stand between
+        dots = [part.dot for part in parts if part.dot is not None]
+        if any(part.special for part in parts) or len(dots) > 1:
+            return None
+        if dots:
+            return self._around_product(dots[0], parts, nodes)
+        space: Space | None = None
+        for part in sorted(parts, key=lambda part: not part.space.folded):
+            space = part.space if space is None else united(space, part.space)
+            if space is None:
+                return None
         return None if space is None else Group(nodes, space)
 
-    def _something_between(self, a: Group, b: Group) -> bool:
-        """True where a path leads from one to the other through a third group: joined, they would wait for it."""
-        return self._reaches(a, b) or self._reaches(b, a)
-
-    def _reaches(self, start: Group, goal: Group) -> bool:
-        pending = [group for group in self.grouping.needs(start) if group is not goal]
-        seen = set(pending)
-        while pending:
-            for group in self.grouping.needs(pending.pop()):
-                if group is goal:
-                    return True
-                if group not in seen:
-                    seen.add(group)
-                    pending.append(group)
-        return False
+    def _around_product(self, dot: Node, parts: set[Group], nodes: tuple[Node, ...]) -> Group | None:
+        shape = squeezed(dot.type.shape)
+        fits = all(not part.space.folded and part.space.shape == shape for part in parts)
+        return Group(nodes, Space(shape), dot=dot) if fits and not self.grouping.reads[dot] & set(nodes) else None
 
     def _lowers(self, group: Group) -> bool:
         inside = frozenset(group.nodes)

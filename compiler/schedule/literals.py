@@ -15,8 +15,13 @@ _LOWEST = {bool_: "0", int32: "INT32_MIN", int64: "INT64_MIN", float32: "-INFINI
 _HIGHEST = {bool_: "1", int32: "INT32_MAX", int64: "INT64_MAX", float32: "INFINITY", float64: "INFINITY"}
 
 
+def memory_type(dtype: DType) -> str:
+    """The C type of an element in memory. As bytes, truth values can be loaded by vectors; as bool gcc refuses to."""
+    return "uint8_t" if dtype is bool_ else C_TYPES[dtype]
+
+
 def ctype(dtype: DType) -> str:
-    """The C type of one element."""
+    """The C type of a value."""
     return C_TYPES[dtype]
 
 

@@ -53,8 +53,7 @@ def _waits(plan: Plan, reads: Mapping[Job, frozenset[str]]) -> dict[Job, set[Job
     waits: dict[Job, set[Job]] = {job: set() for job in plan.jobs}
     for job in plan.jobs:
         waits[job].update(computed[n] for n in _values_read(plan, job) if n in computed)
-        if _writes(job) & plan.updated:
-            waits[job].update(checks)
+        waits[job].update(check for check in checks if _waits_for_check(plan, job, check))
     for job in plan.jobs:
         # Who reads the old value of an input runs before the job that overwrites it.
         for name in reads[job] & plan.updated & _old_values(plan, job):
@@ -62,6 +61,14 @@ def _waits(plan: Plan, reads: Mapping[Job, frozenset[str]]) -> dict[Job, set[Job
     for job in plan.jobs:
         waits[job].discard(job)
     return waits
+
+
+def _waits_for_check(plan: Plan, job: Job, check: Job) -> bool:
+    """Who follows the indices that are checked, and who overwrites an input."""
+    assert check.check is not None
+    if _writes(job) & plan.updated:
+        return True
+    return job.group is not None and any(check.check[0] in plan.grouping.follows[node] for node in job.group.nodes)
 
 
 def _values_read(plan: Plan, job: Job) -> set[Node]:
@@ -105,4 +112,5 @@ def _add_copy(plan: Plan, node: Node, name: str) -> None:
     copy = Node(copy_primitive, (node,), (), node.type, node.origin)
     group = Group((copy,), space_of(copy))
     plan.grouping.reads = {**plan.grouping.reads, copy: frozenset((node,))}
+    plan.grouping.follows = {**plan.grouping.follows, copy: frozenset()}
     plan.jobs.append(Job(plan.names.kernel("copy"), group, {copy: [name]}))

@@ -64,7 +64,8 @@ class Values:
         return self.row if depends <= self.outer else self.body
 
     def _computed(self, node: Node, position: Position, ranges: Ranges) -> Operand:
-        if node in self.places and position != self.places[node]:
+        away = node in self.places and position != self.places[node]
+        if away and not _is_cheap_elsewhere(node, position):
             raise Unfusable(f"{node} at another position")
         if node in self.bound:
             return self.bound[node]
@@ -142,10 +143,17 @@ class Values:
     def loaded(self, index: Node, position: Position, extent: int, wraps: bool, ranges: Ranges) -> Variable:
         """The index that stands in memory at `position`, counted from the end if it `wraps` and is negative."""
         operand = self.named(index, self.value(index, position, ranges))
+        self._scope(variables(operand)).known[index, position, ranges] = operand
         if wraps:
             operand = self.let(index, f"{{x}} < 0 ? {{x}} + {extent} : {{x}}", (("x", operand),))
         text = operand.name if isinstance(operand, Value) else operand.text  # type: ignore[union-attr]
         return Loaded(text, extent, variables(operand))
+
+
+def _is_cheap_elsewhere(node: Node, position: Position) -> bool:
+    """An element picked by an index is computed again; anything else would be a second pass over the elements."""
+    picked = any(isinstance(atom, Loaded) for index in position for atom, _ in index.terms)
+    return picked and isinstance(node.op.lower, Pointwise)
 
 
 def _gathered(values: Values, node: Node, position: Position, ranges: Ranges) -> Operand:

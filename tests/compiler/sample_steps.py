@@ -7,7 +7,8 @@ from tracegrad.compiler.graph import Builder, Graph, Result
 from tracegrad.compiler.passes.simplify import simplify
 from tracegrad.ops.arithmetic import maximum
 from tracegrad.ops.comparison import ne, where
-from tracegrad.ops.core import interpreting
+from tracegrad.ops.core import bind, interpreting
+from tracegrad.ops.identity import detach_primitive
 from tracegrad.ops.elementary import exp, log, sqrt
 from tracegrad.ops.indexing import gather
 from tracegrad.ops.movement import reshape, transpose
@@ -15,6 +16,10 @@ from tracegrad.ops.pointwise import cast
 from tracegrad.ops.products import dot
 from tracegrad.ops.reductions import amax, sum
 from tracegrad.ops.types import Type, float32, int64
+
+
+def detached(x):
+    return bind(detach_primitive, x)
 
 
 def relu(x):
@@ -35,7 +40,7 @@ def cross_entropy(scores, labels):
     n = labels.type.size
     counted = ne(labels, -100)
     safe = where(counted, labels, 0)
-    shifted = scores - reshape(amax(scores, (1,)), (n, 1))
+    shifted = scores - detached(reshape(amax(scores, (1,)), (n, 1)))
     logs = shifted - log(reshape(sum(exp(shifted), (1,)), (n, 1)))
     picked = where(counted, -reshape(gather(logs, reshape(safe, (n, 1)), 1), (n,)), 0)
     return sum(picked, (0,)) / sum(cast(counted, float32), (0,))

@@ -3,13 +3,13 @@
 import ctypes
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tracegrad.compiler.codegen.environment import render
+from tracegrad.compiler.codegen.specials import SpecialRecord
 from tracegrad.ops.array import Array, Evaluator
 from tracegrad.ops.core import REGISTRY
 
@@ -24,6 +24,7 @@ WORDS = np.concatenate(
     [np.array([0, 1, -1, 2**31 - 1, -(2**31)], np.int32), np.arange(995, dtype=np.int32) * np.int32(1103515)]
 )
 CUMULATIVE = np.array([[0.1, 0.1, 0.4, 1.0], [0.0, 0.5, 0.5, 1.0]])
+SEARCH_SIZES = {"rows": 2, "count": 6, "size": 4}
 VALUES = np.array([[0.0, 0.1, 0.25, 0.4, 0.999, 1.0], [0.0, 0.5, 0.1, 0.50001, 1.0, 2.0]])
 
 UNIFORM = np.concatenate([np.linspace(2.0**-24, 1, 500), 2.0 ** np.linspace(-24, 0, 500)]).astype(np.float32)
@@ -64,26 +65,33 @@ void unsigned_modulo_l(int64_t *restrict out, const int64_t *restrict x, const i
 """
 
 
-@dataclass(frozen=True)
-class Record:
-    """What the templates print; each uses its part."""
-
-    name: str
-    comment: tuple[str, ...] = ("a kernel",)
-    ctype: str = "double"
-    count: int = 0
-    n: int = 0
-    rows: int = 0
-    size: int = 0
+def kernel(template, name, out, /, numbers=(), **operands):
+    """One special kernel as the compiler prints it, but visible from outside."""
+    types = {"out": out, **operands}
+    parameters = [f"{ctype} *restrict {role}" for role, ctype in types.items()]
+    constant = [f"const {parameter}" for parameter in parameters[1:]]
+    record = SpecialRecord(
+        name=name,
+        comment=("a kernel",),
+        parameters=", ".join([parameters[0], *constant]),
+        buffers={role: role for role in types},
+        ctypes=types,
+        numbers=dict(numbers),
+        words={},
+        loops=(),
+        places={},
+    )
+    return render(f"{template}.c.j2", record).replace("static void", "void")
 
 
 def source():
-    kernels = [render("random_words.c.j2", Record(f"words_{count}", count=count)) for count in COUNTS]
-    kernels += [render("permutation.c.j2", Record(f"permutation_{n}", n=n)) for n in SIZES]
-    kernels += [render("random_seed.c.j2", Record("seed"))]
-    kernels += [render("search.c.j2", Record("search", rows=2, count=6, size=4))]
-    exported = "\n".join(kernels).replace("static void", "void")
-    return f'#include "tg_random.h"\n{exported}{POINTWISE}'
+    kernels = [
+        *(kernel("random_words", f"words_{n}", "int32_t", {"count": n}, state="int32_t") for n in COUNTS),
+        *(kernel("permutation", f"permutation_{n}", "int64_t", {"n": n}, words="int32_t") for n in SIZES),
+        kernel("random_seed", "seed", "int32_t", seed="int64_t"),
+        kernel("search", "search", "int64_t", SEARCH_SIZES, cumulative="double", wanted="double"),
+    ]
+    return "\n".join(['#include "tg_random.h"', *kernels, POINTWISE])
 
 
 @pytest.fixture(scope="module")

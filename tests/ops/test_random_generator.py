@@ -11,7 +11,7 @@ from tracegrad.autograd import generator as generators
 from tracegrad.autograd import random
 from tracegrad.autograd.generator import Generator, default_generator
 from tracegrad.autograd.tensor import make
-from tracegrad.autograd.watch import set_watcher
+from tracegrad.autograd.watch import Watcher, set_watcher
 from tracegrad.compiler.capture import Recorder
 from tracegrad.compiler.evaluate import evaluate_graph
 from tracegrad.compiler.graph import Graph, Result
@@ -134,7 +134,7 @@ def test_threads_share_a_generator_without_drawing_a_number_twice():
 # ---------------------------------------------------------------------------------------------------------- recording
 
 
-class Reads:
+class Reads(Watcher):
     """A recording that keeps what was read."""
 
     def __init__(self):

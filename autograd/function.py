@@ -1,0 +1,248 @@
+"""``autograd.Function``: operations whose derivative the user writes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..ops.pointwise import cast
+from ..ops.sources import zeros
+from ..ops.types import Type, broadcast_shapes
+from ..ops.vjp import unbroadcast
+from .grad_mode import is_grad_enabled, no_grad
+from .nodes import NO_EDGE, SECOND_BACKWARD, Node, Saved
+from .tensor import Tensor
+from .watch import watcher
+
+
+class FunctionCtx:
+    """What `forward` leaves for `backward`; any attribute may be set on it as well."""
+
+    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
+        self.needs_input_grad = needs_input_grad
+        self.materialize_grads = True
+        self.to_save: tuple[Any, ...] = ()
+        self.non_differentiable: tuple[Any, ...] = ()
+        self.dirty: tuple[Any, ...] = ()
+        self.node: FunctionNode | None = None
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep inputs or outputs (tensors or None) for `backward`; later writes to them are noticed there."""
+        self.to_save = tensors
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What was saved; RuntimeError once it is freed, or where its memory has been written to since."""
+        return self.to_save if self.node is None else self.node.saved_tensors()
+
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        """These outputs get no gradient."""
+        self.non_differentiable = tensors
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        """These inputs were written to, and are outputs as well."""
+        self.dirty = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether `backward` gets zeros (True, the default) or None for outputs without gradient."""
+        self.materialize_grads = value
+
+
+class FunctionNode(Node):
+    """A user's operation on the tape."""
+
+    user_defined = True
+
+    def __init__(self, function: type[Function], ctx: FunctionCtx, inputs: Sequence[Any]) -> None:
+        tensors = [(i, x) for i, x in enumerate(inputs) if isinstance(x, Tensor)]
+        edges = tuple(x.gradient_edge() if ctx.needs_input_grad[i] else NO_EDGE for i, x in tensors)
+        super().__init__(f"{function.__name__}Backward", edges)
+        self.rename(self.title)
+        self.function = function
+        self.ctx = ctx
+        self.positions = [i for i, _ in tensors]
+        self.input_types = [x.type_ for _, x in tensors]
+        self.input_count = len(inputs)
+        self.output_types: list[Type | None] = []
+        self.saved: list[tuple[Any, int]] | None = None
+
+    def save(self, outputs: Sequence[Any]) -> None:
+        """Take over what `forward` wanted to keep, now that the outputs are known."""
+        self.saved = []
+        for tensor in self.ctx.to_save:
+            place = next((i for i, out in enumerate(outputs) if out is tensor), -1)
+            self.saved.append((Saved(tensor, is_output=place >= 0) if isinstance(tensor, Tensor) else tensor, place))
+        self.ctx.to_save = ()
+
+    def saved_tensors(self) -> tuple[Any, ...]:
+        if self.saved is None:
+            raise RuntimeError(SECOND_BACKWARD)
+        return tuple(self._unpacked(kept, place) for kept, place in self.saved)
+
+    def _unpacked(self, kept: Any, place: int) -> Any:
+        if not isinstance(kept, Saved):
+            return kept
+        tensor = kept.unpack(self)
+        if place >= 0:
+            tensor.attach(self, place)
+        return tensor
+
+    def release(self) -> None:
+        if self.saved:
+            self.saved = None
+
+    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        if self.ctx.materialize_grads:
+            cotangents = [
+                zeros(of) if g is None and of is not None else g
+                for g, of in zip(cotangents, self.output_types, strict=True)
+            ]
+        returned = self.function.backward(self.ctx, *cotangents)
+        gradients = returned if isinstance(returned, (tuple, list)) else (returned,)
+        expected = self.input_count
+        if len(gradients) < expected or any(g is not None for g in gradients[expected:]):
+            raise RuntimeError(
+                f"function {self.title} returned an incorrect number of gradients "
+                f"(expected {expected}, got {len(gradients)}): return one for each argument of forward, None where none"
+            )
+        return [
+            self._fitting(gradients[i], of, i) for i, of in zip(self.positions, self.input_types, strict=True)
+        ]
+
+    def _fitting(self, g: Any, of: Type, place: int) -> Any:
+        """`g` in its input's shape and type."""
+        if g is None:
+            return None
+        if not isinstance(g, Tensor):
+            raise TypeError(f"{self.title} returned a {type(g).__name__} at index {place}; expected a Tensor or None")
+        shape = g.type_.shape
+        if shape != of.shape:
+            if not _reducible(shape, of.shape):
+                raise RuntimeError(
+                    f"Function {self.title} returned an invalid gradient at index {place} - got {list(shape)} but "
+                    f"expected shape compatible with {list(of.shape)}"
+                )
+            g = unbroadcast(g, of.shape)
+        return g if g.dtype is of.dtype else cast(g, of.dtype)
+
+
+def _reducible(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    try:
+        return broadcast_shapes(shape, target) == shape
+    except RuntimeError:
+        return False
+
+
+class Function:
+    """An operation with a derivative of its own: subclass it, write two static methods, call ``apply``.
+
+    >>> import tracegrad as tg
+    >>> class Double(tg.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         return x * 2
+    ...     @staticmethod
+    ...     def backward(ctx, g):
+    ...         return g * 2
+    >>> x = tg.ones(2, requires_grad=True)
+    >>> Double.apply(x)
+    tensor([2., 2.], grad_fn=<DoubleBackward>)
+    """
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """The result for ``(ctx, *inputs)``, computed without being recorded."""
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Keep what `backward` needs; if it is there, `forward` is called without ctx."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """One gradient for each input of `forward` (None where there is none), from one for each output."""
+        raise NotImplementedError("You must implement the backward function for your custom autograd.Function.")
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Compute `forward`, and record that `backward` is its derivative."""
+        needs = tuple(isinstance(x, Tensor) and x.requires_grad for x in args)
+        ctx = FunctionCtx(needs)
+        with no_grad():
+            returned = cls._computed(ctx, args)
+        if not (is_grad_enabled() and any(needs)):
+            return returned
+        node = FunctionNode(cls, ctx, args)
+        outputs = returned if isinstance(returned, tuple) else (returned,)
+        tracked = tuple(_tracked(out, node, i, args) for i, out in enumerate(outputs))
+        _note_outputs(node, tracked)
+        # What was saved is found among the outputs as forward made them; an alias has the same memory.
+        node.save(outputs)
+        ctx.node = node
+        return tracked if isinstance(returned, tuple) else tracked[0]
+
+    @classmethod
+    def _computed(cls, ctx: FunctionCtx, args: tuple[Any, ...]) -> Any:
+        if cls.setup_context is Function.setup_context:
+            return cls.forward(ctx, *args)
+        output = cls.forward(*args)
+        cls.setup_context(ctx, args, output)
+        return output
+
+
+def _contains(tensors: Sequence[Any], tensor: Any) -> bool:
+    return any(t is tensor for t in tensors)
+
+
+def _tracked(out: Any, node: FunctionNode, place: int, inputs: Sequence[Any]) -> Any:
+    """`out` as output number `place` of `node`."""
+    if not isinstance(out, Tensor) or not out.dtype.is_floating_point or _contains(node.ctx.non_differentiable, out):
+        return out
+    if not _contains(node.ctx.dirty, out) and (_contains(inputs, out) or out.base is not None):
+        out = out.detach()  # the input itself, or a view: as an output it is another tensor
+    out.attach(node, place)
+    return out
+
+
+def _note_outputs(node: FunctionNode, outputs: Sequence[Any]) -> None:
+    node.outputs = len(outputs)
+    node.output_types = [out.type_ if isinstance(out, Tensor) else None for out in outputs]
+    listening = watcher()
+    if listening is not None:
+        node.origin = listening.origin()
+
+
+class _Refusal(Node):
+    """The history of a gradient that must not be differentiated again."""
+
+    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+
+def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a `backward` that does not consist of differentiable operations; differentiating it is an error."""
+
+    @functools.wraps(backward)
+    def wrapped(ctx: Any, *cotangents: Any) -> Any:
+        with no_grad():
+            returned = backward(ctx, *cotangents)
+        requiring = [g.gradient_edge() for g in cotangents if isinstance(g, Tensor) and g.requires_grad]
+        if not (is_grad_enabled() and requiring):
+            return returned
+        gradients = returned if isinstance(returned, tuple) else (returned,)
+        refused = tuple(_refusing(g, tuple(requiring)) for g in gradients)
+        return refused if isinstance(returned, tuple) else refused[0]
+
+    return wrapped
+
+
+def _refusing(g: Any, edges: tuple[Any, ...]) -> Any:
+    if g is None:
+        return None
+    alias = g.detach()
+    alias.attach(_Refusal("ErrorBackward", edges), 0)
+    return alias
+
+

@@ -1,0 +1,150 @@
+"""Samplers: in which order the items of a dataset are taken. The orders are PyTorch's for the same seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+from ...autograd.creation import as_tensor
+from ...autograd.generator import Generator
+from ...autograd.random import multinomial, randint, random, randperm
+from ...ops.types import float64, int64
+
+T = TypeVar("T", covariant=True)
+
+
+def drawn_seed(generator: Generator | None = None) -> int:
+    """63 random bits, as PyTorch draws the seed of another generator."""
+    return int(random((), int64, generator).item())
+
+
+class Sampler(Generic[T]):
+    """A subclass defines ``__iter__``, which gives indices (or lists of them: a batch sampler)."""
+
+    def __iter__(self) -> Iterator[T]:
+        raise NotImplementedError("Subclasses of Sampler should implement __iter__.")
+
+
+class SequentialSampler(Sampler[int]):
+    """0, 1, 2, ..."""
+
+    def __init__(self, data_source: Any) -> None:
+        self.data_source = data_source
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self.data_source)))
+
+    def __len__(self) -> int:
+        return len(self.data_source)
+
+
+class RandomSampler(Sampler[int]):
+    """All indices in random order; with `replacement`, or another `num_samples`, as many as asked for.
+
+    Without a `generator` each iteration seeds one of its own from the default generator.
+    """
+
+    def __init__(
+        self,
+        data_source: Any,
+        replacement: bool = False,
+        num_samples: int | None = None,
+        generator: Generator | None = None,
+    ) -> None:
+        if not isinstance(replacement, bool):
+            raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
+        self.data_source = data_source
+        self.replacement = replacement
+        self._num_samples = num_samples
+        self.generator = generator
+        if not isinstance(self.num_samples, int) or self.num_samples <= 0:
+            raise ValueError(f"num_samples should be a positive integer value, but got num_samples={self.num_samples}")
+
+    @property
+    def num_samples(self) -> int:
+        """How many indices one iteration gives."""
+        return len(self.data_source) if self._num_samples is None else self._num_samples
+
+    def __iter__(self) -> Iterator[int]:
+        generator = self.generator
+        if generator is None:
+            generator = Generator()
+            generator.manual_seed(drawn_seed())
+        return self._replaced(generator) if self.replacement else self._permuted(generator)
+
+    def _replaced(self, generator: Generator) -> Iterator[int]:
+        n = len(self.data_source)
+        for _ in range(self.num_samples // 32):
+            yield from randint(0, n, (32,), generator=generator).tolist()
+        yield from randint(0, n, (self.num_samples % 32,), generator=generator).tolist()
+
+    def _permuted(self, generator: Generator) -> Iterator[int]:
+        n = len(self.data_source)
+        for _ in range(self.num_samples // n):
+            yield from randperm(n, generator=generator).tolist()
+        # PyTorch draws a last permutation even if nothing of it is used; a generator of the user's sees that.
+        yield from randperm(n, generator=generator).tolist()[: self.num_samples % n]
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class SubsetRandomSampler(Sampler[int]):
+    """The given indices in random order."""
+
+    def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
+        self.indices = indices
+        self.generator = generator
+
+    def __iter__(self) -> Iterator[int]:
+        return (self.indices[i] for i in randperm(len(self.indices), generator=self.generator).tolist())
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class WeightedRandomSampler(Sampler[int]):
+    """`num_samples` indices drawn with the given weights."""
+
+    def __init__(
+        self, weights: Any, num_samples: int, replacement: bool = True, generator: Generator | None = None
+    ) -> None:
+        if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
+            raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
+        self.weights = as_tensor(weights, dtype=float64)
+        self.num_samples = num_samples
+        self.replacement = replacement
+        self.generator = generator
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(multinomial(self.weights, self.num_samples, self.replacement, self.generator).tolist())
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class BatchSampler(Sampler[list[int]]):
+    """The indices of another sampler in lists of `batch_size`; with `drop_last` without a shorter one at the end."""
+
+    def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
+        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
+            raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
+        if not isinstance(drop_last, bool):
+            raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
+        self.sampler = sampler
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+
+    def __iter__(self) -> Iterator[list[int]]:
+        batch: list[int] = []
+        for index in self.sampler:
+            batch.append(index)
+            if len(batch) == self.batch_size:
+                yield batch
+                batch = []
+        if batch and not self.drop_last:
+            yield batch
+
+    def __len__(self) -> int:
+        size = len(self.sampler)  # type: ignore[arg-type]
+        return size // self.batch_size if self.drop_last else -(-size // self.batch_size)
