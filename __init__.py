@@ -3,6 +3,8 @@
 This is the public face: what ``import tracegrad as tg`` offers, and nothing else.
 """
 
+# ruff: noqa: F401 (every import here is the offer)
+
 from __future__ import annotations
 
 from math import e, inf, nan, pi
@@ -23,13 +25,22 @@ from .autograd.creation import (
     logspace,
     ones,
     ones_like,
+    result_type,
     tensor,
     zeros,
     zeros_like,
 )
 from .autograd.device import device
 from .autograd.formatting import set_printoptions
-from .autograd.generator import Generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .autograd.generator import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
 from .autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -43,7 +54,6 @@ from .autograd.limits import finfo, iinfo
 from .autograd.serialization import load, save
 from .autograd.tensor import Size, Tensor
 from .compiled import CompiledFunction, compile
-from .compiled import compile
 from .functional import linalg, methods
 from .functional.activations import log_softmax, relu, selu, softmax
 from .functional.arithmetic import (

@@ -26,7 +26,7 @@ def axes_of(dims: Any, ndim: int) -> Shape:
         return tuple(range(ndim))
     given = dims if isinstance(dims, (tuple, list)) else (dims,)
     axes = sorted(axis_of(dim, ndim) for dim in given)
-    for before, after in zip(axes, axes[1:]):
+    for before, after in zip(axes, axes[1:], strict=False):
         if before == after:
             raise RuntimeError(f"dim {after} appears multiple times in the list of dims")
     return tuple(axes) if ndim else ()

@@ -9,6 +9,9 @@ from typing import Any, TypeVar
 from .nodes import NO_EDGE
 from .tensor import Tensor
 
+#: Composites whose last op keeps a number for which PyTorch's operation has no need.
+SAVING_NOTHING = ("MeanBackward0", "MeanBackward1")
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -40,4 +43,6 @@ def relabel(out: Any, title: str, operands: Any) -> None:
     if any(edge.node is node for edge in edges):
         return  # the function returned its operand
     node.rename(title)
+    if title in SAVING_NOTHING:
+        node.saves = False
     node.shown_edges = tuple(edges)

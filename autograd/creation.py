@@ -12,7 +12,7 @@ import numpy as np
 from ..ops import comparison, sources
 from ..ops.core import current
 from ..ops.identity import copy
-from ..ops.pointwise import cast
+from ..ops.pointwise import cast, common_dtype
 from ..ops.types import DType, dtype_of, float64, get_default_dtype, int64, number_dtype
 from .arguments import Shape, shape_of, sizes_of
 from .device import require_cpu
@@ -69,7 +69,7 @@ def _values(data: Any, dtype: DType | None) -> np.ndarray:
     if not isinstance(data, (list, tuple, range)):
         if hasattr(data, "__array__"):
             return _values(np.asarray(data), dtype)
-        raise TypeError(f"could not determine the shape or the element type of {type(data).__name__!r} object")
+        raise TypeError(f"new(): invalid data type {type(data).__name__!r}; tensors are made of numbers")
     plain = _plain(data, ())
     values = np.array(plain) if dtype is None else np.array(plain, dtype=dtype.numpy)
     if dtype is not None:
@@ -129,6 +129,11 @@ def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tens
     if isinstance(data, np.ndarray) and (dtype is None or dtype_of(data) is dtype):
         return from_numpy(data)
     return tensor(data, dtype=dtype)
+
+
+def result_type(first: Any, second: Any) -> DType:
+    """The type that two operands (tensors or numbers) are promoted to."""
+    return common_dtype([first, second])
 
 
 def is_tensor(x: Any) -> bool:

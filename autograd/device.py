@@ -10,13 +10,17 @@ class device:
 
     __slots__ = ("index", "type")
 
+    type: str
+    index: int | None
+
     def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
         name = type.type if isinstance(type, device) else str(type)
         self.type, _, number = name.partition(":")
         self.index = int(number) if number else index
 
     def __repr__(self) -> str:
-        return f"device(type={self.type!r})" if self.index is None else f"device(type={self.type!r}, index={self.index})"
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type={self.type!r}{index})"
 
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"

@@ -81,4 +81,4 @@ class Exchange:
         return format_tensor(self, self._read("print(tensor)"))
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if spec and self.ndarray.ndim == 0 else str(self)
+        return format(self.item(), spec) if self.ndarray.ndim == 0 else format(str(self), spec)

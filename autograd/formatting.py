@@ -47,13 +47,12 @@ def set_printoptions(
 def format_tensor(tensor: Any, values: np.ndarray) -> str:
     """``tensor([8., 8.], grad_fn=<MulBackward0>)``"""
     options = _options[0]
-    head = "Parameter containing:\n" if getattr(tensor, "is_parameter", False) else ""
     prefix = "tensor("
     suffixes = _suffixes(tensor, values)
     if values.size == 0 and values.ndim > 1:
         suffixes.insert(0, f"size={tuple(values.shape)}")
     body = _body(values, len(prefix), options)
-    return head + _with_suffixes(prefix + body, suffixes, len(prefix), options.linewidth)
+    return _with_suffixes(prefix + body, suffixes, len(prefix), options.linewidth)
 
 
 def _suffixes(tensor: Any, values: np.ndarray) -> list[str]:
@@ -101,7 +100,9 @@ def _number_format(values: np.ndarray, options: PrintOptions) -> Callable[[Any],
         write = lambda v: str(int(v))  # noqa: E731
     else:
         write = _float_format(values, options)
-    width = max(len(write(v)) for v in values.ravel())
+    # Zeros, infinities and NaN do not widen the columns, as in PyTorch.
+    counted = values.ravel() if values.dtype.kind != "f" else values[np.isfinite(values) & (values != 0)]
+    width = max((len(write(v)) for v in counted), default=1)
     return lambda v: write(v).rjust(width)
 
 

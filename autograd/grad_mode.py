@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -47,12 +48,36 @@ class _GradMode:
         return type(self)()
 
     def __call__(self, function: F) -> F:
+        if inspect.isgeneratorfunction(function):
+            return self._generator(function)  # type: ignore[return-value]
+
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             with self._fresh():
                 return function(*args, **kwargs)
 
         return wrapped  # type: ignore[return-value]
+
+
+    def _generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A generator runs in the mode, and the code between its steps does not."""
+
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            steps = function(*args, **kwargs)
+            try:
+                with self._fresh():
+                    value = next(steps)
+                while True:
+                    sent = yield value
+                    with self._fresh():
+                        value = steps.send(sent)
+            except StopIteration as end:
+                return end.value
+            finally:
+                steps.close()
+
+        return wrapped
 
 
 class _BareDecorator(_GradMode):

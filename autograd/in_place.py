@@ -16,6 +16,7 @@ from ..ops.pointwise import cast, converted
 from ..ops.types import Type, bool_, broadcast_shapes
 from ..ops.views import write_through
 from .grad_mode import is_grad_enabled, no_grad
+from .nodes import PrimitiveNode
 
 
 def assign(target: Any, value: Any) -> Any:
@@ -36,10 +37,31 @@ def assign(target: Any, value: Any) -> Any:
     with no_grad():
         current().write(target, value)  # type: ignore[attr-defined]
     if whole is not None:
+        whole.grad_fn.rename("CopySlices")
         base.rebase(whole)
     elif tracked:
         target.rebase(value)
     return target
+
+
+def store(target: Any, value: Any) -> Any:
+    """`assign` for a `value` computed from `target`: what its derivative needs of the old target is copied first."""
+    if is_grad_enabled() and value.requires_grad:
+        _keep_old_value(value.grad_fn, target)
+    return assign(target, value)
+
+
+def _keep_old_value(node: Any, target: Any) -> None:
+    """Copy the saved operands that show target's memory in the nodes between `target` and its new value."""
+    stack, seen = [node], set()
+    before = target.grad_fn.sequence if target.grad_fn is not None else -1
+    while stack:
+        node = stack.pop()
+        if node is None or node in seen or node.sequence <= before or not isinstance(node, PrimitiveNode):
+            continue
+        seen.add(node)
+        node.keep_own_copies(target.buffer)
+        stack += [edge.node for edge in node.edges if edge.node is not None]
 
 
 def copy_into(target: Any, source: Any) -> Any:
@@ -93,6 +115,12 @@ def _refuse_leaves(target: Any) -> None:
         raise RuntimeError(
             "a view of a leaf Variable that requires grad is being used in an in-place operation. "
             "Write to it inside `with tg.no_grad():`, or to a view of a clone()."
+        )
+    if target.view_of_several and (base.requires_grad or target.requires_grad):
+        raise RuntimeError(
+            f"Output of {target.view_of_several} is a view and is being modified inplace. This view is the output of a "
+            "function that returns multiple views. Such functions do not allow the output views to be modified inplace. "
+            "You should replace the inplace operation by an out-of-place one."
         )
     if target.viewed_without_grad and base.requires_grad:
         raise RuntimeError(

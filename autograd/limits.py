@@ -8,7 +8,7 @@ from ..ops.types import DType, get_default_dtype
 
 
 class finfo:
-    """What a floating type can hold: ``eps``, ``max``, ``min``, ``tiny``, ``smallest_normal``, ``resolution``, ``bits``."""
+    """What a floating type can hold: ``eps``, ``max``, ``min``, ``tiny``, ``resolution``, ``bits``."""
 
     def __init__(self, dtype: DType | None = None) -> None:
         info = np.finfo((dtype or get_default_dtype()).numpy)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ops.core import Params, Primitive
+from ..ops.identity import copy
 from ..ops.types import Type, dtype_of
 from ..ops.vjp import names_needed, pull_back
 
@@ -122,6 +123,14 @@ class Saved:
         alias.attach(node, 0)
         return alias
 
+    def keep_own_copy(self) -> None:
+        """Let the memory go: keep a copy with the same history."""
+        edge = self.tensor.gradient_edge()
+        copied = copy(self.tensor.detach())
+        if edge.node is not None:
+            copied.attach(edge.node, edge.output)
+        self.tensor, self.version = copied, copied.buffer.version
+
     def _modified(self, node: Node) -> str:
         shape = list(self.tensor.ndarray.shape)
         output = f", which is output 0 of {node.title}," if self.is_output else ""
@@ -158,6 +167,12 @@ class PrimitiveNode(Node):
             pull_back(self.primitive, i, cotangents[0], known, self.params, of.shape) if want and of else None
             for i, (want, of) in enumerate(zip(wanted, self.types, strict=True))
         ]
+
+    def keep_own_copies(self, buffer: Any) -> None:
+        """Copy the saved operands that show the memory `buffer`, which is about to be written to."""
+        for value in self.known.values():
+            if isinstance(value, Saved) and not value.is_output and value.tensor.buffer is buffer:
+                value.keep_own_copy()
 
     def release(self) -> None:
         if self.saves:

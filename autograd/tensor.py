@@ -6,7 +6,6 @@ and views, `requires_grad`, `grad`, `backward`, hooks.
 
 from __future__ import annotations
 
-import itertools
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
@@ -22,13 +21,13 @@ from ..ops.types import DType, float32, get_default_dtype
 from ..ops.views import replay
 from .exchange import Exchange
 from .grad_mode import enable_grad, is_grad_enabled
+from .handles import RemovableHandle
 from .nodes import NO_EDGE, AccumulateGrad, Edge, Node
 from .reverse import backward
 from .tape import Tape
 from .watch import changes, set_watcher, watcher
 
 _OPERANDS = (Array, bool, int, float, np.generic)
-_handles = itertools.count()
 
 
 def binary_operator(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -49,24 +48,6 @@ def reflected_operator(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], An
     return operator
 
 
-class RemovableHandle:
-    """What registering a hook returns; ``remove()`` takes the hook away again."""
-
-    def __init__(self, hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any]) -> None:
-        self._hooks = hooks
-        self.id = next(_handles)
-        hooks[self.id] = hook
-
-    def remove(self) -> None:
-        self._hooks.pop(self.id, None)
-
-    def __enter__(self) -> RemovableHandle:
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.remove()
-
-
 class Tensor(Exchange, Array):
     """A multi-dimensional array that can be differentiated through.
 
@@ -82,6 +63,7 @@ class Tensor(Exchange, Array):
     _base: Tensor | None = None
     _seen_version = 0
     viewed_without_grad = False
+    view_of_several = ""  # the name of the function that returned this view together with others
     memory: Any = None  # what compiled calls remember of this tensor's array
     _accumulator: weakref.ref[AccumulateGrad] | None = None
 
@@ -192,6 +174,15 @@ class Tensor(Exchange, Array):
         self._seen_version = self.buffer.version
         self._accumulator = None
 
+    def become(self, view: Tensor) -> None:
+        """Show the memory as `view`, a view of this tensor, does."""
+        if self.requires_grad and self.is_leaf:
+            raise RuntimeError(
+                "a leaf Variable that requires grad is being used in an in-place operation. Use the form without _."
+            )
+        self.ndarray, self.steps = view.ndarray, view.steps
+        self._node, self._output = view._node, view._output
+
     def forget_history(self) -> None:
         """Become a leaf that requires no gradient; the memory stays."""
         self._node, self._output, self._requires = None, 0, False
@@ -278,11 +269,13 @@ class Tensor(Exchange, Array):
             raise RuntimeError("can't assign Variable as its own grad; assign a clone()")
         if value.ndarray.shape != self.ndarray.shape:
             raise RuntimeError(
-                f"assigned grad has data of a different size: {list(value.shape)}, the tensor has {list(self.shape)}"
+                f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
+                f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
             )
         if value.dtype is not self.dtype:
             raise RuntimeError(
-                f"assigned grad has data of a different type: {value.dtype!r}, the tensor has {self.dtype!r}"
+                f"attempting to assign a gradient with dtype '{value.dtype!r}' to a tensor with dtype "
+                f"'{self.dtype!r}'. Please ensure that the gradient and the tensor have the same dtype"
             )
 
     @property

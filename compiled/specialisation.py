@@ -66,6 +66,9 @@ class Specialisation:
             if id(root) not in known and root.node.label in self.binding.slot_of
         ]
 
+        # Whether the generator holds a second normal number is a guard that drawing normals itself can change.
+        self._writes_normals = any(root.region.written and root.array.label == "generator.cached" for root, *_ in self._captured)
+
     # ---------------------------------------------------------------------------------------------------- applying
 
     def matches(self, args: Args, kwargs: Kwargs) -> bool:
@@ -119,6 +122,7 @@ class Specialisation:
             del kept
             for buffer in self._written_buffers:
                 buffer.version += 1
+            changes.count += self._writes_normals
         for path in self._written_arguments:
             at(call_arguments, path).buffer.version += 1
         self._grads.clear(call_arguments)

@@ -11,6 +11,8 @@ from ..autograd.tensor import Tensor
 from ..ops import arithmetic as ops
 from ..ops import comparison, division, elementary, logic, rounding
 from ..ops.comparison import eq, where
+from ..ops.identity import copy
+from ..ops.types import bool_
 
 Number = bool | int | float
 
@@ -26,11 +28,28 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 
 def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """``input - alpha * other``."""
+    _refuse_truth(input, other)
     return ops.sub(input, _times(other, alpha))
+
+
+def _refuse_truth(input: Any, other: Any) -> None:
+    """Subtraction takes no bool at all, also where the other operand's type would win."""
+    truths = [x is True or x is False or (isinstance(x, Tensor) and x.dtype is bool_) for x in (input, other)]
+    if all(truths):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead."
+        )
+    if any(truths):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. "
+            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
 
 
 def rsub(input: Any, other: Any) -> Any:
     """``other - input``."""
+    _refuse_truth(input, other)
     out = ops.sub(other, input)
     relabel(out, "RsubBackward1", (input, other))
     return out
@@ -56,6 +75,8 @@ def _div_trunc(input: Any, other: Any) -> Any:
 
 def pow(input: Any, exponent: Any) -> Any:
     """``input ** exponent``."""
+    if isinstance(exponent, bool) and isinstance(input, Tensor) and input.dtype is bool_:
+        return copy(input) if exponent else logic.logical_or(input, True)
     out = elementary.pow(input, exponent)
     if isinstance(exponent, Tensor):
         relabel(out, "PowBackward1", (input, exponent))
@@ -88,7 +109,7 @@ def reciprocal(input: Any) -> Any:
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     """`input` kept between `min` and `max` (numbers or tensors). The gradient passes inside and at the bounds.
 
-    ValueError... RuntimeError if both bounds are missing. NaN stays NaN.
+    RuntimeError if both bounds are missing. NaN stays NaN.
     """
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")

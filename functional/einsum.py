@@ -7,8 +7,8 @@ from typing import Any
 
 from ..ops import movement
 from ..ops import reductions as folds
-from ..ops.products import dot
 from ..ops.pointwise import converted
+from ..ops.products import dot
 from ..ops.types import DIMENSIONED, result_dtype
 
 Letters = str
@@ -46,7 +46,7 @@ def _parsed(equation: str, ndims: list[int]) -> tuple[list[Letters], Letters]:
                 f"dimensions ({ndim}) for an operand of {equation!r}"
             )
     used = "".join(inputs)
-    leading = "".join(sorted(set(c for c in used if not c.isalpha())))
+    leading = "".join(sorted({c for c in used if not c.isalpha()}))
     if arrow:
         return inputs, right.replace("...", leading)
     return inputs, leading + "".join(sorted(c for c in set(used) if c.isalpha() and used.count(c) == 1))
@@ -65,7 +65,8 @@ def _diagonal(x: Any, letters: Letters) -> tuple[Any, Letters]:
             first = letters.index(letter)
             second = letters.index(letter, first + 1)
             x = x.diagonal(0, first, second)
-            letters = letters.replace(letter, "") + letter if letters.count(letter) == 2 else _without(letters, second)
+            # The diagonal is the last axis; of three equal letters two are left.
+            letters = _without(_without(letters, second), first) + letter
     return x, letters
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd.arguments import Shape
-from ..autograd.in_place import assign, copy_into
+from ..autograd.in_place import assign, copy_into, store
 from ..autograd.random import bernoulli, bernoulli_with, exponential, normal, randint, random, uniform
 from ..ops.core import current
 
@@ -15,11 +15,24 @@ def in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     """The method that computes `function` and stores the result in the tensor's own memory."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return assign(self, function(self, *args, **kwargs))
+        return store(self, function(self, *args, **kwargs))
 
     name = getattr(function, "__name__", "op").lstrip("_")
     method.__name__ = method.__qualname__ = f"{name}_"
     method.__doc__ = f"`{name}`, stored in this tensor's memory; returns the tensor."
+    return method
+
+
+def view_in_place(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The method that turns the tensor itself into a view of its memory: ``unsqueeze_``."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        self.become(function(self, *args, **kwargs))
+        return self
+
+    name = function.__name__
+    method.__name__ = method.__qualname__ = f"{name}_"
+    method.__doc__ = f"`{name}` of the tensor itself; returns it."
     return method
 
 
@@ -28,7 +41,7 @@ def in_place_operator(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def operator(self: Any, other: Any) -> Any:
         out = function(self, other)
-        return out if out is NotImplemented else assign(self, out)
+        return out if out is NotImplemented else store(self, out)
 
     return operator
 

@@ -9,11 +9,12 @@ from ..autograd.arguments import axes_of, axis_of, sizes_of
 from ..autograd.composite import composite, relabel
 from ..autograd.tensor import Tensor
 from ..ops import movement
+from ..ops.comparison import where
 from ..ops.identity import copy
 from ..ops.pointwise import converted
 from ..ops.sources import iota
-from ..ops.comparison import where
 from ..ops.types import DIMENSIONED, int64, result_dtype
+from .parts import together
 from .shapes import flatten, movedim, unsqueeze
 
 
@@ -117,9 +118,8 @@ def split(input: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, .
                 f"{dim}), but got split_sizes={sizes}"
             )
     parts = tuple(narrow(input, dim, sum(sizes[:i]), size) for i, size in enumerate(sizes))
-    for part in parts:
-        relabel(part, "SplitBackward0", (input,))
-    return parts
+    axis = axis_of(dim, input.ndarray.ndim)
+    return together("SplitBackward0", input, parts, lambda gs: movement.concatenate(gs, axis))
 
 
 def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
@@ -132,10 +132,9 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
 
 def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     """Views of all elements along `dim`."""
-    parts = tuple(select(input, dim, i) for i in range(input.ndarray.shape[axis_of(dim, input.ndarray.ndim)]))
-    for part in parts:
-        relabel(part, "UnbindBackward0", (input,))
-    return parts
+    axis = axis_of(dim, input.ndarray.ndim)
+    parts = tuple(select(input, axis, i) for i in range(input.ndarray.shape[axis]))
+    return together("UnbindBackward0", input, parts, lambda gs: stack(gs, axis))
 
 
 # ----------------------------------------------------------------------------------------------------- other places
@@ -165,7 +164,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     axes = dims if isinstance(dims, (tuple, list)) else (dims,)
     if len(amounts) != len(axes):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(amounts)}, dims:{len(axes)}")
-    for amount, dim in zip(amounts, axes):
+    for amount, dim in zip(amounts, axes, strict=True):
         input = _rolled(input, amount, axis_of(dim, input.ndarray.ndim))
     return input
 

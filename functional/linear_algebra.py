@@ -59,8 +59,8 @@ def dot(input: Any, tensor: Any) -> Any:
     n = input.ndarray.size
     if n != tensor.ndarray.size:
         raise RuntimeError(
-            "inconsistent tensor size, expected tensor [{}] and src [{}] to have the same number of elements, but got "
-            "{} and {} elements respectively".format(n, tensor.ndarray.size, n, tensor.ndarray.size)
+            f"inconsistent tensor size, expected tensor [{n}] and src [{tensor.ndarray.size}] to have the same number of elements, but got "
+            f"{n} and {tensor.ndarray.size} elements respectively"
         )
     return movement.reshape(product(movement.reshape(input, (1, n)), movement.reshape(tensor, (n, 1))), ())
 
@@ -118,6 +118,8 @@ def _batched(input: Any, other: Any) -> Any:
 @composite("AddmmBackward0")
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """``beta * input + alpha * (mat1 @ mat2)``."""
+    if mat1.dtype is not mat2.dtype:
+        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {mat1.dtype!r} and {mat2.dtype!r}")
     out = mm(mat1, mat2)
     out = out if alpha == 1 else out * alpha
     return out + (input if beta == 1 else input * beta)

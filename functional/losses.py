@@ -6,9 +6,10 @@ import warnings
 from typing import Any
 
 from ..autograd.composite import composite, relabel
+from ..autograd.function import Function
 from ..ops import arithmetic, elementary, indexing, movement
 from ..ops import reductions as folds
-from ..ops.comparison import eq, lt, ne, where
+from ..ops.comparison import eq, ne, where
 from ..ops.pointwise import cast
 from .activations import log_softmax, logsigmoid
 
@@ -89,7 +90,8 @@ def _check_classes(input: Any, target: Any) -> None:
         raise RuntimeError(f"Expected target size {list(expected)}, got {list(target.ndarray.shape)}")
     if target.dtype.is_floating_point or target.dtype.category == 0:
         raise RuntimeError(
-            f"expected scalar type Long but found {target.dtype!r} for the target: classes are integers, e.g. y.long()"
+            f"expected the scalar type of the target to be Long but found {target.dtype!r}: classes are integers, "
+            "e.g. y.long()"
         )
 
 
@@ -97,7 +99,14 @@ def _picked(x: Any, target: Any, axis: int) -> Any:
     """``x[n, target[n], ...]``."""
     shape = target.ndarray.shape
     index = movement.reshape(target, (*shape[:axis], 1, *shape[axis:]))
-    return movement.reshape(indexing.gather(x, index, axis), shape)
+    try:
+        return movement.reshape(indexing.gather(x, index, axis), shape)
+    except RuntimeError:
+        classes = x.ndarray.shape[axis]
+        wrong = target.ndarray[(target.ndarray < 0) | (target.ndarray >= classes)]
+        if not wrong.size:
+            raise
+        raise IndexError(f"Target {wrong.flat[0]} is out of bounds. There are {classes} classes, from 0.") from None
 
 
 @composite("NllLossBackward0")
@@ -211,16 +220,33 @@ def _check_same_shape(input: Any, target: Any) -> None:
 def binary_cross_entropy(
     input: Any, target: Any, weight: Any = None, size_average: None = None, reduce: None = None, reduction: str = "mean"
 ) -> Any:
-    """The cross entropy of probabilities in [0, 1]; logarithms are kept above -100, as in PyTorch."""
+    """The cross entropy of probabilities; logarithms are kept above -100, and the derivative finite, as in PyTorch.
+
+    RuntimeError for an input outside [0, 1] (seen when run eagerly or recorded, not when compiled code runs again).
+    """
     _check_same_shape(input, target)
-    loss = (target - 1) * _log_above(1 - input) - target * _log_above(input)
+    if not ((input.ndarray >= 0) & (input.ndarray <= 1)).all():
+        raise RuntimeError(
+            "all elements of input should be between 0 and 1; use binary_cross_entropy_with_logits for scores"
+        )
+    loss = _ProbabilityCrossEntropy.apply(input, target)
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
-def _log_above(p: Any) -> Any:
-    """log(p), not below -100, with a derivative that is not below that at the smallest p told apart from 0."""
-    log = elementary.log(p)
-    return where(lt(log, -100.0), -100.0, log)
+class _ProbabilityCrossEntropy(Function):
+    """The cross entropy element by element, with a derivative that survives 0 and 1."""
+
+    @staticmethod
+    def forward(ctx: Any, p: Any, target: Any) -> Any:
+        ctx.save_for_backward(p, target)
+        log, log_of_rest = elementary.log(p), elementary.log1p(-p)
+        return (target - 1) * arithmetic.maximum(log_of_rest, -100.0) - target * arithmetic.maximum(log, -100.0)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        p, target = ctx.saved_tensors
+        to_p = g * (p - target) / arithmetic.maximum((1 - p) * p, 1e-12) if ctx.needs_input_grad[0] else None
+        return to_p, g * (elementary.log1p(-p) - elementary.log(p)) if ctx.needs_input_grad[1] else None
 
 
 @composite("BinaryCrossEntropyWithLogitsBackward0")
@@ -271,7 +297,9 @@ def gaussian_nll_loss(
     return reduced(loss + 0.9189385332046727 if full else loss, reduction)
 
 
-def poisson_nll_loss(input: Any, target: Any, log_input: bool = True, eps: float = 1e-8, reduction: str = "mean") -> Any:
+def poisson_nll_loss(
+    input: Any, target: Any, log_input: bool = True, eps: float = 1e-8, reduction: str = "mean"
+) -> Any:
     """Minus the log-likelihood of `target` under Poisson distributions, without the term of target alone."""
     loss = elementary.exp(input) - target * input if log_input else input - target * elementary.log(input + eps)
     return reduced(loss, reduction)

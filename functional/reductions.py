@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from ..autograd.arguments import Shape, axes_of, axis_of
 from ..autograd.composite import composite, relabel
+from ..autograd.function import Function
 from ..autograd.grad_mode import no_grad
-from ..ops import arithmetic, comparison, elementary, indexing, movement
+from ..ops import arithmetic, comparison, elementary, indexing, logic, movement
 from ..ops import reductions as ops
 from ..ops.comparison import eq, where
 from ..ops.pointwise import cast
@@ -159,6 +160,22 @@ def amin(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
     return _fold(ops.amin, input, dim, keepdim)
 
 
+class _Overall(Function):
+    """The extreme of all elements. Ties share the gradient evenly; so do NaNs, where `amax` gives NaN."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, fold: Callable[[Any, Shape], Any]) -> Any:
+        out = fold(x, axes_of(None, x.ndarray.ndim))
+        ctx.save_for_backward(x, out)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        x, out = ctx.saved_tensors
+        hit = logic.logical_or(eq(x, out), comparison.isnan(x))
+        return where(hit, g / sum(hit, dtype=g.dtype), 0), None
+
+
 def _extreme(name: str, fold: Any, position: Any, pairwise: Any) -> Callable[..., Any]:
     title = name.capitalize()
 
@@ -169,7 +186,7 @@ def _extreme(name: str, fold: Any, position: Any, pairwise: Any) -> Callable[...
                     f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                     "Specify the reduction dim with the 'dim' argument."
                 )
-            out = fold(input, axes_of(None, input.ndarray.ndim))
+            out = _Overall.apply(input, fold)
             relabel(out, f"{title}Backward1", (input,))
             return out
         if not isinstance(dim, int):
@@ -201,6 +218,11 @@ def along(x: Any, indices: Any, dim: int) -> Any:
 
 def _position(op: Callable[[Any, int], Any], x: Any, dim: int | None, keepdim: bool) -> Any:
     shape = x.ndarray.shape
+    if dim is None and not x.ndarray.size:
+        raise IndexError(
+            f"{op.__name__}(): Expected reduction dim to be specified for input.numel() == 0. "
+            "Specify the reduction dim with the 'dim' argument."
+        )
     if dim is None or not shape:
         axis_of(dim or 0, len(shape))
         found = op(movement.reshape(x, (x.ndarray.size,)), 0)

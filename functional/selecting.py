@@ -16,7 +16,8 @@ from ..ops import reductions as folds
 from ..ops.comparison import eq
 from ..ops.core import current
 from ..ops.pointwise import cast, converted
-from ..ops.sources import full, zeros as zeros_of
+from ..ops.sources import full
+from ..ops.sources import zeros as zeros_of
 from ..ops.types import bool_, broadcast_shapes, int64
 from .reductions import ValuesAndIndices, along
 from .shapes import flatten
@@ -27,7 +28,9 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
     if condition.dtype is not bool_:
-        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype!r}")
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype!r}"
+        )
     return comparison.where(condition, input, other)
 
 

@@ -151,7 +151,9 @@ def numpy_transpose(input: Any) -> Any:
 def matrix_transpose(input: Any) -> Any:
     """``x.mT``: the last two axes swapped."""
     if input.ndarray.ndim < 2:
-        raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {input.ndarray.ndim}-D tensor.")
+        raise RuntimeError(
+            f"tensor.mT is only supported on matrices or batches of matrices. Got {input.ndarray.ndim}-D tensor."
+        )
     return transpose(input, -2, -1)
 
 

@@ -51,7 +51,8 @@ class LayerNorm(Module):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        affine = f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
+        return f"{self.normalized_shape}, eps={self.eps}, {affine}"
 
 
 class RMSNorm(Module):
@@ -106,6 +107,8 @@ class _BatchNorm(Module):
         track_running_stats: bool = True,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         self.num_features = num_features
@@ -114,8 +117,8 @@ class _BatchNorm(Module):
         self.affine = affine
         self.track_running_stats = track_running_stats
         of = {"device": device, "dtype": dtype}
-        for name in ("weight", "bias"):
-            self.register_parameter(name, Parameter(empty(num_features, **of)) if affine else None)
+        for name, wanted in (("weight", affine), ("bias", affine and bias)):
+            self.register_parameter(name, Parameter(empty(num_features, **of)) if wanted else None)
         self.register_buffer("running_mean", zeros(num_features, **of) if track_running_stats else None)
         self.register_buffer("running_var", ones(num_features, **of) if track_running_stats else None)
         self.register_buffer("num_batches_tracked", zeros((), dtype=int64) if track_running_stats else None)
@@ -163,7 +166,7 @@ class _BatchNorm(Module):
     def extra_repr(self) -> str:
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-            f"track_running_stats={self.track_running_stats}"
+            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
         )
 
 

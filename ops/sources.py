@@ -40,7 +40,7 @@ def _iota_type(shape: tuple[int, ...], axis: int, dtype: DType) -> Type:
 
 def _iota(shape: tuple[int, ...], axis: int, dtype: DType) -> np.ndarray:
     column = np.arange(shape[axis], dtype=dtype.numpy).reshape([-1 if a == axis else 1 for a in range(len(shape))])
-    return np.ascontiguousarray(np.broadcast_to(column, shape))
+    return np.array(np.broadcast_to(column, shape), order="C")
 
 
 iota_primitive = define("iota", (), type=_iota_type, eval=_iota, lower=Source("iota"), vjp={})

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..schedule.expressions import Names, statement_text
+from ..schedule.coalesce import LONGEST_SUM
 from ..schedule.index import Variable
 from ..schedule.records import Accumulator, Fold, Let, LoopKernel, Stage, Statement
 
@@ -15,11 +16,18 @@ _OPERATORS = {"add": "+", "mul": "*", "max": "max", "min": "min"}
 
 @dataclass(frozen=True)
 class Loop:
-    """``for (long index = 0; index < extent; ++index)``, with a pragma before it."""
+    """``for (long index = begin; index < end; step)``, with a pragma before it."""
 
     index: str
-    extent: str
+    end: str
     pragma: str = ""
+    begin: str = "0"
+    step: str = ""
+
+    @property
+    def header(self) -> str:
+        step = self.step or f"++{self.index}"
+        return f"for (long {self.index} = {self.begin}; {self.index} < {self.end}; {step})"
 
 
 @dataclass(frozen=True)
@@ -72,7 +80,17 @@ def _nest(stage: Stage, extent: str) -> tuple[Loop, ...]:
     if not stage.loops:
         return ()
     *around, last = stage.loops
-    return (*(_loop(v) for v in around), _loop(last, extent, _pragma(stage)))
+    sums = any(a.kind == "add" and not a.size for a in stage.accumulators)
+    innermost = _in_blocks(last, _pragma(stage)) if sums and last.extent > LONGEST_SUM else None
+    return (*(_loop(v) for v in around), *(innermost or [_loop(last, extent, _pragma(stage))]))
+
+
+def _in_blocks(variable: Variable, pragma: str) -> tuple[Loop, Loop]:
+    """A long sum as a sum of short ones, which keeps more digits."""
+    total = variable.extent
+    block = Loop("block", str(total), step=f"block += {LONGEST_SUM}")
+    end = f"(block + {LONGEST_SUM} < {total} ? block + {LONGEST_SUM} : {total})"
+    return block, Loop(variable.name, end, pragma, begin="block")
 
 
 def _stage(stage: Stage, names: Names, extent: str) -> StageRecord:

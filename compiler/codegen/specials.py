@@ -21,6 +21,14 @@ _TEMPLATES: dict[str, tuple[str, dict[str, str]]] = {
     "scatter": ("scatter.c.j2", {"assign": "="}),
     "scatter_add": ("scatter.c.j2", {"assign": "+="}),
     "argsort": ("argsort.c.j2", {}),
+    "search": ("search.c.j2", {}),
+    "random_seed": ("helper.c.j2", {"function": "tg_random_seed"}),
+    "random_words": ("helper.c.j2", {"function": "tg_random_words"}),
+    "permutation": ("helper.c.j2", {"function": "tg_permutation"}),
+    "random_seed": ("random_seed.c.j2", {}),
+    "random_words": ("random_words.c.j2", {}),
+    "permutation": ("permutation.c.j2", {}),
+    "search": ("search.c.j2", {}),
 }
 
 
@@ -35,6 +43,7 @@ class SpecialRecord:
     ctypes: Mapping[str, str]
     numbers: Mapping[str, int]
     words: Mapping[str, str]
+    arguments: tuple[str, ...]
     loops: tuple[Loop, ...]
     places: Mapping[str, str]
 
@@ -51,6 +60,10 @@ def special_text(kernel: SpecialKernel, parameters: str, ctype_of: Callable[[str
         ctypes={role: ctype_of(name) for role, name in roles.items()},
         numbers=dict(kernel.numbers),
         words=words,
+        arguments=(
+            *(name for _, name in (*kernel.outputs, *kernel.operands)),
+            *(str(value) for _, value in kernel.numbers),
+        ),
         loops=tuple(Loop(v.name, str(v.extent)) for v in kernel.loops),
         places={name: str(index) for name, index in kernel.places},
     )

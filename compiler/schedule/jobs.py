@@ -47,9 +47,8 @@ class Plan:
     results: dict[Node, str] = field(default_factory=dict)
     updated: set[str] = field(default_factory=set)
 
-    def temporary(self, text: str, of: Type) -> str:
-        """A new buffer in the arena."""
-        name = self.names.unique(text)
+    def hold(self, name: str, of: Type) -> str:
+        """A new buffer; it gets a place in the arena unless it gets a slot."""
         self.types[name] = of
         return name
 
@@ -87,7 +86,7 @@ def jobs_of(graph: Graph, grouping: Grouping) -> Plan:
     results = {result.node: result for result in graph.results}
     read = _read_outside(grouping)
     for group in grouping.groups:
-        name = plan.names.kernel(_kernel_name(group))
+        name = plan.names.numbered(_kernel_name(group))
         stores = {node: [_buffer(plan, node, results.get(node))] for node in group.nodes if node in results or node in read}
         plan.memory.update({node: names[0] for node, names in stores.items()})
         plan.jobs.append(Job(name, group, stores, spare=_spare(plan, group)))
@@ -105,16 +104,16 @@ def _add_slots(plan: Plan) -> None:
 
 def _buffer(plan: Plan, node: Node, result: Result | None) -> str:
     if result is None:
-        return plan.temporary(f"{node.op.name}_0", node.type)
+        return plan.hold(plan.names.numbered(node.op.name), node.type)
     if result.into is not None:
         return _overwritten(plan, node, result.into)
-    plan.results[node] = plan.temporary(result.name, node.type)
+    plan.results[node] = plan.hold(plan.names.unique(result.name), node.type)
     return plan.results[node]
 
 
 def _spare(plan: Plan, group: Group) -> str:
     size = 0 if group.special is None else spare_size(group.special)
-    return plan.temporary("spare", Type(int64, (size,))) if size else ""
+    return plan.hold(plan.names.numbered("spare"), Type(int64, (size,))) if size else ""
 
 
 def _overwritten(plan: Plan, node: Node, label: str) -> str:
@@ -147,7 +146,7 @@ def _add_checks(plan: Plan) -> None:
             wanted.setdefault((index_base(node), low, size), (node, axis))
     checks = []
     for code, ((index, low, size), (node, axis)) in enumerate(wanted.items(), 1):
-        plan.jobs.append(Job(plan.names.kernel("check"), None, {}, (index, low, size, code)))
+        plan.jobs.append(Job(plan.names.numbered("check"), None, {}, (index, low, size, code)))
         checks.append(Check(code, node.op.name, axis, size, str(node.origin)))
     plan.checks = tuple(checks)
 

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...ops.core import Reduction
+from ...ops.core import Pointwise, Reduction
 from ..graph import Node
-from .index import Variable, flattened
+from .coalesce import coalesced
+from .index import Variable, cuts, flattened, of_variable
 from .literals import SUFFIXES, ctype, initial
-from .records import Accumulator, Fold, Local, LoopKernel, Operand, Stage, Statement, Store, Value
-from .space import Loops, Space, loops, position
+from .records import Accumulator, Fold, Keep, Local, LocalArray, LoopKernel, Operand, Stage, Statement, Store, Value
+from .space import Loops, Space, loops
+from .traffic import indices_of
 from .values import Scope, Values
+
+#: Rows up to this many elements are kept on the stack between stages.
+LONGEST_ROW = 4096
+#: Each round of cutting the loops where reshapes cut them can bring out finer cuts.
+MOST_CUTS = 4
 
 Memory = Callable[[Node], "str | None"]
 Stores = Mapping[Node, Sequence[str]]
@@ -28,12 +35,23 @@ class Unit:
 
 def lower_loops(name: str, unit: Unit, stores: Stores, memory: Memory) -> LoopKernel:
     """The loops that compute a unit and store what others read. Raises Unfusable when they do not fit together."""
-    stages = _Stages(unit, stores, memory, loops(unit.space))
+    around = loops(unit.space)
+    for _ in range(MOST_CUTS):
+        kernel = _lowered(name, unit, stores, memory, around)
+        parts = cuts(indices_of(kernel))
+        if not parts:
+            break
+        around = around.cut(parts)
+    return coalesced(kernel)
+
+
+def _lowered(name: str, unit: Unit, stores: Stores, memory: Memory, around: Loops) -> LoopKernel:
+    stages = _Stages(unit, stores, memory, around)
     for level in range(max(stages.ready.values()) + 1):
         stages.add_row_stage(level)
         stages.add_element_stage(level)
     stages.flush()
-    return LoopKernel(name, stages.loops.outer, tuple(stages.done))
+    return LoopKernel(name, around.outer, tuple(stages.done), tuple(stages.locals))
 
 
 class _Stages:
@@ -51,6 +69,7 @@ class _Stages:
             self.level[node] = max((self.ready[n] for n in unit.reads[node] if n in self.ready), default=0)
             self.ready[node] = self.level[node] + is_fold(node)
         self.done: list[Stage] = []
+        self.locals: list[LocalArray] = []
 
     def add_row_stage(self, level: int) -> None:
         """Stores of values that rows have one of, folds included."""
@@ -64,10 +83,32 @@ class _Stages:
         folds = [n for n in self.unit.nodes if is_fold(n) and self.level[n] == level]
         accumulators = [self._accumulator(n) for n in folds]
         steps = [self._fold(n, a) for n, a in zip(folds, accumulators, strict=True)]
+        stores = self._stores(nodes)
+        kept = [] if self.unit.space.row_is_array else [n for n in self.unit.nodes if self._is_worth_keeping(n, level)]
+        keeps = [self._keep(n) for n in kept]
         if nodes or folds:
-            self._add(self.loops.inner, [*steps, *self._stores(nodes)], tuple(accumulators))
+            self._add(self.loops.inner, [*steps, *stores, *keeps], tuple(accumulators))
+        self.values.bound.update({n: Local(k.array, k.index) for n, k in zip(kept, keeps, strict=True)})
         for node, accumulator in zip(folds, accumulators, strict=True):
             self.values.bound[node] = self._result(accumulator)
+
+    def _is_worth_keeping(self, node: Node, level: int) -> bool:
+        """A call that was computed in this stage and that a later one wants again, for rows that fit on the stack."""
+        lower = node.op.lower
+        costly = isinstance(lower, Pointwise) and "tg_" in lower.c and not self.loops.on_row(node)
+        if not costly or self.level[node] != level or _product([v.extent for v in self.loops.inner]) > LONGEST_ROW:
+            return False
+        again = any(node in self.unit.reads[n] and self.ready[n] > level for n in self.unit.nodes if not is_fold(n))
+        return again and (node, self.values.places[node], ()) in self.values.body.known
+
+    def _keep(self, node: Node) -> Keep:
+        extents = tuple(v.extent for v in self.loops.inner)
+        self.values.count += 1
+        array = LocalArray(f"{node.op.name}_row{self.values.count}", ctype(node.type.dtype), _product(extents))
+        self.locals.append(array)
+        place = self.values.places[node]
+        value = self.values.named(node, self.values.value(node, place))
+        return Keep(array.name, flattened(tuple(of_variable(v) for v in self.loops.inner), extents), value)
 
     def _add(self, around: tuple[Variable, ...], last: list[Statement], accumulators: tuple[Accumulator, ...]) -> None:
         """A stage whose body has been computed, ended by the statements `last`."""
@@ -95,7 +136,7 @@ class _Stages:
     def _accumulator(self, node: Node) -> Accumulator:
         lower, dtype = reduction_of(node), node.type.dtype
         self.values.count += 1
-        name = f"{node.op.name}_{self.values.count}"
+        name = f"{node.op.name}_acc{self.values.count}"
         row = self.loops.row_inner
         shape = tuple(v.extent for v in row)
         compares = lower.kind in ("max", "min") and dtype.is_floating_point and not row
@@ -108,13 +149,13 @@ class _Stages:
             op=node.op.name,
             origin=str(node.origin),
             size=_product(shape) if row else 0,
-            index=flattened(position(shape, row), shape) if row else None,
+            index=flattened(tuple(of_variable(v) for v in row), shape) if row else None,
             nan_flag=f"{name}_nan" if compares else "",
         )
 
     def _fold(self, node: Node, accumulator: Accumulator) -> Statement:
         arg = node.args[0]
-        operand = self.values.value(arg, position(arg.type.shape, self.loops.axes))
+        operand = self.values.value(arg, self.loops.element(arg.type.shape))
         return Fold(accumulator, self.values.named(arg, operand))
 
     def _result(self, accumulator: Accumulator) -> Operand:

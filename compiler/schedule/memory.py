@@ -24,8 +24,8 @@ class Names:
 
     taken: set[str] = field(default_factory=lambda: set(_RESERVED))
 
-    def kernel(self, ops: str) -> str:
-        """A function name like ``dot_add_0``."""
+    def numbered(self, ops: str) -> str:
+        """A name that is made of ops, like ``dot_add_0``."""
         count = 0
         while f"{ops}_{count}" in self.taken:
             count += 1

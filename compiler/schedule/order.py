@@ -102,7 +102,7 @@ def _write_later(plan: Plan, job: Job, clash: set[str]) -> None:
     """Let `job` write temporaries in place of the buffers in `clash`, and copy them at the end."""
     for node, names in list(job.stores.items()):
         for name in [n for n in names if n in clash]:
-            temporary = plan.temporary(f"{name}_new", plan.types[name])
+            temporary = plan.hold(plan.names.unique(f"{name}_new"), plan.types[name])
             job.stores[node] = [temporary if n == name else n for n in job.stores[node]]
             plan.memory[node] = job.stores[node][0]
             _add_copy(plan, node, name)
@@ -113,4 +113,4 @@ def _add_copy(plan: Plan, node: Node, name: str) -> None:
     group = Group((copy,), space_of(copy))
     plan.grouping.reads = {**plan.grouping.reads, copy: frozenset((node,))}
     plan.grouping.follows = {**plan.grouping.follows, copy: frozenset()}
-    plan.jobs.append(Job(plan.names.kernel("copy"), group, {copy: [name]}))
+    plan.jobs.append(Job(plan.names.numbered("copy"), group, {copy: [name]}))

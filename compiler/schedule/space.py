@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...ops.core import Reduction
 from ..graph import Node
-from .index import ZERO, Variable, of_variable
+from .index import ZERO, Index, Variable, flattened, of_variable
 from .maps import Position
 
 
@@ -71,42 +72,55 @@ def united(a: Space, b: Space) -> Space | None:
 
 @dataclass(frozen=True)
 class Loops:
-    """A space with a variable for each axis."""
+    """A space with a variable for each axis, or several where a reshape cuts the axis into parts."""
 
     space: Space
-    axes: tuple[Variable, ...]
+    axes: tuple[tuple[Variable, ...], ...]
 
     @property
     def outer(self) -> tuple[Variable, ...]:
-        return tuple(self.axes[axis] for axis in self.space.outer)
+        return tuple(v for axis in self.space.outer for v in self.axes[axis])
 
     @property
     def inner(self) -> tuple[Variable, ...]:
-        return tuple(v for axis, v in enumerate(self.axes) if axis not in self.space.outer)
-
-    @property
-    def row(self) -> tuple[Variable, ...]:
-        return tuple(self.axes[axis] for axis in self.space.kept)
+        return tuple(v for axis, variables in enumerate(self.axes) if axis not in self.space.outer for v in variables)
 
     @property
     def row_inner(self) -> tuple[Variable, ...]:
-        return tuple(v for v in self.row if v not in self.outer)
+        """The row's loops that are not around all stages."""
+        return tuple(v for axis in self.space.kept if axis not in self.space.outer for v in self.axes[axis])
 
     def on_row(self, node: Node) -> bool:
         """True where `node` has one value for each row, False where it has one for each element."""
         return bool(self.space.folded) and squeezed(node.type.shape) != self.space.shape
 
+    def element(self, shape: tuple[int, ...]) -> Position:
+        """The position of the current element in an array of `shape`."""
+        return self._position(shape, tuple(range(len(self.axes))))
+
     def place(self, node: Node) -> Position:
         """The position in `node` at the current element or row."""
-        return position(node.type.shape, self.row if self.on_row(node) else self.axes)
+        return self._position(node.type.shape, self.space.kept) if self.on_row(node) else self.element(node.type.shape)
+
+    def _position(self, shape: tuple[int, ...], axes: tuple[int, ...]) -> Position:
+        rest = iter(axes)
+        return tuple(ZERO if extent == 1 else self._index(next(rest)) for extent in shape)
+
+    def _index(self, axis: int) -> Index:
+        shape = tuple(v.extent for v in self.axes[axis])
+        return flattened(tuple(of_variable(v) for v in self.axes[axis]), shape)
+
+    def cut(self, parts: Mapping[Variable, int]) -> Loops:
+        """The loops with each variable in `parts` replaced by two, the inner one of the given extent."""
+        axes = [[piece for v in variables for piece in _pieces(v, parts.get(v, 0))] for variables in self.axes]
+        names = iter(f"i{n}" for n in range(sum(map(len, axes))))
+        return Loops(self.space, tuple(tuple(Variable(next(names), e) for e in extents) for extents in axes))
+
+
+def _pieces(variable: Variable, inner: int) -> tuple[int, ...]:
+    return (variable.extent // inner, inner) if inner else (variable.extent,)
 
 
 def loops(space: Space) -> Loops:
     """Fresh variables for a space, named i0, i1, ..."""
-    return Loops(space, tuple(Variable(f"i{axis}", extent) for axis, extent in enumerate(space.shape)))
-
-
-def position(shape: tuple[int, ...], variables: tuple[Variable, ...]) -> Position:
-    """`variables` on the axes of `shape` that have an extent; 0 on the others."""
-    rest = iter(variables)
-    return tuple(ZERO if extent == 1 else of_variable(next(rest)) for extent in shape)
+    return Loops(space, tuple((Variable(f"i{axis}", extent),) for axis, extent in enumerate(space.shape)))

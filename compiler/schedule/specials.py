@@ -71,6 +71,15 @@ def _sorting(node: Node) -> Numbers:
     return (*_along(node), ("descending", int(node.param("descending"))))
 
 
+def _drawing(node: Node) -> Numbers:
+    return tuple((name, value) for name, value in node.params if name in ("count", "n"))
+
+
+def _searching(node: Node) -> Numbers:
+    rows, extent = node.args[0].type.shape
+    return (("rows", rows), ("extent", extent), ("count", node.type.size // max(rows, 1)))
+
+
 def _rows(node: Node) -> Numbers:
     x, index, _ = node.args
     return (
@@ -81,13 +90,26 @@ def _rows(node: Node) -> Numbers:
     )
 
 
+def _search(node: Node) -> Numbers:
+    (rows, size), (_, count) = node.args[0].type.shape, node.args[1].type.shape
+    return (("rows", rows), ("size", size), ("count", count))
+
+
 _NUMBERS: dict[str, Callable[[Node], Numbers]] = {
     "argmax": _along,
     "argmin": _along,
     "cumsum": _along,
     "argsort": _sorting,
+    "random_seed": _drawing,
+    "random_words": _drawing,
+    "permutation": _drawing,
+    "search": _searching,
     "scatter": _steps,
     "scatter_add": _steps,
     "put": _rows,
     "index_add": _rows,
+    "random_seed": lambda node: (),
+    "random_words": lambda node: (("count", node.param("count")),),
+    "permutation": lambda node: (("n", node.param("n")),),
+    "search": _search,
 }

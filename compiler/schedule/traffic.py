@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .index import Index
-from .records import DotKernel, Fold, Kernel, Let, Load, LoopKernel, SpecialKernel, Statement, Store, indices
+from .records import DotKernel, Fold, Kernel, Let, Load, LoopKernel, SpecialKernel, Stage, Statement, Store, indices
 
 
 def writes(kernel: Kernel) -> tuple[str, ...]:
@@ -37,8 +37,13 @@ def _loads(statement: Statement) -> list[str]:
 
 def indices_of(kernel: LoopKernel) -> list[Index]:
     """Every index of a kernel, those of its accumulators included."""
-    found = [index for statement in statements_of(kernel) for index in statement_indices(statement)]
-    return found + [a.index for stage in kernel.stages for a in stage.accumulators if a.index is not None]
+    return [index for stage in kernel.stages for index in stage_indices(stage)]
+
+
+def stage_indices(stage: Stage) -> list[Index]:
+    """Every index in a stage."""
+    found = [index for statement in stage.body for index in statement_indices(statement)]
+    return found + [a.index for a in stage.accumulators if a.index is not None]
 
 
 def statement_indices(statement: Statement) -> list[Index]:

@@ -13,6 +13,7 @@ from tracegrad.ops.indexing import gather, index_add, put, scatter, scatter_add,
 from tracegrad.ops.movement import broadcast, concatenate, flip, pad, reshape, slice, transpose, update_slice
 from tracegrad.ops.pointwise import cast
 from tracegrad.ops.products import dot
+from tracegrad.ops.random import pairs, permutation, random_seed, random_words, search, uniform24, uniform53
 from tracegrad.ops.reductions import all as all_of
 from tracegrad.ops.reductions import amax, amin, any, argmax, argmin, prod, sum
 from tracegrad.ops.scans import argsort, cumsum
@@ -256,6 +257,16 @@ def rows(table, index):
 def places_and_scans(x):
     return {
         "a": argmax(x, 1), "b": argmin(x, 2), "c": cumsum(x, 1), "d": argsort(x, 1), "e": argsort(x, 2, True),
+    }
+
+
+@case(seed="i64[]", cumulative="f64[2,6]", wanted="f64[2,5]")
+def random_numbers(seed, cumulative, wanted):
+    state, words = random_words(random_seed(seed), 1500)
+    after, few = random_words(state, 7)
+    return {
+        "uniform": uniform24(words), "double": uniform53(*pairs(words)), "state": after, "order": permutation(few, 8),
+        "places": search(cumsum(exp(cumulative), 1), exp(wanted)),
     }
 
 
