@@ -11,6 +11,7 @@ from math import e, inf, nan, pi
 
 from . import autograd, nn, optim, utils
 from .autograd import cuda
+from .autograd import generator as random
 from .autograd.creation import (
     arange,
     as_tensor,

@@ -165,7 +165,7 @@ def cotangent_for(output: Any, gradient: Any, ones_like: Callable[[Any], Any]) -
         return ones_like(output)
     if tuple(gradient.shape) != tuple(output.shape):
         raise RuntimeError(
-            f"Mismatch in shape: grad_output[0] has a shape of {gradient.shape} and output[0] has a shape of {output.shape}. "
-            "The gradient must have the output's shape."
+            f"Mismatch in shape: grad_output[0] has a shape of {gradient.shape} and output[0] has a shape of "
+            f"{output.shape}. The gradient must have the output's shape."
         )
     return gradient

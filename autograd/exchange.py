@@ -19,7 +19,7 @@ class Exchange:
     requires_grad: bool
 
     def _read(self, purpose: str) -> np.ndarray:
-        return current().read(self, purpose)  # type: ignore[attr-defined, no-any-return]
+        return current().read(self, purpose)  # type: ignore[attr-defined]
 
     def item(self) -> bool | int | float:
         """The one element as a Python number; RuntimeError if there are several."""
@@ -28,7 +28,7 @@ class Exchange:
                 f"a Tensor with {self.ndarray.size} elements cannot be converted to Scalar. "
                 "Use tolist(), or reduce it to one element first."
             )
-        return self._read("item()").item()  # type: ignore[no-any-return]
+        return self._read("item()").item()
 
     def tolist(self) -> Any:
         """Nested lists of Python numbers; a plain number for a 0-d tensor."""
@@ -75,7 +75,7 @@ class Exchange:
         return (self[i] for i in range(len(self)))  # type: ignore[index]
 
     def __contains__(self, element: Any) -> bool:
-        return bool((self == element).any())  # type: ignore[attr-defined]
+        return bool((self == element).any())
 
     def __repr__(self) -> str:
         return format_tensor(self, self._read("print(tensor)"))

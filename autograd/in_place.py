@@ -11,7 +11,7 @@ from typing import Any
 from ..ops.comparison import where
 from ..ops.core import current
 from ..ops.identity import copy
-from ..ops.movement import broadcast
+from ..ops.movement import broadcast, broadcast_primitive
 from ..ops.pointwise import cast, converted
 from ..ops.types import Type, bool_, broadcast_shapes
 from ..ops.views import write_through
@@ -85,7 +85,7 @@ def _fitting(value: Any, of: Type) -> Any:
     if broadcast_shapes(got.shape, of.shape) != of.shape:
         raise RuntimeError(
             f"output with shape {list(of.shape)} doesn't match the broadcast shape "
-            f"{list(broadcast_shapes(got.shape, of.shape))}. An in-place result keeps its shape; write x = x + y instead."
+            f"{list(broadcast_shapes(got.shape, of.shape))}. In-place results keep their shape; write x = x + y."
         )
     return value if got.dtype is of.dtype else cast(value, of.dtype)
 
@@ -95,11 +95,14 @@ def _torch_name(of: Type) -> str:
 
 
 def _refuse_repeated(target: Any) -> None:
-    if not target.ndarray.flags.writeable and any(s == 0 for s in target.ndarray.strides):
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-            "Please clone() the tensor before performing the operation."
-        )
+    if target.ndarray.flags.writeable:
+        return
+    if not any(step.primitive is broadcast_primitive for step in target.steps):
+        raise RuntimeError("the tensor shows a numpy array that is read-only. clone() it before writing.")
+    raise RuntimeError(
+        "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+        "Please clone() the tensor before performing the operation."
+    )
 
 
 def _refuse_leaves(target: Any) -> None:
@@ -118,9 +121,9 @@ def _refuse_leaves(target: Any) -> None:
         )
     if target.view_of_several and (base.requires_grad or target.requires_grad):
         raise RuntimeError(
-            f"Output of {target.view_of_several} is a view and is being modified inplace. This view is the output of a "
-            "function that returns multiple views. Such functions do not allow the output views to be modified inplace. "
-            "You should replace the inplace operation by an out-of-place one."
+            f"Output of {target.view_of_several} is a view and is being modified inplace. This view is the output of "
+            "a function that returns multiple views. Such functions do not allow the output views to be modified "
+            "inplace. You should replace the inplace operation by an out-of-place one."
         )
     if target.viewed_without_grad and base.requires_grad:
         raise RuntimeError(

@@ -38,6 +38,7 @@ class Plan:
     steps: list[int] = field(default_factory=list)
     shape: list[int] = field(default_factory=list)
     picks: list[tuple[int, Any]] = field(default_factory=list)  # axis of `shape`, int64 index tensor
+    picked_axes: list[int] = field(default_factory=list)  # the tensor's axes that they pick from, for messages
     title: str = "AliasBackward0"
 
     @property
@@ -58,6 +59,18 @@ class Plan:
         self.starts.append(start)
         self.stops.append(stop)
         self.steps.append(step)
+
+    def pick(self, index: Any) -> None:
+        """`index` picks from the next axis."""
+        self.picks.append((len(self.shape), index))
+        self.picked_axes.append(self.axis)
+        self.keep_whole(1)
+
+    def pick_from_new_axis(self, index: Any) -> None:
+        """`index` picks from a new axis of extent 1."""
+        self.picks.append((len(self.shape), index))
+        self.picked_axes.append(self.axis)
+        self.shape.append(1)
 
     def keep_whole(self, count: int) -> None:
         """The next `count` axes stay as they are."""
@@ -128,7 +141,7 @@ def _add(plan: Plan, item: Any) -> None:
         plan.shape.append(1)
         plan.title = "UnsqueezeBackward0"
     elif isinstance(item, bool):
-        _add_truth(plan, full((int(item),), 0, int64))
+        plan.pick_from_new_axis(full((int(item),), 0, int64))
     elif isinstance(item, int):
         plan.drop(_position(item, plan))
         plan.title = "SelectBackward0"
@@ -138,8 +151,7 @@ def _add(plan: Plan, item: Any) -> None:
     elif item.dtype is bool_:
         _add_mask(plan, item)
     else:
-        plan.picks.append((len(plan.shape), item))
-        plan.keep_whole(1)
+        plan.pick(item)
 
 
 def _position(index: int, plan: Plan) -> int:
@@ -157,12 +169,6 @@ def _bounds(part: slice, extent: int) -> tuple[int, int, int]:
     return min(start, extent), max(start, stop), step
 
 
-def _add_truth(plan: Plan, index: Any) -> None:
-    """A bool without dimensions: a new axis of extent 1, taken or not."""
-    plan.picks.append((len(plan.shape), index))
-    plan.shape.append(1)
-
-
 def _add_mask(plan: Plan, mask: Any) -> None:
     """A mask is the positions where it is True; how many these are is data, so a recording refuses it here."""
     shape = mask.ndarray.shape
@@ -174,11 +180,10 @@ def _add_mask(plan: Plan, mask: Any) -> None:
         )
     values = current().read(mask.detach(), "indexing with a mask")  # type: ignore[attr-defined]
     if not shape:
-        _add_truth(plan, full((int(values),), 0, int64))
+        plan.pick_from_new_axis(full((int(values),), 0, int64))
         return
     for positions in np.nonzero(values):
-        plan.picks.append((len(plan.shape), current().literal(positions.astype(np.int64))))  # type: ignore[attr-defined]
-        plan.keep_whole(1)
+        plan.pick(current().literal(positions.astype(np.int64)))  # type: ignore[attr-defined]
 
 
 # -------------------------------------------------------------------------------------------------------- the region
@@ -233,22 +238,32 @@ class Picking:
 def _picking(plan: Plan) -> Picking:
     axes = tuple(axis for axis, _ in plan.picks)
     extents = tuple(plan.shape)
-    index = plan.picks[0][1] if len(axes) == 1 else _joined([(i, extents[a]) for a, i in plan.picks])
+    if len(axes) == 1:
+        return Picking(axes, plan.picks[0][1], extents)
+    index = _joined([(i, extents[a], axis) for (a, i), axis in zip(plan.picks, plan.picked_axes, strict=True)])
     return Picking(axes, index, extents)
 
 
-def _joined(picks: list[tuple[Any, int]]) -> Any:
+def _taken(x: Any, index: Any, axis: int) -> Any:
+    """``x[index]``, where rows of x stand for positions in `axis` of the user's tensor."""
+    try:
+        return ops.take(x, index)
+    except IndexError as error:
+        raise IndexError(str(error).replace("dimension 0", f"dimension {axis}")) from None
+
+
+def _joined(picks: list[tuple[Any, int, int]]) -> Any:
     """One index for several axes taken as one. ``iota[index]`` checks each and counts negative ones from the end."""
     try:
-        shape = broadcast_shapes(*(index.ndarray.shape for index, _ in picks))
+        shape = broadcast_shapes(*(index.ndarray.shape for index, _, _ in picks))
     except RuntimeError:
-        shapes = ", ".join(str(list(index.shape)) for index, _ in picks)
+        shapes = ", ".join(str(list(index.shape)) for index, _, _ in picks)
         raise IndexError(
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
         ) from None
     joined: Any = 0
-    for index, extent in picks:
-        joined = joined * extent + ops.take(iota((extent,), 0, int64), index)
+    for index, extent, axis in picks:
+        joined = joined * extent + _taken(iota((extent,), 0, int64), index, axis)
     return joined if joined.ndarray.shape == shape else movement.broadcast(joined, shape)
 
 
@@ -259,7 +274,7 @@ def getitem(x: Any, key: Any) -> Any:
         return _region(x, plan)
     region = x if plan.is_whole() else _region(x, plan)
     picking = _picking(plan)
-    taken = ops.take(picking.rows(region), picking.index)
+    taken = _taken(picking.rows(region), picking.index, plan.picked_axes[0])
     if picking.place:
         taken = movement.transpose(taken, picking.from_front)
     relabel(taken, "IndexBackward0", (region,))
@@ -336,7 +351,7 @@ def _source(value: Any, picking: Picking, dtype: Any) -> Any:
     if not isinstance(value, Tensor):
         value = tensor(value)
     value = _without_leading_ones(converted(value, dtype), len(result))
-    if broadcast_shapes_or_none(value.ndarray.shape, result) != result:
+    if _common_shape(value.ndarray.shape, result) != result:
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of "
             f"shape {list(result)}"
@@ -347,7 +362,7 @@ def _source(value: Any, picking: Picking, dtype: Any) -> Any:
     return movement.transpose(value, front) if picking.place else value
 
 
-def broadcast_shapes_or_none(*shapes: Shape) -> Shape | None:
+def _common_shape(*shapes: Shape) -> Shape | None:
     """The common shape, None where there is none."""
     try:
         return broadcast_shapes(*shapes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ops.types import DType, bool_, float32, float64, int32, int64
-from .creation import empty, tensor
+from .creation import as_tensor, empty, tensor
 from .tensor import Tensor
 
 
@@ -24,7 +24,7 @@ class _Legacy(metaclass=_OfType):
     def __new__(cls, *args: Any) -> Any:
         if len(args) == 1 and not isinstance(args[0], int):
             data = args[0]
-            return data.to(cls.dtype) if isinstance(data, Tensor) else tensor(data, dtype=cls.dtype)
+            return as_tensor(data, cls.dtype) if isinstance(data, Tensor) else tensor(data, dtype=cls.dtype)
         return empty(*(args or (0,)), dtype=cls.dtype)
 
 

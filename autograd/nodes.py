@@ -95,6 +95,8 @@ _classes: dict[tuple[type[Node], str], type[Node]] = {}
 
 
 def _class_called(kind: type[Node], title: str) -> type[Node]:
+    if (kind, title) in _classes:
+        return _classes[kind, title]
     base = next(c for c in kind.__mro__ if "title" not in c.__dict__)
     if (base, title) not in _classes:
         # A subclass marks itself by having the title, so that renaming it goes back to the class it came from.

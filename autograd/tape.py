@@ -47,7 +47,7 @@ class Tape:
 
     def literal(self, values: np.ndarray) -> Any:
         """A tensor of numbers from the program itself (``tensor([1, 2])``)."""
-        return self.below.literal(values, self.make)  # type: ignore[arg-type]
+        return self.below.literal(values, self.make)
 
     def write(self, target: Any, value: Any) -> None:
         """Store `value` in `target`'s memory, without any record for differentiation."""

@@ -112,8 +112,8 @@ class Tensor(Exchange, Array):
         """Start (or stop) tracking this leaf, in place. The argument defaults to True."""
         if not self.is_leaf and not requires_grad:
             raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
-                "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
+                "a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
         if requires_grad and not self.dtype.is_floating_point:
             raise RuntimeError(
@@ -238,8 +238,8 @@ class Tensor(Exchange, Array):
             listening.grad_read(self)
         if self._grad is None and self._node is not None and not self._retains:
             warnings.warn(
-                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
-                "be populated during autograd.backward(). If you want the gradient of a non-leaf Tensor, call "
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
+                "won't be populated during autograd.backward(). If you want the gradient of a non-leaf Tensor, call "
                 ".retain_grad() on it before backward().",
                 UserWarning,
                 stacklevel=2,
@@ -302,7 +302,7 @@ class Tensor(Exchange, Array):
         create_graph: bool = False,
         inputs: Any = None,
     ) -> None:
-        """Accumulate the gradients of this tensor into ``.grad`` of the leaves; see :func:`tracegrad.autograd.backward`."""
+        """Accumulate the gradients of this tensor into ``.grad`` of the leaves; see :func:`autograd.backward`."""
         backward((self,), None if gradient is None else (gradient,), retain_graph, create_graph, inputs=inputs)
 
     @property
@@ -314,7 +314,7 @@ class Tensor(Exchange, Array):
         return self.__dict__.get("_post_accumulate_hooks", {})
 
     def register_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
-        """Call ``hook(grad)`` whenever this tensor's gradient is computed; a tensor it returns replaces the gradient."""
+        """Call ``hook(grad)`` when this tensor's gradient is computed; a tensor it returns replaces the gradient."""
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if self._node is None:
@@ -348,7 +348,7 @@ class Tensor(Exchange, Array):
     __hash__ = object.__hash__
 
 
-class Size(tuple):  # type: ignore[type-arg]
+class Size(tuple):
     """A shape: a tuple of ints that prints as PyTorch's and knows its product."""
 
     __slots__ = ()

@@ -109,7 +109,7 @@ def declare_transient(reason: str) -> None:
         _local.watcher.transient_because(reason)
 
 
-class WatchedDict(dict):  # type: ignore[type-arg]
+class WatchedDict(dict):
     """A dict whose changes compiled functions notice: optimizers keep their options and state in it."""
 
     def __setitem__(self, key: Any, value: Any) -> None:

@@ -201,7 +201,7 @@ def _implicit_dim(ndim: int) -> int:
 def _prepared(input: Any, dim: int | None, dtype: DType | None) -> tuple[Any, Shape]:
     x = input if dtype is None or input.dtype is dtype else cast(input, dtype)
     if not x.dtype.is_floating_point:
-        raise NotImplementedError(f'"softmax_lastdim_kernel_impl" not implemented for {input.dtype!r}; convert to float')
+        raise NotImplementedError(f'"softmax_lastdim_kernel_impl" not implemented for {input.dtype!r}; call .float()')
     return x, axes_of(_implicit_dim(x.ndim) if dim is None else dim, x.ndarray.ndim)
 
 

@@ -12,7 +12,8 @@ from ..ops import arithmetic as ops
 from ..ops import comparison, division, elementary, logic, rounding
 from ..ops.comparison import eq, where
 from ..ops.identity import copy
-from ..ops.types import bool_
+from ..ops.pointwise import cast
+from ..ops.types import bool_, float64
 
 Number = bool | int | float
 
@@ -91,7 +92,7 @@ def square(input: Any) -> Any:
 
 def float_power(input: Any, exponent: Any) -> Any:
     """``input ** exponent`` in float64."""
-    return input.double() ** (exponent.double() if isinstance(exponent, Tensor) else float(exponent))
+    return elementary.pow(cast(input, float64), cast(exponent, float64) if isinstance(exponent, Tensor) else exponent)
 
 
 def positive(input: Any) -> Any:

@@ -24,7 +24,7 @@ def reduce_ex(self: Tensor, protocol: Any) -> Any:
 def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     """A leaf with memory of its own; RuntimeError for a tensor with a history."""
     if id(self) in memo:
-        return memo[id(self)]  # type: ignore[no-any-return]
+        return memo[id(self)]
     if not self.is_leaf:
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "

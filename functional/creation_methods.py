@@ -17,9 +17,11 @@ def _new(function: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-new_zeros, new_ones, new_empty, new_full, new_tensor = map(
-    _new, (creation.zeros, creation.ones, creation.empty, creation.full, creation.tensor)
-)
+new_zeros = _new(creation.zeros)
+new_ones = _new(creation.ones)
+new_empty = _new(creation.empty)
+new_full = _new(creation.full)
+new_tensor = _new(creation.tensor)
 
 
 def new(self: Any, *args: Any) -> Any:

@@ -80,8 +80,8 @@ def _check_extents(terms: list[tuple[Any, Letters]]) -> None:
         for letter, extent in zip(letters, x.ndarray.shape, strict=True):
             if extents.setdefault(letter, extent) != extent:
                 raise RuntimeError(
-                    f"einsum(): subscript {letter} has size {extent} for an operand which does not match the previously "
-                    f"seen size {extents[letter]}"
+                    f"einsum(): subscript {letter} has size {extent} for an operand which does not match the "
+                    f"previously seen size {extents[letter]}"
                 )
 
 

@@ -264,8 +264,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
     """Coordinates of a grid: one tensor of the grid's shape for each vector given."""
     given = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else list(tensors)
     if indexing == "xy" and len(given) >= 2:
-        swapped = meshgrid(given[1], given[0], *given[2:])
-        first, second, *rest = (grid.transpose(0, 1) for grid in swapped)
+        first, second, *rest = meshgrid(given[1], given[0], *given[2:])
         return (second, first, *rest)
     shape = tuple(x.ndarray.size for x in given)
     columns = [movement.reshape(x, tuple(n if j == i else 1 for j, n in enumerate(shape))) for i, x in enumerate(given)]

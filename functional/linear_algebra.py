@@ -59,8 +59,8 @@ def dot(input: Any, tensor: Any) -> Any:
     n = input.ndarray.size
     if n != tensor.ndarray.size:
         raise RuntimeError(
-            f"inconsistent tensor size, expected tensor [{n}] and src [{tensor.ndarray.size}] to have the same number of elements, but got "
-            f"{n} and {tensor.ndarray.size} elements respectively"
+            f"inconsistent tensor size, expected tensor [{n}] and src [{tensor.ndarray.size}] to have the same number "
+            f"of elements, but got {n} and {tensor.ndarray.size} elements respectively"
         )
     return movement.reshape(product(movement.reshape(input, (1, n)), movement.reshape(tensor, (n, 1))), ())
 

@@ -76,31 +76,31 @@ def randint(
 def randint_like(input: Tensor, low: int, high: int | None = None, *, dtype: DType | None = None) -> Tensor:
     """``randint`` in the shape and type of `input`."""
     low, high = (0, low) if high is None else (low, high)
-    return draws.randint(low, high, input.ndarray.shape, dtype or input.dtype)  # type: ignore[no-any-return]
+    return draws.randint(low, high, input.ndarray.shape, dtype or input.dtype)
 
 
 def randperm(n: int, *, generator: Any = None, dtype: DType = int64, device: Any = None) -> Tensor:
     """The integers from 0 to n - 1 in random order."""
     require_cpu(device)
-    return draws.randperm(n, dtype, generator)  # type: ignore[no-any-return]
+    return draws.randperm(n, dtype, generator)
 
 
 def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Tensor:
     """1 with the probability in `input` (or with `p`, in the shape of `input`), else 0."""
     if p is not None:
-        return draws.bernoulli_with(p, input.ndarray.shape, input.dtype, generator)  # type: ignore[no-any-return]
-    return draws.bernoulli(input, generator)  # type: ignore[no-any-return]
+        return draws.bernoulli_with(p, input.ndarray.shape, input.dtype, generator)
+    return draws.bernoulli(input, generator)
 
 
 def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
     """Indices drawn with the weights in `input`, a row of weights or several."""
-    return draws.multinomial(input, num_samples, replacement, generator)  # type: ignore[no-any-return]
+    return draws.multinomial(input, num_samples, replacement, generator)
 
 
 def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, **options: Any) -> Tensor:
     """Normal numbers: of shape `size`, or one for each element of `mean` and `std` (tensors)."""
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
-        return draws.normal_around(mean, std, generator)  # type: ignore[no-any-return]
+        return draws.normal_around(mean, std, generator)
     dtype = options.get("dtype") or get_default_dtype()
     drawn = draws.normal(sizes_of((size,)), dtype, mean, std, generator)
     return _leaf(drawn, options.get("requires_grad", False))

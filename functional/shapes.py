@@ -187,7 +187,8 @@ def expand(input: Any, *sizes: Any) -> Any:
                 f"The expanded size of the tensor ({target[i + added]}) must match the existing size ({n}) at "
                 f"non-singleton dimension {i + added}.  Target sizes: {list(target)}.  Tensor sizes: {list(shape)}"
             )
-    return movement.broadcast(input, target)
+    # numpy's broadcast views are read-only; where nothing is repeated the result may be written to.
+    return movement.reshape(input, target) if target == shape else movement.broadcast(input, target)
 
 
 def expand_as(input: Any, other: Any) -> Any:

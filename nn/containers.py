@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..autograd.tensor import Tensor
-from ..autograd.watch import declare_read
 from .module import Module
-from .naming import path_of
 from .parameter import Parameter
 from .printing import block, grouped
+from .recording import declared
 
 
 class _Sequence(Module):
@@ -19,7 +18,7 @@ class _Sequence(Module):
 
     def _members(self) -> list[Module]:
         """The submodules in order. Recordings keep as guards which ones they are."""
-        names = declare_read(f"members of {path_of(self)}", lambda: tuple(self._modules))
+        names = declared(self, "members", lambda: tuple(self._modules))
         return [getattr(self, name) for name in names]
 
     def _name_at(self, index: Any) -> str:
@@ -132,7 +131,7 @@ class ModuleDict(Module):
         self.update(modules or {})
 
     def __getitem__(self, key: str) -> Any:
-        return declare_read(f"{path_of(self)}[{key!r}]", lambda: self._modules[key])
+        return declared(self, f"member {key}", lambda: self._modules[key])
 
     def __setitem__(self, key: str, module: Module) -> None:
         self.add_module(key, module)
@@ -144,7 +143,7 @@ class ModuleDict(Module):
         return len(self._modules)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(declare_read(f"keys of {path_of(self)}", lambda: tuple(self._modules)))
+        return iter(declared(self, "keys", lambda: tuple(self._modules)))
 
     def __contains__(self, key: object) -> bool:
         return key in self._modules
@@ -202,7 +201,7 @@ class ParameterList(Module):
         return len(self._parameters)
 
     def __iter__(self) -> Iterator[Any]:
-        size = declare_read(f"length of {path_of(self)}", lambda: len(self._parameters))
+        size = declared(self, "length", lambda: len(self._parameters))
         return (getattr(self, str(i)) for i in range(size))
 
     def append(self, value: Any) -> ParameterList:

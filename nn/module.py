@@ -9,15 +9,15 @@ from typing import Any, TypeVar
 from ..autograd.device import require_cpu
 from ..autograd.grad_mode import no_grad
 from ..autograd.tensor import RemovableHandle, Tensor
-from ..autograd.watch import WatchedDict, Watcher, declare_read, watcher
+from ..autograd.watch import WatchedDict, Watcher, watcher
 from ..ops.core import current
 from ..ops.pointwise import cast
 from ..ops.types import DType, float32, float64
 from . import state
 from .hooks import BackwardHooks, ForwardHook, ForwardPreHook
-from .naming import naming, path_of
 from .option import Option
 from .printing import block
+from .recording import declared, naming
 from .traversal import Traversal
 
 M = TypeVar("M", bound="Module")
@@ -63,7 +63,7 @@ class Module(Traversal):
 
     def _recorded(self, listening: Watcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         with naming(self) as path:
-            declare_read(f"hooks of {path_of(self)}", self._hook_ids)
+            declared(self, "hooks", self._hook_ids)
             listening.module_called(self, path)
             try:
                 return self._run(args, kwargs)

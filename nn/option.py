@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..autograd.watch import changes, watcher
-from .naming import path_of
+from ..autograd.watch import changes
+from .recording import declared
 
 
 class Option:
@@ -20,11 +20,7 @@ class Option:
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self
-        value = self._value(instance)
-        listening = watcher()
-        if listening is not None:
-            listening.read(f"{self.name} of {path_of(instance)}", lambda: self._value(instance), value)
-        return value
+        return declared(instance, self.name, lambda: self._value(instance))
 
     def __set__(self, instance: Any, value: Any) -> None:
         changes.count += 1

@@ -6,9 +6,9 @@ import functools
 from typing import Any
 
 from ..autograd.tensor import Tensor
-from ..autograd.watch import WatchedDict, declare_read, watcher
-from .naming import path_of
+from ..autograd.watch import WatchedDict, watcher
 from .parameter import Parameter
+from .recording import declared, note_made
 
 _REGISTRIES = ("_parameters", "_buffers", "_modules")
 
@@ -27,6 +27,7 @@ class Registry:
     def __init__(self) -> None:
         self.__dict__.update({registry: WatchedDict() for registry in _REGISTRIES})
         self.__dict__["_non_persistent_buffers_set"] = set()
+        note_made(self)
 
     # -------------------------------------------------------------------------------------------------- registering
 
@@ -85,7 +86,7 @@ class Registry:
             registry = self.__dict__.get(kind)
             if registry is not None and name in registry:
                 if watcher() is not None:
-                    return declare_read(f"{path_of(self)}.{name}", functools.partial(registry.get, name))
+                    return declared(self, name, functools.partial(registry.get, name))
                 return registry[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 

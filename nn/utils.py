@@ -74,7 +74,10 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Store the parts of a vector in the parameters: what ``parameters_to_vector`` made, back."""
+    """Store the parts of a vector in the parameters: what ``parameters_to_vector`` made, back.
+
+    Difference: the numbers are copied; in PyTorch the parameters become views of `vec`.
+    """
     start = 0
     with no_grad():
         for parameter in parameters:

@@ -7,6 +7,7 @@ arguments are never asked what they are.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -98,11 +99,11 @@ class Primitive:
     lower: Lowering
     backward_name: str = ""  # what PyTorch calls the grad_fn: MulBackward0
 
-    @property
+    @functools.cached_property
     def variadic(self) -> bool:
         return self.inputs[:1] != () and self.inputs[0].startswith("*")
 
-    @property
+    @functools.cached_property
     def is_view(self) -> bool:
         return isinstance(self.lower, Movement) and self.lower.view
 

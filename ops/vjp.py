@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from .reductions import sum
 from .types import Type
 
 
+@functools.cache
 def names_needed(primitive: Primitive, positions: tuple[int, ...]) -> frozenset[str]:
     """All names that the rules of these operands read: what must stay alive until the backward pass."""
     rules = [primitive.derivative(p) for p in positions]

@@ -53,7 +53,7 @@ class SGD(Optimizer):
         if not started:
             declare_transient("the first step with momentum makes momentum_buffer")
             state["momentum_buffer"] = copy(d)
-            return state["momentum_buffer"]  # type: ignore[no-any-return]
+            return state["momentum_buffer"]
         velocity = state_tensor(state, "momentum_buffer", p)
         kept = velocity * options.number("momentum")
         current().write(velocity, kept + d * (1 - options.number("dampening")))  # type: ignore[attr-defined]

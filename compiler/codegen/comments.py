@@ -7,4 +7,5 @@ import re
 
 def sanitised(text: str) -> str:
     """`text` on one line, without anything that could end a comment or begin another."""
-    return re.sub(r"[^\x20-\x7e∂]+", "?", text).replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?").rstrip("\\")
+    plain = re.sub(r"[^\x20-\x7e∂]+", "?", text).rstrip("\\")
+    return plain.replace("*/", "* /").replace("/*", "/ *")

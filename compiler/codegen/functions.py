@@ -12,7 +12,7 @@ from ..schedule.records import Buffer, DotKernel, Kernel, LoopKernel, SpecialKer
 from ..schedule.traffic import indices_of, read_by, writes
 from . import dot
 from .environment import render
-from .loops import describe, described, loops_record
+from .loops import describe, described, line_of, loops_record
 from .products import product_record
 from .specials import special_text
 
@@ -95,15 +95,14 @@ def _shared(first: LoopKernel, kernel: LoopKernel, buffers: Buffers) -> Function
     """The function of several kernels, named after the first of them."""
     names, flat = _generic(kernel), _has_length(kernel)
     parameters = [*_parameters(kernel, buffers, names), *(["long n"] if flat else [])]
-    record = loops_record(first, _generic(first), ", ".join(parameters), first.name, described(first), "n" if flat else "")
+    extent = "n" if flat else ""
+    record = loops_record(first, _generic(first), ", ".join(parameters), first.name, described(first), extent)
     length = [str(kernel.stages[0].loops[0].extent)] if flat else []
     return Function(render("loops.c.j2", record), _call(first.name, kernel, *length))
 
 
 def _loops(kernel: LoopKernel, buffers: Buffers) -> Function:
-    record = loops_record(
-        kernel, str, ", ".join(_parameters(kernel, buffers, str)), kernel.name, described(kernel)
-    )
+    record = loops_record(kernel, str, ", ".join(_parameters(kernel, buffers, str)), kernel.name, described(kernel))
     return Function(render("loops.c.j2", record), _call(kernel.name, kernel))
 
 
@@ -113,7 +112,7 @@ def _loops(kernel: LoopKernel, buffers: Buffers) -> Function:
 def _product(kernel: DotKernel, buffers: Buffers) -> Function:
     scratch = kernel.scratch_bytes > 0
     parameters = (*_parameters(kernel, buffers, str), *(["char *restrict scratch"] if scratch else []))
-    title = f"acc = dot  {kernel.origin}".rstrip()
+    title = line_of("acc", kernel.op, kernel.origin)
     comment = (title, *(line for statement in kernel.epilogue for line in describe(statement)))
     text = dot.render_dot(product_record(kernel, str, parameters, comment))
     return Function(text, _call(kernel.name, kernel, *([f"arena + {kernel.scratch}"] if scratch else [])))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..schedule.expressions import Names, statement_text
 from ..schedule.coalesce import LONGEST_SUM
+from ..schedule.expressions import Names, statement_text
 from ..schedule.index import Variable
 from ..schedule.records import Accumulator, Fold, Let, LoopKernel, Stage, Statement
+from .comments import sanitised
 
 #: OpenMP's operator for each kind of fold.
 _OPERATORS = {"add": "+", "mul": "*", "max": "max", "min": "min"}
@@ -125,7 +126,14 @@ def described(kernel: LoopKernel) -> tuple[str, ...]:
 
 
 def describe(statement: Statement) -> Iterator[str]:
+    """The line about a statement that computes something."""
     if isinstance(statement, Let):
-        yield f"{statement.name} = {statement.op:<16} {statement.origin}".rstrip()
+        yield line_of(statement.name, statement.op, statement.origin)
     elif isinstance(statement, Fold):
-        yield f"{statement.accumulator.name} = {statement.accumulator.op:<16} {statement.accumulator.origin}".rstrip()
+        accumulator = statement.accumulator
+        yield line_of(accumulator.name, accumulator.op, accumulator.origin)
+
+
+def line_of(name: str, op: str, origin: str) -> str:
+    """``v1 = tanh    model.py:5``, safe inside a comment."""
+    return sanitised(f"{name} = {op:<12} {origin}".rstrip())

@@ -25,10 +25,6 @@ _TEMPLATES: dict[str, tuple[str, dict[str, str]]] = {
     "random_seed": ("helper.c.j2", {"function": "tg_random_seed"}),
     "random_words": ("helper.c.j2", {"function": "tg_random_words"}),
     "permutation": ("helper.c.j2", {"function": "tg_permutation"}),
-    "random_seed": ("random_seed.c.j2", {}),
-    "random_words": ("random_words.c.j2", {}),
-    "permutation": ("permutation.c.j2", {}),
-    "search": ("search.c.j2", {}),
 }
 
 
@@ -51,7 +47,7 @@ class SpecialRecord:
 def special_text(kernel: SpecialKernel, parameters: str, ctype_of: Callable[[str], str]) -> str:
     """The C function of a special kernel; `ctype_of` tells the element type of a buffer."""
     template, words = _TEMPLATES[kernel.kind]
-    roles = {role: name for role, name in (*kernel.operands, *kernel.outputs)}
+    roles = dict((*kernel.operands, *kernel.outputs))
     record = SpecialRecord(
         name=kernel.name,
         comment=(sanitised(f"{kernel.op}  {kernel.origin}".rstrip()),),

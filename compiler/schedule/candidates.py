@@ -1,7 +1,7 @@
 """Which nodes are worth a place of their own: everything else is computed where it is read.
 
-A candidate is a node that has to be in memory (results, operands of products and of special kernels), that a loop has to
-finish first (folds), or that is read several times and costs more than reading it back.
+A candidate is a node that has to be in memory (results, operands of products and of special kernels), that a loop has
+to finish first (folds), or that is read several times and costs more than reading it back.
 """
 
 from __future__ import annotations
@@ -119,5 +119,3 @@ def _cone(node: Node, chosen: frozenset[Node]) -> set[Node]:
             if arg not in chosen and not arg.is_input:
                 pending.extend(arg.args)
     return seen
-
-

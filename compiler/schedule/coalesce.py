@@ -58,9 +58,7 @@ def _steps_on(index: Index, outer: Variable, inner: Variable) -> bool:
     return not hidden and index.coefficient(outer) == index.coefficient(inner) * inner.extent
 
 
-def _with_loops(
-    stage: Stage, loops: tuple[Variable, ...], outer: Variable, inner: Variable, one: Variable
-) -> Stage:
+def _with_loops(stage: Stage, loops: tuple[Variable, ...], outer: Variable, inner: Variable, one: Variable) -> Stage:
     def change(index: Index) -> Index:
         terms = ((one if atom == inner else atom, c) for atom, c in index.terms if atom != outer)
         return Index(tuple(terms), index.constant)

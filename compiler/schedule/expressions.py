@@ -35,12 +35,13 @@ def condition_text(ranges: tuple[Range, ...]) -> str:
 
 
 def _range_parts(r: Range) -> list[str]:
+    """The comparisons of a range, with the index's constant on the other side: ``i0 >= 1``."""
+    moving, shift = r.index + -r.index.constant, r.index.constant
     if r.high == r.low + 1:
-        return [f"{r.index} == {r.low}"]
-    low = [f"{r.index} >= {r.low}"] if r.index.lowest < r.low else []
-    high = [f"{r.index} < {r.high}"] if r.index.highest >= r.high else []
-    away = f"{r.index} - {r.low}" if r.low else str(r.index)
-    step = [f"({away}) % {r.step} == 0"] if r.step != 1 else []
+        return [f"{moving} == {r.low - shift}"]
+    low = [f"{moving} >= {r.low - shift}"] if r.index.lowest < r.low else []
+    high = [f"{moving} < {r.high - shift}"] if r.index.highest >= r.high else []
+    step = [f"({r.index + -r.low}) % {r.step} == 0"] if r.step != 1 else []
     return [*low, *high, *step]
 
 

@@ -1,7 +1,7 @@
 """Which candidates share a kernel.
 
 Every candidate starts alone. Products take in the element-wise work on their results, then loops take in the work that
-they read, then loops over the same elements join. Two units join if one loop nest can hold both, if no third unit stands
+they read, then loops over the same elements join. Groups join if one loop nest can hold them and everything that stands
 between them, and if lowering them together succeeds: that is the proof that each value is computed where it is needed.
 """
 
@@ -108,7 +108,7 @@ class _Joiner:
         return {n for node in group.nodes for n in self.grouping.reads[node] if n.type.size == size}
 
     def _join(self, a: Group, b: Group) -> bool:
-        """Join two groups, and with them every group that stands between them: one that waits for one and feeds the other."""
+        """Join two groups, and with them every group that waits for one of them and feeds the other."""
         parts = {a, b, *self._between(a, b), *self._between(b, a)}
         joined = self._union(parts)
         if joined is None or not self._lowers(joined):

@@ -87,7 +87,9 @@ def jobs_of(graph: Graph, grouping: Grouping) -> Plan:
     read = _read_outside(grouping)
     for group in grouping.groups:
         name = plan.names.numbered(_kernel_name(group))
-        stores = {node: [_buffer(plan, node, results.get(node))] for node in group.nodes if node in results or node in read}
+        stores = {
+            node: [_buffer(plan, node, results.get(node))] for node in group.nodes if node in results or node in read
+        }
         plan.memory.update({node: names[0] for node, names in stores.items()})
         plan.jobs.append(Job(name, group, stores, spare=_spare(plan, group)))
     _add_checks(plan)

@@ -148,7 +148,7 @@ class _Stages:
             combine=lower.combine.replace("{f}", SUFFIXES[dtype]),
             op=node.op.name,
             origin=str(node.origin),
-            size=_product(shape) if row else 0,
+            size=max(_product(shape), 1) if row else 0,
             index=flattened(tuple(of_variable(v) for v in row), shape) if row else None,
             nan_flag=f"{name}_nan" if compares else "",
         )

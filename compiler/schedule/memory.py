@@ -37,7 +37,7 @@ class Names:
         base = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_") or "value"
         # Loops, values and parts of the templates have names of these forms.
         if base[0].isdigit() or re.fullmatch(r"[ivz]\d*|(tg|dot)_.*|(in|out)\d*", base, re.IGNORECASE):
-            base = f"x_{base}"
+            base = f"layer_{base}" if base[0].isdigit() else f"x_{base}"
         name, count = base, 1
         while name in self.taken:
             count += 1

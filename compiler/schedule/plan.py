@@ -28,5 +28,3 @@ def make_schedule(graph: Graph) -> Schedule:
     plan: Plan = jobs_of(ready, grouped(ready))
     buffers, kernels, arena_bytes = placed(plan, in_order(plan))
     return Schedule(graph.name, buffers, kernels, arena_bytes, plan.checks)
-
-

@@ -27,7 +27,7 @@ def _without_empty_folds(graph: Graph) -> Graph:
 
 
 def _with_products_turned(graph: Graph) -> Graph:
-    """``transpose(dot(a, b))`` is ``dot(transpose(b), transpose(a))``: strides for the product, nothing for its readers."""
+    """``transpose(dot(a, b))`` is ``dot(transpose(b), transpose(a))``, where transposing costs nothing: strides."""
     readers = users(graph)
     kept = {result.node for result in graph.results}
     turned = {}

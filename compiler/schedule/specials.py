@@ -24,7 +24,7 @@ def lower_special(name: str, node: Node, output: str, spare: str, memory: Memory
 
 def spare_size(node: Node) -> int:
     """How many int64 numbers a special kernel wants beside its result."""
-    return 2 * node.type.shape[node.param("axis")] if node.op.name == "argsort" else 0
+    return max(2 * node.type.shape[node.param("axis")], 1) if node.op.name == "argsort" else 0
 
 
 def _with_places(kernel: SpecialKernel, node: Node) -> SpecialKernel:
@@ -59,6 +59,7 @@ def _along(node: Node) -> Numbers:
         ("before", _product(shape[:axis])),
         ("extent", shape[axis]),
         ("after", _product(shape[axis + 1 :])),
+        ("has_nan", int(node.args[0].type.dtype.is_floating_point)),
     )
 
 
@@ -90,11 +91,6 @@ def _rows(node: Node) -> Numbers:
     )
 
 
-def _search(node: Node) -> Numbers:
-    (rows, size), (_, count) = node.args[0].type.shape, node.args[1].type.shape
-    return (("rows", rows), ("size", size), ("count", count))
-
-
 _NUMBERS: dict[str, Callable[[Node], Numbers]] = {
     "argmax": _along,
     "argmin": _along,
@@ -108,8 +104,4 @@ _NUMBERS: dict[str, Callable[[Node], Numbers]] = {
     "scatter_add": _steps,
     "put": _rows,
     "index_add": _rows,
-    "random_seed": lambda node: (),
-    "random_words": lambda node: (("count", node.param("count")),),
-    "permutation": lambda node: (("n", node.param("n")),),
-    "search": _search,
 }

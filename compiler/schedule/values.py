@@ -7,7 +7,7 @@ computed once, before the stage that asks for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ...ops.core import Kernel, Movement, Pointwise, Source
 from ..graph import Node
@@ -37,9 +37,9 @@ class Scope:
 class Values:
     """Computes nodes inside one kernel.
 
-    `memory` names the buffer of a node that is computed elsewhere. `places` are the nodes that this kernel computes, each
-    with its own position; at another position they are not available. `bound` are values that exist already (finished
-    folds, the sum of a dot) at their place.
+    `memory` names the buffer of a node that is computed elsewhere. `places` are the nodes that this kernel computes,
+    each with its own position; at another position they are not available. `bound` are values that exist already
+    (finished folds, the sum of a dot) at their place.
     """
 
     memory: Callable[[Node], str | None]
@@ -122,6 +122,8 @@ class Values:
 
     def choice(self, node: Node, ranges: Ranges, hit: Operand, miss: Operand) -> Operand:
         """`hit` where the ranges hold, else `miss`."""
+        if isinstance(hit, Load) and set(hit.ranges) <= set(ranges):
+            hit = replace(hit, ranges=())  # it is only read where they hold
         operands = (("condition", Condition(ranges)), ("x", hit), ("y", miss))
         return self.let(node, "{condition} ? {x} : {y}", operands)
 

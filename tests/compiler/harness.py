@@ -42,7 +42,11 @@ class Compiled:
         arena = aligned(self.schedule.arena_bytes)
         detail = np.zeros(4, np.int64)
         given = [inputs[node.label] for node in self.graph.inputs]
-        fresh = {r.name: np.full(r.node.type.shape, 77, r.node.type.dtype.numpy) for r in self.graph.results if r.into is None}
+        fresh = {
+            r.name: np.full(r.node.type.shape, 77, r.node.type.dtype.numpy)
+            for r in self.graph.results
+            if r.into is None
+        }
         addresses = [a.ctypes.data for a in (arena, detail, *given, *fresh.values())]
         code = self.step((ctypes.c_void_p * len(addresses))(*addresses))
         if code:

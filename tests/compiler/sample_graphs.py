@@ -151,7 +151,8 @@ def pieces_added(x):
 
 @case(x="f32[5,6,7]")
 def sums(x):
-    return {f"s{''.join(map(str, axes))}": sum(x, axes) for axes in ((0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2))}
+    every = ((0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2))
+    return {f"over_{'_'.join(map(str, axes))}": sum(x, axes) for axes in every}
 
 
 @case(x="f32[9,4]", i="i32[9,4]", b="bool[9,4]")

@@ -8,8 +8,8 @@ from tracegrad.compiler.passes.simplify import simplify
 from tracegrad.ops.arithmetic import maximum
 from tracegrad.ops.comparison import ne, where
 from tracegrad.ops.core import bind, interpreting
-from tracegrad.ops.identity import detach_primitive
 from tracegrad.ops.elementary import exp, log, sqrt
+from tracegrad.ops.identity import detach_primitive
 from tracegrad.ops.indexing import gather
 from tracegrad.ops.movement import reshape, transpose
 from tracegrad.ops.pointwise import cast
@@ -131,5 +131,3 @@ def _value(label, of, rng):
         return np.asarray(3, of.dtype.numpy)
     values = rng.standard_normal(of.shape) * (0.1 if "." in label else 1)
     return np.asarray(values * values if label.endswith("_sq") else values, of.dtype.numpy)
-
-

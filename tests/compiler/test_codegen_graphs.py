@@ -4,8 +4,8 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from sample_graphs import CASES, sample_inputs
 from harness import compile_graphs
+from sample_graphs import CASES, sample_inputs
 
 from tracegrad.compiler.evaluate import evaluate_graph
 

@@ -1,0 +1,53 @@
+"""What modules tell a recording: the names of modules and tensors, and what the program has read of them."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..autograd.watch import declare_read, watcher
+
+
+class _Outermost(threading.local):
+    paths: dict[int, str] | None = None  # id of a module -> its path; modules live as long as the outermost call
+
+
+_outermost = _Outermost()
+_made_in: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()  # module -> reference to its recording
+
+
+@contextmanager
+def naming(module: Any) -> Iterator[str]:
+    """Inside the block, `module` has a path (yielded); the outermost one names all modules and tensors below it."""
+    if _outermost.paths is not None:
+        yield _outermost.paths.get(id(module), type(module).__name__)
+        return
+    _outermost.paths = {id(below): path for path, below in module.named_modules()}
+    for path, tensor in (*module.named_parameters(), *module.named_buffers()):
+        tensor.label = path
+    try:
+        yield ""
+    finally:
+        _outermost.paths = None
+
+
+def note_made(module: Any) -> None:
+    """`module` is being made. If that happens in a recorded function, every call makes its own: nothing to guard."""
+    listening = watcher()
+    if listening is not None:
+        _made_in[module] = weakref.ref(listening)
+
+
+def declared(module: Any, what: str, get: Callable[[], Any]) -> Any:
+    """``get()``, something that the program depends on; a recording keeps it as a guard."""
+    listening = watcher()
+    if listening is None:
+        return get()
+    made_in = _made_in.get(module)
+    if made_in is not None and made_in() is listening:
+        return get()
+    paths = _outermost.paths or {}
+    return declare_read(f"{what} of {paths.get(id(module)) or type(module).__name__}", get)

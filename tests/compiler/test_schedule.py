@@ -1,0 +1,107 @@
+"""What shares a kernel, what stays in memory, and in which order kernels run."""
+
+from sample_graphs import CASES
+from sample_steps import classifier_step, moons_step
+
+from tracegrad.compiler.schedule.index import Variable, divided, flattened, modulo, of_variable, unflattened
+from tracegrad.compiler.schedule.memory import Lifetime, Names, offsets
+from tracegrad.compiler.schedule.plan import make_schedule
+from tracegrad.compiler.schedule.records import DotKernel, LoopKernel, SpecialKernel, Store
+from tracegrad.compiler.schedule.traffic import read_by, writes
+
+
+def kernels_writing(schedule, name):
+    return [kernel for kernel in schedule.kernels if name in writes(kernel)]
+
+
+def test_softmax_is_one_kernel_without_memory_of_its_own():
+    schedule = make_schedule(CASES["softmax"])
+    (kernel,) = kernels_writing(schedule, "entropy")
+    assert kernel.outer
+    assert schedule.arena_bytes == 0
+
+
+def test_bias_and_activation_run_on_the_product():
+    schedule = make_schedule(CASES["linear"])
+    (kernel,) = schedule.kernels
+    assert isinstance(kernel, DotKernel)
+    assert set(writes(kernel)) == {"h", "positive"}
+
+
+def test_transposed_operands_are_strides():
+    (kernel,) = make_schedule(CASES["linear"]).kernels
+    assert (kernel.b.buffer, kernel.b.row_stride, kernel.b.column_stride) == ("w", 1, 8)
+
+
+def test_adam_runs_on_the_product_that_makes_the_gradient():
+    schedule = make_schedule(classifier_step("classifier", 32, 24, 40, 20, 10))
+    for weight in ("l0_weight", "l1_weight", "l2_weight"):
+        (kernel,) = kernels_writing(schedule, weight)
+        assert isinstance(kernel, DotKernel)
+        assert set(writes(kernel)) == {weight, f"{weight}_exp_avg", f"{weight}_exp_avg_sq"}
+
+
+def test_cross_entropy_and_its_gradient_are_one_kernel_over_rows():
+    schedule = make_schedule(classifier_step("classifier", 32, 24, 40, 20, 10))
+    rows = [k for k in schedule.kernels if isinstance(k, LoopKernel) and k.outer]
+    assert len(rows) == 1
+    assert {a.op for stage in rows[0].stages for a in stage.accumulators} == {"amax", "sum"}
+
+
+def test_bias_gradients_are_summed_and_applied_in_one_kernel():
+    schedule = make_schedule(moons_step())
+    (kernel,) = kernels_writing(schedule, "l0_bias")
+    assert [a.op for stage in kernel.stages for a in stage.accumulators] == ["sum"]
+
+
+def test_checks_come_before_what_follows_their_indices_and_before_writes_into_inputs():
+    schedule = make_schedule(classifier_step("classifier", 32, 24, 40, 20, 10))
+    kinds = [isinstance(kernel, SpecialKernel) and kernel.check > 0 for kernel in schedule.kernels]
+    inputs = {b.name for b in schedule.buffers if b.place == "slot"} - {"loss"}
+    first_write = next(n for n, kernel in enumerate(schedule.kernels) if inputs & set(writes(kernel)))
+    first_row_kernel = next(n for n, k in enumerate(schedule.kernels) if isinstance(k, LoopKernel) and k.outer)
+    assert kinds.index(True) < min(first_write, first_row_kernel)
+
+
+def test_an_input_that_is_overwritten_early_is_written_through_a_temporary():
+    schedule = make_schedule(CASES["transposed_in_place"])
+    (copy,) = kernels_writing(schedule, "a")
+    assert read_by(copy) == ("a_new",)
+
+
+def test_contiguous_loops_become_one():
+    schedule = make_schedule(CASES["results_that_are_inputs"])
+    loops = [stage.loops for kernel in schedule.kernels for stage in kernel.stages if stage.loops]
+    assert all(len(nest) == 1 for nest in loops)
+
+
+def test_reshapes_cut_the_loops_and_leave_no_division():
+    for name in ("movement", "pieces_added"):
+        schedule = make_schedule(CASES[name])
+        statements = [s for k in schedule.kernels for stage in k.stages for s in stage.body if isinstance(s, Store)]
+        assert statements and all(s.index.is_affine for s in statements)
+
+
+def test_division_of_indices():
+    i, j = (of_variable(v) for v in (Variable("i", 4), Variable("j", 6)))
+    index = i * 6 + j
+    assert divided(index, 6) == i
+    assert modulo(index, 6) == j
+    assert unflattened(flattened((i, j), (4, 6)), (2, 2, 6))[2] == j
+    assert str(divided(index, 5)) == "(i * 6 + j) / 5"
+
+
+def test_memory_is_shared_by_what_does_not_live_together():
+    places, size = offsets([Lifetime(100, 0, 1), Lifetime(100, 1, 2), Lifetime(64, 2, 3)])
+    assert places[0] != places[1]
+    assert places[2] == places[0]
+    assert size == 256
+
+
+def test_names_of_users_are_safe_c():
+    names = Names()
+    given = ["fc1.weight", "fc1_weight", "1x", "for", "v2", "", "a*/b", "größe"]
+    made = [names.unique(text) for text in given]
+    assert made[:2] == ["fc1_weight", "fc1_weight_2"]
+    assert len(set(made)) == len(made)
+    assert all(name.isidentifier() and name.isascii() and name not in ("for", "v2") for name in made)

@@ -1,0 +1,84 @@
+/* column_normalised: one call of tracegrad_step runs the whole program. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tg_math.h"
+#include "tg_random.h"
+#include "tg_vector.h"
+
+/*
+ * v2 = input
+ * sum_acc1 = sum
+ * v4 = div
+ * v5 = sub
+ * v6 = mul
+ * sum_acc3 = sum
+ * v7 = div
+ * v8 = div
+ * v9 = sub
+ * v10 = div
+ * v11 = add
+ * v12 = sqrt
+ * v13 = div
+ */
+static void sum_div_sqrt_0(float *restrict variance, float *restrict y, const float *restrict x)
+{
+    float sum_acc1[16];
+    for (long element = 0; element < 16; ++element)
+    {
+        sum_acc1[element] = 0.0f;
+    }
+    for (long i0 = 0; i0 < 8; ++i0)
+    #pragma omp simd
+    for (long i1 = 0; i1 < 16; ++i1)
+    {
+        const float v2 = x[i0 * 16 + i1];
+        sum_acc1[i1] = sum_acc1[i1] + v2;
+    }
+    float sum_acc3[16];
+    for (long element = 0; element < 16; ++element)
+    {
+        sum_acc3[element] = 0.0f;
+    }
+    for (long i0 = 0; i0 < 8; ++i0)
+    #pragma omp simd
+    for (long i1 = 0; i1 < 16; ++i1)
+    {
+        const float v4 = sum_acc1[i1] / 8.0f;
+        const float v5 = x[i0 * 16 + i1] - v4;
+        const float v6 = v5 * v5;
+        sum_acc3[i1] = sum_acc3[i1] + v6;
+    }
+    #pragma omp simd
+    for (long i1 = 0; i1 < 16; ++i1)
+    {
+        const float v7 = sum_acc3[i1] / 8.0f;
+        variance[i1] = v7;
+    }
+    for (long i0 = 0; i0 < 8; ++i0)
+    #pragma omp simd
+    for (long i1 = 0; i1 < 16; ++i1)
+    {
+        const float v8 = sum_acc1[i1] / 8.0f;
+        const float v9 = x[i0 * 16 + i1] - v8;
+        const float v10 = sum_acc3[i1] / 8.0f;
+        const float v11 = v10 + 0x1.4f8b58p-17f;
+        const float v12 = tg_sqrtf(v11);
+        const float v13 = v9 / v12;
+        y[i0 * 16 + i1] = v13;
+    }
+}
+
+/* slots: the arena (64-byte aligned), four words for the details of an error, inputs, fresh results. */
+__attribute__((visibility("default"))) int tracegrad_step(void *const *slots);
+
+int tracegrad_step(void *const *slots)
+{
+    const float *const x = slots[2];
+    float *const y = slots[3];
+    float *const variance = slots[4];
+    sum_div_sqrt_0(variance, y, x);
+    return 0;
+}

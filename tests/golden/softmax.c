@@ -1,0 +1,88 @@
+/* softmax: one call of tracegrad_step runs the whole program. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tg_math.h"
+#include "tg_random.h"
+#include "tg_vector.h"
+
+/*
+ * v2 = input
+ * amax_acc1 = amax
+ * v4 = sub
+ * v5 = exp
+ * sum_acc3 = sum
+ * v8 = div
+ * v9 = log
+ * v10 = mul
+ * sum_acc7 = sum
+ */
+static void amax_exp_sum_div_0(float *restrict p_2, float *restrict entropy, const float *restrict x)
+{
+    for (long i0 = 0; i0 < 6; ++i0)
+    {
+        float exp_row6[10];
+        float amax_acc1 = -INFINITY;
+        int amax_acc1_nan = 0;
+        #pragma omp simd reduction(max : amax_acc1) reduction(| : amax_acc1_nan)
+        for (long i1 = 0; i1 < 10; ++i1)
+        {
+            const float v2 = x[i0 * 10 + i1];
+            amax_acc1 = v2 > amax_acc1 ? v2 : amax_acc1;
+            amax_acc1_nan |= v2 != v2;
+        }
+        amax_acc1 = amax_acc1_nan ? NAN : amax_acc1;
+        float sum_acc3 = 0.0f;
+        #pragma omp simd reduction(+ : sum_acc3)
+        for (long i1 = 0; i1 < 10; ++i1)
+        {
+            const float v4 = x[i0 * 10 + i1] - amax_acc1;
+            const float v5 = tg_expf(v4);
+            sum_acc3 = sum_acc3 + v5;
+            exp_row6[i1] = v5;
+        }
+        float sum_acc7 = 0.0f;
+        #pragma omp simd reduction(+ : sum_acc7)
+        for (long i1 = 0; i1 < 10; ++i1)
+        {
+            const float v8 = exp_row6[i1] / sum_acc3;
+            const float v9 = tg_logf(v8);
+            const float v10 = v8 * v9;
+            sum_acc7 = sum_acc7 + v10;
+            p_2[i0 * 10 + i1] = v8;
+        }
+        entropy[i0] = sum_acc7;
+    }
+}
+
+/*
+ * v2 = div
+ * sum_acc1 = sum
+ */
+static void sum_0(float *restrict total, const float *restrict p_2)
+{
+    float sum_acc1 = 0.0f;
+    #pragma omp simd reduction(+ : sum_acc1)
+    for (long i0 = 0; i0 < 60; ++i0)
+    {
+        const float v2 = p_2[i0];
+        sum_acc1 = sum_acc1 + v2;
+    }
+    total[0] = sum_acc1;
+}
+
+/* slots: the arena (64-byte aligned), four words for the details of an error, inputs, fresh results. */
+__attribute__((visibility("default"))) int tracegrad_step(void *const *slots);
+
+int tracegrad_step(void *const *slots)
+{
+    const float *const x = slots[2];
+    float *const p_2 = slots[3];
+    float *const entropy = slots[4];
+    float *const total = slots[5];
+    amax_exp_sum_div_0(p_2, entropy, x);
+    sum_0(total, p_2);
+    return 0;
+}
