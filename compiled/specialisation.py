@@ -99,7 +99,7 @@ class Specialisation:
         self._written_buffers.clear()
         for root, grad_slot, slot in self._captured:
             now: Any = root.array if grad_slot is None else grad_slot.tensor._grad
-            if now is None or now.type_ != root.node.type or now.requires_grad != root.requires_grad:
+            if now is None or now.type_ != root.node.type or getattr(now, "requires_grad", False) != root.requires_grad:
                 return False
             if not now.ndarray.flags.c_contiguous:
                 return False

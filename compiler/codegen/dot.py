@@ -202,11 +202,18 @@ def _tiled_record(kernel: DotKernel, tiling: _Tiling) -> TiledDot:
         depth="depth" if blocked else str(kernel.k),
         depth_parameter="long depth, " if blocked else "",
         tile_assignment="+=" if blocked else "=",
-        tile_functions=((f"{name}_tile", f"{name}_tile_rows"), (f"{name}_last_tile", f"{name}_last_rows")),
+        tile_functions=_tile_functions(name, blocked),
         sums_offset=tiling.panel_bytes,
         sums_bytes=tiling.sums_bytes,
         epilogue=kernel.epilogue,
     )
+
+
+def _tile_functions(name: str, blocked: bool) -> tuple[tuple[str, str], ...]:
+    """Name and rows of each. Partial sums are added to, so a blocked product cannot compute rows twice: its last tile is
+    a function of its own. The others let the last tile overlap, which halves what gcc has to unroll."""
+    whole = (f"{name}_tile", f"{name}_tile_rows")
+    return (whole, (f"{name}_last_tile", f"{name}_last_rows")) if blocked else (whole,)
 
 
 def _broadcast_operand(kernel: DotKernel, tiling: _Tiling) -> BroadcastOperand:

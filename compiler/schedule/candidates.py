@@ -38,7 +38,7 @@ def candidates(graph: Graph) -> tuple[Node, ...]:
         if is_fold(node) or is_dot(node) or is_special(node) or _picks_few(node):
             found.add(node)
         depth[node] = 1 + max((depth[a] for a in node.args), default=0)
-        if depth[node] > LONGEST_CHAIN and isinstance(node.op.lower, Pointwise):
+        if depth[node] > LONGEST_CHAIN and isinstance(node.op.lower, (Pointwise, Movement)) or _repeats(node, readers):
             found.add(node)
         if node in found or isinstance(node.op.lower, Pointwise) and _worth_keeping(node, readers, found):
             found.add(node)
@@ -70,11 +70,18 @@ def _picks_few(node: Node) -> bool:
     return node.op.name == "gather" and node.type.size < node.args[0].type.size
 
 
+def _repeats(node: Node, readers: dict[Node, list[Node]]) -> bool:
+    """A choice between operands that is read more than once: each reader would make it again, and so on above it."""
+    lower = node.op.lower
+    return isinstance(lower, Movement) and lower.kind in _CHOOSING and len(readers[node]) > 1
+
+
 def _worth_keeping(node: Node, readers: dict[Node, list[Node]], found: set[Node]) -> bool:
     larger = any(user.type.size > node.type.size for user in readers[node])
     if larger or _read_elsewhere(node, readers):
         return not _is_trivial(node)
-    return len(readers[node]) > 1 and not _is_cheap(node, found)
+    on_product = any(is_dot(arg) for arg in node.args)
+    return len(readers[node]) > 1 and (on_product or not _is_cheap(node, found))
 
 
 def _read_elsewhere(node: Node, readers: dict[Node, list[Node]]) -> bool:
@@ -83,6 +90,7 @@ def _read_elsewhere(node: Node, readers: dict[Node, list[Node]]) -> bool:
     return bool(moved) and len(readers[node]) > 1
 
 
+_CHOOSING = ("pad", "concatenate", "update_slice")
 _OVERLAPPING = ("slice", "pad", "concatenate", "update_slice", "flip")
 
 

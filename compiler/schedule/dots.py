@@ -6,6 +6,7 @@ from ...ops.core import Movement
 from ..graph import Node
 from . import maps
 from .index import Index, Variable, flattened, of_variable
+from .live import read_statements
 from .lower import Memory, Stores
 from .maps import Position
 from .records import DotKernel, Statement, Store, Value, View
@@ -73,12 +74,14 @@ def _epilogue(
     scope = Scope()
     places = {node: _at(position, node) for node in nodes}
     values = Values(memory, places, frozenset(), {dot: Value("acc", depends)}, row=scope, body=scope)
+    for node in nodes:  # operands first: on demand alone, long chains would recurse
+        values.value(node, places[node])
     stored: list[Statement] = []
     for node, buffers in stores.items():
         value = values.named(node, values.value(node, places[node]))
         offset = flattened(places[node], node.type.shape)
         stored.extend(Store(buffer, offset, value) for buffer in buffers)
-    return (*scope.statements, *stored)
+    return read_statements([*scope.statements, *stored], set())
 
 
 def _at(position: tuple[Index, ...], node: Node) -> Position:

@@ -7,17 +7,19 @@ from dataclasses import dataclass, field
 
 from ...ops.core import Kernel as KernelOp
 from ...ops.types import Type, int64
+from ..errors import CompilerError
 from ..graph import Graph, Node, Result
 from .candidates import index_base
 from .dots import lower_dot
 from .grouping import Group, Grouping
-from .lower import Memory, Unit, lower_loops
+from .lower import Memory, lower_loops
 from .memory import Names
 from .records import Check, Kernel
 from .specials import lower_check, lower_special, spare_size
+from .values import Unfusable
 
 
-class ScheduleError(Exception):
+class ScheduleError(CompilerError):
     """A graph that cannot be scheduled: a fault of the compiler, not of the user's program."""
 
 
@@ -75,8 +77,13 @@ class Plan:
             return lower_special(job.name, group.special, job.stores[group.special][0], job.spare, place)
         if group.dot is not None:
             return lower_dot(job.name, group.dot, group.nodes, job.stores, place)
-        unit = Unit(group.nodes, group.space, self.grouping.reads)
-        return lower_loops(job.name, unit, job.stores, place)
+        try:
+            return lower_loops(job.name, self.grouping.unit(group), job.stores, place)
+        except Unfusable as reason:
+            raise ScheduleError(
+                f"no kernel can compute {group.nodes[0]}: {reason}\n  at {group.nodes[0].origin}\n"
+                "  this is a fault of the compiler; run the function without compile, and please report it"
+            ) from reason
 
 
 def jobs_of(graph: Graph, grouping: Grouping) -> Plan:

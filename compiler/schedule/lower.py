@@ -10,6 +10,7 @@ from ..graph import Node
 from .coalesce import coalesced
 from .index import Variable, cuts, flattened, of_variable
 from .literals import SUFFIXES, ctype, initial
+from .live import without_unread
 from .records import Accumulator, Fold, Keep, Local, LocalArray, LoopKernel, Operand, Stage, Statement, Store, Value
 from .space import Loops, Space, loops
 from .traffic import indices_of
@@ -51,7 +52,7 @@ def _lowered(name: str, unit: Unit, stores: Stores, memory: Memory, around: Loop
         stages.add_row_stage(level)
         stages.add_element_stage(level)
     stages.flush()
-    return LoopKernel(name, around.outer, tuple(stages.done), tuple(stages.locals))
+    return LoopKernel(name, around.outer, tuple(without_unread(stages.done)), tuple(stages.locals))
 
 
 class _Stages:
@@ -75,12 +76,14 @@ class _Stages:
         """Stores of values that rows have one of, folds included."""
         nodes = [n for n in self.stores if self.ready[n] == level and (is_fold(n) or self.loops.on_row(n))]
         if nodes:
+            self._compute_in_order(nodes, on_row=True)
             self._add(self.loops.row_inner, self._stores(nodes), ())
 
     def add_element_stage(self, level: int) -> None:
         """Stores of values that elements have one of, and the folds of this level, in one loop nest."""
         nodes = [n for n in self.stores if self.ready[n] == level and not is_fold(n) and not self.loops.on_row(n)]
         folds = [n for n in self.unit.nodes if is_fold(n) and self.level[n] == level]
+        self._compute_in_order([*nodes, *folds], on_row=False)
         accumulators = [self._accumulator(n) for n in folds]
         steps = [self._fold(n, a) for n, a in zip(folds, accumulators, strict=True)]
         stores = self._stores(nodes)
@@ -109,6 +112,24 @@ class _Stages:
         place = self.values.places[node]
         value = self.values.named(node, self.values.value(node, place))
         return Keep(array.name, flattened(tuple(of_variable(v) for v in self.loops.inner), extents), value)
+
+    def _compute_in_order(self, wanted: list[Node], on_row: bool) -> None:
+        """Compute what `wanted` nodes read of this kernel, operands first: on demand alone, long chains would recurse."""
+        needed = self._read_by(wanted)
+        for node in self.unit.nodes:
+            if node in needed and self.loops.on_row(node) == on_row:
+                self.values.value(node, self.values.places[node])
+
+    def _read_by(self, wanted: list[Node]) -> set[Node]:
+        """The nodes of this kernel that computing `wanted` looks at and that no earlier stage has left."""
+        found: set[Node] = set()
+        pending = list(wanted)
+        while pending:
+            for node in self.unit.reads[pending.pop()]:
+                if node in self.values.places and node not in self.values.bound and node not in found:
+                    found.add(node)
+                    pending.append(node)
+        return found
 
     def _add(self, around: tuple[Variable, ...], last: list[Statement], accumulators: tuple[Accumulator, ...]) -> None:
         """A stage whose body has been computed, ended by the statements `last`."""

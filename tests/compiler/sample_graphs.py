@@ -146,6 +146,21 @@ def pieces_added(x):
     return {"a": pieces[0] * pieces[1] + pieces[2], "b": transpose(windows, (1, 0)) * reshape(pieces[0], (4, 1))}
 
 
+@case(x="f32[40]")
+def written_again_and_again(x):
+    """Each part is made of what the last one left; a chain that must not be computed anew for each reader."""
+    for k in range(38):
+        x = update_slice(x, slice(x, (k,), (k + 2,), (1,)) * 0.5 + 1, (k + 1,), (1,))
+    return {"x": x}
+
+
+@case(x="f32[50]")
+def long_chain(x):
+    for _ in range(400):
+        x = x * 0.5 + 1
+    return {"x": x}
+
+
 # --------------------------------------------------------------------------------------------------------- folds
 
 

@@ -11,13 +11,13 @@
 /*
  * v2 = input
  * amax_acc1 = amax
- * v4 = sub
- * v5 = exp
- * sum_acc3 = sum
- * v8 = div
+ * v3 = sub
+ * v4 = exp
+ * sum_acc5 = sum
+ * v7 = div
  * v9 = log
  * v10 = mul
- * sum_acc7 = sum
+ * sum_acc8 = sum
  */
 static void amax_exp_sum_div_0(float *restrict p_2, float *restrict entropy, const float *restrict x)
 {
@@ -34,26 +34,26 @@ static void amax_exp_sum_div_0(float *restrict p_2, float *restrict entropy, con
             amax_acc1_nan |= v2 != v2;
         }
         amax_acc1 = amax_acc1_nan ? NAN : amax_acc1;
-        float sum_acc3 = 0.0f;
-        #pragma omp simd reduction(+ : sum_acc3)
+        float sum_acc5 = 0.0f;
+        #pragma omp simd reduction(+ : sum_acc5)
         for (long i1 = 0; i1 < 10; ++i1)
         {
-            const float v4 = x[i0 * 10 + i1] - amax_acc1;
-            const float v5 = tg_expf(v4);
-            sum_acc3 = sum_acc3 + v5;
-            exp_row6[i1] = v5;
+            const float v3 = x[i0 * 10 + i1] - amax_acc1;
+            const float v4 = tg_expf(v3);
+            sum_acc5 = sum_acc5 + v4;
+            exp_row6[i1] = v4;
         }
-        float sum_acc7 = 0.0f;
-        #pragma omp simd reduction(+ : sum_acc7)
+        float sum_acc8 = 0.0f;
+        #pragma omp simd reduction(+ : sum_acc8)
         for (long i1 = 0; i1 < 10; ++i1)
         {
-            const float v8 = exp_row6[i1] / sum_acc3;
-            const float v9 = tg_logf(v8);
-            const float v10 = v8 * v9;
-            sum_acc7 = sum_acc7 + v10;
-            p_2[i0 * 10 + i1] = v8;
+            const float v7 = exp_row6[i1] / sum_acc5;
+            const float v9 = tg_logf(v7);
+            const float v10 = v7 * v9;
+            sum_acc8 = sum_acc8 + v10;
+            p_2[i0 * 10 + i1] = v7;
         }
-        entropy[i0] = sum_acc7;
+        entropy[i0] = sum_acc8;
     }
 }
 
