@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..ops import comparison, sources
-from ..ops.core import current
+from ..ops.array import eager
 from ..ops.identity import copy
 from ..ops.pointwise import cast, common_dtype
 from ..ops.types import DType, dtype_of, float64, get_default_dtype, int64, number_dtype
@@ -49,7 +49,7 @@ def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, require
     if isinstance(data, (bool, int, float)):
         return _finished(sources.full((), _fitting(data), dtype or number_dtype(data)), requires_grad)
     values = _values(data, dtype)
-    return _finished(current().literal(values), requires_grad)  # type: ignore[attr-defined]
+    return _finished(eager().literal(values), requires_grad)
 
 
 def _in_dtype(x: Any, dtype: DType | None) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.core import current
+from ..ops.array import eager
 from .formatting import format_tensor
 
 
@@ -19,7 +19,7 @@ class Exchange:
     requires_grad: bool
 
     def _read(self, purpose: str) -> np.ndarray:
-        return current().read(self, purpose)  # type: ignore[attr-defined]
+        return eager().read(self, purpose)
 
     def item(self) -> bool | int | float:
         """The one element as a Python number; RuntimeError if there are several."""

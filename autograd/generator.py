@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.array import eager
 from ..ops.core import current
 from ..ops.identity import copy
 from ..ops.movement import concatenate, slice
@@ -86,14 +87,14 @@ class Generator:
 
     def seed(self) -> int:
         """Start again from a seed that nobody knows beforehand; returns it."""
-        current().read(self.state, "Generator.seed()")  # type: ignore[attr-defined]
+        eager().read(self.state, "Generator.seed()")
         seed = secrets.randbits(53)
         self.manual_seed(seed)
         return seed
 
     def initial_seed(self) -> int:
         """The last seed, as a number of 64 bits without sign."""
-        return int(current().read(self.seeded, "Generator.initial_seed()")) & (2**64 - 1)  # type: ignore[attr-defined]
+        return int(eager().read(self.seeded, "Generator.initial_seed()")) & (2**64 - 1)
 
     # ------------------------------------------------------------------------------------------------------- state
 
@@ -103,7 +104,7 @@ class Generator:
         Difference: PyTorch's tensor is uint8, a type that tracegrad does not have. The bytes have the same meaning, so
         ``torch.set_rng_state(torch.tensor(state.tolist(), dtype=torch.uint8))`` goes on where tracegrad stands.
         """
-        read = current().read  # type: ignore[attr-defined]
+        read = eager().read
         words = read(self.state, "get_state()").view(np.uint32)
         normal, has_normal = read(self.cached, "get_state()")
         record = np.zeros((), TORCH_STATE)
@@ -136,8 +137,8 @@ class Generator:
 
     def _restore(self, state: Any, cached: Any, seeded: Any) -> None:
         with self._lock:
-            current().write(self.state, state)  # type: ignore[attr-defined]
-            current().write(self.seeded, seeded)  # type: ignore[attr-defined]
+            eager().write(self.state, state)
+            eager().write(self.seeded, seeded)
             self._cache(cached)
 
     def __reduce__(self) -> Any:
@@ -162,7 +163,7 @@ class Generator:
 
     def _cache(self, value: Any) -> None:
         before = self._flag()
-        current().write(self.cached, value)  # type: ignore[attr-defined]
+        eager().write(self.cached, value)
         changes.count += self._flag() != before
         listening = watcher()
         self._decided_in = None if listening is None else weakref.ref(listening)
@@ -175,7 +176,7 @@ class Generator:
             if current() is EAGER:
                 return self._words_at_once(count)
             state, words = random_words(self.state, count)
-            current().write(self.state, state)  # type: ignore[attr-defined]
+            eager().write(self.state, state)
         return words
 
     def _words_at_once(self, count: int) -> Tensor:

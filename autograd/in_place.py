@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..ops.array import eager
 from ..ops.comparison import where
 from ..ops.core import current
 from ..ops.identity import copy
@@ -35,7 +36,7 @@ def assign(target: Any, value: Any) -> Any:
     base = target.base
     whole = write_through(base, target.steps_from_base(), value) if tracked and base is not None else None
     with no_grad():
-        current().write(target, value)  # type: ignore[attr-defined]
+        eager().write(target, value)
     if whole is not None:
         whole.grad_fn.rename("CopySlices")
         base.rebase(whole)

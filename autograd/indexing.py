@@ -16,6 +16,7 @@ import numpy as np
 
 from ..ops import indexing as ops
 from ..ops import movement
+from ..ops.array import eager
 from ..ops.comparison import where
 from ..ops.core import current
 from ..ops.pointwise import cast, converted
@@ -178,12 +179,12 @@ def _add_mask(plan: Plan, mask: Any) -> None:
             f"The shape of the mask {list(shape)} at index {plan.axis} does not match the shape of the indexed tensor "
             f"{list(plan.extents)} at index {plan.axis}"
         )
-    values = current().read(mask.detach(), "indexing with a mask")  # type: ignore[attr-defined]
+    values = eager().read(mask.detach(), "indexing with a mask")
     if not shape:
         plan.pick_from_new_axis(full((int(values),), 0, int64))
         return
     for positions in np.nonzero(values):
-        plan.pick(current().literal(positions.astype(np.int64)))  # type: ignore[attr-defined]
+        plan.pick(eager().literal(positions.astype(np.int64)))
 
 
 # -------------------------------------------------------------------------------------------------------- the region

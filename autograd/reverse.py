@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..ops.array import eager
 from ..ops.core import current
 from ..ops.identity import copy
 from ..ops.movement import broadcast
@@ -88,7 +89,7 @@ def accumulate(leaf: Any, g: Any, create_graph: bool, fresh: bool) -> None:
         leaf.grad = before + g
     else:
         with no_grad():
-            current().write(before, before + g)  # type: ignore[attr-defined]
+            eager().write(before, before + g)
     for hook in list(leaf.post_accumulate_hooks.values()):
         hook(leaf)
 

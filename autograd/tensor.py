@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..ops import arithmetic, comparison, elementary
-from ..ops.array import Array, Buffer, Evaluator
-from ..ops.core import Step, current, interpreting, set_default_interpreter
+from ..ops.array import Array, Buffer, Evaluator, eager
+from ..ops.core import Step, interpreting, set_default_interpreter
 from ..ops.types import DType, float32, get_default_dtype
 from ..ops.views import replay
 from .exchange import Exchange
@@ -192,7 +192,7 @@ class Tensor(Exchange, Array):
         alias = make(self.ndarray, self.buffer, self.steps)
         alias.label = self.label
         if self.requires_grad:
-            current().cut(alias)  # type: ignore[attr-defined]
+            eager().cut(alias)
         return alias
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 from ..autograd.arguments import Shape
 from ..autograd.in_place import assign, copy_into, store
 from ..autograd.random import bernoulli, bernoulli_with, exponential, normal, randint, random, uniform
+from ..ops.array import eager
 from ..ops.core import current
 
 
@@ -65,7 +66,7 @@ def detach_(self: Any) -> Any:
     """Cut this tensor off from its history."""
     if self.base is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead.")
-    current().cut(self)  # type: ignore[attr-defined]
+    eager().cut(self)
     self.forget_history()
     return self
 

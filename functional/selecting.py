@@ -13,6 +13,7 @@ from ..autograd.indexing import getitem
 from ..autograd.tensor import Tensor
 from ..ops import comparison, indexing, movement, scans
 from ..ops import reductions as folds
+from ..ops.array import eager
 from ..ops.comparison import eq
 from ..ops.core import current
 from ..ops.pointwise import cast, converted
@@ -36,12 +37,12 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
 
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """The positions of the elements that are not 0, as rows (or one tensor for each axis). How many is data."""
-    values = current().read(input.detach(), "nonzero()")  # type: ignore[attr-defined]
+    values = eager().read(input.detach(), "nonzero()")
     found = np.nonzero(values) if values.ndim else (np.zeros(int(values != 0), np.int64),)
     if as_tuple:
-        return tuple(current().literal(positions.astype(np.int64)) for positions in found)  # type: ignore[attr-defined]
+        return tuple(eager().literal(positions.astype(np.int64)) for positions in found)
     rows = np.stack(found, 1) if values.ndim else np.zeros((int(values != 0), 0))
-    return current().literal(rows.astype(np.int64))  # type: ignore[attr-defined]
+    return eager().literal(rows.astype(np.int64))
 
 
 # ------------------------------------------------------------------------------------------------------- by an index
@@ -266,11 +267,11 @@ def unique(
     input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """The distinct elements in order, and on demand where each element went and how often it occurs."""
-    values = current().read(input.detach(), "unique()")  # type: ignore[attr-defined]
+    values = eager().read(input.detach(), "unique()")
     found = np.unique(values, return_inverse=True, return_counts=True, axis=dim)
     inverse = found[1].reshape(values.shape if dim is None else (values.shape[dim],))
     wanted = [found[0], inverse if return_inverse else None, found[2] if return_counts else None]
-    literal = current().literal  # type: ignore[attr-defined]
+    literal = eager().literal
     out = tuple(literal(np.ascontiguousarray(a)) for a in wanted if a is not None)
     return out if len(out) > 1 else out[0]
 

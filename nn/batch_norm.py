@@ -7,7 +7,7 @@ from typing import Any
 
 from ..autograd.composite import composite
 from ..autograd.grad_mode import no_grad
-from ..ops.core import current
+from ..ops.array import eager
 from ..ops.elementary import rsqrt
 from ..ops.movement import reshape
 from ..ops.pointwise import cast
@@ -56,4 +56,4 @@ def _follow(running: Any, value: Any, momentum: Any, scale: float) -> None:
     with no_grad():
         new = reshape(value.detach(), running.ndarray.shape)
         moved = running * (1 - momentum) + new * (momentum * scale)
-        current().write(running, moved if moved.dtype is running.dtype else cast(moved, running.dtype))  # type: ignore[attr-defined]
+        eager().write(running, moved if moved.dtype is running.dtype else cast(moved, running.dtype))

@@ -10,6 +10,7 @@ import numpy as np
 from ..autograd import random
 from ..autograd.grad_mode import no_grad
 from ..autograd.tensor import Tensor, make
+from ..ops.array import eager
 from ..ops.core import current
 
 _GAINS = {"sigmoid": 1.0, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
@@ -52,7 +53,7 @@ def _fan(tensor: Tensor, mode: str) -> int:
 
 def _store(tensor: Tensor, value: Any) -> Tensor:
     with no_grad():
-        current().write(tensor, value)  # type: ignore[attr-defined]
+        eager().write(tensor, value)
     return tensor
 
 
@@ -78,7 +79,7 @@ def eye_(tensor: Tensor) -> Tensor:
     """Fill a matrix with the identity."""
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
-    return _store(tensor, current().literal(np.eye(*tensor.shape, dtype=tensor.ndarray.dtype)))  # type: ignore[attr-defined]
+    return _store(tensor, eager().literal(np.eye(*tensor.shape, dtype=tensor.ndarray.dtype)))
 
 
 # --------------------------------------------------------------------------------------------------- random numbers
@@ -131,7 +132,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
     rows = tensor.shape[0]
     with no_grad():
         drawn = random.normal((rows, tensor.ndarray.size // rows), tensor.dtype, generator=generator)
-        flat = current().read(drawn, "nn.init.orthogonal_")  # type: ignore[attr-defined]
+        flat = eager().read(drawn, "nn.init.orthogonal_")
     wide = flat.shape[0] < flat.shape[1]
     q, r = np.linalg.qr(flat.T if wide else flat)
     q = q * np.sign(np.diag(r))
@@ -145,7 +146,7 @@ def trunc_normal_(
 
     Difference: PyTorch draws otherwise, and other numbers, where [a, b] holds less than a third of the distribution.
     """
-    of, read = tensor.dtype.numpy.type, current().read  # type: ignore[attr-defined]
+    of, read = tensor.dtype.numpy.type, eager().read
     with no_grad():
         result = read(normal_(tensor, mean, std, generator), "nn.init.trunc_normal_")
         outside = (result < of(a)) | (result > of(b))

@@ -10,6 +10,7 @@ from ..autograd.device import require_cpu
 from ..autograd.grad_mode import no_grad
 from ..autograd.tensor import RemovableHandle, Tensor
 from ..autograd.watch import WatchedDict, Watcher, watcher
+from ..ops.array import eager
 from ..ops.core import current
 from ..ops.pointwise import cast
 from ..ops.types import DType, float32, float64
@@ -172,7 +173,7 @@ class Module(Traversal):
                 parameter.grad = None
             elif gradient is not None:
                 gradient = gradient.detach()
-                current().write(gradient, current().constant(0, gradient.dtype))  # type: ignore[attr-defined]
+                eager().write(gradient, current().constant(0, gradient.dtype))
 
     def apply(self: M, function: Callable[[Any], Any]) -> M:
         """Call ``function(module)`` for all modules below, then for this one; to initialise weights, for instance."""

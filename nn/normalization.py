@@ -9,7 +9,7 @@ from ..autograd.creation import empty, ones, zeros
 from ..autograd.grad_mode import no_grad
 from ..autograd.tensor import Tensor
 from ..autograd.watch import as_number
-from ..ops.core import current
+from ..ops.array import eager
 from ..ops.types import int64
 from . import functional as F
 from . import init
@@ -142,7 +142,7 @@ class _BatchNorm(Module):
         if not self.training or self.num_batches_tracked is None:
             return 0.0 if momentum is None else momentum
         with no_grad():
-            current().write(self.num_batches_tracked, self.num_batches_tracked + 1)  # type: ignore[attr-defined]
+            eager().write(self.num_batches_tracked, self.num_batches_tracked + 1)
         return 1.0 / as_number(self.num_batches_tracked) if momentum is None else momentum
 
     def forward(self, input: Tensor) -> Tensor:

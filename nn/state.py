@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..autograd.grad_mode import no_grad
 from ..autograd.tensor import Tensor
-from ..ops.core import current
+from ..ops.array import eager
 from ..ops.pointwise import cast
 
 
@@ -120,4 +120,4 @@ def _store(module: Any, name: str, tensor: Tensor, value: Tensor, assign: bool) 
         setattr(module, name, kept)
         return
     fitting = value if value.dtype is tensor.dtype else cast(value, tensor.dtype)
-    current().write(tensor, fitting)  # type: ignore[attr-defined]
+    eager().write(tensor, fitting)

@@ -12,7 +12,7 @@ from ..functional.arithmetic import clamp
 from ..functional.joining import cat, stack
 from ..functional.reductions import norm
 from ..functional.shapes import reshape
-from ..ops.core import current
+from ..ops.array import eager
 
 
 def _tensors(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
@@ -25,7 +25,7 @@ def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
 
 
 def _store(target: Tensor, value: Any) -> None:
-    current().write(target, value)  # type: ignore[attr-defined]
+    eager().write(target, value)
 
 
 @no_grad()

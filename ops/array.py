@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol, cast
 
 import numpy as np
 
-from .core import Number, Params, Primitive, Step, set_default_interpreter
+from .core import Interpreter, Number, Params, Primitive, Step, current, set_default_interpreter
 from .operators import Operators
 from .types import DType, Type, dtype_of, number_in
 
@@ -98,6 +98,23 @@ class Evaluator:
 
     def constant(self, number: Number | np.generic, dtype: DType) -> Any:
         return number_in(number, dtype)
+
+
+class ValueInterpreter(Interpreter, Protocol):
+    """Interpreters whose values have memory and numbers: eager evaluation, the tape, a recording."""
+
+    def write(self, target: Any, value: Any) -> None: ...
+
+    def read(self, array: Any, purpose: str) -> np.ndarray: ...
+
+    def cut(self, array: Any) -> None: ...
+
+    def literal(self, values: np.ndarray) -> Any: ...
+
+
+def eager() -> ValueInterpreter:
+    """The current interpreter, for code that works on memory: everything except derivative rules and passes."""
+    return cast(ValueInterpreter, current())
 
 
 def shows(view: np.ndarray, whole: np.ndarray) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from ..autograd.tensor import Tensor
 from ..autograd.watch import WatchedDict
 from ..ops.arithmetic import maximum
-from ..ops.core import current
+from ..ops.array import eager
 from ..ops.elementary import sqrt
 from .optimizer import Optimizer, Options, check_at_least_zero, counted, state_tensor, step_counter
 
@@ -56,17 +56,17 @@ class Adam(Optimizer):
                 value = p * (1 - lr * decay)
             else:
                 g = g + p * decay
-        current().write(mean, mean + (g - mean) * (1 - beta1))  # type: ignore[attr-defined]
-        current().write(square, square * beta2 + (g * (1 - beta2)) * g)  # type: ignore[attr-defined]
+        eager().write(mean, mean + (g - mean) * (1 - beta1))
+        eager().write(square, square * beta2 + (g * (1 - beta2)) * g)
         peak = self._peak(square, p, state, options)
         root = sqrt(peak) / (1 - beta2**step) ** 0.5 + options.number("eps")
-        current().write(p, value - (mean * (lr / (1 - beta1**step))) / root)  # type: ignore[attr-defined]
+        eager().write(p, value - (mean * (lr / (1 - beta1**step))) / root)
 
     def _peak(self, square: Tensor, p: Tensor, state: WatchedDict, options: Options) -> Tensor:
         if not options.choice("amsgrad"):
             return square
         peak = state_tensor(state, "max_exp_avg_sq", p)
-        current().write(peak, maximum(peak, square))  # type: ignore[attr-defined]
+        eager().write(peak, maximum(peak, square))
         return peak
 
 

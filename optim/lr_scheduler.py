@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..autograd.tensor import Tensor
+from ..ops.array import eager
 from ..ops.core import current
 from .optimizer import Optimizer
 
@@ -19,7 +20,7 @@ from .optimizer import Optimizer
 def _set_rate(group: Any, rate: Any) -> None:
     """A rate that is a tensor keeps its memory."""
     if isinstance(group["lr"], Tensor):
-        current().write(group["lr"], current().constant(float(rate), group["lr"].dtype))  # type: ignore[attr-defined]
+        eager().write(group["lr"], current().constant(float(rate), group["lr"].dtype))
     else:
         group["lr"] = rate
 

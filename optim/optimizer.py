@@ -15,6 +15,7 @@ import numpy as np
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..autograd.tensor import Tensor, make, unrecorded
 from ..autograd.watch import WatchedDict, as_number, changes, declare_number, declare_read, watcher
+from ..ops.array import eager
 from ..ops.core import current
 
 
@@ -111,7 +112,7 @@ class Optimizer:
                     p.grad = None
                 elif p.grad is not None:
                     gradient = p.grad.detach()
-                    current().write(gradient, current().constant(0, gradient.dtype))  # type: ignore[attr-defined]
+                    eager().write(gradient, current().constant(0, gradient.dtype))
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update all parameters that have a gradient; `closure` recomputes the loss first and is returned."""
@@ -207,7 +208,7 @@ def step_counter(state: WatchedDict, p: Tensor) -> Tensor:
 
 def counted(step: Tensor) -> Any:
     """Count one step; returns the new count as a number."""
-    current().write(step, step + 1)  # type: ignore[attr-defined]
+    eager().write(step, step + 1)
     return as_number(step)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..autograd.tensor import Tensor
 from ..autograd.watch import WatchedDict, declare_read, declare_transient
-from ..ops.core import current
+from ..ops.array import eager
 from ..ops.identity import copy
 from .optimizer import Optimizer, Options, check_at_least_zero, state_tensor
 
@@ -46,7 +46,7 @@ class SGD(Optimizer):
         if not options.is_zero("momentum"):
             velocity = self._velocity(p, d, state, options)
             d = d + velocity * options.number("momentum") if options.choice("nesterov") else velocity
-        current().write(p, p - d * options.number("lr"))  # type: ignore[attr-defined]
+        eager().write(p, p - d * options.number("lr"))
 
     def _velocity(self, p: Tensor, d: Tensor, state: WatchedDict, options: Options) -> Tensor:
         started = declare_read("momentum_buffer is there", lambda: state.get("momentum_buffer") is not None)
@@ -56,5 +56,5 @@ class SGD(Optimizer):
             return state["momentum_buffer"]
         velocity = state_tensor(state, "momentum_buffer", p)
         kept = velocity * options.number("momentum")
-        current().write(velocity, kept + d * (1 - options.number("dampening")))  # type: ignore[attr-defined]
+        eager().write(velocity, kept + d * (1 - options.number("dampening")))
         return velocity

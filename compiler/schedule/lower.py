@@ -75,9 +75,12 @@ class _Stages:
     def add_row_stage(self, level: int) -> None:
         """Stores of values that rows have one of, folds included."""
         nodes = [n for n in self.stores if self.ready[n] == level and (is_fold(n) or self.loops.on_row(n))]
-        if nodes:
-            self._compute_in_order(nodes, on_row=True)
-            self._add(self.loops.row_inner, self._stores(nodes), ())
+        kept = [n for n in self.unit.nodes if self._is_read_by_elements(n, level)]
+        if nodes or kept:
+            self._compute_in_order([*nodes, *kept], on_row=True)
+            stores, keeps = self._stores(nodes), self._keeps(kept, self.loops.row_inner)
+            self._add(self.loops.row_inner, [*stores, *keeps], ())
+            self._bind(kept, keeps)
 
     def add_element_stage(self, level: int) -> None:
         """Stores of values that elements have one of, and the folds of this level, in one loop nest."""
@@ -88,10 +91,10 @@ class _Stages:
         steps = [self._fold(n, a) for n, a in zip(folds, accumulators, strict=True)]
         stores = self._stores(nodes)
         kept = [] if self.unit.space.row_is_array else [n for n in self.unit.nodes if self._is_worth_keeping(n, level)]
-        keeps = [self._keep(n) for n in kept]
+        keeps = self._keeps(kept, self.loops.inner)
         if nodes or folds:
             self._add(self.loops.inner, [*steps, *stores, *keeps], tuple(accumulators))
-        self.values.bound.update({n: Local(k.array, k.index) for n, k in zip(kept, keeps, strict=True)})
+        self._bind(kept, keeps)
         for node, accumulator in zip(folds, accumulators, strict=True):
             self.values.bound[node] = self._result(accumulator)
 
@@ -104,14 +107,33 @@ class _Stages:
         again = any(node in self.unit.reads[n] and self.ready[n] > level for n in self.unit.nodes if not is_fold(n))
         return again and (node, self.values.places[node], ()) in self.values.body.known
 
-    def _keep(self, node: Node) -> Keep:
-        extents = tuple(v.extent for v in self.loops.inner)
-        self.values.count += 1
-        array = LocalArray(f"{node.op.name}_row{self.values.count}", ctype(node.type.dtype), _product(extents))
-        self.locals.append(array)
-        place = self.values.places[node]
-        value = self.values.named(node, self.values.value(node, place))
-        return Keep(array.name, flattened(tuple(of_variable(v) for v in self.loops.inner), extents), value)
+    def _is_read_by_elements(self, node: Node, level: int) -> bool:
+        """A row's value that is computed once for all elements, where rows are arrays; scalars need no array."""
+        if (
+            not self.unit.space.row_is_array
+            or is_fold(node)
+            or not self.loops.on_row(node)
+            or self.ready[node] != level
+        ):
+            return False
+        readers = [n for n in self.unit.nodes if node in self.unit.reads[n]]
+        return any(is_fold(n) or not self.loops.on_row(n) for n in readers)
+
+    def _keeps(self, nodes: list[Node], around: tuple[Variable, ...]) -> list[Keep]:
+        """Statements that leave `nodes` in arrays on the stack, with an element for each turn of the loops `around`."""
+        extents = tuple(v.extent for v in around)
+        index = flattened(tuple(of_variable(v) for v in around), extents)
+        keeps = []
+        for node in nodes:
+            self.values.count += 1
+            name = f"{node.op.name}_row{self.values.count}"
+            self.locals.append(LocalArray(name, ctype(node.type.dtype), max(_product(extents), 1)))
+            value = self.values.named(node, self.values.value(node, self.values.places[node]))
+            keeps.append(Keep(name, index, value))
+        return keeps
+
+    def _bind(self, nodes: list[Node], keeps: list[Keep]) -> None:
+        self.values.bound.update({n: Local(k.array, k.index) for n, k in zip(nodes, keeps, strict=True)})
 
     def _compute_in_order(self, wanted: list[Node], on_row: bool) -> None:
         """Compute what `wanted` nodes read of this kernel, operands first: on demand alone, long chains would recurse."""

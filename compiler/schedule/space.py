@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 
 from ...ops.core import Reduction
 from ..graph import Node
 from .index import ZERO, Index, Variable, flattened, of_variable
 from .maps import Position
+
+#: Elements that a row's array may have; it lies on the stack.
+LARGEST_ARRAY = 16384
 
 
 def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -41,7 +45,8 @@ class Space:
         """The axes that are loops around all stages."""
         if not self.folded:
             return ()
-        if self.folded[-1] == len(self.shape) - 1:
+        inner = [self.shape[axis] for axis in self.kept if axis > self.folded[0]]
+        if self.folded[-1] == len(self.shape) - 1 or prod(inner) > LARGEST_ARRAY:
             return self.kept
         return tuple(range(self.folded[0]))
 

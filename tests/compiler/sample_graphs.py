@@ -206,6 +206,11 @@ def long_sum(x):
     return {"s": sum(x, (0,)) / 1000, "m": amax(x, (0,))}
 
 
+@case(x="f32[3,20000]")
+def wide_columns(x):
+    return {"s": sum(x, (0,)) * 2, "m": amax(x, (0,))}
+
+
 @case(x="f32[7,1,3]", y="f32[1,1]")
 def folds_of_single_axes(x, y):
     return {"a": sum(x, (1,)), "b": sum(y, (0, 1)), "c": sum(y, (0,)) + 1}

@@ -12,19 +12,19 @@
  * v2 = input
  * sum_acc1 = sum
  * v4 = div
- * v5 = sub
- * v6 = mul
- * sum_acc3 = sum
- * v7 = div
+ * v6 = sub
+ * v7 = mul
+ * sum_acc5 = sum
  * v8 = div
- * v9 = sub
- * v10 = div
- * v11 = add
- * v12 = sqrt
+ * v10 = add
+ * v11 = sqrt
+ * v12 = sub
  * v13 = div
  */
 static void sum_div_sqrt_0(float *restrict variance, float *restrict y, const float *restrict x)
 {
+    float div_row3[16];
+    float sqrt_row9[16];
     float sum_acc1[16];
     for (long element = 0; element < 16; ++element)
     {
@@ -37,36 +37,40 @@ static void sum_div_sqrt_0(float *restrict variance, float *restrict y, const fl
         const float v2 = x[i0 * 16 + i1];
         sum_acc1[i1] = sum_acc1[i1] + v2;
     }
-    float sum_acc3[16];
-    for (long element = 0; element < 16; ++element)
-    {
-        sum_acc3[element] = 0.0f;
-    }
-    for (long i0 = 0; i0 < 8; ++i0)
     #pragma omp simd
     for (long i1 = 0; i1 < 16; ++i1)
     {
         const float v4 = sum_acc1[i1] / 8.0f;
-        const float v5 = x[i0 * 16 + i1] - v4;
-        const float v6 = v5 * v5;
-        sum_acc3[i1] = sum_acc3[i1] + v6;
+        div_row3[i1] = v4;
     }
-    #pragma omp simd
-    for (long i1 = 0; i1 < 16; ++i1)
+    float sum_acc5[16];
+    for (long element = 0; element < 16; ++element)
     {
-        const float v7 = sum_acc3[i1] / 8.0f;
-        variance[i1] = v7;
+        sum_acc5[element] = 0.0f;
     }
     for (long i0 = 0; i0 < 8; ++i0)
     #pragma omp simd
     for (long i1 = 0; i1 < 16; ++i1)
     {
-        const float v8 = sum_acc1[i1] / 8.0f;
-        const float v9 = x[i0 * 16 + i1] - v8;
-        const float v10 = sum_acc3[i1] / 8.0f;
-        const float v11 = v10 + 0x1.4f8b58p-17f;
-        const float v12 = tg_sqrtf(v11);
-        const float v13 = v9 / v12;
+        const float v6 = x[i0 * 16 + i1] - div_row3[i1];
+        const float v7 = v6 * v6;
+        sum_acc5[i1] = sum_acc5[i1] + v7;
+    }
+    #pragma omp simd
+    for (long i1 = 0; i1 < 16; ++i1)
+    {
+        const float v8 = sum_acc5[i1] / 8.0f;
+        const float v10 = v8 + 0x1.4f8b58p-17f;
+        const float v11 = tg_sqrtf(v10);
+        variance[i1] = v8;
+        sqrt_row9[i1] = v11;
+    }
+    for (long i0 = 0; i0 < 8; ++i0)
+    #pragma omp simd
+    for (long i1 = 0; i1 < 16; ++i1)
+    {
+        const float v12 = x[i0 * 16 + i1] - div_row3[i1];
+        const float v13 = v12 / sqrt_row9[i1];
         y[i0 * 16 + i1] = v13;
     }
 }
