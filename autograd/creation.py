@@ -17,6 +17,7 @@ from ..ops.types import DType, dtype_of, float64, get_default_dtype, int64, numb
 from .arguments import Shape, shape_of, sizes_of
 from .device import require_cpu
 from .tensor import Tensor, make
+from .watch import forbid
 
 
 def _finished(value: Any, requires_grad: bool) -> Any:
@@ -64,6 +65,8 @@ def _fitting(number: bool | int | float) -> bool | int | float:
 
 def _values(data: Any, dtype: DType | None) -> np.ndarray:
     """A fresh numpy array of `data` in `dtype`, or in the type that PyTorch infers."""
+    if isinstance(data, np.ndarray):
+        _refuse_recording("tensor()")
     if isinstance(data, (np.ndarray, np.generic)):
         return np.array(data, dtype=(dtype or dtype_of(data)).numpy, order="C")
     if not isinstance(data, (list, tuple, range)):
@@ -99,6 +102,8 @@ def _plain(data: Any, place: tuple[int, ...]) -> Any:
     if isinstance(data, Tensor):
         return data.detach().tolist()
     if not isinstance(data, (list, tuple, range)):
+        if isinstance(data, np.ndarray):
+            _refuse_recording("tensor()")
         if isinstance(data, (bool, int, float, np.ndarray, np.generic)):
             return data
         raise TypeError(f"new(): invalid data type {type(data).__name__!r}; tensors are made of numbers")
@@ -118,7 +123,13 @@ def from_numpy(array: np.ndarray) -> Tensor:
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__}); use tensor() for other data")
     dtype_of(array)
+    _refuse_recording("from_numpy()")
     return make(array)
+
+
+def _refuse_recording(name: str) -> None:
+    """numpy works outside of recordings: what it computed would be the same numbers at each later call."""
+    forbid(f"{name} of a numpy array", "Make the tensor outside and pass it as an argument.")
 
 
 def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tensor:

@@ -180,6 +180,7 @@ class Tensor(Exchange, Array):
             raise RuntimeError(
                 "a leaf Variable that requires grad is being used in an in-place operation. Use the form without _."
             )
+        changes.count += 1
         self.ndarray, self.steps = view.ndarray, view.steps
         self._node, self._output = view._node, view._output
 

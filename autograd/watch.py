@@ -42,6 +42,9 @@ class Watcher(Protocol):
     def transient_because(self, reason: str) -> None:
         """This call does something only once (it makes an optimizer's state): nothing to replay, record the next."""
 
+    def forbid(self, what: str, instead: str) -> None:
+        """The function does something that a recording cannot repeat; raises."""
+
     def module_called(self, module: Any, path: str) -> None:
         """The forward of a module, known by `path`, is about to run."""
 
@@ -109,29 +112,60 @@ def declare_transient(reason: str) -> None:
         _local.watcher.transient_because(reason)
 
 
+def forbid(what: str, instead: str) -> None:
+    """Refuse `what` while a function is recorded: a later call would not do it again. `instead` is the advice."""
+    if _local.watcher is not None:
+        _local.watcher.forbid(what, instead)
+
+
+def declare_set(describe: str, get: Callable[[], Any], value: Any) -> bool:
+    """Say that something outside of the function is about to be set to `value`.
+
+    Where it has that value already, a recording guards this and True is returned; setting it anew is then nothing.
+    """
+    if _local.watcher is None:
+        return True
+    before = get()
+    same = before is value or (type(before) is type(value) and isinstance(value, (bool, int, float, str)) and before == value)
+    if same:
+        _local.watcher.read(describe, get, before)
+    return same
+
+
 class WatchedDict(dict):
-    """A dict whose changes compiled functions notice: optimizers keep their options and state in it."""
+    """A dict whose changes compiled functions notice: optimizers keep their options and state in it.
+
+    The count goes up after the change: who looks at a guard in between must look again.
+    """
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        changes.count += 1
+        if _local.watcher is not None and not (isinstance(value, WatchedDict) and not value):
+            if not declare_set(f"[{key!r}]", lambda: self.get(key), value):
+                forbid(f"setting [{key!r}] of an optimizer's options or state, or of a module", "Set it outside.")
         super().__setitem__(key, value)
+        changes.count += 1
 
     def __delitem__(self, key: Any) -> None:
-        changes.count += 1
+        forbid(f"deleting [{key!r}] of an optimizer's options or state, or of a module", "Delete it outside.")
         super().__delitem__(key)
+        changes.count += 1
 
     def update(self, *args: Any, **kwargs: Any) -> None:
-        changes.count += 1
-        super().update(*args, **kwargs)
+        for key, value in dict(*args, **kwargs).items():
+            self[key] = value
 
     def pop(self, *args: Any) -> Any:
+        forbid(f"removing [{args[0]!r}] of an optimizer's options or state, or of a module", "Remove it outside.")
+        out = super().pop(*args)
         changes.count += 1
-        return super().pop(*args)
+        return out
 
     def clear(self) -> None:
-        changes.count += 1
+        forbid("clearing an optimizer's options or state, or the parts of a module", "Clear them outside.")
         super().clear()
+        changes.count += 1
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
-        changes.count += 1
-        return super().setdefault(key, default)
+        if key not in self:
+            self[key] = default
+        return self[key]

@@ -1,4 +1,4 @@
-"""Windows into memory: overlapping parts, and strides of one's own, as copies."""
+"""Windows into memory: overlapping parts, and strides of one's own, as copies that cannot be written to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..ops.types import int64
 
 @composite("UnfoldBackward0")
 def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
-    """All windows of `size` along `dimension`, `step` apart, as a new last axis. Difference: a copy, not a view."""
+    """All windows of `size` along `dimension`, `step` apart, as a new last axis. Difference: a read-only copy."""
     shape = input.ndarray.shape
     axis = axis_of(dimension, len(shape))
     extent = shape[axis] if shape else 1
@@ -26,15 +26,21 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     front = (axis, *(a for a in range(len(shape)) if a != axis))
     windows = indexing.take(movement.transpose(input, front), places)  # count, size, the other axes
     others = range(2, windows.ndarray.ndim)
-    return movement.transpose(windows, (*others[:axis], 0, *others[axis:], 1))
+    return _read_only(movement.transpose(windows, (*others[:axis], 0, *others[axis:], 1)))
 
 
 @composite("AsStridedBackward0")
 def as_strided(input: Any, size: Any, stride: Any, storage_offset: int = 0) -> Any:
-    """Elements at ``storage_offset + sum(index * stride)`` of the row-major `input`. Difference: a copy, not a view."""
+    """Elements at ``storage_offset + sum(index * stride)`` of the row-major `input`. Difference: a read-only copy."""
     shape = tuple(size)
     places: Any = full(shape, storage_offset, int64)
     for axis, step in enumerate(stride):
         places = places + iota(shape, axis, int64) * step
     flat = movement.reshape(input, (input.ndarray.size,))
-    return indexing.take(flat, places)
+    return _read_only(indexing.take(flat, places))
+
+
+def _read_only(copied: Any) -> Any:
+    """In PyTorch a write would reach the input. Here it could not, so it is refused rather than lost."""
+    copied.ndarray.flags.writeable = False
+    return copied

@@ -23,8 +23,11 @@ class Option:
         return declared(instance, self.name, lambda: self._value(instance))
 
     def __set__(self, instance: Any, value: Any) -> None:
-        changes.count += 1
+        name = f"{self.name} of {path_of(instance)}" if watcher() is not None else ""
+        if not declare_set(name, lambda: instance.__dict__.get(self.name), value):
+            declare_transient(f"the call sets {name}")
         instance.__dict__[self.name] = value
+        changes.count += 1
 
     def _value(self, instance: Any) -> Any:
         try:

@@ -41,7 +41,8 @@ class Options:
             value = self._group[key] if item is None else self._group[key][item]
             name = key if item is None else f"{key}_{item}"
             get = functools.partial(_number_of, self._group, key, item)
-            self._numbers[key, item] = value if isinstance(value, Tensor) else declare_number(name, get)
+            kind = declare_read(f"{name} as a tensor", functools.partial(_tensor_of, self._group, key))
+            self._numbers[key, item] = value if kind is not None else declare_number(name, get)
         return self._numbers[key, item]
 
     def choice(self, key: str) -> Any:
@@ -59,6 +60,11 @@ def _entry(optimizer: Optimizer, p: Tensor) -> Any:
 
 def _number_of(group: dict[str, Any], key: str, item: int | None) -> float:
     return float(group[key] if item is None else group[key][item])
+
+
+def _tensor_of(group: dict[str, Any], key: str) -> Tensor | None:
+    value = group[key]
+    return value if isinstance(value, Tensor) else None
 
 
 def _is_nonzero(value: Any) -> bool:
@@ -103,6 +109,7 @@ class Optimizer:
         if known & {id(p) for p in members}:
             raise ValueError("some parameters appear in more than one parameter group; each may be in one only")
         self.param_groups.append(WatchedDict({**self.defaults, **group, "params": members}))
+        changes.count += 1
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients: ``.grad = None``, or zeros in place."""

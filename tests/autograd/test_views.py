@@ -1,8 +1,14 @@
 """In-place writes, views and their bases: shared memory, and gradients that follow the writes."""
 
+import os
+
 import numpy as np
 import pytest
 from expected.compare import assert_close
+
+# The mark goes when windows have a view primitive of their own; until then writes to them are refused.
+LACKING = os.environ.get("TRACEGRAD_REFERENCE") != "torch"
+UNFOLD = pytest.mark.xfail(LACKING, reason="unfold is a read-only copy", strict=True)
 
 VIEWS = [
     "x.view(6)",
@@ -29,7 +35,7 @@ VIEWS = [
     "x.swapaxes(0, 1)",
     "x.movedim(0, 1)",
     "x.select(0, 1)",
-    "x.unfold(1, 2, 1)",
+    pytest.param("x.unfold(1, 2, 1)", marks=UNFOLD),
     "x.contiguous()",
     "x.numpy()",
     "x.view_as(x)",
