@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+from .watch import changes
+
 _handles = itertools.count()
 
 
@@ -16,9 +18,11 @@ class RemovableHandle:
         self._hooks = hooks
         self.id = next(_handles)
         hooks[self.id] = hook
+        changes.count += 1
 
     def remove(self) -> None:
         self._hooks.pop(self.id, None)
+        changes.count += 1
 
     def __enter__(self) -> RemovableHandle:
         return self

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.nodes import Node as TapeNode
 from ..autograd.nodes import PrimitiveNode, Saved
 from ..autograd.tape import Tape
@@ -30,6 +29,7 @@ from ..compiler.origins import Whereabouts
 from ..ops.core import interpreting
 from ..ops.pointwise import cast
 from ..ops.types import float64
+from .refusals import CallWatch, ThreadModes, check_gradients, check_roots, refusal
 from .structure import Path, leaves
 from .surroundings import Surroundings
 
@@ -83,29 +83,47 @@ class Recording:
     grads: dict[int, GradSlot] = field(default_factory=dict)
     arguments: list[tuple[Path, Root]] = field(default_factory=list)
     result: Any = None
-    grad_enabled: bool = True
+    modes: ThreadModes = field(default_factory=ThreadModes)
     transient: str = ""
     own: dict[int, weakref.ref[Tensor]] = field(default_factory=dict)  # tensors made during the call
+    _calls: CallWatch = field(default_factory=CallWatch)
 
     # ----------------------------------------------------------------------------------------------------- the run
 
     def run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call `function` eagerly, recording it; returns what it returns and raises what it raises."""
-        self.grad_enabled = is_grad_enabled()
         self._name_captured(function)
-        self.surroundings = Surroundings(function)
+        self.surroundings = Surroundings(function, [*args, *kwargs.values()])
+        self.surroundings.refuse_unwatchable([leaf for _, leaf in leaves((args, kwargs))])
         self._add_arguments(function, args, kwargs)
         before = set_watcher(self)
         try:
-            with interpreting(Tape(self.recorder, make)):  # type: ignore[arg-type]
+            with self._calls, interpreting(Tape(self.recorder, make)):  # type: ignore[arg-type]
                 self.result = function(*args, **kwargs)
         finally:
             set_watcher(before)
         for slot in self.grads.values():
             slot.after = slot.tensor._grad
-        if not self.transient:
-            self.surroundings.refuse_side_effects()
+        self._check()
         return self.result
+
+    def _check(self) -> None:
+        """CaptureError if the call did what cannot be repeated."""
+        if self.recorder.refused is not None:
+            raise self.recorder.refused  # the function has caught it
+        if self.transient:
+            return
+        if self.recorder.failed:
+            raise refusal(
+                "an index was out of range and the function went on",
+                f"at {self.recorder.failed}",
+                "Which way it takes depends on numbers: check them outside.",
+            )
+        self._calls.check()
+        self.modes.check(self.name)
+        check_roots(self.recorder.roots)
+        check_gradients(self.fresh_grads(), self.recorder.roots)
+        self.surroundings.refuse_side_effects()
 
     def _add_arguments(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         names = _argument_names(function, args)
@@ -155,8 +173,19 @@ class Recording:
         if id(tensor) not in self.grads and not self.is_own(tensor):
             self.grads[id(tensor)] = GradSlot(tensor, tensor._grad, read_first=False)
 
+    def forbid(self, what: str, instead: str) -> None:
+        self.recorder.refuse(
+            f"{what} inside a compiled function\n  at {self.recorder.whereabouts.now()}\n  Later calls would not do it again. {instead}"
+        )
+
     @contextmanager
     def deriving(self, origin: Any) -> Any:
+        if origin is None:
+            self.recorder.refuse(
+                "backward() goes through a graph that began outside of the compiled function\n"
+                f"  at {self.recorder.whereabouts.now()}\n"
+                "  Later calls would have another graph there: compute it inside, or call backward() outside."
+            )
         with self.recorder.whereabouts.deriving(origin):
             yield
 

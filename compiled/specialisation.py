@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.tensor import Tensor
 from ..autograd.watch import changes
 from ..compiler.errors import CaptureError
@@ -73,7 +72,7 @@ class Specialisation:
 
     def matches(self, args: Args, kwargs: Kwargs) -> bool:
         """True if this program is the right one for a call with these arguments, in the world as it is."""
-        if is_grad_enabled() is not self.recording.grad_enabled or not self._arguments.fit(args, kwargs):
+        if not self.recording.modes.hold() or not self._arguments.fit(args, kwargs):
             return False
         if not self.recording.surroundings.hold():
             return False

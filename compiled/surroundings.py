@@ -1,28 +1,27 @@
 """What a function's Python surroundings were when it was recorded: the plain facts that it may have looked at.
 
-A recording freezes Python values. So everything that the function can reach without its arguments is noted: globals and
-closure variables that its code names, attributes of objects among them, contents of lists and dicts; functions that it
-reaches are searched in turn. A fact that is different at a later call makes another recording; one that is different at
-the *end of the same call* is a side effect, which a replay could not repeat, and is refused by name.
+A recording freezes Python values. So everything that the function can reach is noted: globals and closure variables
+that its code names, attributes of objects among them, contents of lists and dicts; functions that it reaches are
+searched in turn (`reach.py`). A fact that is different at a later call makes another recording; one that is different
+at the *end of the same call* is a side effect, which a replay could not repeat, and is refused by name.
 """
 
 from __future__ import annotations
 
 import dis
-import functools
+import random
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..autograd.tensor import Tensor
+import numpy as np
+
 from ..compiler.errors import CaptureError
-from ..compiler.origins import is_user_file
+from .reach import CONTAINERS, Reach
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
-CONTAINERS = (list, tuple, set, frozenset, dict)
-LONG = 1000  # of a longer container only identity and length are compared
-DEEP = 3
+LARGEST = 4096  # elements of a numpy array that each call may compare
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,134 +29,122 @@ class Fact:
     """One place in the surroundings and what was there. `value` is kept so that its identity stays taken."""
 
     name: str
-    place: str
+    code: types.CodeType | None
     get: Callable[[], Any]
     value: Any
     state: Any
 
     def holds(self) -> bool:
-        try:
-            return bool(_state(self.get()) == self.state)
-        except (KeyError, AttributeError, ValueError):  # deleted meanwhile
-            return False
+        return bool(_state(self.get()) == self.state)
 
 
 class Surroundings:
-    """The facts around one function."""
+    """The facts around one call: of the function, and of the objects among its arguments."""
 
-    def __init__(self, function: Any) -> None:
-        self._seen: set[int] = set()
-        self.facts = list(self._around(function, DEEP))
-        self._contents = [fact for fact in self.facts if isinstance(fact.value, CONTAINERS)]
-        self._bindings = [(fact.get, fact.value, fact) for fact in self.facts if not isinstance(fact.value, CONTAINERS)]
+    def __init__(self, function: Any, arguments: list[Any]) -> None:
+        self._reach = Reach([function, *arguments])
+        self.facts = [_fact(*place) for place in self._reach.places]
+        self._contents = [fact for fact in self.facts if isinstance(fact.value, (*CONTAINERS, np.ndarray))]
+        known = {id(fact) for fact in self._contents}
+        self._bindings = [(fact.get, fact.value, fact) for fact in self.facts if id(fact) not in known]
+        self._arguments = [(value, _state(value)) for value in arguments if isinstance(value, (*CONTAINERS, np.ndarray))]
+        self._random = [(name, get, get()) for name, get in _random_states(self._reach.objects.values())]
 
     def hold(self) -> bool:
         """True while everything is as it was. Every call asks this, so the usual answer is found by identity."""
-        try:
-            for get, value, fact in self._bindings:
-                if get() is not value and not fact.holds():
-                    return False
-        except (KeyError, AttributeError, ValueError):  # deleted meanwhile
-            return False
+        for get, value, fact in self._bindings:
+            if get() is not value and not fact.holds():
+                return False
         for fact in self._contents:
             if not fact.holds():
                 return False
         return True
 
+    def reaches(self, value: Any) -> bool:
+        """True for an object that was there before the call."""
+        return id(value) in self._reach.objects
+
     def refuse_side_effects(self) -> None:
-        """CaptureError if the call itself has changed a fact."""
+        """CaptureError if the call itself has changed a fact, or has drawn numbers that a replay would repeat."""
         for fact in self.facts:
             if not fact.holds():
+                raise _side_effect(f"the function changes {fact.name}, which outlives the call", fact)
+        for value, before in self._arguments:
+            if _state(value) != before:
                 raise CaptureError(
-                    f"the function changes {fact.name}, which outlives the call\n  at {fact.place}\n"
-                    "  A compiled step repeats what it computes, not what it does to Python objects: return the value "
-                    "and do this outside."
+                    f"the function changes an argument, a {type(value).__name__}\n  in the call that was recorded\n"
+                    "  A compiled step repeats what it computes, not what it does to Python objects: return the value."
+                )
+        for name, get, before in self._random:
+            if get() != before:
+                raise CaptureError(
+                    f"the function draws from {name}\n  in the call that was recorded\n"
+                    "  Later calls would repeat these numbers: draw with tg.rand and the like, or pass numbers as arguments."
                 )
 
-    # ---------------------------------------------------------------------------------------------------- the search
-
-    def _around(self, value: Any, depth: int) -> Iterator[Fact]:
-        if id(value) in self._seen or depth < 0:
-            return
-        self._seen.add(id(value))
-        if isinstance(value, functools.partial):
-            yield from self._around(value.func, depth)
-        elif isinstance(value, types.MethodType):
-            yield from self._around(value.__func__, depth)
-            yield from self._around(value.__self__, depth)
-        elif isinstance(value, types.FunctionType):
-            if is_user_file(value.__code__.co_filename):
-                yield from self._of_function(value, depth)
-        elif _is_user_object(value):
-            yield from self._of_object(value, depth)
-
-    def _of_function(self, function: types.FunctionType, depth: int) -> Iterator[Fact]:
-        code = function.__code__
-        for name in _globals_read(code):
-            if name in function.__globals__:
-                get = functools.partial(function.__globals__.__getitem__, name)
-                yield from self._fact(name, code, get, depth)
-        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-            yield from self._fact(name, code, functools.partial(getattr, cell, "cell_contents"), depth)
-
-    def _of_object(self, value: Any, depth: int) -> Iterator[Fact]:
-        for name in list(vars(value)):
-            if name.startswith("__") or name in _MODULE_TABLES:
-                continue
-            code = getattr(getattr(type(value), "forward", getattr(type(value), "__call__", None)), "__code__", None)
-            get = functools.partial(getattr, value, name)
-            yield from self._fact(f"{type(value).__name__}.{name}", code, get, depth)
-        for child in getattr(value, "_modules", {}).values():
-            yield from self._around(child, depth)
-        for method in ("forward", "__call__"):
-            yield from self._around(getattr(type(value), method, None), depth)
-
-    def _fact(self, name: str, code: types.CodeType | None, get: Callable[[], Any], depth: int) -> Iterator[Fact]:
-        try:
-            value = get()
-        except ValueError:  # an empty cell
-            return
-        if isinstance(value, types.ModuleType):
-            return
-        yield Fact(name, _writer(code, name), get, value, _state(value))
-        yield from self._around(value, depth - 1)
+    def refuse_unwatchable(self, arguments: list[Any]) -> None:
+        """CaptureError for what cannot be compared from call to call: iterators and numpy arrays. Nothing has run yet."""
+        for value in arguments:
+            if isinstance(value, np.ndarray) or (hasattr(value, "__next__") and not isinstance(value, type)):
+                raise CaptureError(
+                    f"an argument is {type(value).__name__}, whose contents change without notice\n"
+                    "  in the call of a compiled function\n  Pass tensors: tg.from_numpy(array), or next(iterator)."
+                )
+        for fact in self.facts:
+            if isinstance(fact.value, np.ndarray) and fact.value.size > LARGEST:
+                raise _side_effect(f"the function may read {fact.name}, a large numpy array", fact, "make it a tensor.")
+            if hasattr(fact.value, "__next__") and not isinstance(fact.value, type):
+                what = f"the function may advance {fact.name}, an iterator that outlives the call"
+                raise _side_effect(what, fact, "take the next item outside and pass it as an argument.")
 
 
-_MODULE_TABLES = frozenset({"_parameters", "_buffers", "_modules", "training"})  # declared by the modules themselves
+def _fact(name: str, code: types.CodeType | None, get: Callable[[], Any]) -> Fact:
+    value = get()
+    return Fact(name, code, get, value, _state(value))
 
 
-def _is_user_object(value: Any) -> bool:
-    if isinstance(value, (Tensor, type, types.ModuleType)) or not hasattr(value, "__dict__"):
-        return False
-    return not type(value).__module__.startswith("tracegrad.") or hasattr(value, "_modules")
+def _side_effect(what: str, fact: Fact, advice: str = "return the value and do this outside.") -> CaptureError:
+    return CaptureError(
+        f"{what}\n  at {_writer(fact.code, fact.name)}\n"
+        f"  A compiled step repeats what it computes, not what it does to Python objects: {advice}"
+    )
 
 
-def _state(value: Any, depth: int = 2) -> Any:
+def _random_states(objects: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """The generators of Python and numpy that draw from shared state, and those that the function reaches."""
+    yield "Python's random", random.getstate
+    yield "numpy.random", lambda: repr(np.random.get_state())
+    for value in objects:
+        if isinstance(value, random.Random):
+            yield "a random.Random", value.getstate
+        elif isinstance(value, np.random.Generator):
+            yield "a numpy Generator", lambda value=value: repr(value.bit_generator.state)
+        elif isinstance(value, np.random.RandomState):
+            yield "a numpy RandomState", lambda value=value: repr(value.get_state())
+
+
+def _state(value: Any, within: tuple[int, ...] = ()) -> Any:
     """What can be compared later: plain values by value, containers by their items, other objects by identity."""
     if isinstance(value, PLAIN):
         return type(value), repr(value) if isinstance(value, float) else value  # nan is itself, 0.0 is not -0.0
-    if isinstance(value, CONTAINERS) and depth:
-        if len(value) > LONG:
-            return id(value), len(value)
-        items = value.items() if isinstance(value, dict) else value
-        return type(value), tuple(_state(item, depth - 1) for item in items)
+    if isinstance(value, CONTAINERS) and id(value) not in within:
+        inner = (*within, id(value))
+        if isinstance(value, dict):
+            return type(value), tuple((_state(k, inner), _state(v, inner)) for k, v in value.items())
+        if isinstance(value, (set, frozenset)):
+            return type(value), frozenset(_state(item, inner) for item in value)
+        return type(value), tuple(_state(item, inner) for item in value)
+    if isinstance(value, np.ndarray) and value.size <= LARGEST and value.dtype.kind != "O":
+        return id(value), value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, (np.generic, types.MethodType)):
+        return type(value), value
     return id(value)
-
-
-@functools.lru_cache(maxsize=1024)
-def _globals_read(code: types.CodeType) -> tuple[str, ...]:
-    """The names of globals that the code, or code nested in it, reads or writes."""
-    names = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL")}
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            names.update(_globals_read(constant))
-    return tuple(sorted(names))
 
 
 def _writer(code: types.CodeType | None, name: str) -> str:
     """The line of `code` that stores `name`, or the line where it starts."""
     if code is None:
-        return "an unknown line"
+        return "a line that is not known"
     line = code.co_firstlineno
     for instruction in dis.get_instructions(code):
         if instruction.starts_line:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -45,6 +45,8 @@ class Root:
     array: Array
     region: Region
     requires_grad: bool
+    leaf_requires: bool
+    shown: np.ndarray  # what the array showed when it was met
 
 
 class Recorder(Evaluator):
@@ -59,12 +61,18 @@ class Recorder(Evaluator):
         self._numbers: dict[int, Array] = {}
         self._cut: dict[int, Array] = {}
         self._names: set[str] = set()
+        self.refused: CaptureError | None = None  # kept, because the function may catch it
+        self.failed = ""  # where an operation failed for the numbers that it met
 
     # ------------------------------------------------------------------------------------------------ the interpreter
 
     def evaluate(self, primitive: Primitive, operands: Sequence[Any], params: Params, kind: Any) -> Any:
         nodes = [self.node(o) for o in operands]
-        out = super().evaluate(primitive, operands, params, kind)
+        try:
+            out = super().evaluate(primitive, operands, params, kind)
+        except IndexError:
+            self.failed = str(self.whereabouts.now())
+            raise
         if operands and isinstance(operands[0], Array) and out.buffer is operands[0].buffer:
             if id(operands[0]) in self._cut:
                 self._cut[id(out)] = out
@@ -96,8 +104,13 @@ class Recorder(Evaluator):
     def cut(self, array: Array) -> None:
         self._cut[id(array)] = array
 
+    def refuse(self, message: str) -> NoReturn:
+        """Raise a CaptureError, and remember it."""
+        self.refused = CaptureError(message)
+        raise self.refused
+
     def read(self, array: Array, purpose: str) -> np.ndarray:
-        raise CaptureError(
+        self.refuse(
             f"{purpose} needs a tensor's numbers while the function is being recorded\n"
             f"  at {self.whereabouts.now()}\n"
             "  A compiled step cannot stop for Python to look at a value: return the tensor and look at it outside, or "
@@ -118,7 +131,8 @@ class Recorder(Evaluator):
         node = self.builder.input(self._unique(name), array.type_)
         region = Region(array.steps, node, array)
         self._regions_of(array.buffer).append(region)
-        root = Root(node, array, region, bool(getattr(array, "requires_grad", False)))
+        requires, leaf_requires = bool(getattr(array, "requires_grad", False)), bool(getattr(array, "_requires", False))
+        root = Root(node, array, region, requires, leaf_requires, array.ndarray)
         self.roots.append(root)
         return root
 
@@ -170,7 +184,7 @@ class Recorder(Evaluator):
 
     def _refuse_shared(self, array: Array) -> None:
         if len(self._regions_of(array.buffer)) > 1:
-            raise CaptureError(
+            self.refuse(
                 "an in-place write to memory that two arguments or captured tensors share\n"
                 f"  at {self.whereabouts.now()}\n"
                 "  Pass the tensor that owns the memory and take the views inside the compiled function, or clone() one."

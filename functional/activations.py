@@ -111,10 +111,9 @@ def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
     return where(large, input, curve if beta == 1 else curve / beta)
 
 
-@composite("LogSigmoidBackward0")
 def logsigmoid(input: Any) -> Any:
     """``log(sigmoid(input))`` without overflow."""
-    return arithmetic.minimum(input, 0) - elementary.log1p(elementary.exp(-arithmetic.abs(input)))
+    return elementary.log_sigmoid(input)
 
 
 @composite("HardtanhBackward0")

@@ -29,6 +29,11 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
     return np.where(x >= 0, x.dtype.type(1), small) / (1 + small)
 
 
+def _log_sigmoid(x: np.ndarray) -> Any:
+    """log(1 / (1 + exp(-x))) without overflow on either side."""
+    return np.where(x < 0, x, x.dtype.type(0)) - np.log1p(np.exp(-np.abs(x)))
+
+
 exp = elementary("exp", np.exp, lambda g, out: g * out)
 expm1 = elementary("expm1", np.expm1, lambda g, out: g * (out + 1))
 log = elementary("log", np.log, lambda g, x: g / x)
@@ -36,6 +41,8 @@ log1p = elementary("log1p", np.log1p, lambda g, x: g / (x + 1), backward_name="L
 log2 = elementary("log2", np.log2, lambda g, x: g / (x * math.log(2)), c="log2{f}({x})")
 log10 = elementary("log10", np.log10, lambda g, x: g / (x * math.log(10)), c="log10{f}({x})")
 sigmoid = elementary("sigmoid", _sigmoid, lambda g, out: g * (1 - out) * out)
+# Where x is NaN, so are the exponential and the result; the comparison does not lose it.
+log_sigmoid = elementary("log_sigmoid", _log_sigmoid, lambda g, x: g * sigmoid(-x), backward_name="LogSigmoidBackward0")
 erf = elementary("erf", erf_array, lambda g, x: g * (2 / math.sqrt(math.pi) * exp(-x * x)))
 sqrt = elementary("sqrt", np.sqrt, lambda g, out: g / (2 * out))
 rsqrt = elementary("rsqrt", lambda x: 1 / np.sqrt(x), lambda g, out: g * (-0.5 * (out * out * out)))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ..schedule.expressions import Names
 from ..schedule.index import Index
 from ..schedule.literals import memory_type
 from ..schedule.records import Buffer, DotKernel, Kernel, LoopKernel, SpecialKernel
 from ..schedule.traffic import indices_of, read_by, writes
 from . import dot
 from .environment import render
-from .loops import describe, described, line_of, loops_record
+from .loops import LoopsRecord, describe, described, line_of, loops_record
 from .products import product_record
 from .specials import special_text
 
@@ -31,16 +32,18 @@ class Function:
 def functions(kernels: Iterable[Kernel], buffers: Buffers) -> tuple[Function, ...]:
     """A function for each kernel, in order; kernels that share one have the same text."""
     kernels = tuple(kernels)
-    keys = [_key(kernel, buffers) if isinstance(kernel, LoopKernel) else None for kernel in kernels]
-    shared = {key for key, count in Counter(keys).items() if key is not None and count > 1}
-    written: dict[object, LoopKernel] = {}
+    keys = [_key(kernel, buffers) for kernel in kernels]
+    counts = Counter(keys)
+    firsts: dict[object, Kernel] = {}
+    texts: dict[str, str] = {}
     result = []
     for kernel, key in zip(kernels, keys, strict=True):
-        if key in shared and isinstance(kernel, LoopKernel):
-            first = written.setdefault(key, kernel)
-            result.append(_shared(first, kernel, buffers))
-        else:
-            result.append(_FUNCTIONS[type(kernel)](kernel, buffers))
+        shared = key is not None and counts[key] > 1
+        first = firsts.setdefault(key, kernel) if shared else kernel
+        if first.name not in texts:
+            texts[first.name] = _WRITERS[type(first)](first, buffers, shared)
+        check = kernel.check if isinstance(kernel, SpecialKernel) else 0
+        result.append(Function(texts[first.name], _call(first.name, kernel, shared), check))
     return tuple(result)
 
 
@@ -53,26 +56,43 @@ def _used(kernel: Kernel) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return outputs, tuple(name for name in read_by(kernel) if name not in outputs)
 
 
-def _parameters(kernel: Kernel, buffers: Buffers, names: Callable[[str], str]) -> tuple[str, ...]:
+def _parameters(kernel: Kernel, buffers: Buffers, names: Names) -> tuple[str, ...]:
     # Distinct buffers never overlap, and none is passed twice: restrict holds.
     outputs, operands = _used(kernel)
     out = [f"{memory_type(buffers[b].type.dtype)} *restrict {names(b)}" for b in outputs]
     return (*out, *(f"const {memory_type(buffers[b].type.dtype)} *restrict {names(b)}" for b in operands))
 
 
-def _call(name: str, kernel: Kernel, *more: str) -> str:
-    outputs, operands = _used(kernel)
-    return f"{name}({', '.join([*outputs, *operands, *more])})"
-
-
-# ------------------------------------------------------------------------------------------------------ loops
-
-
-def _generic(kernel: LoopKernel) -> Callable[[str], str]:
+def _generic(kernel: Kernel) -> Names:
+    """Names of parameters for kernels that share a function."""
     outputs, operands = _used(kernel)
     table = {buffer: f"out{n}" for n, buffer in enumerate(outputs)}
     table |= {buffer: f"in{n}" for n, buffer in enumerate(operands)}
     return table.__getitem__
+
+
+def _call(name: str, kernel: Kernel, shared: bool) -> str:
+    outputs, operands = _used(kernel)
+    more = []
+    if isinstance(kernel, LoopKernel) and shared and _has_length(kernel):
+        more = [str(kernel.stages[0].loops[0].extent)]
+    if isinstance(kernel, DotKernel) and kernel.scratch_bytes:
+        more = [f"arena + {kernel.scratch}"]
+    if isinstance(kernel, SpecialKernel) and kernel.check:
+        more = ["detail"]
+    return f"{name}({', '.join([*outputs, *operands, *more])})"
+
+
+def _key(kernel: Kernel, buffers: Buffers) -> object:
+    """Equal for kernels that differ in the names of their buffers only, or, if flat, in their length."""
+    if isinstance(kernel, SpecialKernel):
+        return None
+    if isinstance(kernel, LoopKernel):
+        return _loops_record(replace(kernel, name=""), buffers, True, ())
+    return _product_record(replace(kernel, name=""), buffers, True, ())
+
+
+# ---------------------------------------------------------------------------------------------- loops
 
 
 def _is_contiguous(index: Index) -> bool:
@@ -84,49 +104,40 @@ def _has_length(kernel: LoopKernel) -> bool:
     return kernel.is_flat and all(_is_contiguous(index) for index in indices_of(kernel))
 
 
-def _key(kernel: LoopKernel, buffers: Buffers) -> object:
-    names = _generic(kernel)
-    return loops_record(
-        kernel, names, ", ".join(_parameters(kernel, buffers, names)), extent="n" if _has_length(kernel) else ""
-    )
+def _loops_record(kernel: LoopKernel, buffers: Buffers, shared: bool, comment: tuple[str, ...]) -> LoopsRecord:
+    names = _generic(kernel) if shared else str
+    extent = "n" if shared and _has_length(kernel) else ""
+    parameters = [*_parameters(kernel, buffers, names), *(["long n"] if extent else [])]
+    return loops_record(kernel, names, ", ".join(parameters), kernel.name, comment, extent)
 
 
-def _shared(first: LoopKernel, kernel: LoopKernel, buffers: Buffers) -> Function:
-    """The function of several kernels, named after the first of them."""
-    names, flat = _generic(kernel), _has_length(kernel)
-    parameters = [*_parameters(kernel, buffers, names), *(["long n"] if flat else [])]
-    extent = "n" if flat else ""
-    record = loops_record(first, _generic(first), ", ".join(parameters), first.name, described(first), extent)
-    length = [str(kernel.stages[0].loops[0].extent)] if flat else []
-    return Function(render("loops.c.j2", record), _call(first.name, kernel, *length))
-
-
-def _loops(kernel: LoopKernel, buffers: Buffers) -> Function:
-    record = loops_record(kernel, str, ", ".join(_parameters(kernel, buffers, str)), kernel.name, described(kernel))
-    return Function(render("loops.c.j2", record), _call(kernel.name, kernel))
+def _loops_text(kernel: LoopKernel, buffers: Buffers, shared: bool) -> str:
+    return render("loops.c.j2", _loops_record(kernel, buffers, shared, described(kernel)))
 
 
 # ------------------------------------------------------------------------------------- products, special kernels
 
 
-def _product(kernel: DotKernel, buffers: Buffers) -> Function:
-    scratch = kernel.scratch_bytes > 0
-    parameters = (*_parameters(kernel, buffers, str), *(["char *restrict scratch"] if scratch else []))
+def _product_record(kernel: DotKernel, buffers: Buffers, shared: bool, comment: tuple[str, ...]) -> dot.DotKernel:
+    names = _generic(kernel) if shared else str
+    scratch = ["char *restrict scratch"] if kernel.scratch_bytes else []
+    return product_record(kernel, names, (*_parameters(kernel, buffers, names), *scratch), comment)
+
+
+def _product_text(kernel: DotKernel, buffers: Buffers, shared: bool) -> str:
     title = line_of("acc", kernel.op, kernel.origin)
     comment = (title, *(line for statement in kernel.epilogue for line in describe(statement)))
-    text = dot.render_dot(product_record(kernel, str, parameters, comment))
-    return Function(text, _call(kernel.name, kernel, *([f"arena + {kernel.scratch}"] if scratch else [])))
+    return dot.render_dot(_product_record(kernel, buffers, shared, comment))
 
 
-def _special(kernel: SpecialKernel, buffers: Buffers) -> Function:
-    parameters = list(_parameters(kernel, buffers, str))
-    more = ["int64_t *restrict detail"] if kernel.check else []
-    text = special_text(kernel, ", ".join([*parameters, *more]), lambda name: memory_type(buffers[name].type.dtype))
-    return Function(text, _call(kernel.name, kernel, *(["detail"] if kernel.check else [])), kernel.check)
+def _special_text(kernel: SpecialKernel, buffers: Buffers, shared: bool) -> str:
+    assert not shared
+    parameters = [*_parameters(kernel, buffers, str), *(["int64_t *restrict detail"] if kernel.check else [])]
+    return special_text(kernel, ", ".join(parameters), lambda name: memory_type(buffers[name].type.dtype))
 
 
-_FUNCTIONS: dict[type, Callable[..., Function]] = {
-    LoopKernel: _loops,
-    DotKernel: _product,
-    SpecialKernel: _special,
+_WRITERS: dict[type, Callable[..., str]] = {
+    LoopKernel: _loops_text,
+    DotKernel: _product_text,
+    SpecialKernel: _special_text,
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...ops.core import Kernel, Movement, Pointwise
+from ...ops.types import bool_
 from ..graph import Graph, Node, users
 from .dots import base_of_view, is_dot
 from .lower import is_fold
@@ -99,9 +100,9 @@ def _is_trivial(node: Node) -> bool:
 
 
 def _is_cheap(node: Node, found: set[Node]) -> bool:
-    """One instruction on values that are at hand."""
+    """One instruction on values that are at hand. A truth value takes less memory than what it was made of."""
     assert isinstance(node.op.lower, Pointwise)
-    if "(" in node.op.lower.c.replace("({type})", ""):
+    if node.type.dtype is bool_ or "(" in node.op.lower.c.replace("({type})", ""):
         return False
     return all(a.is_input or a.is_constant or a in found for a in node.args)
 

@@ -136,7 +136,7 @@ class _Stages:
         self.values.bound.update({n: Local(k.array, k.index) for n, k in zip(nodes, keeps, strict=True)})
 
     def _compute_in_order(self, wanted: list[Node], on_row: bool) -> None:
-        """Compute what `wanted` nodes read of this kernel, operands first: on demand alone, long chains would recurse."""
+        """Compute what `wanted` reads of this kernel, operands first: on demand alone, long chains would recurse."""
         needed = self._read_by(wanted)
         for node in self.unit.nodes:
             if node in needed and self.loops.on_row(node) == on_row:

@@ -32,6 +32,11 @@ static inline double tg_sigmoid(double x)
     return (x < 0.0 ? e : 1.0) / (1.0 + e);
 }
 
+static inline double tg_log_sigmoid(double x)
+{
+    return (x < 0.0 ? x : 0.0) - log1p(exp(-__builtin_fabs(x)));
+}
+
 static inline double tg_remainder(double a, double b)
 {
     const double r = fmod(a, b);

@@ -358,4 +358,10 @@ static inline float tg_floordivf(float a, float b)
     return b == 0.0f ? a / b : y;
 }
 
+/* log(1 / (1 + exp(-x))), without overflow on either side */
+static inline float tg_log_sigmoidf(float x)
+{
+    return (x < 0.0f ? x : 0.0f) - tg_log1pf(tg_expf(-tg_absf(x)));
+}
+
 #endif

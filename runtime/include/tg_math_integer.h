@@ -23,4 +23,26 @@
 TG_DEFINE_INTEGER_DIVISION(int32_t, uint32_t) /* tg_floordiv_int32_t, tg_mod_int32_t */
 TG_DEFINE_INTEGER_DIVISION(int64_t, uint64_t) /* tg_floordiv_int64_t, tg_mod_int64_t */
 
+/* What the op table asks of integers: tg_absi is for int32_t, tg_absl for int64_t. */
+#define TG_DEFINE_INTEGER_MATH(type, unsigned_type, suffix)                                                  \
+    static inline type tg_abs##suffix(type x) { return x < 0 ? (type)(0 - (unsigned_type)x) : x; }           \
+    static inline type tg_max##suffix(type a, type b) { return a > b ? a : b; }                              \
+    static inline type tg_min##suffix(type a, type b) { return a < b ? a : b; }                              \
+    static inline type tg_floordiv##suffix(type a, type b) { return tg_floordiv_##type(a, b); }              \
+    static inline type tg_remainder##suffix(type a, type b) { return tg_mod_##type(a, b); }                  \
+    static inline type tg_fmod##suffix(type a, type b) { return (b == 0) | (b == -1) ? 0 : a % b; }          \
+    /* By squaring; a negative exponent gives the reciprocal cut to an integer. */                           \
+    static inline type tg_pow##suffix(type x, type y)                                                        \
+    {                                                                                                        \
+        if (y < 0)                                                                                           \
+            return x == 1 ? 1 : x == -1 ? (y & 1 ? -1 : 1) : 0;                                              \
+        unsigned_type power = 1, square = (unsigned_type)x;                                                  \
+        for (; y; y >>= 1, square *= square)                                                                 \
+            power *= y & 1 ? square : 1;                                                                     \
+        return (type)power;                                                                                  \
+    }
+
+TG_DEFINE_INTEGER_MATH(int32_t, uint32_t, i)
+TG_DEFINE_INTEGER_MATH(int64_t, uint64_t, l)
+
 #endif

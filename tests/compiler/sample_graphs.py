@@ -323,3 +323,11 @@ def results_that_are_inputs(x):
 @case(a="f32[4,5]")
 def rows_normalised_in_place(a):
     return {"into_a": a / reshape(sum(a * a, (1,)), (4, 1)), "column": sum(a, (0,))}
+
+
+@case(x="f32[8,6]", a="f32[6,6]", b="f32[6,6]", c="f32[6,6]", p="f32[7]", q="f32[30]")
+def equal_layers(x, a, b, c, p, q):
+    """Three layers of one shape, and updates that differ in their length only."""
+    for weight in (a, b, c):
+        x = tanh(dot(x, weight))
+    return {"x": x, "into_p": p - p * 0.1, "into_q": q - q * 0.1}

@@ -1,8 +1,11 @@
 """What shares a kernel, what stays in memory, and in which order kernels run."""
 
+import re
+
 from sample_graphs import CASES
 from sample_steps import classifier_step, moons_step
 
+from tracegrad.compiler.codegen.render import render
 from tracegrad.compiler.schedule.index import Variable, divided, flattened, modulo, of_variable, unflattened
 from tracegrad.compiler.schedule.memory import Lifetime, Names, offsets
 from tracegrad.compiler.schedule.plan import make_schedule
@@ -105,3 +108,10 @@ def test_names_of_users_are_safe_c():
     assert made[:2] == ["fc1_weight", "fc1_weight_2"]
     assert len(set(made)) == len(made)
     assert all(name.isidentifier() and name.isascii() and name not in ("for", "v2") for name in made)
+
+
+def test_equal_kernels_are_one_function():
+    source = render(make_schedule(CASES["equal_layers"]))
+    assert len(re.findall(r"^static void dot_tanh_\d+\(", source, re.MULTILINE)) == 1
+    assert len(re.findall(r"^    dot_tanh_0\(", source, re.MULTILINE)) == 3
+    assert re.findall(r"^    sub_0\((\w+), (\d+)\)", source, re.MULTILINE) == [("p_2", "7"), ("q", "30")]

@@ -1,0 +1,217 @@
+"""What a function can reach without being told: the walk over variables, attributes and containers.
+
+An attribute counts only if some code that was found names it; so an object's other attributes may change freely.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import functools
+import sys
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..autograd.tensor import Tensor
+from ..compiler.origins import is_user_file
+
+CONTAINERS = (list, tuple, set, frozenset, dict)
+MISSING = object()  # what a variable or attribute that is not there looks like
+
+Get = Callable[[], Any]
+# Name, the code that reads it (None if unknown), and how to look at it.
+Place = tuple[str, types.CodeType | None, Get]
+
+
+class Reach:
+    """All places that `roots` lead to. `names` are the attributes that the code found on the way mentions."""
+
+    def __init__(self, roots: list[Any]) -> None:
+        self.names: set[str] = set()
+        self.objects: dict[int, Any] = {}  # everything met, kept alive so that the ids stay taken
+        self._codes: dict[types.CodeType, None] = {}
+        self.places: list[Place] = []
+        known = -1
+        while known != len(self.names):  # new code names more attributes, behind which there may be more code
+            known = len(self.names)
+            self.objects, self.places = {}, []
+            self._walk(roots)
+
+    def _walk(self, roots: list[Any]) -> None:
+        stack = list(roots)
+        while stack:
+            value = stack.pop()
+            if id(value) in self.objects or isinstance(value, (str, bytes, int, float, type(None))):
+                continue
+            self.objects[id(value)] = value
+            for place in self._around(value):
+                self.places.append(place)
+                stack.append(place[2]())
+            stack += self._behind(value)
+
+    def _around(self, value: Any) -> Iterator[Place]:
+        """The named places directly at `value`."""
+        if isinstance(value, types.FunctionType):
+            if is_user_file(value.__code__.co_filename):
+                yield from self._of_function(value)
+        elif isinstance(value, (type, types.ModuleType)):
+            if is_users(value):
+                yield from self._attributes(value, list(vars(value)))
+        elif _has_attributes(value):
+            yield from self._attributes(value, _attribute_names(value))
+
+    def _behind(self, value: Any) -> list[Any]:
+        """What `value` leads to without a name of its own."""
+        if isinstance(value, dict):
+            return list(value.values())
+        if isinstance(value, CONTAINERS):
+            return list(value)
+        if isinstance(value, functools.partial):
+            return [value.func, *value.args, *value.keywords.values()]
+        if isinstance(value, types.MethodType):
+            return [value.__func__, value.__self__]
+        if isinstance(value, property):
+            return [value.fget]
+        if isinstance(value, (staticmethod, classmethod)):
+            return [value.__func__]
+        if isinstance(value, Tensor):
+            return [value.__dict__.get("_leaf_hooks"), value.__dict__.get("_post_accumulate_hooks")]
+        inner = [getattr(value, "__wrapped__", None)] if not isinstance(value, types.ModuleType) else []
+        if _has_attributes(value):
+            inner += [*_parts_of_module(value), *self._methods(type(value)), getattr(value, "hook", None)]
+        return inner
+
+    # -------------------------------------------------------------------------------------------------------- places
+
+    def _of_function(self, function: types.FunctionType) -> Iterator[Place]:
+        code = function.__code__
+        for each in _nested(code):
+            if each not in self._codes:
+                self._codes[each] = None
+                self.names.update(each.co_names, (c for c in each.co_consts if isinstance(c, str)))
+        space = function.__globals__
+        for name in _global_names(code):
+            if name in space or not hasattr(builtins, name):
+                yield name, code, functools.partial(space.get, name, MISSING)
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            yield name, code, functools.partial(_cell_contents, cell)
+        for name, value in zip(_defaulted(function), function.__defaults__ or (), strict=True):
+            yield name, code, functools.partial(_itself, value)
+        for name, value in (function.__kwdefaults__ or {}).items():
+            yield name, code, functools.partial(_itself, value)
+        if vars(function):
+            yield from self._attributes(function, list(vars(function)))
+
+    def _attributes(self, value: Any, names: list[str]) -> Iterator[Place]:
+        kind = value.__name__ if isinstance(value, (type, types.ModuleType, types.FunctionType)) else type(value).__name__
+        for name in names:
+            if name in self.names and name not in _DECLARED and not name.startswith("__"):
+                yield f"{kind}.{name}", _code_storing(name, self._codes), functools.partial(_attribute, value, name)
+        if not isinstance(value, types.ModuleType):
+            yield f"the attributes of {kind}", None, functools.partial(_count, value)
+
+    def _methods(self, kind: type) -> list[Any]:
+        """The methods of a user's class that code names, or that Python calls by itself; what the library's read."""
+        found = []
+        for base in kind.__mro__:
+            for name, member in vars(base).items():
+                if not is_users(base):
+                    code = getattr(member, "__code__", None)
+                    if hasattr(kind, "_modules") and code is not None:
+                        self.names.update(code.co_names)
+                elif name in self.names or name in ("forward", "__call__", "__getitem__", "__len__"):
+                    found.append(member)
+        return found
+
+
+_DECLARED = frozenset({"_parameters", "_buffers", "_modules", "training"})  # declared by the modules themselves
+
+
+def is_users(thing: Any) -> bool:
+    """True for modules and classes of the user's program, False for libraries and for this package."""
+    name = thing.__module__ if isinstance(thing, type) else thing.__name__
+    module = sys.modules.get(name) if isinstance(thing, type) else thing
+    file = getattr(module, "__file__", None)
+    if file is None:  # a notebook, a REPL, exec; built-in modules have no file either
+        return name == "__main__" or (name not in sys.builtin_module_names and name not in sys.stdlib_module_names)
+    return is_user_file(file) and name.partition(".")[0] not in sys.stdlib_module_names and not _is_library(file)
+
+
+def _is_library(file: str) -> bool:
+    return "site-packages" in file or "dist-packages" in file
+
+
+def _has_attributes(value: Any) -> bool:
+    """True for objects of the user's classes, for modules of networks, and for plain name spaces."""
+    kind = type(value)
+    if isinstance(value, (Tensor, *CONTAINERS)) and not is_users(kind):
+        return False
+    if kind is types.SimpleNamespace or hasattr(value, "_modules") or kind.__name__ in ("ForwardHook", "ForwardPreHook"):
+        return True
+    return any(is_users(base) for base in kind.__mro__[:-1]) or kind.__qualname__ == "Namespace"
+
+
+def _attribute_names(value: Any) -> list[str]:
+    """Instance attributes, slots, and what user's classes define besides methods."""
+    own = list(getattr(value, "__dict__", ()))
+    for base in type(value).__mro__[:-1]:
+        slots = base.__dict__.get("__slots__", ())
+        own += [slots] if isinstance(slots, str) else [s for s in slots if hasattr(value, s)]
+        if is_users(base):
+            own += [name for name, member in vars(base).items() if not callable(member) and not _is_descriptor(member)]
+    return [name for name in dict.fromkeys(own) if not name.startswith("__")]
+
+
+def _is_descriptor(member: Any) -> bool:
+    return hasattr(type(member), "__get__") or isinstance(member, types.MemberDescriptorType)
+
+
+def _parts_of_module(value: Any) -> list[Any]:
+    own = getattr(value, "__dict__", {})
+    tables = ("_modules", "_parameters", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+    return [item for table in tables for item in own.get(table, {}).values()] if "_modules" in own else []
+
+
+def _attribute(value: Any, name: str) -> Any:
+    return getattr(value, name, MISSING)
+
+
+def _count(value: Any) -> int:
+    """How many attributes there are: a new one is noticed by it."""
+    return len(getattr(value, "__dict__", ()))
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _cell_contents(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # an empty cell
+        return MISSING
+
+
+def _defaulted(function: types.FunctionType) -> tuple[str, ...]:
+    count = len(function.__defaults__ or ())
+    return function.__code__.co_varnames[: function.__code__.co_argcount][-count:] if count else ()
+
+
+@functools.lru_cache(maxsize=1024)
+def _nested(code: types.CodeType) -> tuple[types.CodeType, ...]:
+    inner = [each for c in code.co_consts if isinstance(c, types.CodeType) for each in _nested(c)]
+    return (code, *inner)
+
+
+@functools.lru_cache(maxsize=1024)
+def _global_names(code: types.CodeType) -> tuple[str, ...]:
+    """The names of globals that the code, or code nested in it, reads or writes."""
+    kinds = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
+    names = {i.argval for each in _nested(code) for i in dis.get_instructions(each) if i.opname in kinds}
+    return tuple(sorted(names))
+
+
+def _code_storing(name: str, codes: dict[types.CodeType, None]) -> types.CodeType | None:
+    """A code that mentions the attribute, for the place in a message."""
+    return next((code for code in codes if name in code.co_names), None)

@@ -1,0 +1,162 @@
+"""What a recorded call must not have done, looked for when it is over: each a CaptureError that says what to do.
+
+The call itself was an eager call and is done; what is refused is to repeat it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import logging
+import sys
+import time
+import types
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+from ..autograd.grad_mode import is_grad_enabled
+from ..autograd.nodes import AccumulateGrad, PrimitiveNode, Saved
+from ..autograd.nodes import Node as TapeNode
+from ..autograd.tensor import Tensor
+from ..compiler.capture import Root
+from ..compiler.errors import CaptureError
+from ..compiler.origins import is_user_file
+from ..ops.types import get_default_dtype
+
+DONE = "The call itself was done, eagerly."
+_OUTSIDE = {builtins.print: "print()", builtins.input: "input()", builtins.open: "open()"}
+_CLOCKS = (time.time, time.perf_counter, time.monotonic, time.process_time, time.time_ns, time.perf_counter_ns)
+
+
+def refusal(what: str, where: Any, advice: str) -> CaptureError:
+    """The three parts of a message."""
+    return CaptureError(f"{what}\n  {where}\n  {advice} {DONE}")
+
+
+class CallWatch:
+    """Notes calls that speak to the outside world (print, open, logging), and clocks, while a function is recorded."""
+
+    def __init__(self) -> None:
+        self.refused: tuple[str, str] | None = None
+        self.clock = ""
+
+    def __enter__(self) -> CallWatch:
+        self._before = sys.getprofile()
+        if self._before is None:  # a profiler that is at work keeps its place
+            sys.setprofile(self._note)
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._before is None:
+            sys.setprofile(None)
+
+    def _note(self, frame: types.FrameType, event: str, called: Any) -> None:
+        if event == "c_call" and isinstance(called, types.BuiltinFunctionType):
+            if called.__self__ is builtins and called in _OUTSIDE and is_user_file(frame.f_code.co_filename):
+                self._refuse(_OUTSIDE[called], frame)
+            elif called in _CLOCKS and is_user_file(frame.f_code.co_filename):
+                self.clock = _place(frame)
+        elif event == "call" and frame.f_code is _LOG and frame.f_back is not None:
+            self._refuse("logging", _leaving(frame, logging.__file__))
+
+    def _refuse(self, what: str, frame: types.FrameType) -> None:
+        if self.refused is None:
+            self.refused = (what, _place(frame))
+
+    def check(self) -> None:
+        """CaptureError for what later calls would leave out; a warning for a clock, which would stand still."""
+        if self.refused is not None:
+            what, place = self.refused
+            raise refusal(
+                f"{what} inside a compiled function", f"at {place}", "Later calls would skip it: return the values and do it outside."
+            )
+        if self.clock:
+            warnings.warn(
+                f"the clock is read at {self.clock}: later calls of the compiled function keep this time", stacklevel=5
+            )
+
+
+_LOG = logging.Logger._log.__code__
+
+
+def _place(frame: types.FrameType) -> str:
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def _leaving(frame: types.FrameType, file: str) -> types.FrameType:
+    while frame.f_back is not None and frame.f_code.co_filename == file:
+        frame = frame.f_back
+    return frame
+
+
+class ThreadModes:
+    """The switches of this thread that a function might leave changed."""
+
+    def __init__(self) -> None:
+        self.grad_enabled = is_grad_enabled()
+        self.default_dtype = get_default_dtype()
+
+    def hold(self) -> bool:
+        return is_grad_enabled() is self.grad_enabled and get_default_dtype() is self.default_dtype
+
+    def check(self, name: str) -> None:
+        """CaptureError if the call has changed one."""
+        if not self.hold():
+            raise refusal(
+                "the function leaves the grad mode or the default dtype changed",
+                f"in {name}",
+                "Later calls would not change it: use a with block, or set it outside.",
+            )
+
+
+def check_roots(roots: Iterable[Root]) -> None:
+    """CaptureError if the call made a tensor from outside show other memory, or changed whether it requires grad."""
+    for root in roots:
+        array = root.array
+        if array.ndarray is not root.shown:
+            raise refusal(
+                f"{root.node.label} is made to show other memory (.data = ..., an in-place transpose)",
+                f"first read at {root.node.origin}" if str(root.node.origin) else "an argument of the function",
+                "Write into the memory that it has: t.data.copy_(new), or with no_grad(): t.copy_(new).",
+            )
+        if bool(getattr(array, "_requires", False)) != root.leaf_requires:
+            raise refusal(
+                f"requires_grad of {root.node.label} is changed for later calls",
+                "in the function that was recorded",
+                "Set it outside; freezing and unfreezing from outside gives one specialisation each.",
+            )
+
+
+def check_history(outputs: Iterable[Tensor], behind: Iterable[TapeNode]) -> None:
+    """CaptureError if the history of a result is more than derivatives of primitives: hooks, the user's own backward."""
+    for node in behind:
+        hooked = node.tensor_hooks or node.retained or node.pre_hooks or node.post_hooks
+        if hooked or not isinstance(node, (PrimitiveNode, AccumulateGrad)):
+            what = "a hook or retain_grad()" if hooked else f"a backward of its own ({node.title})"
+            raise refusal(
+                f"the history of a result has {what}",
+                f"made at {node.origin}",
+                "Call backward() inside the compiled function: compile the whole training step.",
+            )
+        if isinstance(node, PrimitiveNode):
+            for kept in node.known.values():
+                if isinstance(kept, Saved) and kept.version != kept.tensor.buffer.version:
+                    raise refusal(
+                        "one of the variables needed for gradient computation has been modified by an inplace operation",
+                        f"used at {node.origin}",
+                        "Its backward() would fail: clone() the tensor before it is modified.",
+                    )
+
+
+def check_gradients(slots: Iterable[Any], roots: Iterable[Root]) -> None:
+    """CaptureError if a new gradient shares memory with a tensor from outside or with another gradient."""
+    taken = {id(root.array.buffer.whole) for root in roots}
+    for slot in slots:
+        memory = id(slot.after.buffer.whole)
+        if memory in taken or slot.after.steps:
+            raise refusal(
+                "a gradient is assigned that shares memory with another tensor",
+                f"the .grad of {slot.tensor.label or 'a tensor'}",
+                "Assign a clone() of it.",
+            )
+        taken.add(memory)

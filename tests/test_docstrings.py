@@ -1,0 +1,55 @@
+"""Every example in a docstring does what it shows: one test for each module that has any."""
+
+import doctest
+import importlib
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+import tracegrad
+
+ROOT = Path(tracegrad.__file__).parent
+# Below the package's folder in the checkout, but no part of the package.
+OUTSIDE = {"tests", "examples", "benchmarks", "docs", "build", "dist"}
+
+
+def modules(folder=ROOT, prefix="tracegrad."):
+    """The dotted names of the package and all its modules; `templates`, a folder without Python, has none."""
+    for found in pkgutil.iter_modules([str(folder)], prefix):
+        name = found.name.rpartition(".")[2]
+        if folder == ROOT and name in OUTSIDE:
+            continue
+        yield found.name
+        if found.ispkg:
+            yield from modules(folder / name, f"{found.name}.")
+
+
+def examples(name):
+    """The docstrings with examples of one module."""
+    module = importlib.import_module(name)
+    return [test for test in doctest.DocTestFinder().find(module, name) if test.examples]
+
+
+# The text decides which modules are tested, so that collecting the tests imports nothing.
+def has_prompt(name):
+    parts = name.split(".")[1:]
+    file = ROOT.joinpath(*parts)
+    path = file / "__init__.py" if file.is_dir() else file.with_suffix(".py")
+    return ">>> " in path.read_text(encoding="utf-8")
+
+
+NAMES = [name for name in ("tracegrad", *modules()) if has_prompt(name)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_examples_hold(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRACEGRAD_CACHE_DIR", str(tmp_path))  # an example that compiles leaves nothing behind
+    tracegrad.manual_seed(0)
+    report = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    tests = examples(name)
+    assert tests, f"{name} shows >>> outside of a docstring"
+    for test in tests:
+        runner.run(test, out=report.append)
+    assert runner.failures == 0, "".join(report)
