@@ -42,6 +42,10 @@ LONGEST_BLOCK = 1024
 ROWS_WORTH_PACKING = 64
 #: With this many columns, each element of A is read often enough that packing A pays where its rows are not contiguous.
 COLUMNS_WORTH_PACKING = 128
+#: Results from this size on are walked through row by row, so that each memory page is visited once, if the packed B
+#: then stays in L2.
+LARGE_RESULT = 256 * 1024
+HALF_L2 = 512 * 1024
 #: Rows of A that are a multiple of this apart fall into one set of the L1 cache and evict each other.
 WAY_BYTES = 4096
 #: A packed panel longer than this is read from L2 by each tile, eight rows ahead of their use.
@@ -86,6 +90,7 @@ class _Tiling:
     columns: int
     block: int
     blocked: bool
+    panels_first: bool
     packing: str
     rows_packed: bool
     panel_bytes: int
@@ -109,6 +114,9 @@ def _tiling(kernel: DotKernel) -> _Tiling:
     panel_row = _panel_row_bytes(columns, item)
     whole_tiles = columns * item % panel_row == 0
     packing = _packing(b, may_read_in_place=whole_tiles and blocks == 1 and rows <= ROWS_WORTH_PACKING)
+    panels_bytes = kernel.k * -(-columns * item // panel_row) * panel_row
+    large = rows * columns * item >= LARGE_RESULT and panels_bytes <= HALF_L2
+    panels_first = large and blocks == 1 and packing != "none"
     conflicts = a.row_stride * item % WAY_BYTES == 0 and rows > 1
     rows_packed = columns >= COLUMNS_WORTH_PACKING and (a.column_stride != 1 or conflicts)
     return _Tiling(
@@ -120,9 +128,10 @@ def _tiling(kernel: DotKernel) -> _Tiling:
         columns=columns,
         block=block,
         blocked=blocks > 1,
+        panels_first=panels_first,
         packing=packing,
         rows_packed=rows_packed,
-        panel_bytes=0 if packing == "none" else block * panel_row,
+        panel_bytes=0 if packing == "none" else panels_bytes if panels_first else block * panel_row,
         sums_bytes=rows * -(-columns * item // panel_row) * panel_row if blocks > 1 else 0,
         # The last tile may lack almost all of its rows.
         packed_bytes=(rows + MOST_TILE_ROWS) * block * item if rows_packed else 0,
@@ -198,6 +207,7 @@ def _tiled_record(kernel: DotKernel, tiling: _Tiling) -> TiledDot:
         broadcast=_broadcast_operand(kernel, tiling),
         vectors=_vector_operand(kernel, tiling),
         blocked=blocked,
+        panels_first=tiling.panels_first,
         block=tiling.block,
         depth="depth" if blocked else str(kernel.k),
         depth_parameter="long depth, " if blocked else "",
