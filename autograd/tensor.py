@@ -25,7 +25,7 @@ from .handles import RemovableHandle
 from .nodes import NO_EDGE, AccumulateGrad, Edge, Node
 from .reverse import backward
 from .tape import Tape
-from .watch import changes, set_watcher, watcher
+from .watch import changes, declare_alias, declare_flag, set_watcher, watcher
 
 _OPERANDS = (Array, bool, int, float, np.generic)
 
@@ -121,8 +121,9 @@ class Tensor(Exchange, Array):
                 "Convert it first, e.g. with .float()."
             )
         if self.is_leaf and self._requires != bool(requires_grad):
-            changes.count += 1
+            declare_flag(self)
             self._requires = bool(requires_grad)
+            changes.count += 1
         return self
 
     @property
@@ -190,6 +191,7 @@ class Tensor(Exchange, Array):
 
     def detach(self) -> Tensor:
         """The same memory without a history; writes to either are seen, and counted, by both."""
+        declare_alias(self)
         alias = make(self.ndarray, self.buffer, self.steps)
         alias.label = self.label
         if self.requires_grad:
@@ -199,17 +201,19 @@ class Tensor(Exchange, Array):
     @property
     def data(self) -> Tensor:
         """The same memory without a history and without the version check: writes through it are not noticed."""
+        declare_alias(self)
         alias = make(self.ndarray, Buffer(self.buffer.whole), self.steps)
         alias.label = self.label
         return alias
 
     @data.setter
     def data(self, new: Tensor) -> None:
-        changes.count += 1
+        declare_alias(self)
         self.ndarray, self.steps = new.ndarray, new.steps
         version = self.buffer.version
         self.buffer = Buffer(new.buffer.whole)
         self.buffer.version = version
+        changes.count += 1
 
     # ---------------------------------------------------------------------------------------------------- gradients
 

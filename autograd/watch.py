@@ -42,6 +42,12 @@ class Watcher(Protocol):
     def transient_because(self, reason: str) -> None:
         """This call does something only once (it makes an optimizer's state): nothing to replay, record the next."""
 
+    def aliased(self, tensor: Any) -> None:
+        """Another tensor that shows `tensor`'s memory is about to be made, outside of the operations."""
+
+    def flag_written(self, tensor: Any) -> None:
+        """``tensor.requires_grad`` is about to change."""
+
     def forbid(self, what: str, instead: str) -> None:
         """The function does something that a recording cannot repeat; raises."""
 
@@ -116,6 +122,18 @@ def forbid(what: str, instead: str) -> None:
     """Refuse `what` while a function is recorded: a later call would not do it again. `instead` is the advice."""
     if _local.watcher is not None:
         _local.watcher.forbid(what, instead)
+
+
+def declare_alias(tensor: Any) -> None:
+    """Say that `tensor` gets an alias (``detach()``, ``.data``), so that a recording meets the tensor itself first."""
+    if _local.watcher is not None:
+        _local.watcher.aliased(tensor)
+
+
+def declare_flag(tensor: Any) -> None:
+    """Say that ``tensor.requires_grad`` is about to change."""
+    if _local.watcher is not None:
+        _local.watcher.flag_written(tensor)
 
 
 def declare_set(describe: str, get: Callable[[], Any], value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..autograd.tensor import Tensor
 from ..runtime.program import address_of
 from .binding import Binding
 from .recording import Recording
-from .memory import memory_of
+from .memory import hooks_on, memory_of, owner_of
 from .structure import Path, at, leaves, skeleton
 
 Args = tuple[Any, ...]
@@ -19,20 +20,28 @@ Kwargs = dict[str, Any]
 
 
 class TensorArgument:
-    """What a tensor argument must be like, and its place in the table (None if the program does not read it)."""
+    """What a tensor argument must be like, and its place in the table (None if the program does not read it).
 
-    __slots__ = ("layout", "requires_grad", "slot")
+    `only` is the one tensor that it may be, where the function knows it under another name as well.
+    """
 
-    def __init__(self, tensor: Tensor, slot: int | None) -> None:
+    __slots__ = ("hooks", "layout", "leaf", "only", "requires_grad", "slot")
+
+    def __init__(self, tensor: Tensor, slot: int | None, captured: bool) -> None:
+        self.only = tensor if captured else None
         self.layout = memory_of(tensor)[1]
         self.requires_grad = tensor.requires_grad
+        self.leaf = tensor.is_leaf
+        self.hooks = hooks_on(tensor)
         self.slot = slot
 
     def fits(self, tensor: Any) -> bool:
         return (
             isinstance(tensor, Tensor)
             and memory_of(tensor)[1] is self.layout
+            and (self.only is None or tensor is self.only)
             and tensor.requires_grad is self.requires_grad
+            and (not self.requires_grad or (tensor.is_leaf is self.leaf and hooks_on(tensor) == self.hooks))
         )
 
 
@@ -42,17 +51,21 @@ class Arguments:
     def __init__(self, recording: Recording, binding: Binding, args: Args, kwargs: Kwargs) -> None:
         self._binding = binding
         self._skeleton = skeleton((args, kwargs))
+        captures = recording.surroundings.captures
         slots = {path: binding.slot_of.get(root.node.label) for path, root in recording.arguments}
         self._specs: list[tuple[Path, Any]] = [
-            (path, TensorArgument(leaf, slots.get(path)) if isinstance(leaf, Tensor) else leaf)
+            (path, TensorArgument(leaf, slots.get(path), captures(leaf)) if isinstance(leaf, Tensor) else leaf)
             for path, leaf in leaves((args, kwargs))
         ]
         # The common call: tensors only, by position. It needs no walk over trees.
         simple = not kwargs and all(isinstance(spec, TensorArgument) and len(path) == 2 for path, spec in self._specs)
         self._simple = [spec for _, spec in self._specs] if simple else None
-        self._aliases = _alias_pattern(args, kwargs)
-        # Which arguments share memory matters where something is written, or where the recording saw them share it.
-        self._alias_free = self._aliases is None and not any(root.region.written for _, root in recording.arguments)
+        self._captured = _captured_memories(recording)
+        self._aliases = self._alias_pattern(args, kwargs)
+        # Which arguments share memory matters where something is written or differentiated, or where they did share it.
+        self._alias_free = self._aliases is None and not (
+            self._captured or any(root.region.written or root.requires_grad for _, root in recording.arguments)
+        )
 
     def fit(self, args: Args, kwargs: Kwargs) -> bool:
         """True if these are arguments of the recorded kind: types, shapes, flags, and plain values that are equal."""
@@ -66,7 +79,7 @@ class Arguments:
             return False
         elif not all(_fits(spec, at((args, kwargs), path)) for path, spec in self._specs):
             return False
-        return self._alias_free or bool(_alias_pattern(args, kwargs) == self._aliases)
+        return self._alias_free or bool(self._alias_pattern(args, kwargs) == self._aliases)
 
     def point(self, args: Args, kwargs: Kwargs) -> list[np.ndarray]:
         """Fill the table; returns the arrays that must stay alive during the call."""
@@ -76,7 +89,7 @@ class Arguments:
             if spec.slot is not None:
                 values, layout, address = memory_of(tensor)
                 if not layout.contiguous:
-                    values = np.ascontiguousarray(values)
+                    values = np.array(values, order="C")
                     address = address_of(values)
                 kept.append(values)
                 set_address(spec.slot, address)
@@ -89,18 +102,46 @@ class Arguments:
         return ((at(tree, path), spec) for path, spec in self._specs if isinstance(spec, TensorArgument))
 
 
+    def _alias_pattern(self, args: Args, kwargs: Kwargs) -> Any:
+        """Which tensor arguments share memory with each other or with a captured tensor: None if none do."""
+        plain = not kwargs and all(type(a) is Tensor for a in args)
+        tensors = list(args) if plain else [t for _, t in leaves((args, kwargs)) if isinstance(t, Tensor)]
+        memories = [owner_of(t.buffer.whole) for t in tensors]
+        if len(set(memories)) == len(memories) and self._captured.isdisjoint(memories):
+            return None
+        pattern = tuple(m if m in self._captured else memories.index(m) for m in memories)
+        return pattern, tuple(_offset(t, tensors) for t in tensors)
+
+
+def _offset(tensor: Tensor, tensors: list[Tensor]) -> Any:
+    """Where in its memory a tensor lies; None if it lies beside all others, so that it may be anywhere."""
+    inside = any(
+        other is not tensor
+        and other.buffer.whole is tensor.buffer.whole
+        and other.steps[: len(tensor.steps)] == tensor.steps[: len(other.steps)]
+        for other in tensors
+    )
+    return tensor.steps if inside else None
+
+
+def _captured_memories(recording: Recording) -> set[int]:
+    """Captured memory that arguments must not share unnoticed: all of it if anything is written, else none."""
+    roots = recording.recorder.roots
+    if not recording.grads and not any(root.region.written for root in roots):
+        return set()
+    arguments = {id(root) for _, root in recording.arguments}
+    return {owner_of(root.array.buffer.whole) for root in roots if id(root) not in arguments}
+
+
+_COMPARED = (bool, int, float, complex, str, bytes, np.generic, slice, range, MethodType)
+
+
 def _fits(spec: Any, value: Any) -> bool:
     if isinstance(spec, TensorArgument):
         return spec.fits(value)
-    plain = isinstance(value, (bool, int, float, str))
-    return value is spec or (plain and type(value) is type(spec) and bool(value == spec))
-
-
-def _alias_pattern(args: Args, kwargs: Kwargs) -> Any:
-    """Which tensor arguments share memory: None if none do, else the first position of each memory."""
-    plain = not kwargs and all(type(a) is Tensor for a in args)
-    tensors = args if plain else [t for _, t in leaves((args, kwargs)) if isinstance(t, Tensor)]
-    memories = [id(t.buffer.whole) for t in tensors]
-    if len(set(memories)) == len(memories):
-        return None
-    return tuple(memories.index(m) for m in memories)
+    if value is spec:
+        return True
+    if type(value) is not type(spec) or not isinstance(value, _COMPARED):
+        return False
+    # By their text floats are equal that are the same number: nan is itself, 0.0 is not -0.0.
+    return repr(value) == repr(spec) if isinstance(value, (float, complex, np.generic)) else bool(value == spec)

@@ -11,6 +11,10 @@ from ..runtime.program import SlotTable, address_of, allocate
 ARENA, DETAIL, FIRST = 0, 1, 2  # the fixed slots of the table; graph inputs follow, then results
 
 
+class CheckFailed(IndexError):
+    """A check in C has failed before anything was written."""
+
+
 class Binding:
     """One table for one program; who fills and runs it holds a lock meanwhile."""
 
@@ -42,11 +46,11 @@ class Binding:
         return tensor
 
     def run(self) -> None:
-        """Call C. IndexError for an index out of range; then nothing was written."""
+        """Call C. CheckFailed (an IndexError) for an index out of range; then nothing was written."""
         code = self._call(self._pointer)
         if code:
             check = self.checks[code - 1]
-            raise IndexError(
+            raise CheckFailed(
                 f"index {int(self._detail[0])} is out of bounds for dimension {check.axis} with size {check.size}\n"
                 f"  at {check.origin}\n  Nothing was changed by this call; pass indices within the size."
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import threading
 import warnings
@@ -13,8 +14,10 @@ from ..autograd.watch import watcher
 from ..compiler.errors import CompilerError
 from ..compiler.graph import Graph
 from ..compiler.schedule.schedule import Schedule
-from ..runtime.errors import ToolchainMissing
+from ..runtime.errors import RuntimeFault, ToolchainMissing
+from .binding import CheckFailed
 from .recording import Recording
+from .refusals import DONE, refusal
 from .specialisation import Specialisation
 
 LIMIT = 32
@@ -29,27 +32,52 @@ class CompiledFunction:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function, updated=())
+        self.__name__ = _name_of(function)
         self.function = function
         self.specialisations: list[Specialisation] = []
         self._lock = threading.Lock()
         self._eager_only = False
+        self._once = 0  # calls in a row that did something which later calls were thought not to do
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if watcher() is not None or self._eager_only:
             return self.function(*args, **kwargs)  # inside another recording: becomes part of it
         for i, specialisation in enumerate(self.specialisations):
-            if specialisation.matches(args, kwargs):
-                if i:
-                    self._to_front(specialisation)
-                return specialisation.call(args, kwargs)
-        return self._record(args, kwargs)
+            with specialisation.lock:
+                if not specialisation.matches(args, kwargs):
+                    continue
+                try:
+                    result = specialisation.call(args, kwargs)
+                except CheckFailed:
+                    break
+            if i:
+                self._to_front(specialisation)
+            return result
+        else:
+            return self._record(args, kwargs)
+        # Nothing was written yet: the function itself gives the eager error, at the eager place, in the eager state.
+        return self.function(*args, **kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
+    def __getattr__(self, name: str) -> Any:
+        """What a compiled module is asked for besides calls: parameters(), train(), state_dict(), submodules."""
+        if name.startswith("__") or "function" not in self.__dict__:
+            raise AttributeError(name)
+        return getattr(self.function, name)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> CompiledFunction:
+        """A copy of the function, yet to be recorded: programs are bound to the tensors that they were made for."""
+        return CompiledFunction(copy.deepcopy(self.function, memo))
+
+    def __reduce__(self) -> Any:
+        return CompiledFunction, (self.function,)
+
     def _to_front(self, specialisation: Specialisation) -> None:
-        rest = [s for s in self.specialisations if s is not specialisation]
-        self.specialisations = [specialisation, *rest]
+        with self._lock:
+            rest = [s for s in self.specialisations if s is not specialisation]
+            self.specialisations = [specialisation, *rest]
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if len(self.specialisations) >= LIMIT:
@@ -63,15 +91,22 @@ class CompiledFunction:
         result = recording.run(self.function, args, kwargs)
         if not recording.transient:
             self._compile(recording, args, kwargs)
+        self._once = self._once + 1 if recording.transient else 0
+        if self._once >= LIMIT:
+            raise refusal(recording.transient, f"in {self.__name__}, at each call", "Do this outside.")
         return result
 
     def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Build the program. The call itself is done by now: an error says so."""
         try:
             specialisation = Specialisation(recording, args, kwargs)
         except ToolchainMissing as missing:
-            warnings.warn(f"{self.__name__} runs eagerly: {missing}", RuntimeWarning, stacklevel=4)
+            what = str(missing).partition("\n")[0]
+            warnings.warn(f"{self.__name__} runs eagerly: {what}", RuntimeWarning, stacklevel=4)
             self._eager_only = True
             return
+        except (RuntimeFault, OSError) as error:
+            raise type(error)(f"{error}\n  {DONE}") from error
         with self._lock:
             self.specialisations = [specialisation, *self.specialisations]
 
@@ -112,6 +147,11 @@ class CompiledFunction:
 
     def __repr__(self) -> str:
         return f"<compiled {self.__name__}, {len(self.specialisations)} specialisations>"
+
+
+def _name_of(function: Any) -> str:
+    inner = function.func if isinstance(function, functools.partial) else function
+    return str(getattr(inner, "__name__", type(inner).__name__))
 
 
 def compile(function: Callable[..., Any] | None = None, **options: Any) -> Any:

@@ -15,8 +15,8 @@ from .recording import GradSlot, Recording
 from .structure import Path, at
 
 # References that are there when nobody but the tensor holds its gradient. To the gradient: the tensor, `bound`, the
-# local variable, the argument of getrefcount. To its memory: gradient, its buffer, the argument.
-GRADIENT_REFERENCES, MEMORY_REFERENCES = 4, 3
+# local variable, the argument of getrefcount. To its memory: gradient, its buffer, `memory`, the argument.
+GRADIENT_REFERENCES, MEMORY_REFERENCES = 4, 4
 
 
 class GradOutput:
@@ -29,19 +29,32 @@ class GradOutput:
         self._path = path
         self._always_new = always_new  # the old gradient is an input of the same call
         self._bound: Tensor | None = None
+        self._memory: np.ndarray | None = None  # of `bound`, what the table points to
 
-    def prepare(self, call_arguments: Any, binding: Binding) -> None:
-        """See to it that the tensor has a gradient of its own memory, and that the table points to it."""
-        tensor = self._tensor if self._path is None else at(call_arguments, self._path)
-        grad = tensor._grad
-        if grad is not None and grad is self._bound and not self._always_new:
+    def of(self, call_arguments: Any) -> Tensor:
+        """The tensor whose gradient this is in a call with these arguments."""
+        found: Tensor = self._tensor if self._path is None else at(call_arguments, self._path)
+        return found
+
+    def prepare(self, call_arguments: Any, binding: Binding) -> Tensor | None:
+        """Point the table to memory for the gradient: the old one's (None is returned), or a new one, to be stored."""
+        grad = self.of(call_arguments)._grad
+        if grad is not None and grad is self._bound and grad.ndarray is self._memory and not self._always_new:
             if sys.getrefcount(grad) == GRADIENT_REFERENCES and sys.getrefcount(grad.ndarray) == MEMORY_REFERENCES:
-                grad.buffer.version += 1
-                return
+                return None
         fresh = make(np.empty(self._type.shape, self._type.dtype.numpy))
+        self._bound, self._memory = fresh, fresh.ndarray
         binding.point(self._slot, fresh.ndarray)
-        tensor._grad = self._bound = fresh
-        changes.count += 1
+        return fresh
+
+    def store(self, fresh: Tensor | None, call_arguments: Any) -> None:
+        """After the call: the gradient is there."""
+        if fresh is None:
+            assert self._bound is not None
+            self._bound.buffer.version += 1
+        else:
+            self.of(call_arguments)._grad = fresh
+            changes.count += 1
 
 
 class Grads:
@@ -66,13 +79,14 @@ class Grads:
     def __len__(self) -> int:
         return len(self._outputs)
 
-    def prepare(self, call_arguments: Any) -> None:
-        """Before the call: memory for every new gradient."""
-        for output in self._outputs:
-            output.prepare(call_arguments, self._binding)
+    def prepare(self, call_arguments: Any) -> list[Tensor | None]:
+        """Before the call: memory for every new gradient. Nothing that the user sees changes yet."""
+        return [output.prepare(call_arguments, self._binding) for output in self._outputs]
 
-    def clear(self, call_arguments: Any) -> None:
-        """After the call: None where the function left None."""
+    def store(self, fresh: list[Tensor | None], call_arguments: Any) -> None:
+        """After the call: new gradients where they belong, None where the function left None."""
+        for output, gradient in zip(self._outputs, fresh, strict=True):
+            output.store(gradient, call_arguments)
         for tensor, path in self._to_none:
             target = tensor if path is None else at(call_arguments, path)
             if target._grad is not None:

@@ -1,4 +1,4 @@
-"""A tensor's memory as compiled calls see it: layout and address, found once for each numpy array."""
+"""A tensor as compiled calls see it: layout and address, found once for each numpy array; owner; hooks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ class Layout(NamedTuple):
 
     shape: tuple[int, ...]
     dtype: np.dtype
-    contiguous: bool
+    contiguous: bool  # and aligned
+    writeable: bool
 
 
 _layouts: dict[Layout, Layout] = {}
@@ -29,6 +30,21 @@ def memory_of(tensor: Tensor) -> Memory:
     if known is not None and known[0] is tensor.ndarray:
         return known
     array = tensor.ndarray
-    layout = Layout(array.shape, array.dtype, array.flags.c_contiguous)
+    flags = array.flags
+    layout = Layout(array.shape, array.dtype, flags.c_contiguous and flags.aligned, flags.writeable)
     tensor.memory = found = (array, _layouts.setdefault(layout, layout), address_of(array))
     return found
+
+
+def owner_of(array: np.ndarray) -> int:
+    """The identity of the object that owns the memory: equal for arrays that may overlap."""
+    owner: object = array
+    while isinstance(owner, np.ndarray) and owner.base is not None:
+        owner = owner.base
+    return id(owner)
+
+
+def hooks_on(tensor: Tensor) -> tuple[int, ...]:
+    """The hooks of a leaf, by number."""
+    own = tensor.__dict__
+    return (*own.get("_leaf_hooks", ()), *own.get("_post_accumulate_hooks", ()))

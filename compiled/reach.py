@@ -25,9 +25,9 @@ Place = tuple[str, types.CodeType | None, Get]
 
 
 class Reach:
-    """All places that `roots` lead to. `names` are the attributes that the code found on the way mentions."""
+    """All places that a function and its arguments lead to. `names` are the attributes that the code found on the way mentions."""
 
-    def __init__(self, roots: list[Any]) -> None:
+    def __init__(self, function: Any, arguments: list[Any]) -> None:
         self.names: set[str] = set()
         self.objects: dict[int, Any] = {}  # everything met, kept alive so that the ids stay taken
         self._codes: dict[types.CodeType, None] = {}
@@ -36,7 +36,9 @@ class Reach:
         while known != len(self.names):  # new code names more attributes, behind which there may be more code
             known = len(self.names)
             self.objects, self.places = {}, []
-            self._walk(roots)
+            self._walk([function])
+            self.by_function = frozenset(self.objects)  # found without the arguments
+            self._walk(arguments)
 
     def _walk(self, roots: list[Any]) -> None:
         stack = list(roots)
@@ -77,9 +79,12 @@ class Reach:
             return [value.__func__]
         if isinstance(value, Tensor):
             return [value.__dict__.get("_leaf_hooks"), value.__dict__.get("_post_accumulate_hooks")]
-        inner = [getattr(value, "__wrapped__", None)] if not isinstance(value, types.ModuleType) else []
+        own = getattr(value, "__dict__", {})
+        if "param_groups" in own:
+            return [p for group in own["param_groups"] for p in group["params"]]
+        inner = [own.get("__wrapped__")]
         if _has_attributes(value):
-            inner += [*_parts_of_module(value), *self._methods(type(value)), getattr(value, "hook", None)]
+            inner += [*_parts_of_module(value), *self._methods(type(value)), own.get("hook")]
         return inner
 
     # -------------------------------------------------------------------------------------------------------- places
@@ -100,13 +105,13 @@ class Reach:
             yield name, code, functools.partial(_itself, value)
         for name, value in (function.__kwdefaults__ or {}).items():
             yield name, code, functools.partial(_itself, value)
-        if vars(function):
+        if vars(function) or any(_stores_attributes(each) for each in self._codes):
             yield from self._attributes(function, list(vars(function)))
 
     def _attributes(self, value: Any, names: list[str]) -> Iterator[Place]:
         kind = value.__name__ if isinstance(value, (type, types.ModuleType, types.FunctionType)) else type(value).__name__
         for name in names:
-            if name in self.names and name not in _DECLARED and not name.startswith("__"):
+            if (name in self.names or name == "forward") and name not in _DECLARED and not name.startswith("__"):
                 yield f"{kind}.{name}", _code_storing(name, self._codes), functools.partial(_attribute, value, name)
         if not isinstance(value, types.ModuleType):
             yield f"the attributes of {kind}", None, functools.partial(_count, value)
@@ -210,6 +215,11 @@ def _global_names(code: types.CodeType) -> tuple[str, ...]:
     kinds = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
     names = {i.argval for each in _nested(code) for i in dis.get_instructions(each) if i.opname in kinds}
     return tuple(sorted(names))
+
+
+@functools.lru_cache(maxsize=1024)
+def _stores_attributes(code: types.CodeType) -> bool:
+    return any(i.opname == "STORE_ATTR" for i in dis.get_instructions(code))
 
 
 def _code_storing(name: str, codes: dict[types.CodeType, None]) -> types.CodeType | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import inspect
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,7 +29,7 @@ from ..compiler.origins import Whereabouts
 from ..ops.core import interpreting
 from ..ops.pointwise import cast
 from ..ops.types import float64
-from .refusals import CallWatch, ThreadModes, check_gradients, check_roots, refusal
+from .refusals import DONE, CallWatch, ThreadModes, check_gradients, check_roots, refusal
 from .structure import Path, leaves
 from .surroundings import Surroundings
 
@@ -44,7 +44,10 @@ class Guard:
     place: str
 
     def holds(self) -> bool:
-        now = self.get()
+        try:
+            now = self.get()
+        except (AttributeError, KeyError, IndexError, TypeError):  # what it looked at is gone
+            return False
         return now is self.value or (type(now) is type(self.value) and _plain(now) and now == self.value)
 
 
@@ -85,6 +88,7 @@ class Recording:
     result: Any = None
     modes: ThreadModes = field(default_factory=ThreadModes)
     transient: str = ""
+    flag_changed: str = ""  # where requires_grad of a tensor from outside was set
     own: dict[int, weakref.ref[Tensor]] = field(default_factory=dict)  # tensors made during the call
     _calls: CallWatch = field(default_factory=CallWatch)
 
@@ -122,8 +126,19 @@ class Recording:
         self._calls.check()
         self.modes.check(self.name)
         check_roots(self.recorder.roots)
+        self._check_origins_of_numbers()
         check_gradients(self.fresh_grads(), self.recorder.roots)
         self.surroundings.refuse_side_effects()
+
+    def _check_origins_of_numbers(self) -> None:
+        """Whatever way they came: numbers that entered during the call would be the same at each later call."""
+        for root in self.recorder.roots:
+            if isinstance(root.array, Tensor) and self.is_own(root.array):
+                raise refusal(
+                    "a tensor is made from numbers that are not part of the recording (numpy, a copied or loaded tensor)",
+                    f"used at {root.node.origin}",
+                    "Make it outside, or by tensor operations such as clone().",
+                )
 
     def _add_arguments(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         names = _argument_names(function, args)
@@ -173,7 +188,17 @@ class Recording:
         if id(tensor) not in self.grads and not self.is_own(tensor):
             self.grads[id(tensor)] = GradSlot(tensor, tensor._grad, read_first=False)
 
+    def aliased(self, tensor: Tensor) -> None:
+        self.recorder.node(tensor)
+
+    def flag_written(self, tensor: Tensor) -> None:
+        if not self.is_own(tensor):
+            self.recorder.node(tensor)
+            self.flag_changed = str(self.origin())
+
     def forbid(self, what: str, instead: str) -> None:
+        if self.transient:
+            return  # this call is not repeated anyway
         self.recorder.refuse(
             f"{what} inside a compiled function\n  at {self.recorder.whereabouts.now()}\n  Later calls would not do it again. {instead}"
         )
@@ -200,30 +225,13 @@ class Recording:
 
     # ------------------------------------------------------------------------------------------------------ outcome
 
-    def outputs(self) -> list[Tensor]:
-        """The tensors that the function returned, each once."""
-        return list({id(t): t for _, t in leaves(self.result) if isinstance(t, Tensor)}.values())
-
-    def fresh_outputs(self) -> list[Tensor]:
-        """Those of them that are not arguments or captured tensors."""
-        return [t for t in self.outputs() if not self.is_root(t)]
-
-    def result_name(self, tensor: Tensor) -> str:
-        """What the graph calls a returned tensor: ``result``, or ``result_0`` and so on after its place."""
-        path = next(path for path, leaf in leaves(self.result) if leaf is tensor)
-        return "_".join(("result", *map(str, path)))
-
-    def is_root(self, tensor: Tensor) -> bool:
-        """True if `tensor` is an argument or captured tensor itself (results keep its identity)."""
-        return any(root.array is tensor for root in self.recorder.roots)
-
     def fresh_grads(self) -> list[GradSlot]:
         """The slots that hold a new gradient after the call."""
         return [s for s in self.grads.values() if s.after is not None and s.after is not s.before]
 
-    def graph(self) -> Graph:
+    def graph(self, returned: Iterable[tuple[str, Tensor]]) -> Graph:
         """Everything the call computed for the world outside: results, new gradients, writes to roots."""
-        results = [Result(self.result_name(t), self.recorder.node(t)) for t in self.fresh_outputs()]
+        results = [Result(name, self.recorder.node(tensor)) for name, tensor in returned]
         for slot in self.fresh_grads():
             assert slot.after is not None
             results.append(Result(f"{self._name_of(slot.tensor)}_grad", self.recorder.node(slot.after)))
@@ -240,10 +248,11 @@ class Recording:
                 return root.node.label
         return tensor.label or "tensor"
 
-    def refuse_leaks(self) -> None:
+    def refuse_leaks(self, returned: list[Tensor]) -> None:
         """CaptureError if a tensor made during the call outlives it in a place that a replay would not fill."""
-        known = self.outputs() + [s.after for s in self.grads.values() if s.after is not None]
-        allowed = {id(t) for t in known} | _kept_by_tape(known)
+        known = returned + [s.after for s in self.grads.values() if s.after is not None]
+        known += [t for _, t in leaves(self.result) if isinstance(t, Tensor)]
+        allowed = {id(t) for t in known} | {id(t.base) for t in known} | _kept_by_tape(known)
         self.recorder.forget_values()
         leaked = self._alive_except(allowed)
         if leaked:
@@ -254,8 +263,14 @@ class Recording:
             raise CaptureError(
                 "a tensor that the function made is kept outside of it (in a list, an attribute or a global)\n"
                 f"  made at {node.origin}\n"
-                "  A compiled step gives back what it returns: return the tensor and store it outside."
+                f"  A compiled step gives back what it returns: return the tensor and store it outside. {DONE}"
             )
+
+    def let_go(self) -> None:
+        """Forget the recorded call's own results and gradients, so that only the user keeps them alive."""
+        self.result = None
+        self.grads.clear()
+        self.surroundings.let_go()
 
     def _alive_except(self, allowed: set[int]) -> list[Tensor]:
         alive = [t for t in (ref() for ref in self.own.values()) if t is not None]
@@ -302,21 +317,24 @@ def _is_filled(cell: Any) -> bool:
 
 def is_spent(node: TapeNode) -> bool:
     """True if a backward pass has already used up the graph behind `node`."""
-    return any(isinstance(n, PrimitiveNode) and n.released for n in _graph_behind([node]))
+    return any(isinstance(n, PrimitiveNode) and n.released for n in graph_behind([node]))
 
 
 def _kept_by_tape(tensors: list[Tensor]) -> set[int]:
     """Tensors that live because the graph of a result still needs them."""
-    behind = _graph_behind([t.grad_fn for t in tensors if t.grad_fn is not None])
+    behind = graph_behind(t.grad_fn for t in tensors)
     saving = [node for node in behind if isinstance(node, PrimitiveNode)]
     return {id(v.tensor) for node in saving for v in node.known.values() if isinstance(v, Saved)}
 
 
-def _graph_behind(nodes: list[TapeNode]) -> set[TapeNode]:
-    seen, stack = set(nodes), list(nodes)
+def graph_behind(nodes: Iterable[TapeNode | None], stop: Iterable[TapeNode | None] = ()) -> set[TapeNode]:
+    """All nodes that a gradient which starts at `nodes` reaches, without `stop` and what lies behind it only."""
+    seen = {node for node in nodes if node is not None}
+    ended = set(stop)
+    stack = list(seen)
     while stack:
         for edge in stack.pop().edges:
-            if edge.node is not None and edge.node not in seen:
+            if edge.node is not None and edge.node not in seen and edge.node not in ended:
                 seen.add(edge.node)
                 stack.append(edge.node)
-    return seen
+    return seen - ended

@@ -17,7 +17,6 @@ from typing import Any
 from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.nodes import AccumulateGrad, PrimitiveNode, Saved
 from ..autograd.nodes import Node as TapeNode
-from ..autograd.tensor import Tensor
 from ..compiler.capture import Root
 from ..compiler.errors import CaptureError
 from ..compiler.origins import is_user_file
@@ -127,7 +126,7 @@ def check_roots(roots: Iterable[Root]) -> None:
             )
 
 
-def check_history(outputs: Iterable[Tensor], behind: Iterable[TapeNode]) -> None:
+def check_history(behind: Iterable[TapeNode]) -> None:
     """CaptureError if the history of a result is more than derivatives of primitives: hooks, the user's own backward."""
     for node in behind:
         hooked = node.tensor_hooks or node.retained or node.pre_hooks or node.post_hooks

@@ -1,23 +1,36 @@
-"""What a call returns: the recorded result's structure, with new tensors or the very arguments in their places."""
+"""What a call returns: the recorded result's structure, with tensors of this call in their places.
+
+A returned tensor is the very object that it was (an argument, a captured tensor, a gradient), or a view of such memory,
+taken anew, or new. New tensors that share memory share it again: the graph gives their whole, and they are views of it.
+"""
 
 from __future__ import annotations
 
+import enum
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
-from ..autograd.nodes import SECOND_BACKWARD
+from ..autograd.nodes import SECOND_BACKWARD, Edge
 from ..autograd.nodes import Node as TapeNode
-from ..autograd.tensor import Tensor
+from ..autograd.tensor import Tensor, make
+from ..ops.core import Step
+from ..ops.types import DType
+from ..ops.views import replay
 from .recording import Recording, is_spent
-from .structure import at, rebuilt
+from .refusals import refusal
+from .structure import at, leaves, rebuilt
+
+Fill = Callable[[list[Tensor], Any], Any]
+_VALUES = (bool, int, float, complex, str, bytes, type(None), DType, type, types.FunctionType, enum.Enum, range, slice)
 
 
 class Spent(TapeNode):
     """The history of a result whose graph was already used by ``backward()`` inside the compiled call."""
 
     def __init__(self, title: str) -> None:
-        super().__init__(title, ())
+        super().__init__(title, (Edge(TapeNode("Freed", ())),))  # with an edge, so that the engine asks for gradients
 
     def backward(self, cotangents: Any, wanted: Any) -> list[Any]:
         raise RuntimeError(SECOND_BACKWARD)
@@ -25,27 +38,32 @@ class Spent(TapeNode):
 
 @dataclass(frozen=True)
 class FreshOutput:
-    """A tensor that each call makes anew. `live` says that the graph behind it can still be differentiated; where a
-    ``backward()`` inside the function has used it up, `spent` stands for it."""
+    """A tensor that each call makes anew, called `name` in the graph. `live` says that the graph behind it can still be
+    differentiated; where a ``backward()`` inside the function has used it up, `spent` stands for it. `leaf` says that it
+    requires a gradient without a history."""
 
+    name: str
     live: bool = False
     spent: Spent | None = None
+    leaf: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Placed:
     """A leaf of the result that is filled at each call: ``fill(fresh tensors, (args, kwargs))``."""
 
-    fill: Callable[[list[Tensor], Any], Any]
+    fill: Fill
 
 
 class Results:
-    """How to hand out the results of one specialisation."""
+    """How to hand out the results of one specialisation. `tensors` are those of the recorded call that are made anew."""
 
     def __init__(self, recording: Recording) -> None:
-        self._paths = {id(root.array): path for path, root in recording.arguments}
         self._recording = recording
-        self._places: dict[int, Placed] = {}
+        self._existing = list(_existing(recording))
+        self._leaves = list({id(t): t for _, t in leaves(recording.result) if isinstance(t, Tensor)}.values())
+        self._wholes: dict[int, tuple[Tensor, Fill]] = {}
+        self.tensors: list[Tensor] = []
         self.fresh: list[FreshOutput] = []
         self._tree = rebuilt(recording.result, self._placed)
 
@@ -53,25 +71,130 @@ class Results:
         """The result of one call."""
         if isinstance(self._tree, Placed):
             return self._tree.fill(fresh, call_arguments)
-        return rebuilt(self._tree, lambda leaf: leaf.fill(fresh, call_arguments) if isinstance(leaf, Placed) else leaf)
+        filled: dict[Placed, Any] = {}  # a tensor that is returned twice is one object
+
+        def fill(leaf: Any) -> Any:
+            if not isinstance(leaf, Placed):
+                return leaf
+            if leaf not in filled:
+                filled[leaf] = leaf.fill(fresh, call_arguments)
+            return filled[leaf]
+
+        return rebuilt(self._tree, fill)
+
+    def let_go(self) -> None:
+        """Forget the recorded call's own tensors."""
+        self.tensors, self._wholes, self._existing, self._leaves, self._places = [], {}, [], [], {}
+        del self._recording
+
+    # ------------------------------------------------------------------------------------------------------ planning
+
+    _places: dict[int, Placed]
 
     def _placed(self, leaf: Any) -> Any:
         if not isinstance(leaf, Tensor):
+            self._check_plain(leaf)
             return leaf
-        path = self._paths.get(id(leaf))
-        if path is not None:
-            return Placed(lambda _, call_arguments: at(call_arguments, path))
-        if self._recording.is_root(leaf):
-            return leaf
+        self._places = self.__dict__.get("_places", {})
         if id(leaf) not in self._places:
-            self._places[id(leaf)] = self._new_fresh(leaf)
+            self._places[id(leaf)] = Placed(self._source(leaf))
         return self._places[id(leaf)]
 
-    def _new_fresh(self, tensor: Tensor) -> Placed:
-        index = len(self.fresh)
+    def _check_plain(self, leaf: Any) -> None:
+        if not isinstance(leaf, _VALUES) and not self._recording.surroundings.reaches(leaf):
+            raise refusal(
+                f"the function returns an object of type {type(leaf).__name__}",
+                f"the result of {self._recording.name}",
+                "Return tensors and numbers in tuples, lists and dicts: each call must make it anew.",
+            )
+
+    def _source(self, leaf: Tensor) -> Fill:
+        for tensor, fill in self._existing:
+            if tensor is leaf or (fill is None and _shows_part(leaf, tensor)):
+                return fill or _refuse_replaced(self._recording)
+        if not self._recording.is_own(leaf):
+            return lambda fresh, _: leaf  # a captured tensor that nothing is computed from
+        sharing = [(t, fill) for t, fill in self._existing if _shows_part(leaf, t)]
+        if sharing:
+            return _view_of(*max(sharing, key=lambda found: len(found[0].steps)), leaf)
+        whole, fill = self._whole_of(leaf)
+        return fill if whole is leaf else _view_of(whole, fill, leaf)
+
+    def _whole_of(self, leaf: Tensor) -> tuple[Tensor, Fill]:
+        """The new tensor that `leaf` is, or is a part of if other results show other parts."""
+        memory = id(leaf.buffer.whole)
+        if memory not in self._wholes:
+            sharing = [t for t in self._leaves if t.buffer.whole is leaf.buffer.whole]
+            whole = leaf if len(sharing) == 1 else _common_whole(sharing)
+            index = len(self.fresh)
+            self.tensors.append(whole)
+            self.fresh.append(self._fresh(whole, index))
+            self._wholes[memory] = (whole, lambda fresh, _: fresh[index])
+        return self._wholes[memory]
+
+    def _fresh(self, tensor: Tensor, index: int) -> FreshOutput:
+        path = next((path for path, leaf in leaves(self._recording.result) if leaf is tensor), ("whole", index))
+        name = "_".join(("result", *map(str, path)))
         node = tensor.grad_fn
         if node is None:
-            self.fresh.append(FreshOutput())
-        else:
-            self.fresh.append(FreshOutput(spent=Spent(node.name())) if is_spent(node) else FreshOutput(live=True))
-        return Placed(lambda fresh, _: fresh[index])
+            return FreshOutput(name, leaf=tensor.requires_grad)
+        return FreshOutput(name, spent=Spent(node.name())) if is_spent(node) else FreshOutput(name, live=True)
+
+
+def _existing(recording: Recording) -> Any:
+    """The tensors that were there before or stay behind as gradients, and where a call finds them."""
+    gradients = {id(s.before): s for s in recording.grads.values() if s.before is not None}
+    gradients.update({id(s.after): s for s in recording.fresh_grads()})
+    paths = {id(root.array): path for path, root in recording.arguments}
+    for slot in gradients.values():
+        path = paths.get(id(slot.tensor))
+        if slot.after is not None:
+            yield slot.after, _gradient_of(slot, path)
+        if slot.before is not None and slot.before is not slot.after:
+            yield slot.before, None  # no longer to be found
+    for root in recording.recorder.roots:
+        if id(root.array) not in gradients and isinstance(root.array, Tensor):
+            yield root.array, _root_of(root.array, paths.get(id(root.array)))
+
+
+def _gradient_of(slot: Any, path: Any) -> Fill:
+    tensor = slot.tensor
+    return lambda fresh, call_arguments: (tensor if path is None else at(call_arguments, path))._grad
+
+
+def _refuse_replaced(recording: Recording) -> NoReturn:
+    raise refusal(
+        "a gradient is returned that the function has replaced by another",
+        f"the result of {recording.name}",
+        "Return a clone() of it.",
+    )
+
+
+def _root_of(array: Tensor, path: Any) -> Fill:
+    if path is None:
+        return lambda fresh, call_arguments: array
+    return lambda fresh, call_arguments: at(call_arguments, path)
+
+
+def _shows_part(part: Tensor, whole: Tensor) -> bool:
+    return part.buffer.whole is whole.buffer.whole and part.steps[: len(whole.steps)] == whole.steps
+
+
+def _common_whole(sharing: list[Tensor]) -> Tensor:
+    """One tensor that all of `sharing` are views of, with the history that the most of them have."""
+    candidates = [t if t.base is None else t.base for t in sharing]
+    wholes = [t for t in candidates if not t.steps]
+    tracked = [t for t in wholes if t.requires_grad]
+    first = sharing[0]
+    return (tracked or wholes or [make(first.buffer.whole, first.buffer)])[0]
+
+
+def _view_of(whole: Tensor, fill: Fill, part: Tensor) -> Fill:
+    steps: tuple[Step, ...] = part.steps[len(whole.steps) :]
+    cut = not part.requires_grad and whole.requires_grad
+
+    def view(fresh: list[Tensor], call_arguments: Any) -> Any:
+        source = fill(fresh, call_arguments)
+        return replay(source.detach() if cut or not steps else source, steps)
+
+    return view

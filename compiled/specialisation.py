@@ -20,9 +20,11 @@ from ..compiler.pipeline import Program, compile_graph
 from ..runtime.program import address_of
 from .arguments import Args, Arguments, Kwargs
 from .binding import Binding
+from .captured import CapturedInputs
 from .grads import Grads
 from .joined import Backward, CompiledNode
-from .recording import Recording, is_spent
+from .recording import Recording, graph_behind
+from .refusals import check_history, refusal
 from .results import Results
 from .structure import at
 
@@ -32,21 +34,22 @@ class Specialisation:
 
     def __init__(self, recording: Recording, args: Args, kwargs: Kwargs) -> None:
         self.recording = recording
-        graph = recording.graph()
         _refuse_strided_writes(recording)
         self.results = Results(recording)
-        self.backward = _backward_of(recording, graph)
-        recording.refuse_leaks()
+        graph = recording.graph([(o.name, t) for o, t in zip(self.results.fresh, self.results.tensors, strict=True)])
+        self.backward = _backward_of(recording, graph, self.results)
+        recording.refuse_leaks(self.results.tensors)
         self.program: Program = compile_graph(graph if self.backward is None else self.backward.parts.forward)
         self.binding = Binding(self.program)
-        self._lock = threading.Lock()
+        self.lock = threading.RLock()  # around `matches` and `call`, which share the table
         self._seen = -1  # the value of `changes` for which all guards are known to hold
         self._arguments = Arguments(recording, self.binding, args, kwargs)
         self._grads = Grads(recording, self.binding, len(self.results.fresh))
         self._written_arguments = [path for path, root in recording.arguments if root.region.written]
-        self._written_buffers: list[Any] = []
         self._bind_numbers()
-        self._bind_captured()
+        self._captured = CapturedInputs(recording, self.binding)
+        self.results.let_go()
+        recording.let_go()
 
     def _bind_numbers(self) -> None:
         inputs = self.recording.numbers
@@ -56,18 +59,6 @@ class Specialisation:
             if slot is not None:
                 self.binding.slots.set_address(slot, address_of(self._numbers) + self._numbers.itemsize * i)
 
-    def _bind_captured(self) -> None:
-        known = {id(root) for _, root in self.recording.arguments} | {id(n.root) for n in self.recording.numbers}
-        gradients = {id(s.before): s for s in self.recording.grads.values() if s.before is not None}
-        self._captured = [
-            (root, gradients.get(id(root.array)), self.binding.slot_of[root.node.label])
-            for root in self.recording.recorder.roots
-            if id(root) not in known and root.node.label in self.binding.slot_of
-        ]
-
-        # Whether the generator holds a second normal number is a guard that drawing normals itself can change.
-        self._writes_normals = any(root.region.written and root.array.label == "generator.cached" for root, *_ in self._captured)
-
     # ---------------------------------------------------------------------------------------------------- applying
 
     def matches(self, args: Args, kwargs: Kwargs) -> bool:
@@ -76,55 +67,38 @@ class Specialisation:
             return False
         if not self.recording.surroundings.hold():
             return False
-        return changes.count == self._seen or self._look_again()
+        if changes.count == self._seen and not self._captured.vary:
+            return True
+        return self._look_again((args, kwargs))
 
-    def _look_again(self) -> bool:
+    def _look_again(self, call_arguments: Any) -> bool:
         """Guards, addresses and numbers, after something has been rebound somewhere."""
         count = changes.count
         recording = self.recording
-        if not all(guard.holds() for guard in recording.guards):
-            return False
-        read = [slot for slot in recording.grads.values() if slot.read_first]
-        if any((slot.tensor._grad is None) != (slot.before is None) for slot in read):
-            return False
-        if not self._find_captured():
+        if not all(guard.holds() for guard in recording.guards) or not self._captured.find(call_arguments):
             return False
         for i, number in enumerate(recording.numbers):
             self._numbers[i] = number.get()
         self._seen = count
         return True
 
-    def _find_captured(self) -> bool:
-        self._written_buffers.clear()
-        for root, grad_slot, slot in self._captured:
-            now: Any = root.array if grad_slot is None else grad_slot.tensor._grad
-            if now is None or now.type_ != root.node.type or getattr(now, "requires_grad", False) != root.requires_grad:
-                return False
-            if not now.ndarray.flags.c_contiguous:
-                return False
-            self.binding.point(slot, now.ndarray)
-            if root.region.written:
-                self._written_buffers.append(now.buffer)
-        return True
-
     # ----------------------------------------------------------------------------------------------------- calling
 
     def call(self, args: Args, kwargs: Kwargs) -> Any:
-        """Run the step once; the caller has made sure that it matches."""
+        """Run the step once; the caller has made sure that it matches, and holds `lock` since."""
         call_arguments = (args, kwargs)
-        with self._lock:
-            kept = self._arguments.point(args, kwargs)
-            self._grads.prepare(call_arguments)
-            fresh = [self.binding.fresh_result(i) for i in range(len(self.results.fresh))]
-            saved = self._saved_results()
-            self.binding.run()
-            del kept
-            for buffer in self._written_buffers:
-                buffer.version += 1
-            changes.count += self._writes_normals
+        kept = self._arguments.point(args, kwargs)
+        gradients = self._grads.prepare(call_arguments)
+        fresh = [self.binding.fresh_result(i) for i in range(len(self.results.fresh))]
+        saved = self._saved_results()
+        self._captured.before_call()
+        self.binding.run()
+        del kept
+        self._captured.after_call()
+        changes.count += self._captured.writes_normals
         for path in self._written_arguments:
             at(call_arguments, path).buffer.version += 1
-        self._grads.clear(call_arguments)
+        self._grads.store(gradients, call_arguments)
         self._join_tape(fresh, saved, call_arguments)
         return self.results.hand_out(fresh, call_arguments)
 
@@ -147,6 +121,8 @@ class Specialisation:
         for tensor, output in zip(fresh, outputs, strict=True):
             if output.spent is not None:
                 tensor.attach(output.spent, 0)
+            elif output.leaf:
+                tensor.requires_grad_()
 
     def _sources(self, call_arguments: Any) -> dict[str, Any]:
         """The tensors behind the graph's inputs in this call."""
@@ -155,10 +131,18 @@ class Specialisation:
         return sources
 
 
-def _backward_of(recording: Recording, graph: Graph) -> Backward | None:
+def _backward_of(recording: Recording, graph: Graph, results: Results) -> Backward | None:
     """The backward program for results that can still be differentiated; None if there are none."""
-    fresh = recording.fresh_outputs()
-    live = [recording.result_name(t) for t in fresh if t.grad_fn is not None and not is_spent(t.grad_fn)]
+    tensors = [t for output, t in zip(results.fresh, results.tensors, strict=True) if output.live]
+    began: list[Any] = [root.array.grad_fn for root in recording.recorder.roots if root.requires_grad]
+    check_history(graph_behind((t.grad_fn for t in tensors), stop=began))
+    if tensors and recording.flag_changed:
+        raise refusal(
+            "requires_grad of a tensor from outside changes while a result is computed that can be differentiated",
+            f"at {recording.flag_changed}",
+            "Use detach() for what shall be constant.",
+        )
+    live = [output.name for output in results.fresh if output.live]
     wrt = [root.node.label for root in recording.recorder.roots if root.requires_grad]
     return Backward(graph, live, wrt) if live and wrt else None
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from ..autograd.tensor import Size
 
 Path = tuple[Any, ...]
 
@@ -21,14 +24,19 @@ def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def rebuilt(tree: Any, leaf: Callable[[Any], Any]) -> Any:
-    """`tree` with each leaf replaced by ``leaf(old)``; containers are new ones of the same kind."""
-    if isinstance(tree, tuple):
-        items = [rebuilt(item, leaf) for item in tree]
-        return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
-    if isinstance(tree, list):
+    """`tree` with each leaf replaced by ``leaf(old)``; containers are new ones of the same kind.
+
+    Containers of other classes (a defaultdict) are leaves: nothing is known about making them.
+    """
+    kind = type(tree)
+    if kind is list:
         return [rebuilt(item, leaf) for item in tree]
-    if isinstance(tree, dict):
-        return {key: rebuilt(item, leaf) for key, item in tree.items()}
+    if kind in (dict, OrderedDict):
+        return kind((key, rebuilt(item, leaf)) for key, item in tree.items())
+    if kind in (tuple, Size):
+        return kind([rebuilt(item, leaf) for item in tree])
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return kind(*(rebuilt(item, leaf) for item in tree))
     return leaf(tree)
 
 

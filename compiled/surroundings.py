@@ -17,7 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd.tensor import Tensor
 from ..compiler.errors import CaptureError
+from .memory import hooks_on
 from .reach import CONTAINERS, Reach
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
@@ -38,16 +40,33 @@ class Fact:
         return bool(_state(self.get()) == self.state)
 
 
+class _Same:
+    """Equal for the same object, which it keeps alive: an identity must not be given to another one meanwhile."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
 class Surroundings:
     """The facts around one call: of the function, and of the objects among its arguments."""
 
     def __init__(self, function: Any, arguments: list[Any]) -> None:
-        self._reach = Reach([function, *arguments])
+        self._reach = Reach(function, arguments)
         self.facts = [_fact(*place) for place in self._reach.places]
         self._contents = [fact for fact in self.facts if isinstance(fact.value, (*CONTAINERS, np.ndarray))]
         known = {id(fact) for fact in self._contents}
         self._bindings = [(fact.get, fact.value, fact) for fact in self.facts if id(fact) not in known]
         self._arguments = [(value, _state(value)) for value in arguments if isinstance(value, (*CONTAINERS, np.ndarray))]
+        tensors = [value for value in self._reach.objects.values() if isinstance(value, Tensor)]
+        self._hooks = [(tensor, hooks_on(tensor)) for tensor in tensors]
         self._random = [(name, get, get()) for name, get in _random_states(self._reach.objects.values())]
 
     def hold(self) -> bool:
@@ -64,6 +83,14 @@ class Surroundings:
         """True for an object that was there before the call."""
         return id(value) in self._reach.objects
 
+    def let_go(self) -> None:
+        """Forget what only the recorded call needed: its arguments among it."""
+        self._reach.objects, self._arguments, self._hooks, self._random = {}, [], [], []
+
+    def captures(self, tensor: Any) -> bool:
+        """True for a tensor that the function finds without its arguments."""
+        return id(tensor) in self._reach.by_function
+
     def refuse_side_effects(self) -> None:
         """CaptureError if the call itself has changed a fact, or has drawn numbers that a replay would repeat."""
         for fact in self.facts:
@@ -74,6 +101,12 @@ class Surroundings:
                 raise CaptureError(
                     f"the function changes an argument, a {type(value).__name__}\n  in the call that was recorded\n"
                     "  A compiled step repeats what it computes, not what it does to Python objects: return the value."
+                )
+        for tensor, hooks in self._hooks:
+            if hooks_on(tensor) != hooks:
+                raise CaptureError(
+                    f"the function registers or removes a hook of {tensor.label or 'a tensor'}\n  in the call that was recorded\n"
+                    "  Later calls would not do it again: register hooks outside."
                 )
         for name, get, before in self._random:
             if get() != before:
@@ -138,17 +171,19 @@ def _state(value: Any, within: tuple[int, ...] = ()) -> Any:
         return id(value), value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, (np.generic, types.MethodType)):
         return type(value), value
-    return id(value)
+    return _Same(value)
 
 
 def _writer(code: types.CodeType | None, name: str) -> str:
-    """The line of `code` that stores `name`, or the line where it starts."""
+    """The line of `code` that stores `name`, else one that mentions it, else the line where it starts."""
     if code is None:
         return "a line that is not known"
-    line = code.co_firstlineno
+    line, mentioned = code.co_firstlineno, 0
     for instruction in dis.get_instructions(code):
         if instruction.starts_line:
             line = instruction.line_number if hasattr(instruction, "line_number") else instruction.starts_line
-        if instruction.opname.startswith("STORE_") and instruction.argval == name.rsplit(".", 1)[-1]:
-            return f"{code.co_filename}:{line}"
-    return f"{code.co_filename}:{code.co_firstlineno}"
+        if instruction.argval == name.rsplit(".", 1)[-1]:
+            if instruction.opname.startswith("STORE_"):
+                return f"{code.co_filename}:{line}"
+            mentioned = mentioned or line
+    return f"{code.co_filename}:{mentioned or code.co_firstlineno}"

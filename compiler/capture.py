@@ -15,6 +15,7 @@ import numpy as np
 
 from ..ops.array import Array, Buffer, Evaluator
 from ..ops.core import Params, Primitive, Step, interpreting
+from ..ops.division import floor_divide, fmod, remainder
 from ..ops.identity import detach_primitive
 from ..ops.movement import broadcast
 from ..ops.pointwise import cast
@@ -23,6 +24,8 @@ from ..ops.views import replay, write_through
 from .errors import CaptureError
 from .graph import Builder, Node, Origin
 from .origins import Whereabouts
+
+_DIVISIONS = frozenset(op.primitive for op in (floor_divide, remainder, fmod))
 
 
 @dataclass(eq=False)
@@ -67,6 +70,8 @@ class Recorder(Evaluator):
     # ------------------------------------------------------------------------------------------------ the interpreter
 
     def evaluate(self, primitive: Primitive, operands: Sequence[Any], params: Params, kind: Any) -> Any:
+        if primitive in _DIVISIONS and isinstance(operands[1], Array) and not operands[1].type_.dtype.is_floating_point:
+            self._refuse_integer_division(primitive)
         nodes = [self.node(o) for o in operands]
         try:
             out = super().evaluate(primitive, operands, params, kind)
@@ -181,6 +186,13 @@ class Recorder(Evaluator):
 
     def _remember(self, array: Array, node: Node) -> None:
         self._regions_of(array.buffer)[:] = [Region(array.steps, node)]
+
+    def _refuse_integer_division(self, primitive: Primitive) -> None:
+        """Eager mode raises for a zero among the divisors; the C has no such check."""
+        raise CaptureError(
+            f"{primitive.name} of integers by a tensor\n  at {self.whereabouts.now()}\n"
+            "  Compiled code cannot raise for a divisor of zero: divide by a Python number, or by a float tensor."
+        )
 
     def _refuse_shared(self, array: Array) -> None:
         if len(self._regions_of(array.buffer)) > 1:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
+import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,8 +16,15 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _USERS = tuple(_PACKAGE + folder + os.sep for folder in ("tests", "examples", "benchmarks", ".venv"))
 
 
+_STANDARD = sysconfig.get_path("stdlib") + os.sep
+_INSTALLED = tuple(_STANDARD + folder + os.sep for folder in ("site-packages", "dist-packages"))
+
+
+@functools.lru_cache(maxsize=4096)
 def is_user_file(filename: str) -> bool:
-    """True for code that uses the package, False for the package's own."""
+    """True for code that uses the package, False for the package's own and for Python's library (contextlib)."""
+    if filename.startswith("<frozen") or (filename.startswith(_STANDARD) and not filename.startswith(_INSTALLED)):
+        return False
     return not filename.startswith(_PACKAGE) or filename.startswith(_USERS)
 
 

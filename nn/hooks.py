@@ -8,6 +8,7 @@ from typing import Any
 
 from ..autograd.nodes import Edge, Node
 from ..autograd.tensor import Tensor
+from ..autograd.watch import watcher
 
 Gradients = tuple[Any, ...]
 Hook = Callable[[Gradients], Any]
@@ -52,6 +53,8 @@ class Border(Node):
 
     def __init__(self, title: str, edges: tuple[Edge, ...], passed: Hook) -> None:
         super().__init__(title, edges)
+        listening = watcher()
+        self.origin = None if listening is None else listening.origin()
         self.outputs = len(edges)
         self.passed = passed
 

@@ -168,11 +168,10 @@ class Module(Traversal):
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the parameters' gradients: ``.grad = None``, or zeros in place."""
         for parameter in self.parameters():
-            gradient = parameter.grad
             if set_to_none:
-                parameter.grad = None
-            elif gradient is not None:
-                gradient = gradient.detach()
+                parameter.grad = None  # without a look at the old one, so that it is no guard of a recording
+            elif parameter.grad is not None:
+                gradient = parameter.grad.detach()
                 eager().write(gradient, current().constant(0, gradient.dtype))
 
     def apply(self: M, function: Callable[[Any], Any]) -> M:

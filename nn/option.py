@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..autograd.watch import changes
+from ..autograd.watch import changes, declare_set, declare_transient
 from .recording import declared
 
 
@@ -23,7 +23,7 @@ class Option:
         return declared(instance, self.name, lambda: self._value(instance))
 
     def __set__(self, instance: Any, value: Any) -> None:
-        name = f"{self.name} of {path_of(instance)}" if watcher() is not None else ""
+        name = f"{self.name} of a {type(instance).__name__}"
         if not declare_set(name, lambda: instance.__dict__.get(self.name), value):
             declare_transient(f"the call sets {name}")
         instance.__dict__[self.name] = value

@@ -5,6 +5,7 @@ PyTorch, so that the tests themselves can be held against the behaviour that the
 otherwise.
 """
 
+import difflib
 import importlib
 import os
 import sys
@@ -18,6 +19,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 from expected.compare import assert_same_tree  # noqa: E402
 
 REFERENCE = os.environ.get("TRACEGRAD_REFERENCE", "tracegrad")
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def pytest_addoption(parser):
+    parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden and show what changed")
 
 
 def compiled(library, function):
@@ -35,6 +41,24 @@ def fresh_random_numbers(request):
     """No test depends on the draws of another."""
     if "tg" in request.fixturenames:
         request.getfixturevalue("tg").manual_seed(0)
+
+
+@pytest.fixture
+def golden(request, capsys):
+    """`golden(file, text)`: the text is what tests/golden/file holds; --update-golden writes it and shows the diff."""
+
+    def compare(file, text):
+        path, lines = GOLDEN / file, text.rstrip("\n").splitlines()
+        kept = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        diff = "\n".join(difflib.unified_diff(kept, lines, f"golden/{file}", "now", lineterm=""))
+        if diff and request.config.getoption("--update-golden"):
+            path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            with capsys.disabled():
+                print(f"\n{diff}")
+        elif diff:
+            pytest.fail(f"{diff}\nIf this change is wanted: pytest --update-golden", pytrace=False)
+
+    return compare
 
 
 @pytest.fixture(params=["eager", "compiled"])

@@ -41,7 +41,7 @@ def noted(tree):
         return [type(tree).__name__, *(noted(item) for item in tree)]
     if isinstance(tree, dict):
         return {key: noted(item) for key, item in tree.items()}
-    return tree
+    return tree if type(tree).__module__ in ("builtins", "tracegrad.ops.types") else type(tree).__name__
 
 
 def assert_same(actual, expected):

@@ -1,7 +1,4 @@
-"""Schedules and C that a person has read and found good. TRACEGRAD_UPDATE_GOLDEN=1 writes them anew; read the diff."""
-
-import os
-from pathlib import Path
+"""Schedules and whole C files of small graphs, as a person has read them; tests/test_golden.py has training steps."""
 
 import pytest
 from sample_graphs import CASES
@@ -9,15 +6,9 @@ from sample_graphs import CASES
 from tracegrad.compiler.codegen.render import render
 from tracegrad.compiler.schedule.plan import make_schedule
 
-GOLDEN = Path(__file__).parents[1] / "golden"
-
 
 @pytest.mark.parametrize("name", ["softmax", "column_normalised", "assembled", "swap", "single_elements"])
-def test_schedule_and_c_are_as_they_were(name):
+def test_schedule_and_c_are_as_they_were(name, golden):
     schedule = make_schedule(CASES[name])
-    texts = {f"{name}.schedule": str(schedule), f"{name}.c": render(schedule)}
-    for file, text in texts.items():
-        path = GOLDEN / file
-        if os.environ.get("TRACEGRAD_UPDATE_GOLDEN"):
-            path.write_text(text, encoding="utf-8")
-        assert text == path.read_text(encoding="utf-8"), f"{path} differs; if the change is wanted, update it"
+    golden(f"{name}.schedule", str(schedule))
+    golden(f"{name}.c", render(schedule))

@@ -1,0 +1,98 @@
+"""Captured tensors: graph inputs that are no arguments. Where their memory is now, and whether they still fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..compiler.capture import Root
+from .binding import Binding
+from .memory import hooks_on
+from .recording import GradSlot, Recording
+from .structure import Path, at
+
+
+class Captured:
+    """One captured tensor, or the gradient that a tensor had before the call (`slot`; `path` if of an argument)."""
+
+    def __init__(self, root: Root, slot: GradSlot | None, path: Path | None, index: int | None) -> None:
+        self.array: Any = root.array
+        self.type = root.node.type
+        self.requires_grad = root.requires_grad
+        self.hooks = hooks_on(self.array) if self.requires_grad else ()
+        self.written = root.region.written
+        self.slot = slot
+        self.path = path
+        self.index = index  # in the table, None if the program does not read it
+
+    def now(self, call_arguments: Any) -> Any:
+        """The tensor itself, None if it is gone."""
+        if self.slot is None:
+            return self.array
+        return (self.slot.tensor if self.path is None else at(call_arguments, self.path))._grad
+
+    def fits(self, now: Any) -> bool:
+        if now is None or now.type_ != self.type or getattr(now, "requires_grad", False) is not self.requires_grad:
+            return False
+        return not self.requires_grad or hooks_on(now) == self.hooks
+
+
+class CapturedInputs:
+    """All of one specialisation."""
+
+    def __init__(self, recording: Recording, binding: Binding) -> None:
+        self._binding = binding
+        numbers = {id(n.root) for n in recording.numbers}
+        arguments = {id(root) for _, root in recording.arguments}
+        gradients = {id(s.before): s for s in recording.grads.values() if s.before is not None}
+        paths = {id(root.array): path for path, root in recording.arguments}
+        self._all = []
+        for root in recording.recorder.roots:
+            if id(root) not in numbers and id(root) not in arguments:
+                slot = gradients.get(id(root.array))
+                path = None if slot is None else paths.get(id(slot.tensor))
+                self._all.append(Captured(root, slot, path, binding.slot_of.get(root.node.label)))
+        self._had_grad = [
+            (s.tensor, paths.get(id(s.tensor)), s.before is not None) for s in recording.grads.values() if s.read_first
+        ]
+        self._written: list[Any] = []  # buffers
+        self._copied: list[tuple[np.ndarray, np.ndarray]] = []
+        # Gradients of arguments may be others at each call, without anything having been rebound.
+        self.vary = any(path is not None for _, path, _ in self._had_grad)
+        self.writes_normals = any(c.written and c.array.label == "generator.cached" for c in self._all)
+
+    def find(self, call_arguments: Any) -> bool:
+        """Point the table to where the captured tensors are now; False if one does not fit."""
+        for tensor, path, had in self._had_grad:
+            if ((tensor if path is None else at(call_arguments, path))._grad is not None) is not had:
+                return False
+        self._written.clear()
+        self._copied.clear()
+        return all([self._found(captured, captured.now(call_arguments)) for captured in self._all])
+
+    def _found(self, captured: Captured, now: Any) -> bool:
+        if not captured.fits(now):
+            return False
+        flags = now.ndarray.flags
+        contiguous = flags.c_contiguous and flags.aligned
+        if captured.written:
+            if not (contiguous and flags.writeable):
+                return False
+            self._written.append(now.buffer)
+        if captured.index is not None:
+            values = now.ndarray if contiguous else np.empty(now.ndarray.shape, now.ndarray.dtype)
+            if not contiguous:
+                self._copied.append((values, now.ndarray))
+            self._binding.point(captured.index, values)
+        return True
+
+    def before_call(self) -> None:
+        """C reads contiguous memory: copies of what is not, made at each call, since nobody tells of writes to it."""
+        for copy, values in self._copied:
+            np.copyto(copy, values)
+
+    def after_call(self) -> None:
+        """Count the versions of what was written up."""
+        for buffer in self._written:
+            buffer.version += 1

@@ -1,0 +1,301 @@
+"""Python values that a program depends on: a change is noticed, a number of the optimizer is data."""
+
+import functools
+import types
+
+import numpy as np
+import pytest
+from compiled.conftest import Program, run
+from expected.compare import assert_close
+
+PROGRAMS = []
+SCALE = 1.0
+TABLE = {"a": {"b": [1.0, 2.0]}}
+NUMBERS = np.array([1.0, 2.0])
+
+
+class Config:
+    """A class used as a name space."""
+
+    scale = 1.0
+
+
+class Slotted:
+    __slots__ = ("scale",)
+
+    def __init__(self):
+        self.scale = 1.0
+
+
+class Scaler:
+    shift = 0.0
+
+    def __init__(self):
+        self.inner = types.SimpleNamespace(deep=types.SimpleNamespace(scale=1.0))
+        self.unused = 0
+
+    @property
+    def scale(self):
+        return self.inner.deep.scale
+
+    def helped(self, x):
+        return x * self.scale * SCALE + self.shift
+
+
+def program(make):
+    PROGRAMS.append(make)
+    return make
+
+
+def ramp(tg, *shape):
+    n = int(np.prod(shape))
+    return tg.tensor((np.arange(n, dtype=np.float32) * 0.1 - 1.0).reshape(shape))
+
+
+def changing(name, step, change, specialisations=2):
+    """`step(tg, x)` depends on something that ``change(old or new)`` sets before calls 3 and 4."""
+
+    def make(tg):
+        def between(i):
+            change(i in (3, 4))
+
+        return Program(lambda x: step(tg, x), lambda i: (ramp(tg, 3) * (i + 1),), tuple, between, specialisations)
+
+    make.__name__ = name
+    PROGRAMS.append(make)
+
+
+def set_global(new):
+    global SCALE
+    SCALE = 5.0 if new else 1.0
+
+
+slotted, scaler, config, objects = Slotted(), Scaler(), types.SimpleNamespace(on=True), [Slotted()]
+CYCLE = [1.0]
+CYCLE.append(CYCLE)
+
+
+def helper(x, by=config):
+    return x * 2 if by.on else x * 3
+
+
+@functools.lru_cache
+def wrapped(flag):
+    return SCALE
+
+
+def decorated(function):
+    @functools.wraps(function)
+    def inner(*args):
+        return function(*args) * SCALE
+
+    return inner
+
+
+@decorated
+def tripled(x):
+    return x * 3
+
+
+changing("global_number", lambda tg, x: x * SCALE, set_global)
+changing("nested_container", lambda tg, x: x * TABLE["a"]["b"][0], lambda new: TABLE["a"]["b"].__setitem__(0, 7.0 if new else 1.0))
+changing("numpy_array", lambda tg, x: x * float(NUMBERS[0]), lambda new: NUMBERS.__setitem__(0, 7.0 if new else 1.0))
+changing("class_attribute", lambda tg, x: x * Config.scale, lambda new: setattr(Config, "scale", 3.0 if new else 1.0))
+changing("slots", lambda tg, x: x * slotted.scale, lambda new: setattr(slotted, "scale", 3.0 if new else 1.0))
+changing("object_in_a_list", lambda tg, x: x * objects[0].scale, lambda new: setattr(objects[0], "scale", 3.0 if new else 1.0))
+changing("deep_property", lambda tg, x: scaler.helped(x), lambda new: setattr(scaler.inner.deep, "scale", 3.0 if new else 1.0))
+changing("inherited_attribute", lambda tg, x: scaler.helped(x), lambda new: setattr(Scaler, "shift", 3.0 if new else 1.0))
+changing("method_of_an_object", lambda tg, x: scaler.helped(x), set_global)
+changing("unused_attribute", lambda tg, x: scaler.helped(x), lambda new: setattr(scaler, "unused", scaler.unused + 1), 1)
+changing("default_argument", lambda tg, x: helper(x), lambda new: setattr(config, "on", not new))
+changing("decorator", lambda tg, x: tripled(x), set_global)
+changing("partial", lambda tg, x: functools.partial(helper, by=config)(x), lambda new: setattr(config, "on", not new))
+changing("list_that_holds_itself", lambda tg, x: x * CYCLE[0], lambda new: CYCLE.__setitem__(0, 3.0 if new else 1.0))
+changing("nan", lambda tg, x: x * SCALE, lambda new: globals().__setitem__("SCALE", float("nan") if new else 1.0))
+changing("minus_zero", lambda tg, x: x / SCALE, lambda new: globals().__setitem__("SCALE", -0.0 if new else 0.0))
+changing("module_of_the_program", lambda tg, x: x * SELF.SCALE, set_global)
+SELF = __import__("sys").modules[__name__]
+
+
+@program
+def default_dtype(tg):
+    def between(i):
+        tg.set_default_dtype(tg.float64 if i in (3, 4) else tg.float32)
+
+    return Program(lambda x: x.sum() + tg.ones(2), lambda i: (tg.tensor(i + 1),), tuple, between, 2)
+
+
+@program
+def grad_mode(tg):
+    w = ramp(tg, 3).requires_grad_()
+
+    def between(i):
+        tg.set_grad_enabled(i not in (3, 4))
+
+    return Program(lambda x: w * x, lambda i: (ramp(tg, 3),), tuple, between, 2)
+
+
+@pytest.fixture(autouse=True)
+def restored(tg):
+    yield
+    tg.set_grad_enabled(True)
+    tg.set_default_dtype(tg.float32)
+    set_global(False)
+
+
+class Net:
+    """A model with everything that can be switched or rebound."""
+
+    def __init__(self, tg):
+        class Model(tg.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = tg.nn.Linear(3, 3)
+                self.drop = tg.nn.Dropout(0.5)
+                self.norm = tg.nn.BatchNorm1d(3)
+                self.flag = True
+                self.layers = [tg.nn.Linear(3, 3)]
+
+            def forward(self, x):
+                x = self.drop(self.fc(self.norm(x)))
+                x = self.layers[0](x)
+                return x * 2 if self.flag else x
+
+        self.model = Model()
+
+
+def rebinding(name, change, specialisations=None):
+    def make(tg):
+        net = Net(tg)
+
+        def between(i):
+            if i in (2, 4):
+                change(tg, net.model, i)
+
+        def state():
+            return dict(net.model.state_dict())
+
+        return Program(lambda x: net.model(x), lambda i: (ramp(tg, 4, 3) * (i + 1),), state, between, specialisations)
+
+    make.__name__ = name
+    PROGRAMS.append(make)
+
+
+rebinding("eval_and_train", lambda tg, model, i: model.train(i == 4), 2)
+rebinding("attribute_flag", lambda tg, model, i: setattr(model, "flag", i == 4), 2)
+rebinding("new_layer", lambda tg, model, i: setattr(model, "fc", tg.nn.Linear(3, 3)))
+rebinding("new_parameter", lambda tg, model, i: setattr(model.fc, "weight", tg.nn.Parameter(ramp(tg, 3, 3))))
+rebinding("bias_removed", lambda tg, model, i: setattr(model.fc, "bias", None))
+rebinding("layer_in_a_list", lambda tg, model, i: model.layers.__setitem__(0, tg.nn.Linear(3, 3)))
+rebinding("dropout_probability", lambda tg, model, i: setattr(model.drop, "p", 0.25 if i == 2 else 0.5))
+rebinding("forward_replaced", lambda tg, model, i: setattr(model, "forward", lambda x: x + i))
+rebinding("state_loaded", lambda tg, model, i: model.load_state_dict({k: v + 1 for k, v in model.state_dict().items()}), 1)
+rebinding("momentum_of_the_norm", lambda tg, model, i: setattr(model.norm, "momentum", 0.5))
+
+
+@pytest.mark.parametrize("make", PROGRAMS, ids=lambda make: make.__name__)
+def test_guards(agree, make):
+    agree(make, calls=6)
+
+
+def optimized(change, optimizer="Adam", specialisations=None, **options):
+    """A training step whose optimizer is changed between calls."""
+
+    def make(tg):
+        model = tg.nn.Linear(3, 1)
+        made = getattr(tg.optim, optimizer)(model.parameters(), **{"lr": 0.1, **options})
+        extra = ramp(tg, 1).requires_grad_()
+
+        def step(x):
+            made.zero_grad()
+            extra.grad = None
+            loss = ((model(x) * extra) ** 2).mean()
+            loss.backward()
+            made.step()
+            return loss
+
+        def between(i):
+            if i >= 2:
+                change(tg, made, i, extra)
+
+        def state():
+            return [list(model.parameters()), extra]
+
+        return Program(step, lambda i: (ramp(tg, 4, 3) * (i + 1),), state, between, specialisations)
+
+    return make
+
+
+def set_all(key, value):
+    return lambda tg, optimizer, i, extra: optimizer.param_groups[0].__setitem__(key, value(tg, i))
+
+
+OPTIMIZERS = {
+    "lr": optimized(set_all("lr", lambda tg, i: 0.1 / i), specialisations=1),
+    "betas": optimized(set_all("betas", lambda tg, i: (0.5 + 0.05 * i, 0.9)), specialisations=1),
+    "eps": optimized(set_all("eps", lambda tg, i: 10.0**-i), specialisations=1),
+    "decay": optimized(set_all("weight_decay", lambda tg, i: 0.1 * i), "AdamW", specialisations=1, weight_decay=0.1),
+    "decay_from_zero": optimized(set_all("weight_decay", lambda tg, i: 0.1 * (i % 2)), "SGD", specialisations=2),
+    "momentum": optimized(set_all("momentum", lambda tg, i: 0.1 * i), "SGD", specialisations=1, momentum=0.9),
+    "nesterov": optimized(set_all("nesterov", lambda tg, i: i > 3), "SGD", specialisations=2, momentum=0.9),
+    "maximize": optimized(set_all("maximize", lambda tg, i: i > 3), specialisations=2),
+    "tensor_lr": optimized(set_all("lr", lambda tg, i: tg.tensor(0.1 * i))),
+    "new_group": optimized(lambda tg, o, i, extra: o.add_param_group({"params": [extra], "lr": 0.5}) if i == 3 else None),
+    "state_dropped": optimized(lambda tg, o, i, extra: o.state.clear() if i == 4 else None),
+    "state_loaded": optimized(lambda tg, o, i, extra: o.load_state_dict(o.state_dict())),
+}
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_optimizer(agree, name):
+    agree(OPTIMIZERS[name], calls=7)
+
+
+def test_lr_changed_inside_a_tensor(agree):
+    def make(tg):
+        w, lr = ramp(tg, 3).requires_grad_(), tg.tensor(0.1)
+        optimizer = tg.optim.SGD([w], lr=lr)
+
+        def step(x):
+            optimizer.zero_grad()
+            (w * x).pow(2).sum().backward()
+            optimizer.step()
+
+        return Program(step, lambda i: (ramp(tg, 3),), lambda: w, lambda i: lr.mul_(0.5), 1)
+
+    agree(make)
+
+
+@pytest.mark.parametrize("name", ["StepLR", "ExponentialLR", "CosineAnnealingLR"])
+def test_scheduler(agree, name):
+    options = {"StepLR": (2,), "ExponentialLR": (0.9,), "CosineAnnealingLR": (5,)}
+
+    def make(tg):
+        w = ramp(tg, 3).requires_grad_()
+        optimizer = tg.optim.SGD([w], lr=0.1, momentum=0.9)
+        scheduler = getattr(tg.optim.lr_scheduler, name)(optimizer, *options[name])
+
+        def step(x):
+            optimizer.zero_grad()
+            (w * x).pow(2).sum().backward()
+            optimizer.step()
+
+        return Program(step, lambda i: (ramp(tg, 3),), lambda: w, lambda i: i and scheduler.step(), 1)
+
+    agree(make, calls=8)
+
+
+@pytest.mark.parametrize("values", [(1.0, 2.0, 1.0), (1, 2, 1.0), (True, 1, 1.0), (0.0, -0.0, 0.0), ("mean", "sum", "mean"), (None, 1.0, None)])
+def test_python_arguments(tg, values):
+    def make(tg):
+        def step(x, how):
+            if isinstance(how, str):
+                return getattr(x, how)()
+            return x if how is None else x / how
+
+        return Program(step, lambda i: (ramp(tg, 3), values[i]))
+
+    expected, actual = run(tg, make, False, 3)[0], run(tg, make, True, 3)[0]
+    for one, other in zip(actual, expected, strict=True):
+        assert_close(one[0].numbers, other[0].numbers)
+        assert one[0].dtype == other[0].dtype

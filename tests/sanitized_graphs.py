@@ -1,0 +1,267 @@
+"""Graphs for the sanitizers: places, pieces and folds in each element type, edges of shapes, extremes of numbers."""
+
+from functools import partial
+
+import numpy as np
+
+from tracegrad.compiler.graph import Builder, Graph, Result
+from tracegrad.ops.arithmetic import abs as abs_of
+from tracegrad.ops.arithmetic import maximum, minimum, sign
+from tracegrad.ops.comparison import eq, where
+from tracegrad.ops.core import interpreting
+from tracegrad.ops.division import floor_divide, fmod, remainder
+from tracegrad.ops.elementary import exp, log, pow, sqrt
+from tracegrad.ops.indexing import gather, index_add, put, scatter, scatter_add, take
+from tracegrad.ops.logic import bitwise_and, bitwise_or, bitwise_xor
+from tracegrad.ops.movement import broadcast, concatenate, flip, pad, reshape, slice, transpose, update_slice
+from tracegrad.ops.pointwise import cast
+from tracegrad.ops.products import dot
+from tracegrad.ops.random import pairs, permutation, random_seed, random_words, search, uniform24, uniform53
+from tracegrad.ops.reductions import amax, amin, argmax, argmin, prod, sum
+from tracegrad.ops.scans import argsort, cumsum
+from tracegrad.ops.sources import full
+from tracegrad.ops.trigonometry import cos, sin, tanh
+from tracegrad.ops.types import ALL_DTYPES, Type, bool_, float32, float64, int32, int64
+
+NUMBERS = (int32, int64, float32, float64)
+
+
+def graph_of(function, name, **arrays):
+    """The graph of a function of nodes that returns results by name, and its inputs' values."""
+    builder = Builder()
+    values = {label: np.array(array, order="C") for label, array in arrays.items()}
+    inputs = {label: builder.input(label, type_of(array)) for label, array in values.items()}
+    with interpreting(builder):
+        outputs = function(**inputs)
+    results = [Result(key, node, into(key)) for key, node in outputs.items()]
+    return Graph(name, tuple(inputs.values()), tuple(results)), values
+
+
+def into(key):
+    """Results called into_x overwrite the input x."""
+    return key.removeprefix("into_") if key.startswith("into_") else None
+
+
+def type_of(array):
+    return Type(next(d for d in ALL_DTYPES if d.numpy == array.dtype), array.shape)
+
+
+def numbers(dtype, *shape):
+    """Small numbers, equal ones among them, never 0."""
+    drawn = np.random.default_rng(7).integers(-4, 5, shape)
+    return (drawn > 0 if dtype is bool_ else np.where(drawn == 0, 5, drawn)).astype(dtype.numpy)
+
+
+# ------------------------------------------------------------------------------------- the same for each element type
+
+
+def places(x, src, rows, elements, picked):
+    results = {
+        "gathered": gather(x, elements, 1),
+        "taken": take(x, rows),
+        "scattered": scatter(x, elements, gather(src, elements, 1), 1),
+        "put": put(x, picked, take(src, picked)),
+        "into_src": put(src, picked, take(x, picked)),
+    }
+    if x.type.dtype is bool_:
+        return results
+    added = scatter_add(x, elements, gather(src, elements, 1), 1)
+    return results | {"added": added, "rows": index_add(x, rows, take(src, rows))}
+
+
+def pieces(x, y):
+    both = concatenate((x, slice(y, (1, 0), (4, 7), (2, 1)), x), 0)
+    return {
+        "both": both,
+        "columns": concatenate((flip(x, (1,)), slice(y, (0, 0), (3, 7), (1, 3))), 1),
+        "padded": pad(transpose(x, (1, 0)), (2, 0), (1, 3), 1),
+        "cut": slice(flip(both, (0, 1)), (1, 2), (8, 7), (3, 2)),
+        "stacked": broadcast(reshape(x, (3, 1, 7)), (3, 2, 7)),
+        "updated": update_slice(y, slice(x, (0, 1), (2, 4), (1, 1)), (1, 0), (2, 3)),
+        "into_y": flip(y, (0,)),
+        "into_x": update_slice(x, flip(slice(x, (0, 0), (3, 3), (1, 1)), (1,)), (0, 2), (1, 2)),
+    }
+
+
+def folds(x):
+    results = {f"largest_{axis}": argmax(x, axis) for axis in range(3)}
+    results |= {f"smallest_{axis}": argmin(x, axis) for axis in range(3)}
+    results |= {f"order_{axis}": argsort(x, axis, axis == 1) for axis in range(3)}
+    results |= {f"amax_{axis}": amax(x, (axis,)) for axis in range(3)}
+    if x.type.dtype is not bool_:
+        results |= {f"running_{axis}": cumsum(x, axis) for axis in range(3)}
+        results |= {"sum": sum(x, (0, 2)), "prod": prod(x, (1,)), "amin": amin(x, (0, 1, 2)), "all": sum(x, (0, 1, 2))}
+    return results
+
+
+def of_each_type(dtype):
+    rows, picked = np.array([[2, 0], [-3, 2]]), np.array([2, -4])
+    elements = np.array([[0, 3], [4, 1], [2, 0]])
+    x, y = numbers(dtype, 4, 5), numbers(dtype, 4, 5)[::-1]
+    yield graph_of(places, f"places_{dtype.short}", x=x, src=y, rows=rows, elements=elements, picked=picked)
+    yield graph_of(pieces, f"pieces_{dtype.short}", x=numbers(dtype, 3, 7), y=numbers(dtype, 4, 7))
+    yield graph_of(folds, f"folds_{dtype.short}", x=numbers(dtype, 3, 19, 5))
+
+
+# -------------------------------------------------------------------------------------------------- edges of shapes
+
+
+def without_dimensions(x, i, b):
+    return {
+        "sum": sum(x, ()) * 2, "grown": broadcast(x, (3,)) + 1, "chosen": where(b, x, cast(i, float64)),
+        "padded": pad(reshape(x, (1,)), (2,), (1,), 7), "into_i": i + 1,
+        "joined": concatenate((reshape(x, (1,)),) * 3, 0), "taken": take(full((4,), 3, float32), i),
+    }  # fmt: skip
+
+
+def without_elements(x, y, index, i):
+    return {
+        "joined": concatenate((x, y), 0), "product": dot(transpose(x, (1, 0)), x), "rows": dot(x, transpose(y, (1, 0))),
+        "order": argsort(x, 0), "running": cumsum(x, 1), "sums": sum(x, (0,)), "wider": pad(x, (1, 0), (0, 2), 5),
+        "gathered": gather(y, reshape(index, (0, 1)), 1), "taken": take(y, index), "into_i": i * 2,
+        "put": put(y, index, x), "added": index_add(y, index, x), "flipped": flip(x, (0, 1)),
+        "largest": argmax(x, 1), "cut": slice(y, (1, 1), (1, 3), (1, 1)),
+    }  # fmt: skip
+
+
+def products(x, y):
+    """Several results around one product, so that there is an epilogue."""
+    product = dot(x, y)
+    return {"product": product, "positive": maximum(product, 0), "half": product * 0.5 + 1}
+
+
+def products_of_views(x, y):
+    part = slice(flip(x, (1,)), (1, 3), (30, 33), (2, 1))
+    wide = broadcast(reshape(slice(y, (0, 0), (30, 1), (1, 1)), (30,)), (30,))
+    return {
+        "part": dot(part, y),
+        "transposed": dot(transpose(y, (1, 0)), transpose(part, (1, 0))),
+        "vector": dot(part, reshape(wide, (30, 1))),
+        "repeated": dot(broadcast(reshape(part, (1, 15, 30)), (2, 15, 30)), broadcast(y, (2, 30, 35))),
+        "into_y": dot(slice(y, (0, 0), (30, 30), (1, 1)), y),
+    }
+
+
+# m, k and n: single elements, odd tails, a row, a column, few columns, packing, and an inner dimension in passes.
+PRODUCT_SIZES = [(1, 1, 1), (17, 33, 19), (1, 50, 33), (33, 50, 1), (40, 9, 3), (70, 64, 133), (3, 1100, 40)]
+
+
+def of_products():
+    for m, k, n in PRODUCT_SIZES:
+        for dtype in (float32, float64):
+            x, y = numbers(dtype, m, k), numbers(dtype, k, n)
+            yield graph_of(products, f"product_{m}_{k}_{n}_{dtype.short}", x=x, y=y)
+    yield graph_of(products, "product_of_integers", x=numbers(int32, 5, 9), y=numbers(int32, 9, 7))
+    yield graph_of(products_of_views, "products_of_views_cut", x=numbers(float32, 31, 33), y=numbers(float32, 30, 35))
+
+
+# ---------------------------------------------------------------------------------------------- extremes of numbers
+
+
+def integers(x, y):
+    """Signed overflow is defined here (-fwrapv)."""
+    return {
+        "sum": x + y, "product": x * y, "negative": -x, "difference": x - y, "size": abs_of(x), "sign": sign(x),
+        "power": pow(x, 3), **divisions(x, where(eq(y, 0), 3, y)), "narrow": cast(x, int32), "equal": eq(x, y),
+        "and": bitwise_and(x, y), "or": bitwise_or(x, y), "xor": bitwise_xor(x, y), "float": cast(x, float32),
+        "true": cast(x, bool_), "least": minimum(x, y), "folded": prod(x, (0,)), "total": sum(x, (0,)),
+        "running": cumsum(x, 0),
+    }  # fmt: skip
+
+
+def divisions(x, y):
+    return {"quotient": floor_divide(x, y), "rest": remainder(x, y), "fmod": fmod(x, y)}
+
+
+def floats(x, y):
+    return {
+        "sum": x + y, "quotient": x / y, "exp": exp(x), "log": log(x), "sin": sin(x), "cos": cos(x), "tanh": tanh(x),
+        "sqrt": sqrt(x), "power": pow(x, y), "rest": remainder(x, y), "floor": floor_divide(x, y),
+        "largest": argmax(x, 0), "order": argsort(x, 0), "max": amax(x, (0,)), "true": cast(x, bool_),
+        "double": cast(x, float64), "float": cast(x, float32), "sign": sign(x), "running": cumsum(x, 0),
+    }  # fmt: skip
+
+
+def pairs_of(values, dtype):
+    """Every pair of the values."""
+    x, y = np.meshgrid(np.array(values, dtype.numpy), np.array(values, dtype.numpy))
+    return {"x": x.ravel(), "y": y.ravel()}
+
+
+def of_extremes():
+    for dtype in (int32, int64):
+        limits = np.iinfo(dtype.numpy)
+        values = [limits.min, limits.min + 1, -7, -1, 0, 1, 2, 7, limits.max - 1, limits.max]
+        yield graph_of(integers, f"integers_{dtype.short}", **pairs_of(values, dtype))
+    for dtype in (float32, float64):
+        limits = np.finfo(dtype.numpy)
+        sizes = [0.0, float(limits.smallest_subnormal), float(limits.tiny), 0.1, 1, 88, 1e10, float(limits.max), np.inf]
+        yield graph_of(floats, f"floats_{dtype.short}", **pairs_of([*sizes, *(-s for s in sizes), np.nan], dtype))
+
+
+# ------------------------------------------------------------------------------------------------------ random words
+
+
+def draws(seed, weights, wanted):
+    """Counts around the 624 words that the generator makes at once."""
+    state, results = random_seed(seed), {}
+    for count in (1, 2, 620, 1, 1, 623, 624, 625):
+        state, words = random_words(state, count)
+        results[f"words_{len(results)}"] = uniform24(words)
+    state, even = random_words(state, 10)
+    results |= {"order": permutation(even, 11), "double": uniform53(*pairs(even))}
+    return results | {"state": state, "at": search(cumsum(weights, 1), wanted)}
+
+
+def of_random_numbers():
+    weights, wanted = np.full((2, 9), 0.125), np.array([[0, 0.125, 0.3, 1.2], [1.125, 9, 0.5, 0.5]])
+    yield graph_of(draws, "draws", seed=np.int64(-5), weights=weights, wanted=wanted)
+
+
+# ----------------------------------------------------------------------------------------------------- wrong indices
+
+
+def refused(function, x, index):
+    """The input would be overwritten, if the check did not come first."""
+    return {"into_x": x * 2, "out": function(x, index)}
+
+
+READERS_AND_WRITERS = {
+    "gather": lambda x, index: gather(x, reshape(index, (4, 1)), 1),
+    "scatter": lambda x, index: scatter(x, reshape(index, (4, 1)), full((4, 1), 9, float32), 1),
+    "scatter_add": lambda x, index: scatter_add(x, reshape(index, (4, 1)), full((4, 1), 9, float32), 1),
+    "take": take,
+    "put": lambda x, index: put(x, index, full((4, 5), 9, float32)),
+    "index_add": lambda x, index: index_add(x, index, full((4, 5), 9, float32)),
+}
+
+
+OUTSIDE = (6, -7, 2**62, -(2**63), 2**63 - 1)
+
+
+def wrong_indices():
+    """Graphs that refuse an index of which one element is in OUTSIDE; x has six rows and five columns."""
+    for name, function in READERS_AND_WRITERS.items():
+        right = np.array([0, 1, 4, 2])
+        yield graph_of(partial(refused, function), f"wrong_{name}", x=numbers(float32, 6, 5), index=right)
+
+
+def divisions_by_zero():
+    """Numpy raises an error here; what C may do is not to stop the process."""
+    for dtype in (int32, int64):
+        x = [np.iinfo(dtype.numpy).min, -1, 0, 7]
+        arrays = {"x": np.array(x, dtype.numpy), "y": np.zeros(4, dtype.numpy)}
+        yield graph_of(divisions, f"divisions_by_zero_{dtype.short}", **arrays)
+
+
+def right_graphs():
+    """Each graph with the values of its inputs."""
+    for dtype in ALL_DTYPES:
+        yield from of_each_type(dtype)
+    scalars = {"x": np.float64(1.5), "i": np.int64(2), "b": np.bool_(True)}
+    yield graph_of(without_dimensions, "without_dimensions_mixed", **scalars)
+    nothing = {"x": np.ones((0, 3), np.float32), "index": np.zeros(0, np.int64), "i": np.zeros(0, np.int32)}
+    yield graph_of(without_elements, "without_elements", y=numbers(float32, 4, 3), **nothing)
+    yield from of_products()
+    yield from of_extremes()
+    yield from of_random_numbers()
