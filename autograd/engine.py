@@ -68,6 +68,9 @@ class Sweep:
             self._propagate(node, cotangents, wanted)
 
     def _propagate(self, node: Node, cotangents: list[Any], wanted: list[bool]) -> None:
+        listening = watcher()
+        if listening is not None and node.origin is None:
+            listening.graph_from_outside()
         with _origin_of(node):
             gradients = node.backward(cotangents, wanted)
         for hook in node.post_hooks:
@@ -77,14 +80,17 @@ class Sweep:
             node.release()
         if node.user_defined or node.post_hooks:
             self.owned_elsewhere.update(id(g.buffer) for g in gradients if g is not None)
-        for edge, g, want in zip(node.edges, gradients, wanted, strict=True):
-            if want and g is not None:
-                self._deliver(edge, g)
+        with _origin_of(node):  # sums of contributions belong to the line whose contribution completes them
+            for edge, g, want in zip(node.edges, gradients, wanted, strict=True):
+                if want and g is not None:
+                    self._deliver(edge, g)
 
     def _deliver(self, edge: Edge, g: Any) -> None:
         assert edge.node is not None
         slots = self.pending.setdefault(edge.node, {})
-        slots[edge.output] = slots[edge.output] + g if edge.output in slots else g
+        if edge.output in slots:
+            g = slots[edge.output] + g
+        slots[edge.output] = g
 
     def _through_hooks(self, node: Node, output: int, g: Any) -> Any:
         if g is None:

@@ -25,7 +25,7 @@ from .handles import RemovableHandle
 from .nodes import NO_EDGE, AccumulateGrad, Edge, Node
 from .reverse import backward
 from .tape import Tape
-from .watch import changes, declare_alias, declare_flag, set_watcher, watcher
+from .watch import changes, declare_alias, declare_flag, forbid, set_watcher, watcher
 
 _OPERANDS = (Array, bool, int, float, np.generic)
 
@@ -138,6 +138,7 @@ class Tensor(Exchange, Array):
 
     @property
     def _version(self) -> int:
+        forbid("reading _version", "Read it outside.")
         return self.buffer.version
 
     # --------------------------------------------------------------------------------------------- memory and views

@@ -8,7 +8,7 @@ thread, if there is one; a compiled function keeps these reads as guards. Everyt
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 
@@ -47,6 +47,9 @@ class Watcher(Protocol):
 
     def flag_written(self, tensor: Any) -> None:
         """``tensor.requires_grad`` is about to change."""
+
+    def graph_from_outside(self) -> None:
+        """A backward pass has come to an operation that was not done while recording."""
 
     def forbid(self, what: str, instead: str) -> None:
         """The function does something that a recording cannot repeat; raises."""
@@ -144,10 +147,19 @@ def declare_set(describe: str, get: Callable[[], Any], value: Any) -> bool:
     if _local.watcher is None:
         return True
     before = get()
-    same = before is value or (type(before) is type(value) and isinstance(value, (bool, int, float, str)) and before == value)
+    plain = type(before) is type(value) and isinstance(value, (bool, int, float, str))
+    same = before is value or (plain and before == value)
     if same:
         _local.watcher.read(describe, get, before)
     return same
+
+
+def _declare_entries(entries: dict[Any, Any], kept: list[Any]) -> None:
+    def identities() -> tuple[Any, ...]:
+        return len(kept), *dict.keys(entries), *map(id, dict.values(entries))
+
+    assert _local.watcher is not None
+    _local.watcher.read("entries", identities, (len(kept), *dict.keys(entries), *map(id, kept)))
 
 
 class WatchedDict(dict):
@@ -155,6 +167,26 @@ class WatchedDict(dict):
 
     The count goes up after the change: who looks at a guard in between must look again.
     """
+
+    def _declare_all(self) -> None:
+        """The program depends on every entry: on which there are, and on what they are."""
+        kept = list(super().values())  # so that no identity is given to another object meanwhile
+        _declare_entries(self, kept)
+
+    def items(self) -> Any:
+        if _local.watcher is not None:
+            self._declare_all()
+        return super().items()
+
+    def values(self) -> Any:
+        if _local.watcher is not None:
+            self._declare_all()
+        return super().values()
+
+    def __iter__(self) -> Iterator[Any]:
+        if _local.watcher is not None:
+            self._declare_all()
+        return super().__iter__()
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if _local.watcher is not None and not (isinstance(value, WatchedDict) and not value):

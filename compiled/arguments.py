@@ -11,8 +11,8 @@ import numpy as np
 from ..autograd.tensor import Tensor
 from ..runtime.program import address_of
 from .binding import Binding
-from .recording import Recording
 from .memory import hooks_on, memory_of, owner_of
+from .recording import Recording
 from .structure import Path, at, leaves, skeleton
 
 Args = tuple[Any, ...]

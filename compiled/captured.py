@@ -69,7 +69,7 @@ class CapturedInputs:
                 return False
         self._written.clear()
         self._copied.clear()
-        return all([self._found(captured, captured.now(call_arguments)) for captured in self._all])
+        return all(self._found(captured, captured.now(call_arguments)) for captured in self._all)
 
     def _found(self, captured: Captured, now: Any) -> bool:
         if not captured.fits(now):

@@ -84,8 +84,8 @@ class CompiledFunction:
             raise CompilerError(
                 f"{self.__name__} has been recorded {LIMIT} times and calls still differ\n"
                 f"  last arguments: {[type(a).__name__ for a in args]}\n"
-                "  Something that the program depends on changes at every call: pass numbers that change as tensors, and "
-                "keep shapes the same."
+                "  Something that the program depends on changes at every call: pass numbers that change as tensors, "
+                "and keep shapes the same."
             )
         recording = Recording(self.__name__)
         result = recording.run(self.function, args, kwargs)
@@ -157,8 +157,8 @@ def _name_of(function: Any) -> str:
 def compile(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Record `function` (a training step, a model) and serve its later calls from C.
 
-    ``model``, ``fullgraph``, ``dynamic``, ``backend``, ``mode`` and the like are accepted for PyTorch's sake and have no
-    effect. Works as a decorator, with or without parentheses.
+    ``model``, ``fullgraph``, ``dynamic``, ``backend``, ``mode`` and the like are accepted for PyTorch's sake and have
+    no effect. Works as a decorator, with or without parentheses.
 
     >>> import tracegrad as tg
     >>> double = tg.compile(lambda x: x * 2)

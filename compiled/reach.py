@@ -6,17 +6,22 @@ An attribute counts only if some code that was found names it; so an object's ot
 from __future__ import annotations
 
 import builtins
+import contextvars
 import dis
 import functools
 import sys
 import types
+import weakref
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
+
+import numpy as np
 
 from ..autograd.tensor import Tensor
 from ..compiler.origins import is_user_file
 
-CONTAINERS = (list, tuple, set, frozenset, dict)
+CONTAINERS = (list, tuple, set, frozenset, dict, deque)
 MISSING = object()  # what a variable or attribute that is not there looks like
 
 Get = Callable[[], Any]
@@ -25,9 +30,9 @@ Place = tuple[str, types.CodeType | None, Get]
 
 
 class Reach:
-    """All places that a function and its arguments lead to. `names` are the attributes that the code found on the way mentions."""
+    """All places that functions and arguments lead to. `names` are the attributes that code on the way mentions."""
 
-    def __init__(self, function: Any, arguments: list[Any]) -> None:
+    def __init__(self, functions: list[Any], arguments: list[Any]) -> None:
         self.names: set[str] = set()
         self.objects: dict[int, Any] = {}  # everything met, kept alive so that the ids stay taken
         self._codes: dict[types.CodeType, None] = {}
@@ -36,9 +41,13 @@ class Reach:
         while known != len(self.names):  # new code names more attributes, behind which there may be more code
             known = len(self.names)
             self.objects, self.places = {}, []
-            self._walk([function])
+            self._walk(functions)
             self.by_function = frozenset(self.objects)  # found without the arguments
             self._walk(arguments)
+
+    def knows(self, code: types.CodeType) -> bool:
+        """True for code that was found."""
+        return code in self._codes
 
     def _walk(self, roots: list[Any]) -> None:
         stack = list(roots)
@@ -60,6 +69,10 @@ class Reach:
         elif isinstance(value, (type, types.ModuleType)):
             if is_users(value):
                 yield from self._attributes(value, list(vars(value)))
+        elif isinstance(value, contextvars.ContextVar):
+            yield value.name, None, functools.partial(value.get, MISSING)
+        elif "param_groups" in getattr(value, "__dict__", ()):
+            yield "the parameters of an optimizer", None, functools.partial(_group_sizes, value)
         elif _has_attributes(value):
             yield from self._attributes(value, _attribute_names(value))
 
@@ -80,6 +93,10 @@ class Reach:
         if isinstance(value, Tensor):
             return [value.__dict__.get("_leaf_hooks"), value.__dict__.get("_post_accumulate_hooks")]
         own = getattr(value, "__dict__", {})
+        if isinstance(value, contextvars.ContextVar):
+            return [value.get(None)]
+        if isinstance(value, weakref.ref):
+            return [value()]
         if "param_groups" in own:
             return [p for group in own["param_groups"] for p in group["params"]]
         inner = [own.get("__wrapped__")]
@@ -91,14 +108,7 @@ class Reach:
 
     def _of_function(self, function: types.FunctionType) -> Iterator[Place]:
         code = function.__code__
-        for each in _nested(code):
-            if each not in self._codes:
-                self._codes[each] = None
-                self.names.update(each.co_names, (c for c in each.co_consts if isinstance(c, str)))
-        space = function.__globals__
-        for name in _global_names(code):
-            if name in space or not hasattr(builtins, name):
-                yield name, code, functools.partial(space.get, name, MISSING)
+        yield from self._of_code(code, function.__globals__)
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             yield name, code, functools.partial(_cell_contents, cell)
         for name, value in zip(_defaulted(function), function.__defaults__ or (), strict=True):
@@ -108,10 +118,24 @@ class Reach:
         if vars(function) or any(_stores_attributes(each) for each in self._codes):
             yield from self._attributes(function, list(vars(function)))
 
+    def _of_code(self, code: types.CodeType, space: dict[str, Any]) -> Iterator[Place]:
+        for each in _nested(code):
+            if each not in self._codes:
+                self._codes[each] = None
+                self.names.update(each.co_names, (c for c in each.co_consts if isinstance(c, str)))
+        names = set(_global_names(code))
+        if "globals" in names:
+            names.update(c for each in _nested(code) for c in each.co_consts if isinstance(c, str) and c in space)
+        for name in sorted(names):
+            if name in space or not hasattr(builtins, name):
+                yield name, code, functools.partial(space.get, name, MISSING)
+
     def _attributes(self, value: Any, names: list[str]) -> Iterator[Place]:
-        kind = value.__name__ if isinstance(value, (type, types.ModuleType, types.FunctionType)) else type(value).__name__
+        named = isinstance(value, (type, types.ModuleType, types.FunctionType))
+        kind = value.__name__ if named else type(value).__name__
+        every = not self.names.isdisjoint(_BY_COMPUTED_NAME) or not (named or _is_named(type(value)))
         for name in names:
-            if (name in self.names or name == "forward") and name not in _DECLARED and not name.startswith("__"):
+            if (every or name in self.names or name == "forward") and name not in _DECLARED and name[:2] != "__":
                 yield f"{kind}.{name}", _code_storing(name, self._codes), functools.partial(_attribute, value, name)
         if not isinstance(value, types.ModuleType):
             yield f"the attributes of {kind}", None, functools.partial(_count, value)
@@ -130,6 +154,9 @@ class Reach:
         return found
 
 
+# Code that mentions these may read attributes that it does not mention.
+_BY_COMPUTED_NAME = frozenset({"getattr", "vars", "__dict__", "__getattribute__"})
+_HOOKS = ("ForwardHook", "ForwardPreHook")
 _DECLARED = frozenset({"_parameters", "_buffers", "_modules", "training"})  # declared by the modules themselves
 
 
@@ -148,13 +175,20 @@ def _is_library(file: str) -> bool:
 
 
 def _has_attributes(value: Any) -> bool:
-    """True for objects of the user's classes, for modules of networks, and for plain name spaces."""
+    """True for objects with attributes that are not this package's own, and for its modules of networks."""
     kind = type(value)
-    if isinstance(value, (Tensor, *CONTAINERS)) and not is_users(kind):
+    if isinstance(value, (Tensor, np.ndarray, types.FunctionType, types.MethodType, functools.partial)):
         return False
-    if kind is types.SimpleNamespace or hasattr(value, "_modules") or kind.__name__ in ("ForwardHook", "ForwardPreHook"):
-        return True
-    return any(is_users(base) for base in kind.__mro__[:-1]) or kind.__qualname__ == "Namespace"
+    if kind.__module__.startswith("tracegrad."):
+        return "_modules" in value.__dict__ or kind.__name__ in _HOOKS if hasattr(value, "__dict__") else False
+    return hasattr(value, "__dict__") or any(is_users(base) for base in kind.__mro__[:-1])
+
+
+def _is_named(kind: type) -> bool:
+    """True if the code that reads the attributes of such objects is walked, too: not for Python's own classes."""
+    return (
+        kind is types.SimpleNamespace or hasattr(kind, "_modules") or any(is_users(base) for base in kind.__mro__[:-1])
+    )
 
 
 def _attribute_names(value: Any) -> list[str]:
@@ -174,8 +208,10 @@ def _is_descriptor(member: Any) -> bool:
 
 def _parts_of_module(value: Any) -> list[Any]:
     own = getattr(value, "__dict__", {})
-    tables = ("_modules", "_parameters", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-    return [item for table in tables for item in own.get(table, {}).values()] if "_modules" in own else []
+    tables = ("_modules", "_parameters", "_buffers", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks")
+    if "_modules" not in own:
+        return []
+    return [item for table in (*tables, "_backward_pre_hooks") for item in own.get(table, {}).values()]
 
 
 def _attribute(value: Any, name: str) -> Any:
@@ -185,6 +221,11 @@ def _attribute(value: Any, name: str) -> Any:
 def _count(value: Any) -> int:
     """How many attributes there are: a new one is noticed by it."""
     return len(getattr(value, "__dict__", ()))
+
+
+def _group_sizes(optimizer: Any) -> tuple[int, ...]:
+    """Which changes when somebody appends to a group's list, of which nobody else would be told."""
+    return tuple(len(group["params"]) for group in optimizer.param_groups)
 
 
 def _itself(value: Any) -> Any:

@@ -7,6 +7,7 @@ gradients).
 
 from __future__ import annotations
 
+import functools
 import gc
 import inspect
 import weakref
@@ -29,7 +30,7 @@ from ..compiler.origins import Whereabouts
 from ..ops.core import interpreting
 from ..ops.pointwise import cast
 from ..ops.types import float64
-from .refusals import DONE, CallWatch, ThreadModes, check_gradients, check_roots, refusal
+from .refusals import DONE, CallWatch, ThreadModes, check_gradients, check_overlaps, check_roots, refusal
 from .structure import Path, leaves
 from .surroundings import Surroundings
 
@@ -128,14 +129,25 @@ class Recording:
         check_roots(self.recorder.roots)
         self._check_origins_of_numbers()
         check_gradients(self.fresh_grads(), self.recorder.roots)
+        check_overlaps(self.recorder.roots)
         self.surroundings.refuse_side_effects()
+        self.surroundings.extend(self._calls.codes)
+        self._guard_unused()
+
+    def _guard_unused(self) -> None:
+        """The function may have asked tensors for their shape, type or flags that it computes nothing with."""
+        used = {id(root.array) for root in self.recorder.roots}
+        for tensor in self.surroundings.tensors():
+            if id(tensor) not in used and not self.is_own(tensor):
+                get = functools.partial(_facts_of, tensor)
+                self.guards.append(Guard(f"shape, type and flags of {tensor.label or 'a tensor'}", get, get(), ""))
 
     def _check_origins_of_numbers(self) -> None:
         """Whatever way they came: numbers that entered during the call would be the same at each later call."""
         for root in self.recorder.roots:
             if isinstance(root.array, Tensor) and self.is_own(root.array):
                 raise refusal(
-                    "a tensor is made from numbers that are not part of the recording (numpy, a copied or loaded tensor)",
+                    "a tensor is made from numbers that are not part of the recording (numpy, a copy, a loaded tensor)",
                     f"used at {root.node.origin}",
                     "Make it outside, or by tensor operations such as clone().",
                 )
@@ -199,18 +211,20 @@ class Recording:
     def forbid(self, what: str, instead: str) -> None:
         if self.transient:
             return  # this call is not repeated anyway
+        place = self.recorder.whereabouts.now()
         self.recorder.refuse(
-            f"{what} inside a compiled function\n  at {self.recorder.whereabouts.now()}\n  Later calls would not do it again. {instead}"
+            f"{what} inside a compiled function\n  at {place}\n  Later calls would not do it again. {instead}"
+        )
+
+    def graph_from_outside(self) -> None:
+        self.recorder.refuse(
+            "backward() goes through a graph that began outside of the compiled function\n"
+            f"  at {self.recorder.whereabouts.now()}\n"
+            "  Later calls would have another graph there: compute it inside, or call backward() outside."
         )
 
     @contextmanager
     def deriving(self, origin: Any) -> Any:
-        if origin is None:
-            self.recorder.refuse(
-                "backward() goes through a graph that began outside of the compiled function\n"
-                f"  at {self.recorder.whereabouts.now()}\n"
-                "  Later calls would have another graph there: compute it inside, or call backward() outside."
-            )
         with self.recorder.whereabouts.deriving(origin):
             yield
 
@@ -275,6 +289,10 @@ class Recording:
     def _alive_except(self, allowed: set[int]) -> list[Tensor]:
         alive = [t for t in (ref() for ref in self.own.values()) if t is not None]
         return [t for t in alive if id(t) not in allowed and id(t.base) not in allowed]
+
+
+def _facts_of(tensor: Tensor) -> tuple[Any, ...]:
+    return tensor.ndarray.shape, tensor.ndarray.dtype.str, tensor._requires, tensor._grad is None
 
 
 def _distinct(results: list[Result]) -> list[Result]:

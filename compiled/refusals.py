@@ -14,6 +14,8 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.nodes import AccumulateGrad, PrimitiveNode, Saved
 from ..autograd.nodes import Node as TapeNode
@@ -38,6 +40,7 @@ class CallWatch:
     def __init__(self) -> None:
         self.refused: tuple[str, str] | None = None
         self.clock = ""
+        self.codes: dict[types.CodeType, dict[str, Any]] = {}  # what the user's program ran, with its globals
 
     def __enter__(self) -> CallWatch:
         self._before = sys.getprofile()
@@ -55,6 +58,8 @@ class CallWatch:
                 self._refuse(_OUTSIDE[called], frame)
             elif called in _CLOCKS and is_user_file(frame.f_code.co_filename):
                 self.clock = _place(frame)
+        elif event == "call" and is_user_file(frame.f_code.co_filename):
+            self.codes[frame.f_code] = frame.f_globals
         elif event == "call" and frame.f_code is _LOG and frame.f_back is not None:
             self._refuse("logging", _leaving(frame, logging.__file__))
 
@@ -63,12 +68,11 @@ class CallWatch:
             self.refused = (what, _place(frame))
 
     def check(self) -> None:
-        """CaptureError for what later calls would leave out; a warning for a clock, which would stand still."""
+        """CaptureError for what later calls would leave out; a warning for a clock, which stands still."""
         if self.refused is not None:
             what, place = self.refused
-            raise refusal(
-                f"{what} inside a compiled function", f"at {place}", "Later calls would skip it: return the values and do it outside."
-            )
+            advice = "Later calls would skip it: return the values and do it outside."
+            raise refusal(f"{what} inside a compiled function", f"at {place}", advice)
         if self.clock:
             warnings.warn(
                 f"the clock is read at {self.clock}: later calls of the compiled function keep this time", stacklevel=5
@@ -127,7 +131,7 @@ def check_roots(roots: Iterable[Root]) -> None:
 
 
 def check_history(behind: Iterable[TapeNode]) -> None:
-    """CaptureError if the history of a result is more than derivatives of primitives: hooks, the user's own backward."""
+    """CaptureError if the history of a result is more than derivatives of primitives: hooks, a user's backward."""
     for node in behind:
         hooked = node.tensor_hooks or node.retained or node.pre_hooks or node.post_hooks
         if hooked or not isinstance(node, (PrimitiveNode, AccumulateGrad)):
@@ -141,10 +145,27 @@ def check_history(behind: Iterable[TapeNode]) -> None:
             for kept in node.known.values():
                 if isinstance(kept, Saved) and kept.version != kept.tensor.buffer.version:
                     raise refusal(
-                        "one of the variables needed for gradient computation has been modified by an inplace operation",
+                        "one of the variables needed for gradient computation has been modified by an inplace "
+                        "operation",
                         f"used at {node.origin}",
                         "Its backward() would fail: clone() the tensor before it is modified.",
                     )
+
+
+def check_overlaps(roots: Iterable[Root]) -> None:
+    """CaptureError if written memory is also shown by a tensor that does not know it (numpy views of one array)."""
+    shown = [root for root in roots if root.array.ndarray.size]
+    for root in shown:
+        if not root.region.written:
+            continue
+        for other in shown:
+            mine, its = root.array.buffer.whole, other.array.buffer.whole
+            if mine is not its and np.may_share_memory(mine, its):
+                raise refusal(
+                    f"{root.node.label} is written in place, and {other.node.label} shows the same memory",
+                    "two tensors over one numpy array, in the function that was recorded",
+                    "Make one tensor of the array and take views of it.",
+                )
 
 
 def check_gradients(slots: Iterable[Any], roots: Iterable[Root]) -> None:

@@ -38,9 +38,9 @@ class Spent(TapeNode):
 
 @dataclass(frozen=True)
 class FreshOutput:
-    """A tensor that each call makes anew, called `name` in the graph. `live` says that the graph behind it can still be
-    differentiated; where a ``backward()`` inside the function has used it up, `spent` stands for it. `leaf` says that it
-    requires a gradient without a history."""
+    """A tensor that each call makes anew, called `name` in the graph. `live` says that the graph behind it can still
+    be differentiated; where a ``backward()`` inside the function has used it up, `spent` stands for it. `leaf` says
+    that it requires a gradient without a history."""
 
     name: str
     live: bool = False
@@ -56,7 +56,7 @@ class Placed:
 
 
 class Results:
-    """How to hand out the results of one specialisation. `tensors` are those of the recorded call that are made anew."""
+    """How to hand out the results of one specialisation. `tensors` are those of the recording that are made anew."""
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording

@@ -8,7 +8,9 @@ at the *end of the same call* is a side effect, which a replay could not repeat,
 
 from __future__ import annotations
 
+import array
 import dis
+import gc
 import random
 import types
 from collections.abc import Callable, Iterator
@@ -23,6 +25,7 @@ from .memory import hooks_on
 from .reach import CONTAINERS, Reach
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
+MUTABLE = (*CONTAINERS, np.ndarray, bytearray, array.array)
 LARGEST = 4096  # elements of a numpy array that each call may compare
 
 
@@ -59,15 +62,31 @@ class Surroundings:
     """The facts around one call: of the function, and of the objects among its arguments."""
 
     def __init__(self, function: Any, arguments: list[Any]) -> None:
-        self._reach = Reach(function, arguments)
+        self._reach = Reach([function], arguments)
         self.facts = [_fact(*place) for place in self._reach.places]
-        self._contents = [fact for fact in self.facts if isinstance(fact.value, (*CONTAINERS, np.ndarray))]
+        self._sort()
+        self._arguments = [(value, _state(value)) for value in arguments if isinstance(value, CONTAINERS)]
+        self._hooks = [(tensor, hooks_on(tensor)) for tensor in self.tensors()]
+        self._random = [(name, get, get()) for name, get in _random_states(self._reach.objects.values())]
+
+    def _sort(self) -> None:
+        self._contents = [fact for fact in self.facts if isinstance(fact.value, MUTABLE)]
         known = {id(fact) for fact in self._contents}
         self._bindings = [(fact.get, fact.value, fact) for fact in self.facts if id(fact) not in known]
-        self._arguments = [(value, _state(value)) for value in arguments if isinstance(value, (*CONTAINERS, np.ndarray))]
-        tensors = [value for value in self._reach.objects.values() if isinstance(value, Tensor)]
-        self._hooks = [(tensor, hooks_on(tensor)) for tensor in tensors]
-        self._random = [(name, get, get()) for name, get in _random_states(self._reach.objects.values())]
+
+    def extend(self, codes: dict[types.CodeType, dict[str, Any]]) -> None:
+        """Add the surroundings of code that ran without having been found: callbacks, what ``eval`` was given."""
+        functions = [
+            f for code, space in codes.items() if not self._reach.knows(code) for f in _functions_of(code, space)
+        ]
+        if functions:
+            more = Reach(functions, [])
+            self.facts += [_fact(*place) for place in more.places]
+            self._sort()
+
+    def tensors(self) -> list[Tensor]:
+        """The tensors that the function can reach."""
+        return [value for value in self._reach.objects.values() if isinstance(value, Tensor)]
 
     def hold(self) -> bool:
         """True while everything is as it was. Every call asks this, so the usual answer is found by identity."""
@@ -105,18 +124,19 @@ class Surroundings:
         for tensor, hooks in self._hooks:
             if hooks_on(tensor) != hooks:
                 raise CaptureError(
-                    f"the function registers or removes a hook of {tensor.label or 'a tensor'}\n  in the call that was recorded\n"
+                    f"the function registers or removes a hook of {tensor.label or 'a tensor'}\n"
+                    "  in the call that was recorded\n"
                     "  Later calls would not do it again: register hooks outside."
                 )
         for name, get, before in self._random:
             if get() != before:
                 raise CaptureError(
                     f"the function draws from {name}\n  in the call that was recorded\n"
-                    "  Later calls would repeat these numbers: draw with tg.rand and the like, or pass numbers as arguments."
+                    "  Later calls would repeat these numbers: draw with tg.rand and the like, or pass them as arguments."
                 )
 
     def refuse_unwatchable(self, arguments: list[Any]) -> None:
-        """CaptureError for what cannot be compared from call to call: iterators and numpy arrays. Nothing has run yet."""
+        """CaptureError for what cannot be compared from call to call: iterators, numpy arrays. Nothing has run yet."""
         for value in arguments:
             if isinstance(value, np.ndarray) or (hasattr(value, "__next__") and not isinstance(value, type)):
                 raise CaptureError(
@@ -129,6 +149,12 @@ class Surroundings:
             if hasattr(fact.value, "__next__") and not isinstance(fact.value, type):
                 what = f"the function may advance {fact.name}, an iterator that outlives the call"
                 raise _side_effect(what, fact, "take the next item outside and pass it as an argument.")
+
+
+def _functions_of(code: types.CodeType, space: dict[str, Any]) -> list[Any]:
+    """The functions that run `code`, as far as they are still there; a new one for the text that ``eval`` was given."""
+    found = [f for f in gc.get_referrers(code) if isinstance(f, types.FunctionType)]
+    return found if found or code.co_freevars else [types.FunctionType(code, space)]
 
 
 def _fact(name: str, code: types.CodeType | None, get: Callable[[], Any]) -> Fact:
@@ -160,6 +186,8 @@ def _state(value: Any, within: tuple[int, ...] = ()) -> Any:
     """What can be compared later: plain values by value, containers by their items, other objects by identity."""
     if isinstance(value, PLAIN):
         return type(value), repr(value) if isinstance(value, float) else value  # nan is itself, 0.0 is not -0.0
+    if isinstance(value, (bytearray, array.array)):
+        return type(value), bytes(value)
     if isinstance(value, CONTAINERS) and id(value) not in within:
         inner = (*within, id(value))
         if isinstance(value, dict):

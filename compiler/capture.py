@@ -199,7 +199,7 @@ class Recorder(Evaluator):
             self.refuse(
                 "an in-place write to memory that two arguments or captured tensors share\n"
                 f"  at {self.whereabouts.now()}\n"
-                "  Pass the tensor that owns the memory and take the views inside the compiled function, or clone() one."
+                "  Pass the tensor that owns the memory and take the views inside the compiled function, or clone() it."
             )
 
     def _unique(self, name: str) -> str:

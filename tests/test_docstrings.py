@@ -31,11 +31,11 @@ def examples(name):
     return [test for test in doctest.DocTestFinder().find(module, name) if test.examples]
 
 
-# The text decides which modules are tested, so that collecting the tests imports nothing.
 def has_prompt(name):
+    """Whether a module's text shows `>>>`: collecting the tests imports no module."""
     parts = name.split(".")[1:]
-    file = ROOT.joinpath(*parts)
-    path = file / "__init__.py" if file.is_dir() else file.with_suffix(".py")
+    place = ROOT.joinpath(*parts)
+    path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
     return ">>> " in path.read_text(encoding="utf-8")
 
 
@@ -46,9 +46,7 @@ NAMES = [name for name in ("tracegrad", *modules()) if has_prompt(name)]
 def test_the_examples_hold(name, tmp_path, monkeypatch):
     monkeypatch.setenv("TRACEGRAD_CACHE_DIR", str(tmp_path))  # an example that compiles leaves nothing behind
     tracegrad.manual_seed(0)
-    report = []
-    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    tests = examples(name)
+    report, runner, tests = [], doctest.DocTestRunner(), examples(name)
     assert tests, f"{name} shows >>> outside of a docstring"
     for test in tests:
         runner.run(test, out=report.append)

@@ -28,6 +28,8 @@ from sample_graphs import CASES, sample_inputs  # noqa: E402
 from sample_steps import classifier_step, moons_step, step_inputs  # noqa: E402
 from sanitized_graphs import OUTSIDE, divisions_by_zero, right_graphs, wrong_indices  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 # -g1 is what reports need to name lines; -g would take gcc half as long again.
 SANITIZERS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
 WARNINGS = ("-Wall", "-Wextra", "-Werror")

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 from expected.compare import assert_close
 
+from tracegrad.compiled.binding import Binding
+from tracegrad.compiler import pipeline
+
 CALLS = 5
 
 
@@ -30,6 +33,22 @@ class Value:
     dtype: str
     requires_grad: bool
     grad: Any
+
+
+def ramp(tg, *shape):
+    """Numbers that are all different, in a new tensor."""
+    n = int(np.prod(shape))
+    return tg.tensor((np.arange(n, dtype=np.float32) * 0.1 - 1.0).reshape(shape))
+
+
+def batch(tg, i, *shape):
+    """The data of call number i."""
+    return ramp(tg, *shape) * (i + 1) + 0.5
+
+
+def weight(tg, *shape):
+    """A leaf that requires a gradient."""
+    return ramp(tg, *shape).requires_grad_()
 
 
 def noted(tree):
@@ -97,27 +116,15 @@ def agree(tg):
     return check
 
 
-@pytest.fixture
-def refused(tg):
-    """``refused(make, line, words)``: compiling is refused with the user's file, the marked line, and advice."""
-
-    def check(make, *words, calls=CALLS):
-        with pytest.raises(tg.compiler.errors.CaptureError) as error:
-            run(tg, make, True, calls)
-        message = str(error.value)
-        assert len(message.splitlines()) >= 3, message
-        for word in words:
-            assert word in message, message
-        return message
-
-    return check
+@pytest.fixture(autouse=True)
+def quick_builds(monkeypatch):
+    """Meaning is tested here, not speed: gcc takes half the time to optimise less."""
+    monkeypatch.setattr(pipeline, "FLAGS", tuple("-O1" if flag == "-O3" else flag for flag in pipeline.FLAGS))
 
 
 @pytest.fixture
 def c_calls(monkeypatch):
     """A list that grows by one with each call into C."""
-    from tracegrad.compiled.binding import Binding
-
     made = []
     run_c = Binding.run
     monkeypatch.setattr(Binding, "run", lambda binding: (made.append(binding), run_c(binding))[1])

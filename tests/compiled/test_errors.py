@@ -8,12 +8,7 @@ import threading
 
 import numpy as np
 import pytest
-from compiled.conftest import noted
-
-
-def ramp(tg, *shape):
-    n = int(np.prod(shape))
-    return tg.tensor((np.arange(n, dtype=np.float32) * 0.1 - 1.0).reshape(shape))
+from compiled.conftest import noted, ramp
 
 
 def embedding_step(tg):
@@ -136,10 +131,19 @@ def test_without_a_compiler(tmp_path):
 
 def test_failing_compiler(tmp_path):
     fake = tmp_path / "cc"
-    fake.write_text('#!/bin/sh\ncase "$*" in *-dM*) echo "#define __VERSION__ \\"1\\"";; *) echo broken >&2; exit 3;; esac\n')
+    fake.write_text(
+        '#!/bin/sh\ncase "$*" in *-dM*) echo "#define __VERSION__ \\"1\\"";; *) echo broken >&2; exit 3;; esac\n'
+    )
     fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
     out = run_python(STEP, CC=str(fake), TRACEGRAD_CACHE_DIR=str(tmp_path / "cache"))
-    for words in ("CompileFailed", "exit status 3", "broken", "command:", "The call itself was done", "w is [2.0, 2.0]"):
+    for words in (
+        "CompileFailed",
+        "exit status 3",
+        "broken",
+        "command:",
+        "The call itself was done",
+        "w is [2.0, 2.0]",
+    ):
         assert words in out, out
 
 

@@ -6,12 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from compiled.conftest import Program
-
-
-def ramp(tg, *shape):
-    n = int(np.prod(shape))
-    return tg.tensor((np.arange(n, dtype=np.float32) * 0.1 - 1.0).reshape(shape))
+from compiled.conftest import Program, ramp
 
 
 def served_from_c(step, expected, args, c_calls):

@@ -5,7 +5,7 @@ import types
 
 import numpy as np
 import pytest
-from compiled.conftest import Program, run
+from compiled.conftest import Program, ramp, run
 from expected.compare import assert_close
 
 PROGRAMS = []
@@ -45,11 +45,6 @@ class Scaler:
 def program(make):
     PROGRAMS.append(make)
     return make
-
-
-def ramp(tg, *shape):
-    n = int(np.prod(shape))
-    return tg.tensor((np.arange(n, dtype=np.float32) * 0.1 - 1.0).reshape(shape))
 
 
 def changing(name, step, change, specialisations=2):
@@ -98,15 +93,31 @@ def tripled(x):
 
 
 changing("global_number", lambda tg, x: x * SCALE, set_global)
-changing("nested_container", lambda tg, x: x * TABLE["a"]["b"][0], lambda new: TABLE["a"]["b"].__setitem__(0, 7.0 if new else 1.0))
+changing(
+    "nested_container",
+    lambda tg, x: x * TABLE["a"]["b"][0],
+    lambda new: TABLE["a"]["b"].__setitem__(0, 7.0 if new else 1.0),
+)
 changing("numpy_array", lambda tg, x: x * float(NUMBERS[0]), lambda new: NUMBERS.__setitem__(0, 7.0 if new else 1.0))
 changing("class_attribute", lambda tg, x: x * Config.scale, lambda new: setattr(Config, "scale", 3.0 if new else 1.0))
 changing("slots", lambda tg, x: x * slotted.scale, lambda new: setattr(slotted, "scale", 3.0 if new else 1.0))
-changing("object_in_a_list", lambda tg, x: x * objects[0].scale, lambda new: setattr(objects[0], "scale", 3.0 if new else 1.0))
-changing("deep_property", lambda tg, x: scaler.helped(x), lambda new: setattr(scaler.inner.deep, "scale", 3.0 if new else 1.0))
-changing("inherited_attribute", lambda tg, x: scaler.helped(x), lambda new: setattr(Scaler, "shift", 3.0 if new else 1.0))
+changing(
+    "object_in_a_list",
+    lambda tg, x: x * objects[0].scale,
+    lambda new: setattr(objects[0], "scale", 3.0 if new else 1.0),
+)
+changing(
+    "deep_property",
+    lambda tg, x: scaler.helped(x),
+    lambda new: setattr(scaler.inner.deep, "scale", 3.0 if new else 1.0),
+)
+changing(
+    "inherited_attribute", lambda tg, x: scaler.helped(x), lambda new: setattr(Scaler, "shift", 3.0 if new else 1.0)
+)
 changing("method_of_an_object", lambda tg, x: scaler.helped(x), set_global)
-changing("unused_attribute", lambda tg, x: scaler.helped(x), lambda new: setattr(scaler, "unused", scaler.unused + 1), 1)
+changing(
+    "unused_attribute", lambda tg, x: scaler.helped(x), lambda new: setattr(scaler, "unused", scaler.unused + 1), 1
+)
 changing("default_argument", lambda tg, x: helper(x), lambda new: setattr(config, "on", not new))
 changing("decorator", lambda tg, x: tripled(x), set_global)
 changing("partial", lambda tg, x: functools.partial(helper, by=config)(x), lambda new: setattr(config, "on", not new))
@@ -189,7 +200,9 @@ rebinding("bias_removed", lambda tg, model, i: setattr(model.fc, "bias", None))
 rebinding("layer_in_a_list", lambda tg, model, i: model.layers.__setitem__(0, tg.nn.Linear(3, 3)))
 rebinding("dropout_probability", lambda tg, model, i: setattr(model.drop, "p", 0.25 if i == 2 else 0.5))
 rebinding("forward_replaced", lambda tg, model, i: setattr(model, "forward", lambda x: x + i))
-rebinding("state_loaded", lambda tg, model, i: model.load_state_dict({k: v + 1 for k, v in model.state_dict().items()}), 1)
+rebinding(
+    "state_loaded", lambda tg, model, i: model.load_state_dict({k: v + 1 for k, v in model.state_dict().items()}), 1
+)
 rebinding("momentum_of_the_norm", lambda tg, model, i: setattr(model.norm, "momentum", 0.5))
 
 
@@ -198,94 +211,10 @@ def test_guards(agree, make):
     agree(make, calls=6)
 
 
-def optimized(change, optimizer="Adam", specialisations=None, **options):
-    """A training step whose optimizer is changed between calls."""
-
-    def make(tg):
-        model = tg.nn.Linear(3, 1)
-        made = getattr(tg.optim, optimizer)(model.parameters(), **{"lr": 0.1, **options})
-        extra = ramp(tg, 1).requires_grad_()
-
-        def step(x):
-            made.zero_grad()
-            extra.grad = None
-            loss = ((model(x) * extra) ** 2).mean()
-            loss.backward()
-            made.step()
-            return loss
-
-        def between(i):
-            if i >= 2:
-                change(tg, made, i, extra)
-
-        def state():
-            return [list(model.parameters()), extra]
-
-        return Program(step, lambda i: (ramp(tg, 4, 3) * (i + 1),), state, between, specialisations)
-
-    return make
-
-
-def set_all(key, value):
-    return lambda tg, optimizer, i, extra: optimizer.param_groups[0].__setitem__(key, value(tg, i))
-
-
-OPTIMIZERS = {
-    "lr": optimized(set_all("lr", lambda tg, i: 0.1 / i), specialisations=1),
-    "betas": optimized(set_all("betas", lambda tg, i: (0.5 + 0.05 * i, 0.9)), specialisations=1),
-    "eps": optimized(set_all("eps", lambda tg, i: 10.0**-i), specialisations=1),
-    "decay": optimized(set_all("weight_decay", lambda tg, i: 0.1 * i), "AdamW", specialisations=1, weight_decay=0.1),
-    "decay_from_zero": optimized(set_all("weight_decay", lambda tg, i: 0.1 * (i % 2)), "SGD", specialisations=2),
-    "momentum": optimized(set_all("momentum", lambda tg, i: 0.1 * i), "SGD", specialisations=1, momentum=0.9),
-    "nesterov": optimized(set_all("nesterov", lambda tg, i: i > 3), "SGD", specialisations=2, momentum=0.9),
-    "maximize": optimized(set_all("maximize", lambda tg, i: i > 3), specialisations=2),
-    "tensor_lr": optimized(set_all("lr", lambda tg, i: tg.tensor(0.1 * i))),
-    "new_group": optimized(lambda tg, o, i, extra: o.add_param_group({"params": [extra], "lr": 0.5}) if i == 3 else None),
-    "state_dropped": optimized(lambda tg, o, i, extra: o.state.clear() if i == 4 else None),
-    "state_loaded": optimized(lambda tg, o, i, extra: o.load_state_dict(o.state_dict())),
-}
-
-
-@pytest.mark.parametrize("name", OPTIMIZERS)
-def test_optimizer(agree, name):
-    agree(OPTIMIZERS[name], calls=7)
-
-
-def test_lr_changed_inside_a_tensor(agree):
-    def make(tg):
-        w, lr = ramp(tg, 3).requires_grad_(), tg.tensor(0.1)
-        optimizer = tg.optim.SGD([w], lr=lr)
-
-        def step(x):
-            optimizer.zero_grad()
-            (w * x).pow(2).sum().backward()
-            optimizer.step()
-
-        return Program(step, lambda i: (ramp(tg, 3),), lambda: w, lambda i: lr.mul_(0.5), 1)
-
-    agree(make)
-
-
-@pytest.mark.parametrize("name", ["StepLR", "ExponentialLR", "CosineAnnealingLR"])
-def test_scheduler(agree, name):
-    options = {"StepLR": (2,), "ExponentialLR": (0.9,), "CosineAnnealingLR": (5,)}
-
-    def make(tg):
-        w = ramp(tg, 3).requires_grad_()
-        optimizer = tg.optim.SGD([w], lr=0.1, momentum=0.9)
-        scheduler = getattr(tg.optim.lr_scheduler, name)(optimizer, *options[name])
-
-        def step(x):
-            optimizer.zero_grad()
-            (w * x).pow(2).sum().backward()
-            optimizer.step()
-
-        return Program(step, lambda i: (ramp(tg, 3),), lambda: w, lambda i: i and scheduler.step(), 1)
-
-    agree(make, calls=8)
-
-
-@pytest.mark.parametrize("values", [(1.0, 2.0, 1.0), (1, 2, 1.0), (True, 1, 1.0), (0.0, -0.0, 0.0), ("mean", "sum", "mean"), (None, 1.0, None)])
+@pytest.mark.parametrize(
+    "values",
+    [(1.0, 2.0, 1.0), (1, 2, 1.0), (True, 1, 1.0), (0.0, -0.0, 0.0), ("mean", "sum", "mean"), (None, 1.0, None)],
+)
 def test_python_arguments(tg, values):
     def make(tg):
         def step(x, how):

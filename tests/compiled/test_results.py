@@ -4,7 +4,7 @@ from collections import OrderedDict, namedtuple
 
 import numpy as np
 import pytest
-from compiled.conftest import Program
+from compiled.conftest import Program, ramp
 
 PROGRAMS = []
 Pair = namedtuple("Pair", "first second")
@@ -13,11 +13,6 @@ Pair = namedtuple("Pair", "first second")
 def program(make):
     PROGRAMS.append(make)
     return make
-
-
-def ramp(tg, *shape):
-    n = int(np.prod(shape))
-    return tg.tensor((np.arange(n, dtype=np.float32) * 0.1 - 1.0).reshape(shape))
 
 
 def returning(name, function, *shape):
@@ -86,7 +81,8 @@ def test_results_are_fresh_memory(tg):
 
 
 @pytest.mark.parametrize(
-    "view", [lambda x: x[0], lambda x: x.t(), lambda x: x.reshape(-1), lambda x: x.detach(), lambda x: x.expand(4, 2, 3)]
+    "view",
+    [lambda x: x[0], lambda x: x.t(), lambda x: x.reshape(-1), lambda x: x.detach(), lambda x: x.expand(4, 2, 3)],
 )
 def test_view_of_an_argument_shares_its_memory(tg, view):
     for x, y in outputs(tg, view):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from compiled.conftest import Program
+from compiled.conftest import Program, batch, ramp
 
 PROGRAMS = []
 
@@ -10,15 +10,6 @@ PROGRAMS = []
 def program(make):
     PROGRAMS.append(make)
     return make
-
-
-def ramp(tg, *shape, scale=0.1):
-    n = int(np.prod(shape))
-    return tg.tensor((np.arange(n, dtype=np.float32) * scale - 1.0).reshape(shape))
-
-
-def batch(tg, i, *shape):
-    return ramp(tg, *shape) * (i + 1) + 0.5
 
 
 @program

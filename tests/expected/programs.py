@@ -10,8 +10,9 @@ def leaves(tg, arrays):
 
 def cotangent(tg, value):
     """Fixed weights, all different, so that a gradient that is transposed, flipped or summed wrongly shows."""
-    weights = np.cos(np.arange(value.numel()) + 1.0).reshape(tuple(value.shape))
-    return tg.tensor(weights, dtype=value.dtype)
+    weights = np.cos(np.arange(value.numel()) + 1.0)
+    # From a list, since compiled functions refuse numpy arrays.
+    return tg.tensor(weights.tolist(), dtype=value.dtype).reshape(value.shape)
 
 
 def program(tg, expression, names):

@@ -6,7 +6,7 @@
  * v4 = neg          ∂ training_steps.py:21
  * v5 = sigmoid      ∂ training_steps.py:21
  * v6 = mul          ∂ training_steps.py:21
- * v7 = add          training_steps.py:22
+ * v7 = add          ∂ training_steps.py:21
  * v8 = cast         training_steps.py:23
  * v9 = mul          training_steps.py:23
  * v10 = sub          training_steps.py:23

@@ -265,7 +265,7 @@ static bool check_0(const int64_t *restrict where_0, int64_t *restrict detail)
  * v20 = div          ∂ training_steps.py:36
  * v19 = scatter_add  ∂ training_steps.py:36
  * v21 = mul          ∂ training_steps.py:36
- * v22 = add          training_steps.py:37
+ * v22 = add          ∂ training_steps.py:36
  */
 static void amax_sub_exp_sum_0(float *restrict gather_0, float *restrict add_1, const int64_t *restrict where_0, const float *restrict sum_0, const uint8_t *restrict ne_0, const float *restrict add_0)
 {
@@ -836,7 +836,7 @@ static void dot_add_sub_1(float *restrict layer_2_weight_grad, float *restrict l
 }
 
 /*
- * v2 = add          training_steps.py:37
+ * v2 = add          ∂ training_steps.py:36
  * sum_acc1 = sum          ∂ training_steps.py:36 2
  * v6 = cast         training_steps.py:38
  * v15 = cast         training_steps.py:38

@@ -140,7 +140,7 @@ static void dot_add_0_pack(
  * acc = dot          training_steps.py:66 2
  * v1 = add          training_steps.py:66 2
  * v2 = mul          ∂ training_steps.py:66
- * v3 = add          training_steps.py:67
+ * v3 = add          ∂ training_steps.py:66
  */
 static void dot_add_0(float *restrict add_0, float *restrict add_1, const float *restrict mul_2, const float *restrict layer_2_weight, const float *restrict layer_2_bias, char *restrict scratch)
 {
@@ -449,7 +449,7 @@ static void dot_0(float *restrict layer_2_weight_grad, const float *restrict add
 }
 
 /*
- * v2 = add          training_steps.py:67
+ * v2 = add          ∂ training_steps.py:66
  * sum_acc1 = sum          ∂ training_steps.py:66 2
  * v3 = sum          ∂ training_steps.py:66 2
  */

@@ -540,8 +540,8 @@ TG_FUSED static void dot_add_sub_0_tile(
 /*
  * acc = dot          ∂ training_steps.py:51 0
  * v1 = mul          ∂ training_steps.py:52
- * v2 = add          training_steps.py:53
- * v3 = add          training_steps.py:53
+ * v2 = add          ∂ training_steps.py:52
+ * v3 = add          ∂ training_steps.py:51 0
  * v4 = cast         training_steps.py:54
  * v5 = mul          training_steps.py:54
  * v6 = sub          training_steps.py:54
@@ -592,8 +592,8 @@ static void dot_add_sub_0(float *restrict layer_0_weight_grad, float *restrict l
  * sum_acc1 = sum          ∂ training_steps.py:51 0
  * v6 = cast         training_steps.py:54
  * v3 = mul          ∂ training_steps.py:52
- * v4 = add          training_steps.py:53
- * v5 = add          training_steps.py:53
+ * v4 = add          ∂ training_steps.py:52
+ * v5 = add          ∂ training_steps.py:51 0
  * v7 = mul          training_steps.py:54
  * v8 = sub          training_steps.py:54
  */
@@ -670,8 +670,8 @@ TG_FUSED static void dot_add_sub_1_tile(
 /*
  * acc = dot          ∂ training_steps.py:51 2
  * v1 = mul          ∂ training_steps.py:52
- * v2 = add          training_steps.py:53
- * v3 = add          training_steps.py:53
+ * v2 = add          ∂ training_steps.py:52
+ * v3 = add          ∂ training_steps.py:51 2
  * v4 = cast         training_steps.py:54
  * v5 = mul          training_steps.py:54
  * v6 = sub          training_steps.py:54
@@ -725,8 +725,8 @@ enum
 /*
  * acc = dot          ∂ training_steps.py:51 4
  * v1 = mul          ∂ training_steps.py:52
- * v2 = add          training_steps.py:53
- * v3 = add          training_steps.py:53
+ * v2 = add          ∂ training_steps.py:52
+ * v3 = add          ∂ training_steps.py:51 4
  * v4 = cast         training_steps.py:54
  * v5 = mul          training_steps.py:54
  * v6 = sub          training_steps.py:54
@@ -774,8 +774,8 @@ static void dot_add_sub_2(float *restrict layer_4_weight_grad, float *restrict l
  * v2 = reshape      ∂ training_steps.py:51 4
  * sum_acc1 = sum          ∂ training_steps.py:51 4
  * v3 = mul          ∂ training_steps.py:52
- * v4 = add          training_steps.py:53
- * v5 = add          training_steps.py:53
+ * v4 = add          ∂ training_steps.py:52
+ * v5 = add          ∂ training_steps.py:51 4
  * v6 = cast         training_steps.py:54
  * v7 = mul          training_steps.py:54
  * v8 = sub          training_steps.py:54

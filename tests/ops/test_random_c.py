@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tracegrad.compiler.codegen.environment import render
-from tracegrad.compiler.codegen.specials import SpecialRecord
+from tracegrad.compiler.codegen.specials import special_text
+from tracegrad.compiler.schedule.records import SpecialKernel
 from tracegrad.ops.array import Array, Evaluator
 from tracegrad.ops.core import REGISTRY
 
@@ -24,7 +24,7 @@ WORDS = np.concatenate(
     [np.array([0, 1, -1, 2**31 - 1, -(2**31)], np.int32), np.arange(995, dtype=np.int32) * np.int32(1103515)]
 )
 CUMULATIVE = np.array([[0.1, 0.1, 0.4, 1.0], [0.0, 0.5, 0.5, 1.0]])
-SEARCH_SIZES = {"rows": 2, "count": 6, "size": 4}
+SEARCH_SIZES = {"rows": 2, "count": 6, "extent": 4}
 VALUES = np.array([[0.0, 0.1, 0.25, 0.4, 0.999, 1.0], [0.0, 0.5, 0.1, 0.50001, 1.0, 2.0]])
 
 UNIFORM = np.concatenate([np.linspace(2.0**-24, 1, 500), 2.0 ** np.linspace(-24, 0, 500)]).astype(np.float32)
@@ -70,18 +70,10 @@ def kernel(template, name, out, /, numbers=(), **operands):
     types = {"out": out, **operands}
     parameters = [f"{ctype} *restrict {role}" for role, ctype in types.items()]
     constant = [f"const {parameter}" for parameter in parameters[1:]]
-    record = SpecialRecord(
-        name=name,
-        comment=("a kernel",),
-        parameters=", ".join([parameters[0], *constant]),
-        buffers={role: role for role in types},
-        ctypes=types,
-        numbers=dict(numbers),
-        words={},
-        loops=(),
-        places={},
-    )
-    return render(f"{template}.c.j2", record).replace("static void", "void")
+    roles = tuple((role, role) for role in operands)
+    special = SpecialKernel(name, template, roles, (("out", "out"),), tuple(dict(numbers).items()), template, "")
+    text = special_text(special, ", ".join([parameters[0], *constant]), types.__getitem__)
+    return text.replace("static void", "void")
 
 
 def source():
