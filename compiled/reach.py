@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.tensor import Tensor
+from ..autograd.watch import WatchedDict
 from ..compiler.origins import is_user_file
 
 CONTAINERS = (list, tuple, set, frozenset, dict, deque)
@@ -157,7 +158,16 @@ class Reach:
 # Code that mentions these may read attributes that it does not mention.
 _BY_COMPUTED_NAME = frozenset({"getattr", "vars", "__dict__", "__getattribute__"})
 _HOOKS = ("ForwardHook", "ForwardPreHook")
-_DECLARED = frozenset({"_parameters", "_buffers", "_modules", "training"})  # declared by the modules themselves
+# Declared by the modules themselves, or of no influence on what they compute.
+_DECLARED = frozenset({"_parameters", "_buffers", "_modules", "training", "_non_persistent_buffers_set"})
+
+
+def is_counted(get: Get, value: Any) -> bool:
+    """True for attributes of the library's modules: whoever sets one counts `changes` up, as their dicts do."""
+    if not isinstance(get, functools.partial) or get.func not in (_attribute, _count):
+        return False
+    module = "_modules" in getattr(get.args[0], "__dict__", ())
+    return module and (isinstance(value, WatchedDict) or not isinstance(value, (*CONTAINERS, np.ndarray, bytearray)))
 
 
 def is_users(thing: Any) -> bool:

@@ -6,6 +6,7 @@ The call itself was an eager call and is done; what is refused is to repeat it.
 from __future__ import annotations
 
 import builtins
+import gc
 import logging
 import sys
 import time
@@ -43,6 +44,8 @@ class CallWatch:
         self.codes: dict[types.CodeType, dict[str, Any]] = {}  # what the user's program ran, with its globals
 
     def __enter__(self) -> CallWatch:
+        self._collects = gc.isenabled()
+        gc.disable()  # what finalisers and callbacks of a collection do is no part of the program
         self._before = sys.getprofile()
         if self._before is None:  # a profiler that is at work keeps its place
             sys.setprofile(self._note)
@@ -51,6 +54,8 @@ class CallWatch:
     def __exit__(self, *exc_info: object) -> None:
         if self._before is None:
             sys.setprofile(None)
+        if self._collects:
+            gc.enable()
 
     def _note(self, frame: types.FrameType, event: str, called: Any) -> None:
         if event == "c_call" and isinstance(called, types.BuiltinFunctionType):
@@ -58,7 +63,7 @@ class CallWatch:
                 self._refuse(_OUTSIDE[called], frame)
             elif called in _CLOCKS and is_user_file(frame.f_code.co_filename):
                 self.clock = _place(frame)
-        elif event == "call" and is_user_file(frame.f_code.co_filename):
+        elif event == "call" and _is_programs(frame):
             self.codes[frame.f_code] = frame.f_globals
         elif event == "call" and frame.f_code is _LOG and frame.f_back is not None:
             self._refuse("logging", _leaving(frame, logging.__file__))
@@ -80,6 +85,14 @@ class CallWatch:
 
 
 _LOG = logging.Logger._log.__code__
+_NOT_THE_PROGRAM = frozenset({"tracegrad", "numpy", *sys.stdlib_module_names})
+
+
+def _is_programs(frame: types.FrameType) -> bool:
+    """True for code of the user's program: not what numpy, Python's library and this package do for themselves."""
+    if str(frame.f_globals.get("__name__")).partition(".")[0] in _NOT_THE_PROGRAM:
+        return False
+    return is_user_file(frame.f_code.co_filename)
 
 
 def _place(frame: types.FrameType) -> str:

@@ -65,11 +65,10 @@ class Specialisation:
         """True if this program is the right one for a call with these arguments, in the world as it is."""
         if not self.recording.modes.hold() or not self._arguments.fit(args, kwargs):
             return False
-        if not self.recording.surroundings.hold():
+        changed = changes.count != self._seen
+        if not self.recording.surroundings.hold(changed):
             return False
-        if changes.count == self._seen and not self._captured.vary:
-            return True
-        return self._look_again((args, kwargs))
+        return not (changed or self._captured.vary) or self._look_again((args, kwargs))
 
     def _look_again(self, call_arguments: Any) -> bool:
         """Guards, addresses and numbers, after something has been rebound somewhere."""

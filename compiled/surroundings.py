@@ -15,6 +15,7 @@ import random
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ import numpy as np
 from ..autograd.tensor import Tensor
 from ..compiler.errors import CaptureError
 from .memory import hooks_on
-from .reach import CONTAINERS, Reach
+from .reach import CONTAINERS, Reach, is_counted
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 MUTABLE = (*CONTAINERS, np.ndarray, bytearray, array.array)
@@ -70,9 +71,12 @@ class Surroundings:
         self._random = [(name, get, get()) for name, get in _random_states(self._reach.objects.values())]
 
     def _sort(self) -> None:
-        self._contents = [fact for fact in self.facts if isinstance(fact.value, MUTABLE)]
-        known = {id(fact) for fact in self._contents}
-        self._bindings = [(fact.get, fact.value, fact) for fact in self.facts if id(fact) not in known]
+        """Facts by how they are compared: counted ones only after a change, bindings by identity, contents by item."""
+        self._counted = [fact for fact in self.facts if is_counted(fact.get, fact.value)]
+        counted = {id(fact) for fact in self._counted}
+        rest = [fact for fact in self.facts if id(fact) not in counted]
+        self._contents = [(fact, _flat_items(fact.value)) for fact in rest if isinstance(fact.value, MUTABLE)]
+        self._bindings = [(fact.get, fact.value, fact) for fact in rest if not isinstance(fact.value, MUTABLE)]
 
     def extend(self, codes: dict[types.CodeType, dict[str, Any]]) -> None:
         """Add the surroundings of code that ran without having been found: callbacks, what ``eval`` was given."""
@@ -88,15 +92,15 @@ class Surroundings:
         """The tensors that the function can reach."""
         return [value for value in self._reach.objects.values() if isinstance(value, Tensor)]
 
-    def hold(self) -> bool:
+    def hold(self, counted_too: bool) -> bool:
         """True while everything is as it was. Every call asks this, so the usual answer is found by identity."""
         for get, value, fact in self._bindings:
             if get() is not value and not fact.holds():
                 return False
-        for fact in self._contents:
-            if not fact.holds():
+        for fact, items in self._contents:
+            if (items is None or not _has_items(fact.get(), items)) and not fact.holds():
                 return False
-        return True
+        return not counted_too or all(fact.holds() for fact in self._counted)
 
     def reaches(self, value: Any) -> bool:
         """True for an object that was there before the call."""
@@ -132,7 +136,7 @@ class Surroundings:
             if get() != before:
                 raise CaptureError(
                     f"the function draws from {name}\n  in the call that was recorded\n"
-                    "  Later calls would repeat these numbers: draw with tg.rand and the like, or pass them as arguments."
+                    "  Later calls would repeat these numbers: draw with tg.rand and the like, or pass them in."
                 )
 
     def refuse_unwatchable(self, arguments: list[Any]) -> None:
@@ -155,6 +159,21 @@ def _functions_of(code: types.CodeType, space: dict[str, Any]) -> list[Any]:
     """The functions that run `code`, as far as they are still there; a new one for the text that ``eval`` was given."""
     found = [f for f in gc.get_referrers(code) if isinstance(f, types.FunctionType)]
     return found if found or code.co_freevars else [types.FunctionType(code, space)]
+
+
+def _flat_items(value: Any) -> tuple[Any, ...] | None:
+    """The items of a container that holds no containers itself (a dict's keys and values); None otherwise."""
+    if not isinstance(value, (list, tuple, dict)):
+        return None
+    items = (*value, *value.values()) if isinstance(value, dict) else tuple(value)
+    return None if any(isinstance(item, MUTABLE) for item in items) else items
+
+
+def _has_items(value: Any, items: tuple[Any, ...]) -> bool:
+    """True if these very objects are in the container: the quick way to see that nothing has changed."""
+    if isinstance(value, dict):
+        return 2 * len(value) == len(items) and all(map(is_, (*value, *value.values()), items))
+    return isinstance(value, (list, tuple)) and len(value) == len(items) and all(map(is_, value, items))
 
 
 def _fact(name: str, code: types.CodeType | None, get: Callable[[], Any]) -> Fact:

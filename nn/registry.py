@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 from ..autograd.tensor import Tensor
-from ..autograd.watch import WatchedDict, watcher
+from ..autograd.watch import WatchedDict, changes, watcher
 from .parameter import Parameter
 from .recording import declared, note_made
 
@@ -98,6 +98,7 @@ class Registry:
             self._forget(name, keep="_modules")
             self.add_module(name, value)
         elif not self._replace(name, value):
+            changes.count += 1  # a compiled step may have looked at it
             object.__setattr__(self, name, value)
 
     def _replace(self, name: str, value: Any) -> bool:
@@ -136,6 +137,7 @@ class Registry:
                 del self.__dict__[kind][name]
                 self._non_persistent_buffers_set.discard(name)
                 return
+        changes.count += 1
         object.__delattr__(self, name)
 
     def __dir__(self) -> list[str]:

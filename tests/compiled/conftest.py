@@ -9,7 +9,6 @@ import pytest
 from expected.compare import assert_close
 
 from tracegrad.compiled.binding import Binding
-from tracegrad.compiler import pipeline
 
 CALLS = 5
 
@@ -114,12 +113,6 @@ def agree(tg):
         return step
 
     return check
-
-
-@pytest.fixture(autouse=True)
-def quick_builds(monkeypatch):
-    """Meaning is tested here, not speed: gcc takes half the time to optimise less."""
-    monkeypatch.setattr(pipeline, "FLAGS", tuple("-O1" if flag == "-O3" else flag for flag in pipeline.FLAGS))
 
 
 @pytest.fixture

@@ -272,6 +272,4 @@ def sorted_by_value(tg, x):
     return sorted(x)[0]  # here
 
 
-ALL = [
-    f for f in list(globals().values()) if callable(f) and getattr(f, "__module__", "") == __name__ and f is not Holder
-]
+ALL = [f for f in list(globals().values()) if isinstance(f, type(counter)) and f.__module__ == __name__]

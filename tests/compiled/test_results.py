@@ -92,7 +92,7 @@ def test_view_of_an_argument_shares_its_memory(tg, view):
 
 def test_view_of_a_parameter_shares_its_memory_and_history(tg):
     w = ramp(tg, 3, 2).requires_grad_()
-    for x, (row, cut) in outputs(tg, lambda x: (w[0], w[1].detach())):
+    for _, (row, cut) in outputs(tg, lambda x: (w[0], w[1].detach())):
         assert shares(row, w) and shares(cut, w) and row.requires_grad and not cut.requires_grad
         w.grad = None
         (row * 2).sum().backward()
