@@ -59,27 +59,27 @@ class Arguments:
         ]
         # The common call: tensors only, by position. It needs no walk over trees.
         simple = not kwargs and all(isinstance(spec, TensorArgument) and len(path) == 2 for path, spec in self._specs)
-        self._simple = [spec for _, spec in self._specs] if simple else None
-        self._captured = _captured_memories(recording)
+        self.simple = [spec for _, spec in self._specs] if simple else None
+        self.captured = _captured_memories(recording)
         self._aliases = self._alias_pattern(args, kwargs)
         # Which arguments share memory matters where something is written or differentiated, or where they did share it.
-        self._alias_free = self._aliases is None and not (
-            self._captured or any(root.region.written or root.requires_grad for _, root in recording.arguments)
+        self.alias_free = self._aliases is None and not (
+            self.captured or any(root.region.written or root.requires_grad for _, root in recording.arguments)
         )
 
     def fit(self, args: Args, kwargs: Kwargs) -> bool:
         """True if these are arguments of the recorded kind: types, shapes, flags, and plain values that are equal."""
-        if self._simple is not None:
-            if kwargs or len(args) != len(self._simple):
+        if self.simple is not None:
+            if kwargs or len(args) != len(self.simple):
                 return False
-            for spec, argument in zip(self._simple, args, strict=True):
+            for spec, argument in zip(self.simple, args, strict=True):
                 if not spec.fits(argument):
                     return False
         elif skeleton((args, kwargs)) != self._skeleton:
             return False
         elif not all(_fits(spec, at((args, kwargs), path)) for path, spec in self._specs):
             return False
-        return self._alias_free or bool(self._alias_pattern(args, kwargs) == self._aliases)
+        return self.alias_free or bool(self._alias_pattern(args, kwargs) == self._aliases)
 
     def point(self, args: Args, kwargs: Kwargs) -> list[np.ndarray]:
         """Fill the table; returns the arrays that must stay alive during the call."""
@@ -87,7 +87,7 @@ class Arguments:
         set_address = self._binding.slots.set_address
         for tensor, spec in self._tensors(args, kwargs):
             if spec.slot is not None:
-                values, layout, address = memory_of(tensor)
+                values, layout, address, _ = memory_of(tensor)
                 if not layout.contiguous:
                     values = np.array(values, order="C")
                     address = address_of(values)
@@ -96,8 +96,8 @@ class Arguments:
         return kept
 
     def _tensors(self, args: Args, kwargs: Kwargs) -> Iterator[tuple[Tensor, TensorArgument]]:
-        if self._simple is not None:
-            return zip(args, self._simple, strict=True)
+        if self.simple is not None:
+            return zip(args, self.simple, strict=True)
         tree = (args, kwargs)
         return ((at(tree, path), spec) for path, spec in self._specs if isinstance(spec, TensorArgument))
 
@@ -107,9 +107,9 @@ class Arguments:
         plain = not kwargs and all(type(a) is Tensor for a in args)
         tensors = list(args) if plain else [t for _, t in leaves((args, kwargs)) if isinstance(t, Tensor)]
         memories = [owner_of(t.buffer.whole) for t in tensors]
-        if len(set(memories)) == len(memories) and self._captured.isdisjoint(memories):
+        if len(set(memories)) == len(memories) and self.captured.isdisjoint(memories):
             return None
-        pattern = tuple(m if m in self._captured else memories.index(m) for m in memories)
+        pattern = tuple(m if m in self.captured else memories.index(m) for m in memories)
         return pattern, tuple(_offset(t, tensors) for t in tensors)
 
 

@@ -56,8 +56,8 @@ class CapturedInputs:
         self._had_grad = [
             (s.tensor, paths.get(id(s.tensor)), s.before is not None) for s in recording.grads.values() if s.read_first
         ]
-        self._written: list[Any] = []  # buffers
-        self._copied: list[tuple[np.ndarray, np.ndarray]] = []
+        self.written_buffers: list[Any] = []  # buffers
+        self.copied: list[tuple[np.ndarray, np.ndarray]] = []
         # Gradients of arguments may be others at each call, without anything having been rebound.
         self.vary = any(path is not None for _, path, _ in self._had_grad)
         self.writes_normals = any(c.written and c.array.label == "generator.cached" for c in self._all)
@@ -67,8 +67,8 @@ class CapturedInputs:
         for tensor, path, had in self._had_grad:
             if ((tensor if path is None else at(call_arguments, path))._grad is not None) is not had:
                 return False
-        self._written.clear()
-        self._copied.clear()
+        self.written_buffers.clear()
+        self.copied.clear()
         return all(self._found(captured, captured.now(call_arguments)) for captured in self._all)
 
     def _found(self, captured: Captured, now: Any) -> bool:
@@ -79,20 +79,20 @@ class CapturedInputs:
         if captured.written:
             if not (contiguous and flags.writeable):
                 return False
-            self._written.append(now.buffer)
+            self.written_buffers.append(now.buffer)
         if captured.index is not None:
             values = now.ndarray if contiguous else np.empty(now.ndarray.shape, now.ndarray.dtype)
             if not contiguous:
-                self._copied.append((values, now.ndarray))
+                self.copied.append((values, now.ndarray))
             self._binding.point(captured.index, values)
         return True
 
     def before_call(self) -> None:
         """C reads contiguous memory: copies of what is not, made at each call, since nobody tells of writes to it."""
-        for copy, values in self._copied:
+        for copy, values in self.copied:
             np.copyto(copy, values)
 
     def after_call(self) -> None:
         """Count the versions of what was written up."""
-        for buffer in self._written:
+        for buffer in self.written_buffers:
             buffer.version += 1

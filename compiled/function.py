@@ -19,6 +19,7 @@ from .binding import CheckFailed
 from .recording import Recording
 from .refusals import DONE, refusal
 from .specialisation import Specialisation
+from .usual import UNUSUAL, usual_call
 
 LIMIT = 32
 
@@ -36,12 +37,21 @@ class CompiledFunction:
         self.function = function
         self.specialisations: list[Specialisation] = []
         self._lock = threading.Lock()
+        self._usual: Callable[[tuple[Any, ...]], Any] | None = None  # of the first specialisation
         self._eager_only = False
         self._once = 0  # calls in a row that did something which later calls were thought not to do
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if watcher() is not None or self._eager_only:
             return self.function(*args, **kwargs)  # inside another recording: becomes part of it
+        if not kwargs and self._usual is not None:
+            result = self._usual(args)
+            if result is not UNUSUAL:
+                return result
+        return self._call(args, kwargs)
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The general way: the first specialisation that matches, else another recording."""
         for i, specialisation in enumerate(self.specialisations):
             with specialisation.lock:
                 if not specialisation.matches(args, kwargs):
@@ -50,7 +60,7 @@ class CompiledFunction:
                     result = specialisation.call(args, kwargs)
                 except CheckFailed:
                     break
-            if i:
+            if i or self._usual is None:
                 self._to_front(specialisation)
             return result
         else:
@@ -78,6 +88,7 @@ class CompiledFunction:
         with self._lock:
             rest = [s for s in self.specialisations if s is not specialisation]
             self.specialisations = [specialisation, *rest]
+            self._usual = usual_call(specialisation)
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if len(self.specialisations) >= LIMIT:
@@ -109,6 +120,7 @@ class CompiledFunction:
             raise type(error)(f"{error}\n  {DONE}") from error
         with self._lock:
             self.specialisations = [specialisation, *self.specialisations]
+            self._usual = None
 
     # -------------------------------------------------------------------------------------------------- looking inside
 

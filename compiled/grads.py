@@ -23,35 +23,35 @@ class GradOutput:
     """A ``.grad`` that each call stores anew. Its memory is reused when nobody else can see it."""
 
     def __init__(self, slot: GradSlot, of: Type, index: int, path: Path | None, always_new: bool) -> None:
-        self._tensor = slot.tensor
+        self.tensor = slot.tensor
         self._type = of
         self._slot = index
-        self._path = path
-        self._always_new = always_new  # the old gradient is an input of the same call
-        self._bound: Tensor | None = None
-        self._memory: np.ndarray | None = None  # of `bound`, what the table points to
+        self.path = path
+        self.always_new = always_new  # the old gradient is an input of the same call
+        self.bound: Tensor | None = None
+        self.memory: np.ndarray | None = None  # of `bound`, what the table points to
 
     def of(self, call_arguments: Any) -> Tensor:
         """The tensor whose gradient this is in a call with these arguments."""
-        found: Tensor = self._tensor if self._path is None else at(call_arguments, self._path)
+        found: Tensor = self.tensor if self.path is None else at(call_arguments, self.path)
         return found
 
     def prepare(self, call_arguments: Any, binding: Binding) -> Tensor | None:
         """Point the table to memory for the gradient: the old one's (None is returned), or a new one, to be stored."""
         grad = self.of(call_arguments)._grad
-        if grad is not None and grad is self._bound and grad.ndarray is self._memory and not self._always_new:
+        if grad is not None and grad is self.bound and grad.ndarray is self.memory and not self.always_new:
             if sys.getrefcount(grad) == GRADIENT_REFERENCES and sys.getrefcount(grad.ndarray) == MEMORY_REFERENCES:
                 return None
         fresh = make(np.empty(self._type.shape, self._type.dtype.numpy))
-        self._bound, self._memory = fresh, fresh.ndarray
+        self.bound, self.memory = fresh, fresh.ndarray
         binding.point(self._slot, fresh.ndarray)
         return fresh
 
     def store(self, fresh: Tensor | None, call_arguments: Any) -> None:
         """After the call: the gradient is there."""
         if fresh is None:
-            assert self._bound is not None
-            self._bound.buffer.version += 1
+            assert self.bound is not None
+            self.bound.buffer.version += 1
         else:
             self.of(call_arguments)._grad = fresh
             changes.count += 1
@@ -64,7 +64,7 @@ class Grads:
         paths = {id(root.array): path for path, root in recording.arguments}
         read = {id(root.array) for root in recording.recorder.roots}
         self._binding = binding
-        self._outputs = [
+        self.outputs = [
             GradOutput(
                 slot,
                 binding.result_types[first + i],
@@ -74,20 +74,20 @@ class Grads:
             )
             for i, slot in enumerate(recording.fresh_grads())
         ]
-        self._to_none = [(s.tensor, paths.get(id(s.tensor))) for s in recording.grads.values() if s.after is None]
+        self.to_none = [(s.tensor, paths.get(id(s.tensor))) for s in recording.grads.values() if s.after is None]
 
     def __len__(self) -> int:
-        return len(self._outputs)
+        return len(self.outputs)
 
     def prepare(self, call_arguments: Any) -> list[Tensor | None]:
         """Before the call: memory for every new gradient. Nothing that the user sees changes yet."""
-        return [output.prepare(call_arguments, self._binding) for output in self._outputs]
+        return [output.prepare(call_arguments, self._binding) for output in self.outputs]
 
     def store(self, fresh: list[Tensor | None], call_arguments: Any) -> None:
         """After the call: new gradients where they belong, None where the function left None."""
-        for output, gradient in zip(self._outputs, fresh, strict=True):
+        for output, gradient in zip(self.outputs, fresh, strict=True):
             output.store(gradient, call_arguments)
-        for tensor, path in self._to_none:
+        for tensor, path in self.to_none:
             target = tensor if path is None else at(call_arguments, path)
             if target._grad is not None:
                 target.grad = None

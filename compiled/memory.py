@@ -21,18 +21,18 @@ class Layout(NamedTuple):
 
 _layouts: dict[Layout, Layout] = {}
 
-Memory = tuple[np.ndarray, Layout, int]
+Memory = tuple[np.ndarray, Layout, int, int]
 
 
 def memory_of(tensor: Tensor) -> Memory:
-    """The numpy array, its layout, its address; remembered on the tensor as long as it shows the same array."""
+    """The numpy array, its layout, its address, its owner; remembered while the tensor shows the same array."""
     known: Memory | None = tensor.memory
     if known is not None and known[0] is tensor.ndarray:
         return known
     array = tensor.ndarray
     flags = array.flags
     layout = Layout(array.shape, array.dtype, flags.c_contiguous and flags.aligned, flags.writeable)
-    tensor.memory = found = (array, _layouts.setdefault(layout, layout), address_of(array))
+    tensor.memory = found = (array, _layouts.setdefault(layout, layout), address_of(array), owner_of(array))
     return found
 
 

@@ -67,6 +67,11 @@ class Results:
         self.fresh: list[FreshOutput] = []
         self._tree = rebuilt(recording.result, self._placed)
 
+    @property
+    def is_one_tensor(self) -> bool:
+        """True if the whole result is one new tensor."""
+        return isinstance(self._tree, Placed) and len(self.fresh) == 1
+
     def hand_out(self, fresh: list[Tensor], call_arguments: Any) -> Any:
         """The result of one call."""
         if isinstance(self._tree, Placed):

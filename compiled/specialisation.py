@@ -42,12 +42,12 @@ class Specialisation:
         self.program: Program = compile_graph(graph if self.backward is None else self.backward.parts.forward)
         self.binding = Binding(self.program)
         self.lock = threading.RLock()  # around `matches` and `call`, which share the table
-        self._seen = -1  # the value of `changes` for which all guards are known to hold
-        self._arguments = Arguments(recording, self.binding, args, kwargs)
-        self._grads = Grads(recording, self.binding, len(self.results.fresh))
-        self._written_arguments = [path for path, root in recording.arguments if root.region.written]
+        self.seen = -1  # the value of `changes` for which all guards are known to hold
+        self.arguments = Arguments(recording, self.binding, args, kwargs)
+        self.grads = Grads(recording, self.binding, len(self.results.fresh))
+        self.written_arguments = [path for path, root in recording.arguments if root.region.written]
         self._bind_numbers()
-        self._captured = CapturedInputs(recording, self.binding)
+        self.captured = CapturedInputs(recording, self.binding)
         self.results.let_go()
         recording.let_go()
 
@@ -63,22 +63,22 @@ class Specialisation:
 
     def matches(self, args: Args, kwargs: Kwargs) -> bool:
         """True if this program is the right one for a call with these arguments, in the world as it is."""
-        if not self.recording.modes.hold() or not self._arguments.fit(args, kwargs):
+        if not self.recording.modes.hold() or not self.arguments.fit(args, kwargs):
             return False
-        changed = changes.count != self._seen
+        changed = changes.count != self.seen
         if not self.recording.surroundings.hold(changed):
             return False
-        return not (changed or self._captured.vary) or self._look_again((args, kwargs))
+        return not (changed or self.captured.vary) or self._look_again((args, kwargs))
 
     def _look_again(self, call_arguments: Any) -> bool:
         """Guards, addresses and numbers, after something has been rebound somewhere."""
         count = changes.count
         recording = self.recording
-        if not all(guard.holds() for guard in recording.guards) or not self._captured.find(call_arguments):
+        if not all(guard.holds() for guard in recording.guards) or not self.captured.find(call_arguments):
             return False
         for i, number in enumerate(recording.numbers):
             self._numbers[i] = number.get()
-        self._seen = count
+        self.seen = count
         return True
 
     # ----------------------------------------------------------------------------------------------------- calling
@@ -86,18 +86,18 @@ class Specialisation:
     def call(self, args: Args, kwargs: Kwargs) -> Any:
         """Run the step once; the caller has made sure that it matches, and holds `lock` since."""
         call_arguments = (args, kwargs)
-        kept = self._arguments.point(args, kwargs)
-        gradients = self._grads.prepare(call_arguments)
+        kept = self.arguments.point(args, kwargs)
+        gradients = self.grads.prepare(call_arguments)
         fresh = [self.binding.fresh_result(i) for i in range(len(self.results.fresh))]
         saved = self._saved_results()
-        self._captured.before_call()
+        self.captured.before_call()
         self.binding.run()
         del kept
-        self._captured.after_call()
-        changes.count += self._captured.writes_normals
-        for path in self._written_arguments:
+        self.captured.after_call()
+        changes.count += self.captured.writes_normals
+        for path in self.written_arguments:
             at(call_arguments, path).buffer.version += 1
-        self._grads.store(gradients, call_arguments)
+        self.grads.store(gradients, call_arguments)
         self._join_tape(fresh, saved, call_arguments)
         return self.results.hand_out(fresh, call_arguments)
 
@@ -105,7 +105,7 @@ class Specialisation:
         """Memory for what the backward program will need of this call."""
         if self.backward is None:
             return []
-        first = len(self.results.fresh) + len(self._grads)
+        first = len(self.results.fresh) + len(self.grads)
         return [self.binding.fresh_result(first + i) for i in range(len(self.backward.parts.saved))]
 
     def _join_tape(self, fresh: list[Tensor], saved: list[Tensor], call_arguments: Any) -> None:

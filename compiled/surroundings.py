@@ -75,8 +75,8 @@ class Surroundings:
         self._counted = [fact for fact in self.facts if is_counted(fact.get, fact.value)]
         counted = {id(fact) for fact in self._counted}
         rest = [fact for fact in self.facts if id(fact) not in counted]
-        self._contents = [(fact, _flat_items(fact.value)) for fact in rest if isinstance(fact.value, MUTABLE)]
-        self._bindings = [(fact.get, fact.value, fact) for fact in rest if not isinstance(fact.value, MUTABLE)]
+        self.contents = [(fact, _flat_items(fact.value)) for fact in rest if isinstance(fact.value, MUTABLE)]
+        self.bindings = [(fact.get, fact.value, fact) for fact in rest if not isinstance(fact.value, MUTABLE)]
 
     def extend(self, codes: dict[types.CodeType, dict[str, Any]]) -> None:
         """Add the surroundings of code that ran without having been found: callbacks, what ``eval`` was given."""
@@ -94,11 +94,11 @@ class Surroundings:
 
     def hold(self, counted_too: bool) -> bool:
         """True while everything is as it was. Every call asks this, so the usual answer is found by identity."""
-        for get, value, fact in self._bindings:
+        for get, value, fact in self.bindings:
             if get() is not value and not fact.holds():
                 return False
-        for fact, items in self._contents:
-            if (items is None or not _has_items(fact.get(), items)) and not fact.holds():
+        for fact, items in self.contents:
+            if (items is None or not has_items(fact.get(), items)) and not fact.holds():
                 return False
         return not counted_too or all(fact.holds() for fact in self._counted)
 
@@ -169,7 +169,7 @@ def _flat_items(value: Any) -> tuple[Any, ...] | None:
     return None if any(isinstance(item, MUTABLE) for item in items) else items
 
 
-def _has_items(value: Any, items: tuple[Any, ...]) -> bool:
+def has_items(value: Any, items: tuple[Any, ...]) -> bool:
     """True if these very objects are in the container: the quick way to see that nothing has changed."""
     if isinstance(value, dict):
         return 2 * len(value) == len(items) and all(map(is_, (*value, *value.values()), items))
