@@ -6,6 +6,7 @@ import numpy as np
 
 from ..autograd.tensor import Tensor, make
 from ..compiler.pipeline import Program
+from ..ops.memory import aligned_empty
 from ..runtime.program import SlotTable, address_of, allocate
 
 ARENA, DETAIL, FIRST = 0, 1, 2  # the fixed slots of the table; graph inputs follow, then results
@@ -41,7 +42,7 @@ class Binding:
     def fresh_result(self, index: int) -> Tensor:
         """A new tensor that result number `index` will be written to."""
         of = self.result_types[index]
-        tensor = make(np.empty(of.shape, of.dtype.numpy))
+        tensor = make(aligned_empty(of.shape, of.dtype.numpy))
         self.slots.set_address(self.first_result + index, address_of(tensor.ndarray))
         return tensor
 

@@ -9,14 +9,16 @@ import numpy as np
 
 from ..autograd.tensor import Tensor, make
 from ..autograd.watch import changes
+from ..ops.memory import aligned_empty
 from ..ops.types import Type
 from .binding import Binding
 from .recording import GradSlot, Recording
 from .structure import Path, at
 
 # References that are there when nobody but the tensor holds its gradient. To the gradient: the tensor, `bound`, the
-# local variable, the argument of getrefcount. To its memory: gradient, its buffer, `memory`, the argument.
-GRADIENT_REFERENCES, MEMORY_REFERENCES = 4, 4
+# local variable, the argument of getrefcount. To its array: gradient, its buffer, `memory`, the argument. To what owns
+# the memory, where that is another array: the array (views of it count here), `owner`, the argument.
+GRADIENT_REFERENCES, MEMORY_REFERENCES, OWNER_REFERENCES = 4, 4, 3
 
 
 class GradOutput:
@@ -30,6 +32,7 @@ class GradOutput:
         self.always_new = always_new  # the old gradient is an input of the same call
         self.bound: Tensor | None = None
         self.memory: np.ndarray | None = None  # of `bound`, what the table points to
+        self.owner: Any = None  # the array that `memory` is a part of, if it is one
 
     def of(self, call_arguments: Any) -> Tensor:
         """The tensor whose gradient this is in a call with these arguments."""
@@ -39,13 +42,21 @@ class GradOutput:
     def prepare(self, call_arguments: Any, binding: Binding) -> Tensor | None:
         """Point the table to memory for the gradient: the old one's (None is returned), or a new one, to be stored."""
         grad = self.of(call_arguments)._grad
-        if grad is not None and grad is self.bound and grad.ndarray is self.memory and not self.always_new:
-            if sys.getrefcount(grad) == GRADIENT_REFERENCES and sys.getrefcount(grad.ndarray) == MEMORY_REFERENCES:
+        if grad is not None and not self.always_new and sys.getrefcount(grad) == GRADIENT_REFERENCES:
+            if self.is_free(grad):
                 return None
-        fresh = make(np.empty(self._type.shape, self._type.dtype.numpy))
-        self.bound, self.memory = fresh, fresh.ndarray
+        fresh = make(aligned_empty(self._type.shape, self._type.dtype.numpy))
+        self.bound, self.memory, self.owner = fresh, fresh.ndarray, fresh.ndarray.base
         binding.point(self._slot, fresh.ndarray)
         return fresh
+
+    def is_free(self, grad: Tensor) -> bool:
+        """True if this is the gradient of the last call, and nobody else can see its memory."""
+        if grad is not self.bound or grad.ndarray is not self.memory:
+            return False
+        if sys.getrefcount(grad.ndarray) != MEMORY_REFERENCES:
+            return False
+        return self.owner is None or sys.getrefcount(self.owner) == OWNER_REFERENCES
 
     def store(self, fresh: Tensor | None, call_arguments: Any) -> None:
         """After the call: the gradient is there."""

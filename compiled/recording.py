@@ -103,7 +103,7 @@ class Recording:
         self._add_arguments(function, args, kwargs)
         before = set_watcher(self)
         try:
-            with self._calls, interpreting(Tape(self.recorder, make)):  # type: ignore[arg-type]
+            with self._calls, interpreting(Tape(self.recorder, make)):
                 self.result = function(*args, **kwargs)
         finally:
             set_watcher(before)

@@ -26,7 +26,7 @@ from ..compiler.origins import is_user_file
 from ..ops.types import get_default_dtype
 
 DONE = "The call itself was done, eagerly."
-_OUTSIDE = {builtins.print: "print()", builtins.input: "input()", builtins.open: "open()"}
+_OUTSIDE: dict[Any, str] = {builtins.print: "print()", builtins.input: "input()", builtins.open: "open()"}
 _CLOCKS = (time.time, time.perf_counter, time.monotonic, time.process_time, time.time_ns, time.perf_counter_ns)
 
 

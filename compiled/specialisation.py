@@ -133,7 +133,7 @@ class Specialisation:
 def _backward_of(recording: Recording, graph: Graph, results: Results) -> Backward | None:
     """The backward program for results that can still be differentiated; None if there are none."""
     tensors = [t for output, t in zip(results.fresh, results.tensors, strict=True) if output.live]
-    began: list[Any] = [root.array.grad_fn for root in recording.recorder.roots if root.requires_grad]
+    began: list[Any] = [getattr(root.array, "grad_fn", None) for root in recording.recorder.roots if root.requires_grad]
     check_history(graph_behind((t.grad_fn for t in tensors), stop=began))
     if tensors and recording.flag_changed:
         raise refusal(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import array
 import dis
+import functools
 import gc
 import random
 import types
@@ -196,9 +197,17 @@ def _random_states(objects: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
         if isinstance(value, random.Random):
             yield "a random.Random", value.getstate
         elif isinstance(value, np.random.Generator):
-            yield "a numpy Generator", lambda value=value: repr(value.bit_generator.state)
+            yield "a numpy Generator", functools.partial(_text_of_generator, value)
         elif isinstance(value, np.random.RandomState):
-            yield "a numpy RandomState", lambda value=value: repr(value.get_state())
+            yield "a numpy RandomState", functools.partial(_text_of_state, value)
+
+
+def _text_of_generator(generator: np.random.Generator) -> str:
+    return repr(generator.bit_generator.state)
+
+
+def _text_of_state(generator: np.random.RandomState) -> str:
+    return repr(generator.get_state())
 
 
 def _state(value: Any, within: tuple[int, ...] = ()) -> Any:
@@ -228,7 +237,8 @@ def _writer(code: types.CodeType | None, name: str) -> str:
     line, mentioned = code.co_firstlineno, 0
     for instruction in dis.get_instructions(code):
         if instruction.starts_line:
-            line = instruction.line_number if hasattr(instruction, "line_number") else instruction.starts_line
+            # A line up to Python 3.12; a flag from 3.13 on, where the line has a field of its own.
+            line = int(getattr(instruction, "line_number", None) or instruction.starts_line)
         if instruction.argval == name.rsplit(".", 1)[-1]:
             if instruction.opname.startswith("STORE_"):
                 return f"{code.co_filename}:{line}"

@@ -15,7 +15,7 @@ from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.tensor import Tensor
 from ..autograd.watch import changes
 from ..ops.types import get_default_dtype
-from .grads import GRADIENT_REFERENCES, MEMORY_REFERENCES
+from .grads import GRADIENT_REFERENCES
 
 if TYPE_CHECKING:
     from .specialisation import Specialisation
@@ -113,9 +113,7 @@ def _gradients(of: Specialisation) -> Callable[[], bool]:
     def free() -> bool:
         for output in outputs:
             grad = output.tensor._grad
-            if grad is None or grad is not output.bound or grad.ndarray is not output.memory:
-                return False
-            if getrefcount(grad) != GRADIENT_REFERENCES or getrefcount(grad.ndarray) != MEMORY_REFERENCES:
+            if grad is None or getrefcount(grad) != GRADIENT_REFERENCES or not output.is_free(grad):
                 return False
         return True
 

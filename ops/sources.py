@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .core import Number, Source, bind, define
+from .memory import aligned_empty
 from .types import DType, Type
 
 
@@ -14,11 +15,17 @@ def _full_type(shape: tuple[int, ...], value: Number, dtype: DType) -> Type:
     return Type(dtype, shape)
 
 
+def _full(shape: tuple[int, ...], value: Number, dtype: DType) -> np.ndarray:
+    filled = aligned_empty(shape, dtype.numpy)  # what parameters are made of
+    filled.fill(value)
+    return filled
+
+
 full_primitive = define(
     "full",
     (),
     type=_full_type,
-    eval=lambda shape, value, dtype: np.full(shape, value, dtype.numpy),
+    eval=_full,
     lower=Source("full"),
     vjp={},
 )

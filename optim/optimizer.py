@@ -17,6 +17,7 @@ from ..autograd.tensor import Tensor, make, unrecorded
 from ..autograd.watch import WatchedDict, as_number, changes, declare_number, declare_read, watcher
 from ..ops.array import eager
 from ..ops.core import current
+from ..ops.memory import aligned_empty
 
 
 class State(WatchedDict):
@@ -201,7 +202,9 @@ def state_tensor(state: WatchedDict, key: str, p: Tensor) -> Tensor:
     """``state[key]``, made as zeros of p's shape when it is not there yet, as if it had always been."""
     if key not in state:
         with unrecorded():
-            state[key] = make(np.zeros(p.ndarray.shape, p.ndarray.dtype))
+            zeros = aligned_empty(p.ndarray.shape, p.ndarray.dtype)
+            zeros.fill(0)
+            state[key] = make(zeros)
     return _declared(state, key, p)
 
 
