@@ -132,6 +132,7 @@ class Recording:
         check_overlaps(self.recorder.roots)
         self.surroundings.refuse_side_effects()
         self.surroundings.extend(self._calls.codes)
+        self._calls.codes = {}
         self._guard_unused()
 
     def _guard_unused(self) -> None:

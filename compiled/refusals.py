@@ -64,7 +64,9 @@ class CallWatch:
             elif called in _CLOCKS and is_user_file(frame.f_code.co_filename):
                 self.clock = _place(frame)
         elif event == "call" and _is_programs(frame):
-            self.codes[frame.f_code] = frame.f_globals
+            module = sys.modules.get(frame.f_globals.get("__name__", ""))
+            if module is not None and vars(module) is frame.f_globals:  # not a dict that exec() was given
+                self.codes[frame.f_code] = frame.f_globals
         elif event == "call" and frame.f_code is _LOG and frame.f_back is not None:
             self._refuse("logging", _leaving(frame, logging.__file__))
 

@@ -1,7 +1,8 @@
 """The usual call in one function: tensors by position, nothing rebound, gradients and results that nobody keeps.
 
-`Specialisation.matches` and `call` say what a call means. This says the same for the call that is made a million times,
-without a walk over structures: whatever is not as usual gives `UNUSUAL`, with nothing done, and the general way decides.
+`Specialisation.matches` and `call` say what a call means. This says the same for the call that is made a million
+times, without a walk over structures: what is not as usual gives `UNUSUAL`, with nothing done, and the general way
+decides.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
     outputs, grad_enabled, default_dtype = of.grads.outputs, modes.grad_enabled, modes.default_dtype
 
     def call(args: tuple[Any, ...]) -> Any:
-        if changes.count != of.seen or is_grad_enabled() is not grad_enabled or get_default_dtype() is not default_dtype:
+        if changes.count != of.seen or is_grad_enabled() is not grad_enabled:
+            return UNUSUAL
+        if get_default_dtype() is not default_dtype:
             return UNUSUAL
         with lock:
             if not (arguments_point(args) and surroundings_hold() and gradients_free()):
@@ -107,7 +110,7 @@ def _surroundings(of: Specialisation) -> Callable[[], bool]:
 
 
 def _gradients(of: Specialisation) -> Callable[[], bool]:
-    """True if each gradient of the last call is still in place and nobody else holds it, so that it may be overwritten."""
+    """True if each gradient of the last call is in place and nobody else holds it: it may be overwritten."""
     outputs = of.grads.outputs
 
     def free() -> bool:

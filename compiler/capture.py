@@ -14,8 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..ops.array import Array, Buffer, Evaluator
-from ..ops.core import Params, Primitive, Step, interpreting
-from ..ops.division import floor_divide, fmod, remainder
+from ..ops.core import REGISTRY, Params, Primitive, Step, interpreting
 from ..ops.identity import detach_primitive
 from ..ops.movement import broadcast
 from ..ops.pointwise import cast
@@ -25,7 +24,7 @@ from .errors import CaptureError
 from .graph import Builder, Node, Origin
 from .origins import Whereabouts
 
-_DIVISIONS = frozenset(op.primitive for op in (floor_divide, remainder, fmod))
+_DIVISIONS = frozenset(REGISTRY[name] for name in ("floor_divide", "remainder", "fmod"))
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ _numbers = itertools.count()
 
 
 def dump(name: str, stages: Iterable[tuple[str, str]]) -> None:
-    """Write each (suffix, text) to ``<dir>/<program number>_<name>_<stage number>.<suffix>``, if dumping is asked for."""
+    """Write each (suffix, text) to ``<dir>/<program>_<name>_<stage>.<suffix>``, if dumping is asked for."""
     folder = os.environ.get("TRACEGRAD_DUMP")
     if not folder:
         return

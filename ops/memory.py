@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 CACHE_LINE = 64
@@ -13,7 +15,7 @@ def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     For what lives long and is swept at each step: parameters, gradients, an optimizer's state. (numpy's own arrays
     start 16 bytes behind a page.)
     """
-    nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    nbytes = math.prod(shape) * dtype.itemsize
     if nbytes < CACHE_LINE:
         return np.empty(shape, dtype)
     raw = np.empty(nbytes + CACHE_LINE, np.uint8)

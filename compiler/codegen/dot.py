@@ -220,8 +220,8 @@ def _tiled_record(kernel: DotKernel, tiling: _Tiling) -> TiledDot:
 
 
 def _tile_functions(name: str, blocked: bool) -> tuple[tuple[str, str], ...]:
-    """Name and rows of each. Partial sums are added to, so a blocked product cannot compute rows twice: its last tile is
-    a function of its own. The others let the last tile overlap, which halves what gcc has to unroll."""
+    """Name and rows of each. Partial sums are added to, so a blocked product cannot compute rows twice: its last tile
+    is a function of its own. The others let the last tile overlap, which halves what gcc has to unroll."""
     whole = (f"{name}_tile", f"{name}_tile_rows")
     return (whole, (f"{name}_last_tile", f"{name}_last_rows")) if blocked else (whole,)
 

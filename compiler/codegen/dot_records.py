@@ -117,8 +117,8 @@ class TiledDot:
     """What ``dot.c.j2`` and ``dot_blocked.c.j2`` print.
 
     ``row`` and ``column`` are the epilogue's names of the tile's two directions. ``depth`` is the length of one pass
-    over the inner dimension: a number, or the name of a parameter. ``panels_first``: all of B is packed before the first
-    tile, and the tiles go row by row.
+    over the inner dimension: a number, or the name of a parameter. ``panels_first``: all of B is packed before the
+    first tile, and the tiles go row by row.
     """
 
     name: str
