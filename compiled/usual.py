@@ -17,6 +17,7 @@ from ..autograd.tensor import Tensor
 from ..autograd.watch import changes
 from ..ops.types import get_default_dtype
 from .grads import GRADIENT_REFERENCES
+from .memory import memory_of
 
 if TYPE_CHECKING:
     from .specialisation import Specialisation
@@ -65,7 +66,7 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
 
 
 def _arguments(of: Specialisation) -> Callable[[tuple[Any, ...]], bool]:
-    """Check the arguments and point the table to them: plain tensors whose memory is known from an earlier call."""
+    """Check the arguments and point the table to them: plain tensors without a history."""
     specs = [(spec.layout, spec.slot) for spec in of.arguments.simple or ()]
     count, contiguous = len(specs), all(layout.contiguous for layout, _ in specs)
     captured, alias_free = of.arguments.captured, of.arguments.alias_free
@@ -76,8 +77,10 @@ def _arguments(of: Specialisation) -> Callable[[tuple[Any, ...]], bool]:
             return False
         owners = set()
         for tensor, (layout, slot) in zip(args, specs):  # noqa: B905  the lengths were compared
-            memory = tensor.memory if type(tensor) is Tensor else None
-            if memory is None or memory[0] is not tensor.ndarray or memory[1] is not layout:
+            if type(tensor) is not Tensor:
+                return False
+            memory = memory_of(tensor)
+            if memory[1] is not layout:
                 return False
             if tensor._requires or tensor._node is not None or tensor._base is not None:
                 return False
