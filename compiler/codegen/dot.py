@@ -166,6 +166,7 @@ def _row_record(kernel: DotKernel) -> RowDot:
         k=kernel.k,
         scale_element=f"{a.name}[{_offset(a.batch_strides, (('p', a.column_stride),))}]",
         vector_row=f"{b.name} + {_offset(b.batch_strides, (('p', b.row_stride),))}",
+        setup=kernel.setup,
         epilogue=kernel.epilogue,
     )
 
@@ -184,6 +185,7 @@ def _plain_record(kernel: DotKernel) -> PlainDot:
         sum_type=_SUM_TYPE[kernel.ctype],
         a_element=f"{a.name}[{_offset(a.batch_strides, (('i', a.row_stride), ('p', a.column_stride)))}]",
         b_element=f"{b.name}[{_offset(b.batch_strides, (('p', b.row_stride), ('j', b.column_stride)))}]",
+        setup=kernel.setup,
         epilogue=kernel.epilogue,
     )
 
@@ -215,6 +217,7 @@ def _tiled_record(kernel: DotKernel, tiling: _Tiling) -> TiledDot:
         tile_functions=_tile_functions(name, blocked),
         sums_offset=tiling.panel_bytes,
         sums_bytes=tiling.sums_bytes,
+        setup=kernel.setup,
         epilogue=kernel.epilogue,
     )
 

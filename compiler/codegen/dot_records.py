@@ -34,6 +34,7 @@ class DotKernel:
     b: DotOperand
     parameters: tuple[str, ...]
     epilogue: tuple[str, ...]
+    setup: tuple[str, ...] = ()  # statements before all elements
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class PlainDot:
     sum_type: str
     a_element: str
     b_element: str
+    setup: tuple[str, ...]
     epilogue: tuple[str, ...]
 
 
@@ -78,6 +80,7 @@ class RowDot:
     k: int
     scale_element: str
     vector_row: str
+    setup: tuple[str, ...]
     epilogue: tuple[str, ...]
 
 
@@ -145,4 +148,5 @@ class TiledDot:
     tile_functions: tuple[tuple[str, str], ...]
     sums_offset: int
     sums_bytes: int
+    setup: tuple[str, ...]
     epilogue: tuple[str, ...]

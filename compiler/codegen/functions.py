@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ..schedule.expressions import Names
 from ..schedule.index import Index
-from ..schedule.literals import memory_type
+from ..schedule.literals import ctype, memory_type
 from ..schedule.records import Buffer, DotKernel, Kernel, LoopKernel, SpecialKernel
 from ..schedule.traffic import indices_of, read_by, writes
 from . import dot
@@ -121,7 +121,8 @@ def _loops_text(kernel: LoopKernel, buffers: Buffers, shared: bool) -> str:
 def _product_record(kernel: DotKernel, buffers: Buffers, shared: bool, comment: tuple[str, ...]) -> dot.DotKernel:
     names = _generic(kernel) if shared else str
     scratch = ["char *restrict scratch"] if kernel.scratch_bytes else []
-    return product_record(kernel, names, (*_parameters(kernel, buffers, names), *scratch), comment)
+    parameters = (*_parameters(kernel, buffers, names), *scratch)
+    return product_record(kernel, names, parameters, comment, lambda name: ctype(buffers[name].type.dtype))
 
 
 def _product_text(kernel: DotKernel, buffers: Buffers, shared: bool) -> str:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from ..schedule.expressions import Names, statement_text
 from ..schedule.literals import ctype
-from ..schedule.records import DotKernel, View
+from ..schedule.records import DotKernel, Let, Load, Operand, Statement, Store, Value, View, variables
 from . import dot
 
 
 def product_record(
-    kernel: DotKernel, names: Names, parameters: tuple[str, ...], comment: tuple[str, ...]
+    kernel: DotKernel,
+    names: Names,
+    parameters: tuple[str, ...],
+    comment: tuple[str, ...],
+    element: Callable[[str], str] = str,
 ) -> dot.DotKernel:
-    """The record that `dot.render_dot` prints."""
-    epilogue = tuple(line for statement in kernel.epilogue for line in statement_text(statement, names))
+    """The record that `dot.render_dot` prints; `element` tells the C type of a buffer's elements."""
+    fixed, each = _parted(kernel, element)
+    epilogue = tuple(line for statement in each for line in statement_text(statement, names))
     return dot.DotKernel(
         name=kernel.name,
         comment=comment,
@@ -24,8 +32,35 @@ def product_record(
         a=_operand(kernel.a, names),
         b=_operand(kernel.b, names),
         parameters=parameters,
+        setup=tuple(line for statement in fixed for line in statement_text(statement, names)),
         epilogue=epilogue,
     )
+
+
+def _parted(kernel: DotKernel, element: Callable[[str], str]) -> tuple[list[Statement], list[Statement]]:
+    """What is the same for all elements of the result (a learning rate), to be done once, and what is done for each."""
+    stored = {statement.buffer for statement in kernel.epilogue if isinstance(statement, Store)}
+    fixed: list[Statement] = []
+    each: list[Statement] = []
+    scalars: dict[Load, Value] = {}
+
+    def read_once(operand: Operand) -> Operand:
+        if not isinstance(operand, Load) or operand.ranges or variables(operand) or operand.buffer in stored:
+            return operand
+        if operand not in scalars:
+            scalars[operand] = Value(f"dot_scalar_{len(scalars)}")
+            form = (("x", operand),)
+            fixed.append(Let(scalars[operand].name, element(operand.buffer), "{x}", form, "", ""))
+        return scalars[operand]
+
+    for statement in kernel.epilogue:
+        if isinstance(statement, Let):
+            statement = replace(statement, operands=tuple((n, read_once(o)) for n, o in statement.operands))
+            once = all(isinstance(o, Value) and not o.depends for _, o in statement.operands)
+            (fixed if once and statement.operands else each).append(statement)
+        else:
+            each.append(statement)
+    return fixed, each
 
 
 def scratch_of(kernel: DotKernel) -> int:

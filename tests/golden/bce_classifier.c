@@ -13,6 +13,8 @@
  */
 static void dot_add_sub_0(float *restrict add_0, float *restrict b_grad, float *restrict b, const float *restrict x, const float *restrict w, const float *restrict y, const double *restrict lr)
 {
+    const double dot_scalar_0 = lr[0];
+    const float v8 = (float)dot_scalar_0;
     for (long i = 0; i < 1; ++i)
     for (long j = 0; j < 3; ++j)
     {
@@ -30,7 +32,6 @@ static void dot_add_sub_0(float *restrict add_0, float *restrict b_grad, float *
         const float v5 = tg_sigmoidf(v4);
         const float v6 = (-0x1.555556p-2f) * v5;
         const float v7 = v3 + v6;
-        const float v8 = (float)lr[0];
         const float v9 = v7 * v8;
         const float v10 = b[j] - v9;
         add_0[j] = v1;
@@ -71,6 +72,8 @@ static void sum_div_0(float *restrict result, const float *restrict y, const flo
  */
 static void dot_sub_0(float *restrict w_grad, float *restrict w, const float *restrict x, const float *restrict b_grad, const double *restrict lr)
 {
+    const double dot_scalar_0 = lr[0];
+    const float v1 = (float)dot_scalar_0;
     for (long i = 0; i < 5; ++i)
     for (long j = 0; j < 3; ++j)
     {
@@ -81,7 +84,6 @@ static void dot_sub_0(float *restrict w_grad, float *restrict w, const float *re
             dot_sum += (float)x[i * 1] * (float)b_grad[j * 1];
         }
         const float acc = (float)dot_sum;
-        const float v1 = (float)lr[0];
         const float v2 = acc * v1;
         const float v3 = w[i * 3 + j] - v2;
         w_grad[i * 3 + j] = acc;

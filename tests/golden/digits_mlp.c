@@ -612,6 +612,14 @@ static void dot_add_sub_0_pack(
  */
 static void dot_add_sub_0(float *restrict layer_0_weight_grad, float *restrict layer_0_weight_exp_avg, float *restrict layer_0_weight_exp_avg_sq, float *restrict layer_0_weight, const float *restrict where_2, const float *restrict x, const float *restrict cast_0, const double *restrict betas_1, const float *restrict cast_2, const float *restrict cast_1, const float *restrict cast_3, const double *restrict eps, char *restrict scratch)
 {
+    const float dot_scalar_0 = cast_0[0];
+    const double dot_scalar_1 = betas_1[0];
+    const float v4 = (float)dot_scalar_1;
+    const float dot_scalar_2 = cast_2[0];
+    const float dot_scalar_3 = cast_1[0];
+    const float dot_scalar_4 = cast_3[0];
+    const double dot_scalar_5 = eps[0];
+    const float v12 = (float)dot_scalar_5;
     {
         for (long dot_column = 0; dot_column < 12; dot_column += dot_add_sub_0_tile_columns)
         {
@@ -638,17 +646,15 @@ static void dot_add_sub_0(float *restrict layer_0_weight_grad, float *restrict l
                     {
                         const float acc = dot_tile[(i - dot_first) * dot_add_sub_0_tile_columns + j - dot_column];
                         const float v1 = acc - layer_0_weight_exp_avg[i * 12 + j];
-                        const float v2 = v1 * cast_0[0];
+                        const float v2 = v1 * dot_scalar_0;
                         const float v3 = layer_0_weight_exp_avg[i * 12 + j] + v2;
-                        const float v4 = (float)betas_1[0];
                         const float v5 = layer_0_weight_exp_avg_sq[i * 12 + j] * v4;
-                        const float v6 = acc * cast_2[0];
+                        const float v6 = acc * dot_scalar_2;
                         const float v7 = v6 * acc;
                         const float v8 = v5 + v7;
-                        const float v9 = v3 * cast_1[0];
+                        const float v9 = v3 * dot_scalar_3;
                         const float v10 = tg_sqrtf(v8);
-                        const float v11 = v10 * cast_3[0];
-                        const float v12 = (float)eps[0];
+                        const float v11 = v10 * dot_scalar_4;
                         const float v13 = v11 + v12;
                         const float v14 = v9 / v13;
                         const float v15 = layer_0_weight[i * 12 + j] - v14;
@@ -785,6 +791,14 @@ TG_FUSED static void dot_add_sub_1_tile(
  */
 static void dot_add_sub_1(float *restrict layer_2_weight_grad, float *restrict layer_2_weight_exp_avg, float *restrict layer_2_weight_exp_avg_sq, float *restrict layer_2_weight, const float *restrict add_1, const float *restrict where_1, const float *restrict cast_0, const double *restrict betas_1, const float *restrict cast_2, const float *restrict cast_6, const float *restrict cast_7, const double *restrict eps)
 {
+    const float dot_scalar_0 = cast_0[0];
+    const double dot_scalar_1 = betas_1[0];
+    const float v4 = (float)dot_scalar_1;
+    const float dot_scalar_2 = cast_2[0];
+    const float dot_scalar_3 = cast_6[0];
+    const float dot_scalar_4 = cast_7[0];
+    const double dot_scalar_5 = eps[0];
+    const float v12 = (float)dot_scalar_5;
     {
         for (long dot_column = 0; dot_column < 16; dot_column += dot_add_sub_1_tile_columns)
         {
@@ -810,17 +824,15 @@ static void dot_add_sub_1(float *restrict layer_2_weight_grad, float *restrict l
                     {
                         const float acc = dot_tile[(i - dot_first) * dot_add_sub_1_tile_columns + j - dot_column];
                         const float v1 = acc - layer_2_weight_exp_avg[i * 16 + j];
-                        const float v2 = v1 * cast_0[0];
+                        const float v2 = v1 * dot_scalar_0;
                         const float v3 = layer_2_weight_exp_avg[i * 16 + j] + v2;
-                        const float v4 = (float)betas_1[0];
                         const float v5 = layer_2_weight_exp_avg_sq[i * 16 + j] * v4;
-                        const float v6 = acc * cast_2[0];
+                        const float v6 = acc * dot_scalar_2;
                         const float v7 = v6 * acc;
                         const float v8 = v5 + v7;
-                        const float v9 = v3 * cast_6[0];
+                        const float v9 = v3 * dot_scalar_3;
                         const float v10 = tg_sqrtf(v8);
-                        const float v11 = v10 * cast_7[0];
-                        const float v12 = (float)eps[0];
+                        const float v11 = v10 * dot_scalar_4;
                         const float v13 = v11 + v12;
                         const float v14 = v9 / v13;
                         const float v15 = layer_2_weight[i * 16 + j] - v14;

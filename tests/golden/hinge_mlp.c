@@ -224,6 +224,7 @@ static void dot_add_le_where_1(uint8_t *restrict le_1, float *restrict where_1, 
  */
 static void dot_sub_le_mul_0(float *restrict sub_0, uint8_t *restrict le_2, float *restrict mul_0, const float *restrict where_1, const float *restrict layer_4_weight, const float *restrict layer_4_bias, const float *restrict y)
 {
+    const float dot_scalar_0 = layer_4_bias[0];
     for (long i = 0; i < 32; ++i)
     for (long j = 0; j < 1; ++j)
     {
@@ -234,7 +235,7 @@ static void dot_sub_le_mul_0(float *restrict sub_0, uint8_t *restrict le_2, floa
             dot_sum += (float)where_1[i * 16 + p * 1] * (float)layer_4_weight[p * 1];
         }
         const float acc = (float)dot_sum;
-        const float v1 = acc + layer_4_bias[0];
+        const float v1 = acc + dot_scalar_0;
         const float v2 = y[i] * v1;
         const float v3 = 1.0f - v2;
         const bool v4 = v3 <= 0.0f;
@@ -548,6 +549,8 @@ TG_FUSED static void dot_add_sub_0_tile(
  */
 static void dot_add_sub_0(float *restrict layer_0_weight_grad, float *restrict layer_0_weight, const float *restrict where_3, const float *restrict x, const double *restrict lr)
 {
+    const double dot_scalar_0 = lr[0];
+    const float v4 = (float)dot_scalar_0;
     {
         for (long dot_column = 0; dot_column < 16; dot_column += dot_add_sub_0_tile_columns)
         {
@@ -575,7 +578,6 @@ static void dot_add_sub_0(float *restrict layer_0_weight_grad, float *restrict l
                         const float v1 = 0x1.a36e2ep-14f * layer_0_weight[i * 2 + j];
                         const float v2 = v1 + v1;
                         const float v3 = v2 + acc;
-                        const float v4 = (float)lr[0];
                         const float v5 = v3 * v4;
                         const float v6 = layer_0_weight[i * 2 + j] - v5;
                         layer_0_weight_grad[i * 2 + j] = v3;
@@ -678,6 +680,8 @@ TG_FUSED static void dot_add_sub_1_tile(
  */
 static void dot_add_sub_1(float *restrict layer_2_weight_grad, float *restrict layer_2_weight, const float *restrict where_2, const float *restrict where_0, const double *restrict lr)
 {
+    const double dot_scalar_0 = lr[0];
+    const float v4 = (float)dot_scalar_0;
     {
         for (long dot_column = 0; dot_column < 16; dot_column += dot_add_sub_1_tile_columns)
         {
@@ -705,7 +709,6 @@ static void dot_add_sub_1(float *restrict layer_2_weight_grad, float *restrict l
                         const float v1 = 0x1.a36e2ep-14f * layer_2_weight[i * 16 + j];
                         const float v2 = v1 + v1;
                         const float v3 = v2 + acc;
-                        const float v4 = (float)lr[0];
                         const float v5 = v3 * v4;
                         const float v6 = layer_2_weight[i * 16 + j] - v5;
                         layer_2_weight_grad[i * 16 + j] = v3;
@@ -733,6 +736,8 @@ enum
  */
 static void dot_add_sub_2(float *restrict layer_4_weight_grad, float *restrict layer_4_weight, const float *restrict where_1, const float *restrict mul_0, const double *restrict lr)
 {
+    const double dot_scalar_0 = lr[0];
+    const float v4 = (float)dot_scalar_0;
     for (long dot_column = 0; dot_column < 16; dot_column += dot_add_sub_2_tile_columns)
     {
         const long dot_left = 16 - dot_column;
@@ -760,7 +765,6 @@ static void dot_add_sub_2(float *restrict layer_4_weight_grad, float *restrict l
                 const float v1 = 0x1.a36e2ep-14f * layer_4_weight[i];
                 const float v2 = v1 + v1;
                 const float v3 = v2 + acc;
-                const float v4 = (float)lr[0];
                 const float v5 = v3 * v4;
                 const float v6 = layer_4_weight[i] - v5;
                 layer_4_weight_grad[i] = v3;
