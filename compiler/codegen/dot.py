@@ -132,10 +132,15 @@ def _tiling(kernel: DotKernel) -> _Tiling:
         packing=packing,
         rows_packed=rows_packed,
         panel_bytes=0 if packing == "none" else panels_bytes if panels_first else block * panel_row,
-        sums_bytes=rows * -(-columns * item // panel_row) * panel_row if blocks > 1 else 0,
+        sums_bytes=_sums_rows(rows, blocks > 1, panels_first) * -(-columns * item // panel_row) * panel_row,
         # The last tile may lack almost all of its rows.
         packed_bytes=(rows + MOST_TILE_ROWS) * block * item if rows_packed else 0,
     )
+
+
+def _sums_rows(rows: int, blocked: bool, panels_first: bool) -> int:
+    """Of how many rows the sums are kept in memory: all of a blocked product, one tile's where rows are finished whole."""
+    return rows if blocked else MOST_TILE_ROWS if panels_first else 0
 
 
 def _is_plain(kernel: DotKernel) -> bool:
