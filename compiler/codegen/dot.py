@@ -139,7 +139,7 @@ def _tiling(kernel: DotKernel) -> _Tiling:
 
 
 def _sums_rows(rows: int, blocked: bool, panels_first: bool) -> int:
-    """Of how many rows the sums are kept in memory: all of a blocked product, one tile's where rows are finished whole."""
+    """Of how many rows the sums are kept in memory: all of a blocked product, one tile's with whole rows."""
     return rows if blocked else MOST_TILE_ROWS if panels_first else 0
 
 
