@@ -56,7 +56,8 @@ def _parted(kernel: DotKernel, element: Callable[[str], str]) -> tuple[list[Stat
     for statement in kernel.epilogue:
         if isinstance(statement, Let):
             statement = replace(statement, operands=tuple((n, read_once(o)) for n, o in statement.operands))
-            once = all(isinstance(o, Value) and not o.depends for _, o in statement.operands)
+            known = {done.name for done in fixed if isinstance(done, Let)}  # `acc` never is, nor what comes of it
+            once = all(isinstance(o, Value) and o.name in known for _, o in statement.operands)
             (fixed if once and statement.operands else each).append(statement)
         else:
             each.append(statement)
