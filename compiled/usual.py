@@ -16,6 +16,7 @@ from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.tensor import Tensor
 from ..autograd.watch import changes
 from ..ops.types import get_default_dtype
+from .binding import CheckFailed
 from .grads import GRADIENT_REFERENCES
 from .memory import memory_of
 
@@ -51,7 +52,10 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
             if not (arguments_point(args) and surroundings_hold() and gradients_free()):
                 return UNUSUAL
             fresh = of.binding.fresh_result(0)
-            run()
+            try:
+                run()
+            except CheckFailed:
+                return UNUSUAL  # nothing was written; the general way gives the eager error
             for buffer in captured.written_buffers:
                 buffer.version += 1
         for output in outputs:

@@ -192,3 +192,27 @@ def test_threads(tg):
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_a_bad_index_in_a_usual_call_is_the_eager_error(tg):
+    model = tg.nn.Linear(4, 2)
+    optimizer = tg.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = tg.nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    compiled = tg.compile(step)
+    x, y, bad = tg.randn(3, 4), tg.tensor([0, 1, 0]), tg.tensor([0, 5, 0])
+    for _ in range(5):
+        compiled(x, y)
+    weight = model.weight.detach().clone()
+    with pytest.raises(IndexError, match="Target 5 is out of bounds"):
+        compiled(x, bad)
+    assert model.weight.grad is None  # as after the eager prefix: zero_grad was done
+    assert tg.equal(model.weight, weight)
+    compiled(x, y)
+    assert len(compiled.specialisations) == 1
