@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import gc
 import inspect
+import sys
 import weakref
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
@@ -31,6 +32,7 @@ from ..ops.core import interpreting
 from ..ops.pointwise import cast
 from ..ops.types import float64
 from .refusals import DONE, CallWatch, ThreadModes, check_gradients, check_overlaps, check_roots, refusal
+from .sinks import Sinks
 from .structure import Path, leaves
 from .surroundings import Surroundings
 
@@ -93,6 +95,7 @@ class Recording:
     flag_changed: str = ""  # where requires_grad of a tensor from outside was set
     own: dict[int, weakref.ref[Tensor]] = field(default_factory=dict)  # tensors made during the call
     done: bool = False  # the call itself
+    sinks: Sinks = field(init=False)
     _calls: CallWatch = field(default_factory=CallWatch)
 
     def __post_init__(self) -> None:
@@ -109,17 +112,31 @@ class Recording:
         self.surroundings = Surroundings(function, [*args, *kwargs.values()])
         self.surroundings.refuse_unwatchable([leaf for _, leaf in leaves((args, kwargs))])
         self._add_arguments(function, args, kwargs)
+        self.sinks = Sinks(function)
+        self.recorder.mark_item = self._marked
         before = set_watcher(self)
         try:
             with self._calls, interpreting(Tape(self.recorder, make)):
                 self.result = function(*args, **kwargs)
+            self.done = True
         finally:
             set_watcher(before)
-        self.done = True
+            if not self.done:
+                self.sinks.make_plain()
         for slot in self.grads.values():
             slot.after = slot.tensor._grad
+        self.result, returned = self.sinks.settle(self.surroundings, self.result)
         self._check()
-        return self.result
+        return returned
+
+    def _marked(self, tensor: Any) -> Any:
+        """What ``item()`` gives: a number that is known again if the program only passes it on, else None."""
+        if self.transient:
+            return None
+        frame: Any = sys._getframe()
+        while frame.f_code is not Tensor.item.__code__:
+            frame = frame.f_back
+        return self.sinks.mark(tensor, frame.f_back, Recording.run.__code__)
 
     def _check(self) -> None:
         """CaptureError if the call did what cannot be repeated."""
