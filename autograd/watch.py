@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from ..ops.array import eager
+
 
 class SideEffect(RuntimeError):
     """One of two branches that are both recorded has changed a Python object, which nothing can take back."""
@@ -72,6 +74,7 @@ class Watcher(Protocol):
 
 class _Local(threading.local):
     watcher: Watcher | None = None
+    server: Callable[[Callable[[], Any]], Any] | None = None
 
 
 _local = _Local()
@@ -101,6 +104,21 @@ def set_watcher(new: Watcher | None) -> Watcher | None:
     return before
 
 
+def set_server(new: Callable[[Callable[[], Any]], Any] | None) -> Callable[[Callable[[], Any]], Any] | None:
+    """Let this thread's `run_whole` go to `new` (None: nobody); returns the one before."""
+    before = _local.server
+    _local.server = new
+    return before
+
+
+def run_whole(function: Callable[[], Any]) -> Any:
+    """Call `function`, a method without arguments that does a piece of the library's own work, alike at each call.
+
+    Where Python runs only to notice what is to be done (a re-recorded call), such a piece is a program of its own.
+    """
+    return function() if _local.server is None else _local.server(function)
+
+
 def declare_read(describe: str, get: Callable[[], Any]) -> Any:
     """``get()``, kept as a guard when a recording is being made."""
     value = get()
@@ -121,7 +139,7 @@ def as_number(tensor: Any) -> Any:
     """A 0-d tensor as a number to compute with: a Python float in eager mode, run-time data in a recording."""
     if _local.watcher is not None:
         return _local.watcher.tensor_number(tensor)
-    return float(tensor.ndarray)
+    return float(eager().peek(tensor))
 
 
 def declare_transient(reason: str) -> None:
