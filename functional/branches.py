@@ -77,6 +77,9 @@ class _Trial:
     def read(self, array: Any, purpose: str) -> np.ndarray:
         self.refuse(f"needs numbers, for {purpose}")
 
+    def peek(self, array: Any) -> np.ndarray:
+        return np.asarray(self.outer.peek(array))
+
     def cut(self, array: Any) -> None:
         self.outer.cut(array)
 
@@ -99,6 +102,10 @@ class _TrialWatcher:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
+
+    def deriving(self, origin: Any) -> Any:
+        """A backward pass would go on outside, where it frees what was saved and accumulates."""
+        self._trial.refuse("computes gradients")
 
     def grad_written(self, tensor: Any) -> None:
         self._trial.refuse(f"sets .grad of {tensor.label or 'a tensor'}")

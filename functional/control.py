@@ -28,7 +28,7 @@ def cond(
     In eager mode exactly one branch runs. In a compiled function both are part of the program, for any `pred`, and each
     result is picked; so is each gradient, and no NaN of the branch that is not taken comes into it (the sign of a
     gradient that is zero may differ). So branches must do nothing but compute: there, changing a Python object is a
-    RuntimeError. A branch that writes to a tensor from outside, draws random numbers, sets gradients or looks at
+    RuntimeError. A branch that writes to a tensor from outside, draws random numbers, computes gradients or looks at
     numbers makes the compiled function look at `pred`, as ``if`` would; so do branches that reach different tensors
     that require gradients in other ways than through `operands`.
 
@@ -93,7 +93,7 @@ def _both(listening: Watcher, pred: Tensor, true_fn: Any, false_fn: Any, operand
     """The picked results of both branches, for a recording."""
     condition = movement.reshape(pred.detach(), ())
     condition = condition if condition.dtype is bool_ else ne(condition, 0)
-    holds = bool(condition.ndarray)  # only to know whose exceptions are the eager ones
+    holds = bool(eager().peek(condition))  # only to know whose exceptions are the eager ones
     outcomes = []
     for when, function in ((True, true_fn), (False, false_fn)):
         since = now()

@@ -214,7 +214,9 @@ UNRECORDABLE = {
     "writes": (write, "a branch of which writes to w"),
     "draws": (lambda tg, w, x: x * tg.rand(3), "a branch of which writes to generator.state"),
     "looks": (lambda tg, w, x: x * x.sum().item(), r"a branch of which needs numbers, for item\(\)"),
-    "backward": (backward, "a branch of which sets .grad of"),
+    "backward": (backward, "a branch of which computes gradients"),
+    "backward at a leaf": (lambda tg, w, x: (w.backward(x), x * 1)[1], "a branch of which sets .grad of w"),
+    "gradients": (lambda tg, w, x: tg.autograd.grad((w * x).sum(), w)[0], "a branch of which computes gradients"),
     "hooks": (hooked, "a branch of which has a hook"),
     "functions": (Doubled, "a branch of which has a hook, or an autograd function of its own"),
     "other sources": (lambda tg, w, x: x * w, "a branch of which reaches a tensor that requires grad, which is no"),
@@ -236,6 +238,56 @@ def test_what_makes_a_compiled_function_look_at_the_predicate(tg, name):
     assert "test_control.py:" in str(refused.value)
     # Nothing of the branch that is not taken has happened.
     assert w.tolist() == [1.0, 1.0, 1.0] and w.grad is None and tg.get_rng_state().tolist() == before
+
+
+@pytest.mark.parametrize("name", UNRECORDABLE)
+def test_looking_at_the_predicate_is_the_eager_choice(agree, name):
+    def make(tg):
+        w, branch = weight(tg, 3), UNRECORDABLE[name][0]
+
+        def step(pred, x):
+            w.grad = None
+            return tg.cond(pred, lambda x: x + 1, lambda x: branch(tg, w, x), (x,)).detach(), tg.rand(2)
+
+        flags = [name == "raises" or flag for flag in FLAGS]
+        return Program(step, lambda i: (tg.tensor(flags[i]), batch(tg, i, 3)), lambda: w)
+
+    assert agree(make, calls=len(FLAGS)).way == "re-record"
+
+
+def test_modules_as_branches(agree):
+    """The gradients of the one that is not called are None, so which one it is cannot be data."""
+
+    def make(tg):
+        one, other = tg.nn.Linear(3, 2), tg.nn.Linear(3, 2)
+        optimizer = tg.optim.SGD([*one.parameters(), *other.parameters()], lr=0.1, momentum=0.9)
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = tg.cond(x.sum() > 0, one, other, (x,)).pow(2).sum()
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+
+        state = lambda: [*one.parameters(), *other.parameters()]  # noqa: E731
+        return Program(step, lambda i: (batch(tg, i, 3) if FLAGS[i] else -batch(tg, i, 3),), state)
+
+    assert agree(make, calls=len(FLAGS)).way == "re-record"
+
+
+def test_a_loop_that_a_tensor_ends_is_the_eager_loop(agree):
+    def make(tg):
+        w = weight(tg, 2)
+
+        def step(x):
+            w.grad = None
+            (out,) = tg.while_loop(lambda x: x.norm() < 50, lambda x: (x * 2 + w,), (x,))
+            out.sum().backward()
+            return out.detach()
+
+        return Program(step, lambda i: (batch(tg, i, 2),), lambda: w)
+
+    assert agree(make).way == "re-record"
 
 
 def test_different_ints(tg):

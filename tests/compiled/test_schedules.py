@@ -168,3 +168,28 @@ def test_rates_in_tensors_follow_plans(tg, compilations, plan):
     eager, compiled = trainings
     np.testing.assert_allclose(compiled.losses, eager.losses, rtol=RTOL)
     assert len(compilations) == 1
+
+
+@pytest.mark.parametrize("plan", ["exponential", "one cycle", "restarts", "sequence"])
+def test_a_plan_inside_the_compiled_step(tg, plan):
+    """It counts in Python, so Python runs at each call."""
+    trainings = []
+    for wrap in (lambda step: step, tg.compile):
+        training = Training(tg, "adam", lambda step: step)
+        scheduler = scheduler_of(tg, plan, training.optimizer)
+
+        def both(x, y, training=training, scheduler=scheduler):
+            loss = training._step(x, y)
+            scheduler.step()
+            return loss
+
+        training.step = wrap(both)
+        for _ in range(EACH):
+            training.one_step()
+        trainings.append((training, scheduler))
+    (eager, plan_of_eager), (compiled, plan_of_compiled) = trainings
+    np.testing.assert_allclose(compiled.losses, eager.losses, rtol=RTOL)
+    np.testing.assert_allclose(compiled.parameters(), eager.parameters(), rtol=RTOL)
+    assert plan_of_compiled.last_epoch == plan_of_eager.last_epoch == EACH
+    assert plan_of_compiled.get_last_lr() == plan_of_eager.get_last_lr()
+    assert compiled.step.way == "re-record"
