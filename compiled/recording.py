@@ -23,7 +23,7 @@ from ..autograd.nodes import Node as TapeNode
 from ..autograd.nodes import PrimitiveNode, Saved
 from ..autograd.tape import Tape
 from ..autograd.tensor import Tensor, make
-from ..autograd.watch import set_watcher
+from ..autograd.watch import SideEffect, set_watcher
 from ..compiler.capture import Recorder, Root
 from ..compiler.errors import CaptureError
 from ..compiler.graph import Graph, Result
@@ -257,6 +257,20 @@ class Recording:
 
     def origin(self) -> Any:
         return self.recorder.whereabouts.now()
+
+    @contextmanager
+    def trial(self, function: Callable[..., Any], arguments: list[Any]) -> Any:
+        around, spoken = Surroundings(function, arguments), self._calls.refused
+        try:
+            yield
+        finally:
+            try:
+                around.refuse_side_effects()
+            except CaptureError as effect:
+                raise SideEffect(f"in a branch of tg.cond, {effect}") from None
+            if self._calls.refused is not spoken and self._calls.refused is not None:
+                what, place = self._calls.refused
+                raise SideEffect(f"{what} in a branch of tg.cond\n  at {place}\n  Branches compute: do this outside.")
 
     def module_called(self, module: Any, path: str) -> None:
         self.recorder.whereabouts.enter_module(path)

@@ -122,7 +122,7 @@ class Recorder(Evaluator):
             f"{purpose} needs a tensor's numbers while the function is being recorded\n"
             f"  at {self.whereabouts.now()}\n"
             "  A compiled step cannot stop for Python to look at a value: return the tensor and look at it outside, or "
-            "use tg.where for a choice. Without tg.compile the function runs as it is."
+            "use tg.where or tg.cond for a choice. Without tg.compile the function runs as it is."
         )
         return array.ndarray
 
