@@ -77,6 +77,9 @@ class _Trial:
     def read(self, array: Any, purpose: str) -> np.ndarray:
         self.refuse(f"needs numbers, for {purpose}")
 
+    def item(self, array: Any) -> bool | int | float:
+        self.refuse("needs numbers, for item()")
+
     def peek(self, array: Any) -> np.ndarray:
         return np.asarray(self.outer.peek(array))
 
