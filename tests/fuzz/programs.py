@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import tracegrad as tg
 
 from .author import HEADER, Author
-from .statements import body, may_be_written
+from .statements import body
+
+AUGMENTED = re.compile(r"^ +(\w+) [-+*]= ")
 
 
 def generate(seed: int, sizes: tuple[int, ...] = (1, 2, 3, 4), attempt: int = 0) -> str:
@@ -170,7 +174,7 @@ def loss_of(a: Author) -> str | None:
     if not names:
         return None
     unused = [n for n in names if not a.made[n].uses] or names
-    chosen = {a.choice(unused) for _ in range(3)}
+    chosen = {a.choice(unused) for _ in range(4)}
     forms = ["({x} * {x}).mean()", "{x}.mean()", "{x}.sum() * 0.3", "{x}.tanh().mean()", "({x} - 0.5).square().mean()"]
     return a.assign(" + ".join(a.choice(forms).replace("{x}", n) for n in sorted(chosen)), letter="loss")
 
@@ -231,6 +235,7 @@ def after_backward(a: Author, parts: Parts, leaves: list[str]) -> None:
 def returned(a: Author) -> str:
     """The result: tensors in some structure."""
     names = [n for n in a.made]
+    names += [n for n in names if not a.made[n].uses] * 4
     chosen = [a.choice(names) for _ in range(a.choice([1, 1, 2, 3, 4]))] if names else []
     chosen = [n + (".detach()" if a.chance(0.2) else "") for n in chosen]
     if len(chosen) == 1:
@@ -247,6 +252,9 @@ def assembled(a: Author, parts: Parts, taken: list[str]) -> str:
     setup_lines, step_lines = a.lines[: parts.written], a.lines[parts.written :]
     names = ", ".join(parts.arguments)
     call = [*("        " + line for line in taken), *("        " + line for line in between(a, parts))]
+    rebound = sorted({name for line in step_lines for name in AUGMENTED.findall(line)} & set(a.made) - set(parts.arguments))
+    if fixed := [name for name in rebound if a.made[name].fixed]:
+        step_lines = [f"        nonlocal {', '.join(fixed)}", *step_lines]
     return "\n".join([
         f'"""Program {a.seed}."""', "", HEADER, "", "def make(compile):", *setup_lines, "",
         f"    def step({names}):", *step_lines, f"        return {parts.returned}", "",
@@ -296,6 +304,3 @@ def looked_at(parts: Parts) -> str:
     if parts.optimizer:
         entries.append("'opt': opt.state_dict()")
     return "{" + ", ".join(entries) + "}"
-
-
-__all__ = ["generate", "may_be_written"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import sys
+import traceback
 import types
 import warnings
 from collections import Counter
@@ -19,7 +20,7 @@ from tracegrad.autograd.tape import Tape
 from tracegrad.autograd.tensor import make as make_tensor
 from tracegrad.compiled.function import CompiledFunction
 from tracegrad.compiler.errors import CaptureError
-from tracegrad.ops.array import Array, Evaluator
+from tracegrad.ops.array import Evaluator
 from tracegrad.ops.core import interpreting
 
 CALLS = 5
@@ -176,17 +177,15 @@ class Run:
 
     text: str
     compiled: bool
-    functions: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.module = loaded(self.text)
-        self.call, self.state = self.module["make"](self._compile)
+        self.call, self.state = loaded(self.text)["make"](tg.compile if self.compiled else lambda function: function)
 
-    def _compile(self, function: Any) -> Any:
-        if not self.compiled:
-            return function
-        self.functions.append(tg.compile(function))
-        return self.functions[-1]
+    @property
+    def functions(self) -> list[CompiledFunction]:
+        """The compiled functions that the program calls."""
+        cells = [cell.cell_contents for cell in self.call.__closure__ or ()]
+        return [value for value in cells if isinstance(value, CompiledFunction)]
 
     def outcome(self, i: int) -> tuple[Any, Any]:
         """The result of call `i`, or its exception, and a note of everything after it."""
@@ -194,7 +193,13 @@ class Run:
             result = self.call(i)
         except Exception as error:
             result = error
-        return result, {"result": noted(result), "state": noted(self.state()), "rng": noted(tg.get_rng_state())}
+        return result, {"result": noted(result), "state": noted(self.state()), "rng": random_state()}
+
+
+def random_state() -> Any:
+    """The generator's words, bit for bit; the normal number that it keeps is as exact as its logarithm."""
+    words, (normal, kept), seed = (part.tolist() for part in tg.default_generator.snapshot())
+    return [words, normal, kept == 1.0, seed]
 
 
 def loaded(text: str) -> dict[str, Any]:
@@ -251,8 +256,8 @@ def compiled_verdict(text: str, expected: list[Any], kept: list[Any], scale: Sca
             if sharing(actual) != sharing(note):
                 raise Different(f"call {i}: memory is shared by {sharing(actual)}, in eager mode by {sharing(note)}")
         except Different as difference:
-            failed = isinstance(result, Exception) and note["result"] != noted(result)
-            return Verdict("failed" if failed else "different", str(difference), i, counts_of(run))
+            outcome = "failed" if isinstance(result, Exception) else "different"
+            return Verdict(outcome, f"{difference}{traced(result)}", i, counts_of(run))
         results.append(result if keep else None)
     try:
         compare(noted(results), kept, scale.tolerance, "results, looked at in the end")
@@ -261,12 +266,14 @@ def compiled_verdict(text: str, expected: list[Any], kept: list[Any], scale: Sca
     return Verdict("same", "", len(expected), counts_of(run))
 
 
+def traced(result: Any) -> str:
+    if not isinstance(result, Exception):
+        return ""
+    return "\n" + "".join(traceback.format_exception(result)[-12:])
+
+
 def counts_of(run: Run) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for function in run.functions:
-        if isinstance(function, CompiledFunction):
-            counts["specialisations"] += len(function.specialisations)
+        counts["specialisations"] += len(function.specialisations)
     return dict(counts)
-
-
-__all__ = ["Array", "Verdict", "check"]
