@@ -52,16 +52,20 @@ def _operands_in_memory(node: Node) -> Iterable[Node]:
     if is_dot(node):
         return [base_of_view(arg) for arg in node.args]
     if is_special(node):
-        return [*node.args, *([index_base(node)] if node.op.name in FOLLOWING else [])]
+        return node.args
     if node.op.name in FOLLOWING:
         return [index_base(node)]
     return ()
 
 
 def index_base(node: Node) -> Node:
-    """The node in memory that holds the indices of a gather or scatter, with the same elements."""
+    """The node in memory that holds the indices of a gather or scatter, with the same elements.
+
+    A special kernel reads them from memory as they are. What is computed in loops reads through movements: the node
+    behind them is the one that is there.
+    """
     index = node.args[1]
-    while isinstance(index.op.lower, Movement) and index.op.lower.kind in ("reshape", "transpose", "broadcast"):
+    while not is_special(node) and isinstance(index.op.lower, Movement) and index.op.lower.kind in ("reshape", "transpose", "broadcast"):
         index = index.args[0]
     return index
 
