@@ -36,6 +36,19 @@ def scatter_by_an_index_that_is_reshaped(tg):
     return Program(step, lambda i: (batch(tg, i, 4, 4),), lambda: w)
 
 
+@program
+def one_index_for_a_gather_and_its_scatter(tg):
+    """The loops read the index where the special kernel reads it, not behind the reshape; the check, too."""
+    w = ramp(tg, 3).requires_grad_()
+
+    def step(x):
+        w.grad = None
+        places = (x % 3).reshape(-1)
+        (tg.take_along_dim(w * w, places, 0) * places).tanh().sum().backward()
+
+    return Program(step, lambda i: (tg.tensor([[i, 2 * i]]),), lambda: w)
+
+
 @pytest.mark.parametrize("make", PROGRAMS, ids=lambda make: make.__name__)
 def test_mixture(agree, make):
     agree(make)
