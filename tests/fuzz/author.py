@@ -60,7 +60,7 @@ class Author:
     def again(self) -> None:
         """Execute all that was written once more, from the start."""
         self.env: dict[str, Any] = {"compile": lambda f: f, "i": 0}
-        tg.manual_seed(self.seed)
+        tg.manual_seed(0)
         exec(HEADER, self.env)
         for unit in self.units:
             exec(unit, self.env)

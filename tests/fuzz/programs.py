@@ -46,7 +46,6 @@ class Parts:
 
 
 def setup(a: Author, parts: Parts) -> None:
-    a.run(f"tg.manual_seed({a.seed})")
     for _ in range(a.choice([0, 1, 1, 2, 2, 3])):
         name = a.assign(f"(tg.randn({a.shape()}, dtype={a.dtype()}) * 0.6).requires_grad_()", letter="w", fixed=True)
         if name:

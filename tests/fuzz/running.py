@@ -98,7 +98,7 @@ class Value:
 def noted(tree: Any) -> Any:
     """`tree` with each tensor replaced by a copy of what it is now."""
     if isinstance(tree, tg.Tensor):
-        grad = noted(tree.grad) if tree.is_leaf and tree.grad is not None else None
+        grad = noted(tree._grad)  # without the warning for tensors that keep none
         shown = tree.detach().numpy()
         return Value(shown.copy(), str(tree.dtype), tree.requires_grad, tree.is_leaf, grad, shown)
     if isinstance(tree, (tuple, list)):
@@ -179,6 +179,7 @@ class Run:
     compiled: bool
 
     def __post_init__(self) -> None:
+        tg.manual_seed(0)
         self.call, self.state = loaded(self.text)["make"](tg.compile if self.compiled else lambda function: function)
 
     @property

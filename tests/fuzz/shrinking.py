@@ -63,12 +63,13 @@ def lists_of_statements(tree: ast.AST) -> Iterator[list[Any]]:
 
 
 def leave_out(tree: ast.Module, position: int) -> bool:
-    """Delete statement number `position`, counted from the end: what comes late depends on the most."""
-    places = [(body, i) for body in lists_of_statements(tree) for i in range(len(body))]
+    """Delete neighbours, first many and then one; those at the end first, on which least depends."""
+    bodies = list(lists_of_statements(tree))
+    places = [(body, i, size) for size in (8, 4, 2, 1) for body in bodies for i in range(len(body) - size, -1, -1)]
     if position >= len(places):
         return False
-    body, i = places[-1 - position]
-    body[i : i + 1] = [] if len(body) > 1 else [ast.Pass()]
+    body, i, size = places[position]
+    body[i : i + size] = [] if len(body) > size else [ast.Pass()]
     return True
 
 
