@@ -179,6 +179,7 @@ class Run:
     compiled: bool
 
     def __post_init__(self) -> None:
+        self.ways: Counter[str] = Counter()
         tg.manual_seed(0)
         self.call, self.state = loaded(self.text)["make"](tg.compile if self.compiled else lambda function: function)
 
@@ -194,6 +195,7 @@ class Run:
             result = self.call(i)
         except Exception as error:
             result = error
+        self.ways.update(function.way for function in self.functions)
         return result, {"result": noted(result), "state": noted(self.state()), "rng": random_state()}
 
 
@@ -274,7 +276,4 @@ def traced(result: Any) -> str:
 
 
 def counts_of(run: Run) -> dict[str, int]:
-    counts: Counter[str] = Counter()
-    for function in run.functions:
-        counts["specialisations"] += len(function.specialisations)
-    return dict(counts)
+    return {**run.ways, "specialisations": sum(len(function.specialisations) for function in run.functions)}
