@@ -60,7 +60,7 @@ class Scale(Evaluator):
             self.epsilon = max(self.epsilon, EPSILON[str(out.ndarray.dtype)])
             largest = float(np.abs(out.ndarray).max())
             if not largest <= self.largest and not _is_mask(out.ndarray):
-                self.largest = largest
+                self.largest = max(self.largest, largest) if largest == largest else np.inf
         return out
 
     @property
@@ -92,7 +92,7 @@ class Value:
     requires_grad: bool
     is_leaf: bool
     grad: Any
-    memory: Any  # the array itself, to see who shares memory with whom
+    memory: Any = field(repr=False)  # the array itself, to see who shares memory with whom
 
 
 def noted(tree: Any) -> Any:
@@ -107,7 +107,7 @@ def noted(tree: Any) -> Any:
         return {key: noted(item) for key, item in tree.items()}
     if isinstance(tree, BaseException):
         return [type(tree).__name__, str(tree)]
-    return tree
+    return tree if isinstance(tree, (bool, int, float, str, type(None))) else type(tree).__name__
 
 
 def compare(actual: Any, expected: Any, tolerance: float, path: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -36,9 +37,10 @@ def shrunk(text: str, fails: Callable[[str], bool], seconds: float = 120.0) -> s
 
 
 def kind_of(answer: dict[str, Any]) -> str:
-    """What must stay the same of a failure: the outcome, and the class of an unwanted exception."""
-    detail = answer["detail"].strip()
-    return f"{answer['outcome']} {detail.splitlines()[-1].partition(':')[0] if answer['outcome'] == 'failed' else ''}"
+    """What must stay the same of a failure: the outcome and, without its numbers, what differs or is raised."""
+    lines = answer["detail"].strip().splitlines() or [""]
+    line = lines[-1].partition(":")[0] if answer["outcome"] == "failed" else lines[0].partition("\n")[0]
+    return f"{answer['outcome']} {re.sub(r'[0-9].*?(?=:|$)', '', line)[:60]}"
 
 
 def smaller_program(answer: dict[str, Any], judge: Callable[[dict[str, Any]], dict[str, Any]], seconds: float) -> str:
