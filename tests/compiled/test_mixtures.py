@@ -50,6 +50,18 @@ def one_index_for_a_gather_and_its_scatter(tg):
 
 
 @program
+def part_written_before_the_whole_is_met(tg):
+    whole = ramp(tg, 3, 1)
+    part = whole.view(-1)
+
+    def step(x):
+        part.mul_(0.5)
+        return whole * x
+
+    return Program(step, lambda i: (batch(tg, i, 3, 1),), lambda: (whole, part))
+
+
+@program
 def new_leaf_with_a_gradient(tg):
     def step(x):
         y = x * 2
