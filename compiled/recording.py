@@ -93,6 +93,7 @@ class Recording:
     modes: ThreadModes = field(default_factory=ThreadModes)
     transient: str = ""
     flag_changed: str = ""  # where requires_grad of a tensor from outside was set
+    written_unseen_at: str = ""  # where memory of a tensor with a history got numbers that the tape knows nothing of
     own: dict[int, weakref.ref[Tensor]] = field(default_factory=dict)  # tensors made during the call
     done: bool = False  # the call itself
     sinks: Sinks = field(init=False)
@@ -234,6 +235,15 @@ class Recording:
         if not self.is_own(tensor):
             self.recorder.node(tensor)
             self.flag_changed = str(self.origin())
+
+    def written_unseen(self, tensor: Tensor) -> None:
+        if self.written_unseen_at:
+            return
+        self.recorder.node(tensor)
+        alive = (ref() for ref in self.own.values())
+        known = [*(root.array for root in self.recorder.roots), *(t for t in alive if t is not None)]
+        if any(t.buffer.whole is tensor.buffer.whole and getattr(t, "requires_grad", False) for t in known):
+            self.written_unseen_at = str(self.origin())
 
     def forbid(self, what: str, instead: str) -> None:
         if self.transient:

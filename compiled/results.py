@@ -133,6 +133,7 @@ class Results:
                 return fill or _refuse_replaced(self._recording)
         if not self._recording.is_own(leaf):
             return lambda fresh, _: leaf  # a captured tensor that nothing is computed from
+        _refuse_gradient_of(leaf, self._recording)
         sharing = [(t, fill) for t, fill in self._existing if _shows_part(leaf, t)]
         if sharing:
             return _view_of(*max(sharing, key=lambda found: len(found[0].steps)), leaf)
@@ -195,6 +196,15 @@ def _refuse_replaced(recording: Recording) -> NoReturn:
     )
 
 
+def _refuse_gradient_of(tensor: Tensor, recording: Recording) -> None:
+    if tensor._grad is not None:
+        raise refusal(
+            "a tensor that the function makes is returned with a .grad of its own",
+            f"the result of {recording.name}",
+            "Return the gradient, too, or use autograd.grad().",
+        )
+
+
 def _root_of(array: Tensor, path: Any) -> Fill:
     if path is None:
         return lambda fresh, call_arguments: array
@@ -216,10 +226,12 @@ def _common_whole(sharing: list[Tensor]) -> Tensor:
 
 def _view_of(whole: Tensor, fill: Fill, part: Tensor) -> Fill:
     steps: tuple[Step, ...] = part.steps[len(whole.steps) :]
-    cut = not part.requires_grad and whole.requires_grad
+    leaf = part.requires_grad and part.is_leaf
+    cut = whole.requires_grad and (leaf or not part.requires_grad)
 
     def view(fresh: list[Tensor], call_arguments: Any) -> Any:
         source = fill(fresh, call_arguments)
-        return replay(source.detach() if cut or not steps else source, steps)
+        shown = replay(source.detach() if cut or not steps else source, steps)
+        return shown.requires_grad_() if leaf else shown
 
     return view
