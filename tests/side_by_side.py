@@ -5,7 +5,9 @@ nothing but the way of running differs.
 """
 
 import contextlib
+import functools
 import hashlib
+import inspect
 import io
 import random
 from collections.abc import Callable
@@ -58,6 +60,11 @@ def batch(tg, i, *shape):
 def weight(tg, *shape):
     """A leaf that requires a gradient."""
     return ramp(tg, *shape).requires_grad_()
+
+
+def batches(tg, *shape):
+    """The argument of each call: one batch."""
+    return lambda i: (batch(tg, i, *shape),)
 
 
 def noted(tree):
@@ -122,10 +129,14 @@ def assert_same(actual, expected):
 
 
 def run(tg, make, compiled, calls, **options):
-    """The notes of each call, the function that was called, and the program. `options` are those of ``tg.compile``."""
+    """The notes of each call, the function that was called, and the program. `options` are those of ``tg.compile``.
+
+    A maker with a second parameter is given what to wrap further functions in: compiled in this run, or as they are.
+    """
     _seed(tg)
-    program = make(tg)
-    step = tg.compile(program.step, **options) if compiled else program.step
+    wrap = functools.partial(tg.compile, **options) if compiled else _itself
+    program = make(tg, wrap) if len(inspect.signature(make).parameters) == 2 else make(tg)
+    step = wrap(program.step)
     notes = []
     try:
         for i in range(calls):
@@ -142,6 +153,10 @@ def run(tg, make, compiled, calls, **options):
         tg.set_grad_enabled(True)
         tg.set_default_dtype(tg.float32)
     return notes, step, program
+
+
+def _itself(function):
+    return function
 
 
 def _outcome(tg, program, step, args, kwargs):
@@ -164,11 +179,9 @@ def _seed(tg):
 
 def _world(tg):
     """Generators and switches."""
-    states = (
-        tg.get_rng_state().numpy().tobytes(),
-        repr(random.getstate()).encode(),
-        repr(np.random.get_state()).encode(),
-    )
+    _, key, position, *_ = np.random.get_state()
+    numpys = repr((key.tolist(), position)).encode()
+    states = (tg.get_rng_state().numpy().tobytes(), repr(random.getstate()).encode(), numpys)
     digests = [hashlib.sha256(state).hexdigest() for state in states]
     return [*digests, tg.is_grad_enabled(), str(tg.get_default_dtype())]
 

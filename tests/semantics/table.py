@@ -1,0 +1,135 @@
+"""The table of questions: what each asks, how it is to be served, and how an answer is checked.
+
+A question is a program maker whose docstring is the question. `Section.replay`, `Section.rerecord` and
+`Section.either` say what is expected of ``tg.compile`` besides the eager result:
+
+* *replay*: Python is skipped. The specialisations are counted, and each call that was not recorded is one call of C.
+* *re-record*: Python runs at each call. ``step.explain()`` names the line marked ``# here``; with ``fullgraph=True``
+  the function is refused, and the message names the line.
+* *either*: a trap. Whatever way it is served, nothing differs; how it was served is counted for the summary.
+"""
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from side_by_side import CALLS, Program, agreeing, assert_agree, run
+
+REPLAY, RERECORD, EITHER, EAGER = "replay", "re-record", "either", "eager"
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """One row of the table."""
+
+    section: str
+    make: Callable[[Any], Program]
+    way: str
+    calls: int = CALLS
+    specialisations: int | None = None
+    c_calls: int | None = None  # None: one for each call that is not recorded
+    defect: str | None = None  # the name of what is known to be wrong here
+
+    def __str__(self) -> str:
+        return self.make.__name__
+
+    @property
+    def text(self) -> str:
+        return inspect.getdoc(self.make) or ""
+
+    def lines(self) -> list[str]:
+        """``file:line`` of each line of the program that is marked ``# here``."""
+        code, start = inspect.getsourcelines(self.make)
+        file = Path(inspect.getsourcefile(self.make) or "").name
+        return [f"{file}:{start + i}" for i, line in enumerate(code) if line.rstrip().endswith("# here")]
+
+
+@dataclass
+class Section:
+    """The questions of one file."""
+
+    name: str
+    questions: list[Question] = field(default_factory=list)
+
+    def _add(self, make: Callable[[Any], Program], **facts: Any) -> Callable[[Any], Program]:
+        self.questions.append(Question(self.name, make, **facts))
+        return make
+
+    def replay(self, specialisations: int = 1, **facts: Any) -> Callable[..., Any]:
+        return lambda make: self._add(make, way=REPLAY, specialisations=specialisations, **facts)
+
+    def rerecord(self, **facts: Any) -> Callable[..., Any]:
+        return lambda make: self._add(make, way=RERECORD, **facts)
+
+    def either(self, **facts: Any) -> Callable[..., Any]:
+        return lambda make: self._add(make, way=EITHER, **facts)
+
+    def rows(self) -> list[Any]:
+        """The questions as parameters of a test."""
+        return [
+            pytest.param(q, id=str(q), marks=[pytest.mark.xfail(reason=q.defect, strict=True)] if q.defect else [])
+            for q in self.questions
+        ]
+
+
+def answer(tg: Any, question: Question, c_calls: list[Any]) -> str:
+    """Run the question's program eager and compiled, compare, and check the way; returns the way."""
+    if not hasattr(tg.compile(len), "way"):
+        return _answer_for_now(tg, question, c_calls)
+    step = agreeing(tg, question.make, question.calls)
+    way = step.way
+    if question.way == REPLAY:
+        assert way == REPLAY, step.explain()
+        _assert_counts(question, step, len(c_calls))
+    elif question.way == RERECORD:
+        assert way in (RERECORD, EAGER), step.explain()
+        _assert_names_line(question, step.explain())
+        _assert_refused(tg, question)
+    return way
+
+
+def _assert_counts(question: Question, step: Any, c_calls: int) -> None:
+    made = len(step.specialisations)
+    expected = question.calls - made if question.c_calls is None else question.c_calls
+    assert (made, c_calls) == (question.specialisations, expected), "specialisations and C calls"
+
+
+def _assert_refused(tg: Any, question: Question) -> None:
+    """With ``fullgraph=True`` the program is refused, by the line."""
+    with pytest.raises(tg.compiler.errors.CaptureError) as error:
+        run(tg, question.make, True, question.calls, fullgraph=True)
+    message = str(error.value)
+    assert len(message.splitlines()) >= 3, message
+    _assert_names_line(question, message)
+
+
+def _assert_names_line(question: Question, text: str) -> None:
+    lines = question.lines()
+    assert not lines or any(re.search(re.escape(line) + r"(?!\d)", text) for line in lines), (lines, text)
+
+
+def answer_in_pytorch(torch: Any, tg: Any, question: Question) -> None:
+    """Our eager mode does what PyTorch does with the same program."""
+    expected, actual = (run(library, question.make, False, question.calls)[0] for library in (torch, tg))
+    for notes in (*expected, *actual):
+        del notes["world"]  # the generators' states have other forms
+    assert_agree(actual, expected)
+
+
+def _answer_for_now(tg, question, c_calls):
+    if question.way == RERECORD:
+        _assert_refused(tg, question)
+        return RERECORD
+    try:
+        step = agreeing(tg, question.make, question.calls)
+    except tg.compiler.errors.CaptureError:
+        if question.way == EITHER:
+            return RERECORD
+        raise
+    if question.way == REPLAY:
+        _assert_counts(question, step, len(c_calls))
+    return REPLAY
