@@ -36,7 +36,7 @@ def global_tensor_rebound(tg):
     return Program(lambda x: x * GLOBAL, batches(tg, 3), lambda: GLOBAL, between)
 
 
-@ask.replay(specialisations=2)
+@ask.replay(specialisations=3)
 def parameter_rebound(tg):
     """Does a parameter of a module that is rebound between calls take effect?"""
     model = tg.nn.Linear(3, 1)
@@ -44,7 +44,9 @@ def parameter_rebound(tg):
 
     def between(i):
         if i == 2:
-            model.weight = tg.nn.Parameter(ramp(tg, 1, 3))  # the optimizer still has the old one
+            model.weight = tg.nn.Parameter(
+                ramp(tg, 1, 3)
+            )  # the optimizer still has the old one: the new one accumulates
 
     return Program(sgd_step(tg, model, optimizer), batches(tg, 4, 3), lambda: list(model.parameters()), between)
 
@@ -106,7 +108,7 @@ def whole_and_view_written_inside(tg):
 
     def step(x):
         head.add_(x)  # here
-        middle.mul_(2.0)
+        middle.mul_(2.0)  # here
         whole[3] = head[2] + middle[0]
         return whole * 1
 
@@ -385,7 +387,7 @@ def submodule_swapped(tg):
     return Program(lambda x: model(x).detach(), batches(tg, 2, 3), tuple, between)
 
 
-@ask.replay()
+@ask.replay(c_calls=3)  # the first call makes the momentum buffers
 def state_dict_loaded(tg):
     """Does load_state_dict between calls reach the compiled step, and its optimizer state?"""
     model = tg.nn.Linear(3, 1)
@@ -517,7 +519,9 @@ def two_instances_of_one_class(tg, compiled):
             return self.total * 1
 
     one, other = Counter(1.0), Counter(2.0)
-    return Program(lambda c, x: c.add(x), lambda i: ((one, other)[i % 2], batch(tg, i, 3)), lambda: (one.total, other.total))
+    return Program(
+        lambda c, x: c.add(x), lambda i: ((one, other)[i % 2], batch(tg, i, 3)), lambda: (one.total, other.total)
+    )
 
 
 @ask.replay()
