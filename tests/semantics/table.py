@@ -94,8 +94,9 @@ def answer(tg: Any, question: Question, c_calls: list[Any]) -> str:
 
 def _assert_counts(question: Question, step: Any, c_calls: int) -> None:
     made = len(step.specialisations)
-    expected = question.calls - made if question.c_calls is None else question.c_calls
-    assert (made, c_calls) == (question.specialisations, expected), "specialisations and C calls"
+    expected = question.calls - (question.specialisations or 0) if question.c_calls is None else question.c_calls
+    counted, wanted = (made, c_calls), (question.specialisations, expected)
+    assert counted == wanted, f"(specialisations, C calls): {counted}, not {wanted}"
 
 
 def _assert_refused(tg: Any, question: Question) -> None:

@@ -200,8 +200,9 @@ def optimizer_question(name):
         values = {key: values[key] for key in keys}
         return trained(tg, lambda p: getattr(tg.optim, name.split()[0])(p, **options), group_changing(**values))
 
+    c_calls = MANY - 2 if "momentum" in keys else MANY - 1  # SGD makes its momentum buffers in the first call
     text = f"Are {', '.join(keys)} of {name} data, when all of them change at each call?"
-    asked((f"options_of_{name.replace(' ', '_')}", text), ask.replay(calls=MANY, c_calls=MANY - 2))(make)
+    asked((f"options_of_{name.replace(' ', '_')}", text), ask.replay(calls=MANY, c_calls=c_calls))(make)
 
 
 for each in OPTIONS:

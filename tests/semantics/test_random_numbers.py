@@ -7,7 +7,7 @@ from side_by_side import Program, batches, ramp
 ask = Section("Random numbers")
 
 
-@ask.replay()
+@ask.replay(specialisations=2)  # with and without a normal number left over from the call before
 def all_kinds_of_draws(tg):
     """Do rand, randn, randint, randperm, bernoulli and normal_ draw the same numbers, fresh at each call?"""
 
@@ -185,7 +185,7 @@ def drawn_and_thrown_away(tg):
     return Program(step, batches(tg, 3))
 
 
-@ask.replay()
+@ask.replay(specialisations=2)  # with and without a normal number left over from the call before
 def reparametrised(tg):
     """Does a sample by mean and deviation (VAE) carry gradients to both?"""
     mean, deviation = ramp(tg, 3).requires_grad_(), ramp(tg, 3).requires_grad_()
