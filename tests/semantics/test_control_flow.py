@@ -129,13 +129,6 @@ def item_returned(tg):
 def losses_appended(tg):
     """Does `losses.append(loss.item())` at the end of a step simply work?"""
     losses = []
-    return training(tg, lambda loss: losses.append(loss.item()), after=lambda i, out: losses[-1])  # here
-
-
-@ask.rerecord()
-def losses_kept(tg):
-    """Are the losses in a list the losses?"""
-    losses = []
     program = training(tg, lambda loss: losses.append(loss.item()))  # here
     program.state = lambda: losses
     return program
@@ -303,7 +296,7 @@ def logged(tg):
 
     class Kept(logging.Handler):
         def emit(self, record):
-            records.append(record.getMessage())
+            records.append(record.getMessage())  # here
 
     logger = logging.Logger("semantics")
     logger.addHandler(Kept())
@@ -446,7 +439,7 @@ def cache_by_hand(tg):
     cache = {}
 
     def step(x, key):
-        if key not in cache:
+        if key not in cache:  # here
             cache[key] = x * 100  # here
         return cache[key] + x
 
@@ -576,14 +569,14 @@ def own_context_manager_with_state(tg):
     return Program(step, batches(tg, 3), lambda: entered)
 
 
-@ask.rerecord()
+@ask.either()
 def optimizer_made_inside(tg):
     """Is an optimizer that is made inside, and kept, the one that goes on?"""
     w, kept = weight(tg, 3), []
 
     def step(x):
         if not kept:
-            kept.append(tg.optim.SGD([w], lr=0.1, momentum=0.9))  # here
+            kept.append(tg.optim.SGD([w], lr=0.1, momentum=0.9))
         kept[0].zero_grad()
         (w * x).pow(2).sum().backward()
         kept[0].step()
@@ -592,7 +585,7 @@ def optimizer_made_inside(tg):
 
 
 @ask.rerecord()
-def closure_of_the_optimizer(tg):
+def callback_that_keeps_losses(tg):
     """Does a logging callback that is called with the loss see each loss?"""
     seen = []
 
