@@ -11,13 +11,14 @@ import inspect
 import io
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from expected.compare import assert_close
+from expected.compare import assert_close, tolerances
 
 CALLS = 5
+EAGER = "eager"
 
 
 @dataclass
@@ -35,6 +36,7 @@ class Program:
     raises: tuple[type[BaseException], ...] = ()
     after: Callable[[int, Any], Any] = lambda i, outcome: None
     kwargs: Callable[[int], dict[str, Any]] = lambda i: {}
+    ways: list[str] = field(default_factory=list)  # how the compiled calls were served
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ def assert_same(actual, expected):
             assert_same(actual[key], expected[key])
     elif isinstance(expected, float):
         assert type(actual) is float
-        assert_close(np.float32(actual), np.float32(expected))  # it has been a float32 in a tensor, mostly
+        assert_close(actual, expected, *tolerances("float32"))  # it has been a float32 in a tensor, mostly
     else:
         assert type(actual) is type(expected) and actual == expected
 
@@ -135,7 +137,7 @@ def run(tg, make, compiled, calls, **options):
     """
     _seed(tg)
     wrap = functools.partial(tg.compile, **options) if compiled else _itself
-    program = make(tg, wrap) if len(inspect.signature(make).parameters) == 2 else make(tg)
+    program = made(make, tg, wrap)
     step = wrap(program.step)
     notes = []
     try:
@@ -143,6 +145,7 @@ def run(tg, make, compiled, calls, **options):
             program.between(i)
             args, kwargs = program.args(i), program.kwargs(i)
             outcome, printed = _outcome(tg, program, step, args, kwargs)
+            program.ways.append(getattr(step, "way", EAGER))
             program.after(i, outcome)
             state = program.state()
             parts = {"result": outcome, "arguments": [args, kwargs], "state": state}
@@ -153,6 +156,11 @@ def run(tg, make, compiled, calls, **options):
         tg.set_grad_enabled(True)
         tg.set_default_dtype(tg.float32)
     return notes, step, program
+
+
+def made(make, tg, wrap):
+    """The program of a maker with or without a second parameter."""
+    return make(tg, wrap) if len(inspect.signature(make).parameters) == 2 else make(tg)
 
 
 def _itself(function):

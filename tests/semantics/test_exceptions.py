@@ -105,7 +105,7 @@ def raised_by_a_value(tg):
     return Program(step, lambda i: (tg.full((3,), (1.0, 2.0, 1.0, 3.0, 0.5)[i]),), lambda: w, raises=(Own,))
 
 
-@ask.rerecord()
+@ask.either()
 def index_error_caught(tg):
     """Does try/except around an index that is sometimes out of range go both ways?"""
     table = ramp(tg, 4)

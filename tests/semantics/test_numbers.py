@@ -88,10 +88,10 @@ def number_used_in_python_first(tg):
     return Program(lambda x, t: x * (1.0 - t) / (2 * t + 1), lambda i: (ramp(tg, 3), wave(i)))
 
 
-@ask.replay(specialisations=5)
+@ask.replay(specialisations=3, calls=6)
 def int_that_shapes_something(tg):
     """Is an int that shapes something a guard?"""
-    return Program(lambda x, n: x.expand(n, 3).sum(0) + tg.ones(n).sum(), lambda i: (ramp(tg, 3), i + 1))
+    return Program(lambda x, n: x.expand(n, 3).sum(0) + tg.ones(n).sum(), lambda i: (ramp(tg, 3), i % 3 + 1))
 
 
 @ask.either(calls=8)

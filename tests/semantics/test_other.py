@@ -35,7 +35,7 @@ def in_threads(work, count=4):
     return errors
 
 
-@ask.replay(calls=4, c_calls=3 * 21)
+@ask.replay(calls=4, c_calls=3 + 4 * 20)
 def called_from_many_threads(tg, compiled):
     """Is one compiled function, called from many threads, right in each?"""
     w = ramp(tg, 8)
@@ -217,7 +217,7 @@ def test_interrupted_by_a_signal(tg):
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals arrive in the main thread")
     w = weight(tg, 16)
-    optimizer = tg.optim.SGD([w], lr=0.01)
+    optimizer = tg.optim.SGD([w], lr=1e-7)  # so small that many steps leave something to compare
 
     @tg.compile
     def step(x):
@@ -244,7 +244,7 @@ def test_interrupted_by_a_signal(tg):
     assert interrupted == 5
     before = noted(w).numbers
     step(x)
-    expected = before - 0.01 * 2 * before * x.numpy() ** 2
+    expected = before - 1e-7 * 2 * before * x.numpy() ** 2
     np.testing.assert_allclose(w.detach().numpy(), expected, rtol=1e-5)
 
 
