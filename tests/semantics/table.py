@@ -146,8 +146,11 @@ def _assert_names_line(question: Question, text: str) -> None:
 
 
 def answer_in_pytorch(torch: Any, tg: Any, question: Question) -> None:
-    """Our eager mode does what PyTorch does with the same program."""
-    expected, actual = (run(library, question.make, False, question.calls)[0] for library in (torch, tg))
-    for notes in (*expected, *actual):
-        del notes["world"]  # the generators' states have other forms
+    """Our eager mode does what PyTorch does with the same program: equal but for the words of errors."""
+    calls = min(question.calls, LONGEST_RERUN)
+    expected, actual = (run(library, question.make, False, calls)[0] for library in (torch, tg))
+    for note in (*expected, *actual):
+        del note["world"]  # the generators' states have other forms
+        if isinstance(note["result"], dict) and "raised" in note["result"]:
+            del note["result"]["words"]
     assert_agree(actual, expected)

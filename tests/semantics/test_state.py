@@ -244,7 +244,7 @@ def result_is_the_next_argument(tg):
     return Program(lambda h, x: (h * 0.5 + x).tanh(), lambda i: (state[0], batch(tg, i, 3)), lambda: state, after=after)
 
 
-@ask.rerecord()
+@ask.rerecord(calls=6)
 def argument_is_a_view_of_the_parameter(tg):
     """Does a write to a parameter show in an argument that is a view of it?"""
     w = ramp(tg, 4)
