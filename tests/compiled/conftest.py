@@ -3,9 +3,12 @@
 import functools
 
 import pytest
-from side_by_side import agreeing
+from side_by_side import Program, agreeing, assert_same, batch, noted, ramp, run, weight
 
 from tracegrad.compiled.binding import Binding
+
+# Tests may take these from here or from side_by_side.
+__all__ = ["Program", "assert_same", "batch", "noted", "ramp", "run", "weight"]
 
 
 @pytest.fixture

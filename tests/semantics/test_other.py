@@ -207,6 +207,8 @@ def file_read(tg, tmp="semantics.txt"):
 
 def test_clock_is_frozen_with_a_warning_or_read_anew(tg):
     """Does a clock that the step reads either go on or stand still with a warning that names the line?"""
+    if tg.__name__ == "torch":
+        pytest.skip("PyTorch's compiler is not asked")
     compiled = tg.compile(lambda x: x * 0 + time.perf_counter())
     with pytest.warns(UserWarning, match=r"test_other.py:\d+"):
         compiled(tg.ones(1))
