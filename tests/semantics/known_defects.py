@@ -1,4 +1,4 @@
-"""What is known to be wrong: the question's name, and the defect. Each is a strict xfail: whoever mends it takes it out."""
+"""What is known to be wrong: question and defect. Each is a strict xfail: whoever mends it takes its line out."""
 
 NUMBERS = "Python numbers are guarded by value, not data"
 SIZES = "a program holds for one batch size"
