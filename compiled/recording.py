@@ -19,8 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nodes import Node as TapeNode
-from ..autograd.nodes import PrimitiveNode, Saved
 from ..autograd.tape import Tape
 from ..autograd.tensor import Tensor, make
 from ..autograd.watch import SideEffect, set_watcher
@@ -31,6 +29,7 @@ from ..compiler.origins import Whereabouts
 from ..ops.core import interpreting
 from ..ops.pointwise import cast
 from ..ops.types import float64
+from .history import kept_by_tape
 from .refusals import DONE, CallWatch, ThreadModes, check_gradients, check_overlaps, check_roots, refusal
 from .sinks import Sinks
 from .structure import Path, leaves
@@ -317,7 +316,7 @@ class Recording:
         """CaptureError if a tensor made during the call outlives it in a place that a replay would not fill."""
         known = returned + [s.after for s in self.grads.values() if s.after is not None]
         known += [t for _, t in leaves(self.result) if isinstance(t, Tensor)]
-        allowed = {id(t) for t in known} | {id(t.base) for t in known} | _kept_by_tape(known)
+        allowed = {id(t) for t in known} | {id(t.base) for t in known} | kept_by_tape(known)
         self.recorder.forget_values()
         leaked = self._alive_except(allowed)
         if leaked:
@@ -382,28 +381,3 @@ def _is_filled(cell: Any) -> bool:
         return cell.cell_contents is not None
     except ValueError:  # an empty cell: the variable is assigned later
         return False
-
-
-def is_spent(node: TapeNode) -> bool:
-    """True if a backward pass has already used up the graph behind `node`."""
-    return any(isinstance(n, PrimitiveNode) and n.released for n in graph_behind([node]))
-
-
-def _kept_by_tape(tensors: list[Tensor]) -> set[int]:
-    """Tensors that live because the graph of a result still needs them."""
-    behind = graph_behind(t.grad_fn for t in tensors)
-    saving = [node for node in behind if isinstance(node, PrimitiveNode)]
-    return {id(v.tensor) for node in saving for v in node.known.values() if isinstance(v, Saved)}
-
-
-def graph_behind(nodes: Iterable[TapeNode | None], stop: Iterable[TapeNode | None] = ()) -> set[TapeNode]:
-    """All nodes that a gradient which starts at `nodes` reaches, without `stop` and what lies behind it only."""
-    seen = {node for node in nodes if node is not None}
-    ended = set(stop)
-    stack = list(seen)
-    while stack:
-        for edge in stack.pop().edges:
-            if edge.node is not None and edge.node not in seen and edge.node not in ended:
-                seen.add(edge.node)
-                stack.append(edge.node)
-    return seen - ended

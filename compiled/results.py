@@ -18,7 +18,8 @@ from ..autograd.tensor import Tensor, make
 from ..ops.core import Step
 from ..ops.types import DType
 from ..ops.views import replay
-from .recording import Recording, is_spent
+from .history import is_spent
+from .recording import Recording
 from .refusals import refusal
 from .sinks import MARKED
 from .structure import at, leaves, rebuilt

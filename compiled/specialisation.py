@@ -22,8 +22,9 @@ from .arguments import Args, Arguments, Kwargs
 from .binding import Binding
 from .captured import CapturedInputs
 from .grads import Grads
+from .history import graph_behind
 from .joined import Backward, CompiledNode
-from .recording import Recording, graph_behind
+from .recording import Recording
 from .refusals import check_history, refusal
 from .results import Results
 from .structure import at
