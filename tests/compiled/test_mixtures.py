@@ -1,4 +1,4 @@
-"""Programs in which rules meet that are tested one by one elsewhere; random programs (tests/fuzz) found each of them."""
+"""Programs in which rules meet that are tested one by one elsewhere; random programs (tests/fuzz) found them."""
 
 import pytest
 from compiled.conftest import Program, assert_same, batch, noted, ramp
@@ -110,9 +110,7 @@ def before_use(tg, w, x):
     return (w * x).tanh()
 
 
-@pytest.mark.parametrize(
-    "function", [through_detach, under_no_grad, through_data, before_use], ids=lambda f: f.__name__
-)
+@pytest.mark.parametrize("function", [through_detach, under_no_grad, through_data, before_use], ids=lambda f: f.__name__)
 def test_what_the_tape_does_not_see_is_written(tg, function):
     """The result is differentiated outside, by the tape's idea of the function."""
     notes = {}
