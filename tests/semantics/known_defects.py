@@ -17,8 +17,6 @@ KNOWN = {
     "loss_weight_in_a_dict": NUMBERS,
     "momentum_of_batch_norm": NUMBERS,
     "everything_at_once": NUMBERS,
-    "scheduler_OneCycleLR": "there is no OneCycleLR",
-    "scheduler_CosineAnnealingWarmRestarts": "there is no CosineAnnealingWarmRestarts",
     "mean_loss_of_a_short_batch": SIZES,
     "size_in_python_arithmetic": SIZES,
     # ------------------------------------------------------------------------------- refusals that do not say where

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 from semantics.table import Section
-from side_by_side import Program, batch, batches, ramp
+from side_by_side import Program, batch, batches, ramp, weight
 
 ask = Section("State")
 
@@ -37,6 +37,19 @@ def parameter_rebound(tg):
     return Program(sgd_step(tg, model, optimizer), batches(tg, 4, 3), lambda: list(model.parameters()), between)
 
 
+@ask.either()
+def moving_average_with_a_history(tg):
+    """Is the history of a result right, whose weights are written under no_grad within the step?"""
+    w, target = weight(tg, 3), weight(tg, 3)
+
+    def step(x):
+        with tg.no_grad():
+            target.mul_(0.9).add_(w, alpha=0.1)
+        return (target * x).pow(2).sum()
+
+    return Program(step, batches(tg, 3), lambda: (w, target), after=lambda i, out: out.backward())
+
+
 @ask.replay()
 def moving_average_of_a_model(tg):
     """Does a target network that follows the model by copy and lerp stay in step?"""
@@ -49,7 +62,7 @@ def moving_average_of_a_model(tg):
         with tg.no_grad():
             for p, q in zip(model.parameters(), target.parameters(), strict=True):
                 q.mul_(0.9).add_(p, alpha=0.1)
-        return loss, target(x)
+        return loss, target(x).detach()
 
     return Program(step, batches(tg, 4, 3), lambda: (dict(model.state_dict()), dict(target.state_dict())))
 
