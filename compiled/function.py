@@ -16,6 +16,7 @@ from ..compiler.graph import Graph
 from ..compiler.schedule.schedule import Schedule
 from ..runtime.errors import RuntimeFault, ToolchainMissing
 from .binding import CheckFailed
+from .openings import Learned
 from .recording import Recording
 from .refusals import DONE, refusal
 from .specialisation import Specialisation
@@ -39,6 +40,7 @@ class CompiledFunction:
         self._lock = threading.Lock()
         self._usual: Callable[[tuple[Any, ...]], Any] | None = None  # of the first specialisation
         self._eager_only = False
+        self._learned = Learned()  # which numbers are data
         self._once = 0  # calls in a row that did something which later calls were thought not to do
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -98,8 +100,10 @@ class CompiledFunction:
                 "  Something that the program depends on changes at every call: pass numbers that change as tensors, "
                 "and keep shapes the same."
             )
-        recording = Recording(self.__name__)
+        wanted = self._learned.wanted([s.recording for s in self.specialisations], (args, kwargs))
+        recording = Recording(self.__name__, wanted=wanted)
         result = recording.run(self.function, args, kwargs)
+        self._learned.note(recording)
         if not recording.transient:
             self._compile(recording, args, kwargs)
         self._once = self._once + 1 if recording.transient else 0
@@ -119,7 +123,8 @@ class CompiledFunction:
         except (RuntimeFault, OSError) as error:
             raise type(error)(f"{error}\n  {DONE}") from error
         with self._lock:
-            self.specialisations = [specialisation, *self.specialisations]
+            others = [s for s in self.specialisations if not specialisation.includes(s, (args, kwargs))]
+            self.specialisations = [specialisation, *others]
             self._usual = None
 
     # -------------------------------------------------------------------------------------------------- looking inside

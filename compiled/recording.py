@@ -30,6 +30,10 @@ from ..compiler.origins import Whereabouts
 from ..ops.core import interpreting
 from ..ops.pointwise import cast
 from ..ops.types import float64
+from .number_tape import NumberTape, Scalar
+from .numbers import KINDS, Formulas, Number
+from .openings import Openings
+from .places import Spot
 from .refusals import DONE, CallWatch, ThreadModes, check_gradients, check_overlaps, check_roots, refusal
 from .structure import Path, leaves
 from .surroundings import Surroundings
@@ -50,6 +54,15 @@ class Guard:
         except (AttributeError, KeyError, IndexError, TypeError):  # what it looked at is gone
             return False
         return now is self.value or (type(now) is type(self.value) and _plain(now) and now == self.value)
+
+    def holds_but_for_numbers(self) -> bool:
+        """True if it holds, or would hold with another number of the same type."""
+        if type(self.value) not in KINDS:
+            return self.holds()
+        try:
+            return type(self.get()) is type(self.value)
+        except (AttributeError, KeyError, IndexError, TypeError):
+            return False
 
 
 def _plain(value: Any) -> bool:
@@ -88,6 +101,9 @@ class Recording:
     arguments: list[tuple[Path, Root]] = field(default_factory=list)
     result: Any = None
     modes: ThreadModes = field(default_factory=ThreadModes)
+    wanted: list[Spot] = field(default_factory=list)  # numbers that shall be data
+    openings: Openings = field(init=False)
+    scalars: list[Scalar] = field(default_factory=list)
     transient: str = ""
     flag_changed: str = ""  # where requires_grad of a tensor from outside was set
     own: dict[int, weakref.ref[Tensor]] = field(default_factory=dict)  # tensors made during the call
@@ -101,16 +117,32 @@ class Recording:
         self.surroundings = Surroundings(function, [*args, *kwargs.values()])
         self.surroundings.refuse_unwatchable([leaf for _, leaf in leaves((args, kwargs))])
         self._add_arguments(function, args, kwargs)
-        before = set_watcher(self)
-        try:
-            with self._calls, interpreting(Tape(self.recorder, make)):
-                self.result = function(*args, **kwargs)
-        finally:
-            set_watcher(before)
+        self.openings = Openings(Formulas(self), self.wanted)
+        with self.openings.applied(self.surroundings, (args, kwargs)) as given:
+            self._run(function, *given)
+            del given
+        result, self.result = self.openings.close(self.result)
         for slot in self.grads.values():
             slot.after = slot.tensor._grad
         self._check()
-        return self.result
+        self.surroundings.open(self.openings.open_facts())
+        return result
+
+    def _run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        naming = functools.partial(_name_of_argument, _argument_names(function, args))
+        names = [source.name(naming) for source in self.openings.sources]
+        tape = NumberTape(self.recorder, make, names) if names else Tape(self.recorder, make)
+        before = set_watcher(self)
+        try:
+            with self._calls, interpreting(tape):
+                self.result = function(*args, **kwargs)
+        finally:
+            set_watcher(before)
+        if isinstance(tape, NumberTape):
+            self.scalars = list(tape.scalars.values())
+            tape.let_go()
+            for scalar in self.scalars:
+                self.own.pop(id(scalar.root.array), None)  # the recorder keeps it, as a root
 
     def _check(self) -> None:
         """CaptureError if the call did what cannot be repeated."""
@@ -157,8 +189,7 @@ class Recording:
         names = _argument_names(function, args)
         for path, leaf in leaves((args, kwargs)):
             if isinstance(leaf, Tensor) and not any(r.array is leaf for _, r in self.arguments):
-                name = "_".join(map(str, (names[path[1]], *path[2:]) if path[0] == 0 else path[1:]))
-                self.arguments.append((path, self.recorder.add_root(leaf, name)))
+                self.arguments.append((path, self.recorder.add_root(leaf, _name_of_argument(names, path))))
 
     def _name_captured(self, function: Callable[..., Any]) -> None:
         """Tensors that the function sees as variables are called what the user calls them."""
@@ -169,6 +200,8 @@ class Recording:
     # -------------------------------------------------------------------------------------------- watching (Watcher)
 
     def read(self, describe: str, get: Callable[[], Any], value: Any) -> None:
+        if isinstance(value, Number):
+            return  # it is found where it came from
         self.guards.append(Guard(describe, get, value, str(self.recorder.whereabouts.now())))
 
     def number(self, describe: str, get: Callable[[], float], value: float) -> Tensor:
@@ -315,6 +348,10 @@ def _argument_names(function: Callable[..., Any], args: tuple[Any, ...]) -> list
         kind = bound.signature.parameters[name].kind
         names += [f"{name}{i}" for i in range(len(value))] if kind is inspect.Parameter.VAR_POSITIONAL else [name]
     return names
+
+
+def _name_of_argument(names: list[str], path: Path) -> str:
+    return "_".join(map(str, (names[path[1]], *path[2:]) if path[0] == 0 else path[1:]))
 
 
 def _visible_variables(function: Callable[..., Any]) -> list[tuple[str, Any]]:

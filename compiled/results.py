@@ -18,11 +18,12 @@ from ..autograd.tensor import Tensor, make
 from ..ops.core import Step
 from ..ops.types import DType
 from ..ops.views import replay
+from .numbers import Number
 from .recording import Recording, is_spent
 from .refusals import refusal
 from .structure import at, leaves, rebuilt
 
-Fill = Callable[[list[Tensor], Any], Any]
+Fill = Callable[[list[Tensor], Any], Any]  # of the new tensors and (args, kwargs)
 _VALUES = (bool, int, float, complex, str, bytes, type(None), DType, type, types.FunctionType, enum.Enum, range, slice)
 
 
@@ -49,6 +50,13 @@ class FreshOutput:
 
 
 @dataclass(frozen=True, eq=False)
+class Computed:
+    """A leaf of the result that is a number computed from numbers: the one at `position` of the formulas."""
+
+    position: int
+
+
+@dataclass(frozen=True, eq=False)
 class Placed:
     """A leaf of the result that is filled at each call: ``fill(fresh tensors, (args, kwargs))``."""
 
@@ -72,13 +80,15 @@ class Results:
         """True if the whole result is one new tensor."""
         return isinstance(self._tree, Placed) and len(self.fresh) == 1
 
-    def hand_out(self, fresh: list[Tensor], call_arguments: Any) -> Any:
-        """The result of one call."""
+    def hand_out(self, fresh: list[Tensor], call_arguments: Any, numbers: list[Any]) -> Any:
+        """The result of one call, in which the formulas have given `numbers`."""
         if isinstance(self._tree, Placed):
             return self._tree.fill(fresh, call_arguments)
         filled: dict[Placed, Any] = {}  # a tensor that is returned twice is one object
 
         def fill(leaf: Any) -> Any:
+            if isinstance(leaf, Computed):
+                return numbers[leaf.position]
             if not isinstance(leaf, Placed):
                 return leaf
             if leaf not in filled:
@@ -97,6 +107,8 @@ class Results:
     _places: dict[int, Placed]
 
     def _placed(self, leaf: Any) -> Any:
+        if isinstance(leaf, Number):
+            return Computed(leaf.tg_position)
         if not isinstance(leaf, Tensor):
             self._check_plain(leaf)
             return leaf
