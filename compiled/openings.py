@@ -33,7 +33,8 @@ class Source:
     def name(self, argument: Callable[[Path], str]) -> str:
         """What the user calls it: the argument, the variable, the attribute, and the keys that lead on from there."""
         spot = self.spots[0]
-        named = argument(spot.path) if spot.get is None else "_".join(map(str, (spot.name.rpartition(".")[2], *spot.path)))
+        outer = spot.name.rpartition(".")[2]
+        named = argument(spot.path) if spot.get is None else "_".join(map(str, (outer, *spot.path)))
         return re.sub(r"\W", "_", named)
 
 
