@@ -119,11 +119,14 @@ def _numbers_around(surroundings: Surroundings, call_arguments: Any) -> Iterator
 
 
 def _replace_everywhere(number: Number) -> None:
+    """In what refers to it, as far as that can be changed: a tuple keeps a stand-in, which is worth its number."""
     for holder in gc.get_referrers(number):
-        if isinstance(holder, (list, dict)) and not isinstance(holder, types.FrameType):
-            unwrapped(holder, value_of)
-        elif isinstance(holder, types.CellType):
+        if isinstance(holder, types.CellType):
             holder.cell_contents = number.tg_value
+        elif isinstance(holder, (list, dict)):
+            for key, item in list(holder.items() if isinstance(holder, dict) else enumerate(holder)):
+                if item is number:
+                    holder[key] = number.tg_value
 
 
 class Learned:

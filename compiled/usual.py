@@ -108,7 +108,7 @@ def _surroundings(of: Specialisation) -> Callable[[], bool]:
     surroundings = of.recording.surroundings
     bindings = [(get, value) for get, value, _ in surroundings.bindings]
     contents = [(fact.get, items) for fact, items in surroundings.contents]
-    opened = [same for same, _ in surroundings.opened]
+    opened = surroundings.opened
 
     def hold() -> bool:
         for get, value in bindings:
@@ -119,8 +119,8 @@ def _surroundings(of: Specialisation) -> Callable[[], bool]:
             found = (*now, *now.values()) if isinstance(now, dict) else now
             if items is None or len(found) != len(items) or not all(map(is_, found, items)):
                 return False
-        for same in opened:  # noqa: SIM110
-            if not same():
+        for same, fact in opened:
+            if not same() and not fact.holds():
                 return False
         return True
 
