@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
+from ..ops.array import eager
+
 
 class Watcher(Protocol):
     """Who listens while a function is recorded."""
@@ -63,6 +65,7 @@ class Watcher(Protocol):
 
 class _Local(threading.local):
     watcher: Watcher | None = None
+    server: Callable[[Callable[[], Any]], Any] | None = None
 
 
 _local = _Local()
@@ -92,6 +95,21 @@ def set_watcher(new: Watcher | None) -> Watcher | None:
     return before
 
 
+def set_server(new: Callable[[Callable[[], Any]], Any] | None) -> Callable[[Callable[[], Any]], Any] | None:
+    """Let this thread's `run_whole` go to `new` (None: nobody); returns the one before."""
+    before = _local.server
+    _local.server = new
+    return before
+
+
+def run_whole(function: Callable[[], Any]) -> Any:
+    """Call `function`, a method without arguments that does a piece of the library's own work, alike at each call.
+
+    Where Python runs only to notice what is to be done (a re-recorded call), such a piece is a program of its own.
+    """
+    return function() if _local.server is None else _local.server(function)
+
+
 def declare_read(describe: str, get: Callable[[], Any]) -> Any:
     """``get()``, kept as a guard when a recording is being made."""
     value = get()
@@ -112,7 +130,7 @@ def as_number(tensor: Any) -> Any:
     """A 0-d tensor as a number to compute with: a Python float in eager mode, run-time data in a recording."""
     if _local.watcher is not None:
         return _local.watcher.tensor_number(tensor)
-    return float(tensor.ndarray)
+    return float(eager().peek(tensor))
 
 
 def declare_transient(reason: str) -> None:

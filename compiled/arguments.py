@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..autograd.tensor import Tensor
+from ..ops.exposure import owner_of
 from ..runtime.program import address_of
 from .binding import Binding
-from .memory import hooks_on, memory_of, owner_of
+from .memory import hooks_on, memory_of
 from .numbers import KINDS
 from .recording import Recording
 from .structure import Path, at, leaves, skeleton

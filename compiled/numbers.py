@@ -69,6 +69,8 @@ class Formulas:
         value = self._applied(function, operands)
         if not self._depends_on(operands):
             return value
+        if type(value) in (bool, np.bool_):
+            return self.outcome(function, *operands)
         if type(value) not in KINDS:
             self._pin_all(operands)
             return value

@@ -30,43 +30,14 @@ from ..compiler.origins import Whereabouts
 from ..ops.core import interpreting
 from ..ops.pointwise import cast
 from ..ops.types import float64
+from .guards import Guard
 from .number_tape import NumberTape, Scalar
-from .numbers import KINDS, Formulas, Number
+from .numbers import Formulas, Number
 from .openings import Openings
 from .places import Spot
 from .refusals import DONE, CallWatch, ThreadModes, check_gradients, check_overlaps, check_roots, refusal
 from .structure import Path, leaves
 from .surroundings import Surroundings
-
-
-@dataclass(frozen=True, eq=False)
-class Guard:
-    """The graph holds while ``get()`` gives `value` again."""
-
-    describe: str
-    get: Callable[[], Any]
-    value: Any
-    place: str
-
-    def holds(self) -> bool:
-        try:
-            now = self.get()
-        except (AttributeError, KeyError, IndexError, TypeError):  # what it looked at is gone
-            return False
-        return now is self.value or (type(now) is type(self.value) and _plain(now) and now == self.value)
-
-    def holds_but_for_numbers(self) -> bool:
-        """True if it holds, or would hold with another number of the same type."""
-        if type(self.value) not in KINDS:
-            return self.holds()
-        try:
-            return type(self.get()) is type(self.value)
-        except (AttributeError, KeyError, IndexError, TypeError):
-            return False
-
-
-def _plain(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, str, bytes, tuple, type(None)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,13 +64,15 @@ class Recording:
     """One recorded call. It is the thread's watcher while it runs."""
 
     name: str
+    strict: bool = True  # raise at a line that cannot be recorded; else go on eagerly and raise when the call is done
     surroundings: Surroundings = field(init=False)
-    recorder: Recorder = field(default_factory=lambda: Recorder(Whereabouts()))
+    recorder: Recorder = field(init=False)
     guards: list[Guard] = field(default_factory=list)
     numbers: list[NumberInput] = field(default_factory=list)
     grads: dict[int, GradSlot] = field(default_factory=dict)
     arguments: list[tuple[Path, Root]] = field(default_factory=list)
     result: Any = None
+    outcome: Any = None  # the same, with stand-ins for numbers that each call computes
     modes: ThreadModes = field(default_factory=ThreadModes)
     wanted: list[Spot] = field(default_factory=list)  # numbers that shall be data
     openings: Openings = field(init=False)
@@ -107,12 +80,19 @@ class Recording:
     transient: str = ""
     flag_changed: str = ""  # where requires_grad of a tensor from outside was set
     own: dict[int, weakref.ref[Tensor]] = field(default_factory=dict)  # tensors made during the call
+    done: bool = False  # the call itself
     _calls: CallWatch = field(default_factory=CallWatch)
+
+    def __post_init__(self) -> None:
+        self.recorder = Recorder(Whereabouts(), self.strict)
 
     # ----------------------------------------------------------------------------------------------------- the run
 
     def run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call `function` eagerly, recording it; returns what it returns and raises what it raises."""
+        """Call `function` eagerly, recording it; returns what it returns and raises what it raises.
+
+        CaptureError if the call cannot be repeated: with `done`, the call itself has been done, else nothing has.
+        """
         self._name_captured(function)
         self.surroundings = Surroundings(function, [*args, *kwargs.values()])
         self.surroundings.refuse_unwatchable([leaf for _, leaf in leaves((args, kwargs))])
@@ -121,12 +101,13 @@ class Recording:
         with self.openings.applied(self.surroundings, (args, kwargs)) as given:
             self._run(function, *given)
             del given
-        result, self.result = self.openings.close(self.result)
+        self.result, self.outcome = self.openings.close(self.result)
+        self.done = True
         for slot in self.grads.values():
             slot.after = slot.tensor._grad
         self._check()
         self.surroundings.open(self.openings.open_facts())
-        return result
+        return self.result
 
     def _run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         naming = functools.partial(_name_of_argument, _argument_names(function, args))
@@ -316,7 +297,7 @@ class Recording:
 
     def let_go(self) -> None:
         """Forget the recorded call's own results and gradients, so that only the user keeps them alive."""
-        self.result = None
+        self.result = self.outcome = None
         self.grads.clear()
         self.surroundings.let_go()
 

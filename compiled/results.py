@@ -69,11 +69,11 @@ class Results:
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
         self._existing = list(_existing(recording))
-        self._leaves = list({id(t): t for _, t in leaves(recording.result) if isinstance(t, Tensor)}.values())
+        self._leaves = list({id(t): t for _, t in leaves(recording.outcome) if isinstance(t, Tensor)}.values())
         self._wholes: dict[int, tuple[Tensor, Fill]] = {}
         self.tensors: list[Tensor] = []
         self.fresh: list[FreshOutput] = []
-        self._tree = rebuilt(recording.result, self._placed)
+        self._tree = rebuilt(recording.outcome, self._placed)
 
     @property
     def is_one_tensor(self) -> bool:
@@ -150,7 +150,7 @@ class Results:
         return self._wholes[memory]
 
     def _fresh(self, tensor: Tensor, index: int) -> FreshOutput:
-        path = next((path for path, leaf in leaves(self._recording.result) if leaf is tensor), ("whole", index))
+        path = next((path for path, leaf in leaves(self._recording.outcome) if leaf is tensor), ("whole", index))
         name = "_".join(("result", *map(str, path)))
         node = tensor.grad_fn
         if node is None:

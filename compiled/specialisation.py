@@ -79,7 +79,8 @@ class Specialisation:
         """
         if not self.inputs.sources or not other.recording.modes.hold():
             return False
-        return self.inputs.accepts(other.recording.openings) and other.fits_but_for_numbers(call_arguments)
+        with other.lock:
+            return self.inputs.accepts(other.recording.openings) and other.fits_but_for_numbers(call_arguments)
 
     def fits_but_for_numbers(self, call_arguments: tuple[Args, Kwargs]) -> bool:
         """True if this program would be the right one, were numbers other ones of their types."""

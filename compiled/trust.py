@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import itertools
 import types
 from collections.abc import Iterable
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 from ..compiler.origins import is_user_file
 from .reach import global_names, is_users
 
+_Caching = type(functools.lru_cache(lambda: None))
 # Python's functions that tell a stand-in from a number.
 _TELLING = frozenset(
     {"type", "id", "eval", "exec", "compile", "vars", "dir", "locals", "globals", "__import__", "input", "open"}
@@ -31,9 +33,9 @@ _MODULES = frozenset(
         "functools",
         "itertools",
         "math",
+        "numbers",
         "numpy",
         "operator",
-        "time",
         "tracegrad",
         "types",
         "typing",
@@ -53,10 +55,21 @@ def _is_known_code(code: types.CodeType) -> bool:
     imported = [str(i.argval) for i in dis.get_instructions(code) if i.opname == "IMPORT_NAME"]
     if any(name.partition(".")[0] not in _MODULES for name in imported if name):
         return False
-    return _TELLING.isdisjoint(global_names(code))
+    return _TELLING.isdisjoint(global_names(code)) and not _names_methods_of_numbers(code)
+
+
+def _names_methods_of_numbers(code: types.CodeType) -> bool:
+    """``float.is_integer`` and the like take floats and nothing else."""
+    names = list(dis.get_instructions(code))
+    return any(
+        a.opname == "LOAD_GLOBAL" and a.argval in ("float", "int") and b.opname in ("LOAD_ATTR", "LOAD_METHOD")
+        for a, b in itertools.pairwise(names)
+    )
 
 
 def _is_known(value: Any) -> bool:
+    if isinstance(value, _Caching):
+        return False  # it would keep stand-ins for later calls
     if isinstance(value, types.ModuleType):
         return _is_listed(value.__name__) or is_users(value)
     if isinstance(value, types.FunctionType):

@@ -1,7 +1,9 @@
 """Numbers are data: one specialisation serves all values; what is looked at, and what shapes something, is a guard."""
 
+import concurrent.futures
 import contextlib
 import dataclasses
+import functools
 import json
 import math
 import operator
@@ -453,13 +455,13 @@ def test_everything_is_restored_after_an_error(tg):
 def test_numbers_written_by_the_function(tg):
     """Side effects are refused as ever, and leave what eager mode leaves: plain numbers."""
 
-    @tg.compile
-    def step(x):
+    def function(x):
         if TABLE["weight"] > 2.5:
             TABLE["list"][0] = TABLE["weight"] * 2
             set_factor(TABLE["weight"] + 1)
         return x * TABLE["weight"]
 
+    step = tg.compile(function, fullgraph=True)
     for i in range(2):
         TABLE["weight"] = 1.5 + i / 2
         step(tg.ones(1))
@@ -576,3 +578,38 @@ def test_a_program_for_all_numbers_replaces_the_first(tg):
     assert len(step.specialisations) == 1 and step.specialisations[0] is not first
     assert "a: f64[]" in str(step.graph)
     assert step(tg.ones(1), 1.0).item() == 1.0
+
+
+def test_counters_beside_numbers(same, tg):
+    """What has to run in Python at each call sees plain numbers there."""
+    seen = []
+
+    def step(x, a):
+        seen.append(a)
+        return x * a * FACTOR
+
+    same(step, [(tg.ones(2), 0.5 + i) for i in range(6)], lambda i: set_factor(1.5 * i))
+    assert seen == [0.5 + i for i in range(6) for _ in range(2)] and {type(a) for a in seen} == {float}
+
+
+def test_cached_functions_keep_no_stand_ins(same, tg):
+    cached = functools.lru_cache(lambda a: a * 2)
+    same(lambda x, a: x * cached(a), [(tg.ones(2), 0.5 + i) for i in range(5)])
+    assert type(cached(0.5)) is float and cached.cache_info().currsize == 5
+
+
+def test_threads_have_their_own_numbers(tg):
+    step = tg.compile(lambda x, a: (x * a, a * 2))
+    for i in range(3):
+        step(tg.ones(4), 1.5 + i)
+
+    def work(own):
+        for i in range(200):
+            result, twice = step(tg.ones(4), own + i)
+            if twice != 2 * (own + i) or result.tolist() != [own + i] * 4:
+                return False
+        return True
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, [0.5, 1000.5, 2000.5, 3000.5]))
+    assert len(step.specialisations) == 1
