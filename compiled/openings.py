@@ -15,8 +15,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..autograd.function import FunctionCtx
 from .numbers import Formulas, Number, same_number, value_of
 from .places import Key, Replaced, Spot, key_at, key_of, numbers_in, unwrapped
+from .refusals import refusal
 from .shims import shims_for
 from .structure import Path, leaves, rebuilt
 from .surroundings import Surroundings
@@ -81,24 +83,29 @@ class Openings:
         self.sources = list(by_key.values())
         return {key: self.formulas.source(source.value) for key, source in by_key.items()}
 
-    def close(self, result: Any) -> tuple[Any, Any]:
-        """After the call: the result for the caller, and the result with the stand-ins that each call fills."""
+    def kept(self, result: Any) -> Any:
+        """The result with the stand-ins that each call fills, apart from containers that will be restored."""
         self.formulas.is_open = False
-        kept = result
+        return rebuilt(result, lambda leaf: leaf) if self.sources else result
+
+    def close(self, result: Any, kept: Any) -> Any:
+        """After the call: the result for the caller."""
         if any(isinstance(leaf, Number) for _, leaf in leaves(result)):
-            kept = rebuilt(result, lambda leaf: leaf)
             result = unwrapped(result, value_of)
         self._find_escaped({id(leaf) for _, leaf in leaves(kept)})
-        return result, kept
+        return result
 
     def _find_escaped(self, known: set[int]) -> None:
-        """Stand-ins that the program keeps somewhere become plain numbers; the recording is not to be used then."""
+        """Stand-ins that something still holds become plain numbers; in what the program keeps they have escaped."""
         if self.sources and any(id(n) not in known for n in self.formulas.survivors()):
             gc.collect()
-            for number in self.formulas.survivors():
+            survivors = self.formulas.survivors()
+            for number in survivors:
                 if id(number) not in known:
-                    self.escaped = True
-                    _replace_everywhere(number)
+                    holders = [holder for holder in gc.get_referrers(number) if holder is not survivors]
+                    self.escaped = self.escaped or not all(isinstance(holder, (FunctionCtx, types.FrameType)) for holder in holders)
+                    for holder in holders:
+                        _make_plain(holder, number)
 
     def open_facts(self) -> dict[int, set[Any]]:
         """For each fact (by the identity of its `get`) the paths to numbers in it that are data."""
@@ -118,15 +125,16 @@ def _numbers_around(surroundings: Surroundings, call_arguments: Any) -> Iterator
             yield Spot(fact.name, fact.get, path), key, number
 
 
-def _replace_everywhere(number: Number) -> None:
-    """In what refers to it, as far as that can be changed: a tuple keeps a stand-in, which is worth its number."""
-    for holder in gc.get_referrers(number):
-        if isinstance(holder, types.CellType):
-            holder.cell_contents = number.tg_value
-        elif isinstance(holder, (list, dict)):
-            for key, item in list(holder.items() if isinstance(holder, dict) else enumerate(holder)):
-                if item is number:
-                    holder[key] = number.tg_value
+def _make_plain(holder: Any, number: Number) -> None:
+    """Put the number itself in, as far as that can be done: a tuple keeps a stand-in, which is worth its number."""
+    if isinstance(holder, types.CellType):
+        holder.cell_contents = number.tg_value
+        return
+    items = holder if isinstance(holder, (list, dict)) else getattr(holder, "__dict__", None)
+    if isinstance(items, (list, dict)):
+        for key, item in list(items.items() if isinstance(items, dict) else enumerate(items)):
+            if item is number:
+                items[key] = number.tg_value
 
 
 class Learned:
@@ -134,25 +142,27 @@ class Learned:
 
     def __init__(self) -> None:
         self._closed: set[Key] = set()  # labels of spots whose numbers are guards
-        self._off = False
 
     def wanted(self, recordings: Iterable[Any], call_arguments: Any) -> list[Spot]:
         """The spots to open in the next recording: those opened before, and those where a number has changed."""
         recordings = list(recordings)
-        if self._off or not all(recording.surroundings.takes_stand_ins() for recording in recordings):
+        if not all(recording.surroundings.takes_stand_ins() for recording in recordings):
             return []
         found = [spot for recording in recordings for spot in _changed_since(recording.openings, call_arguments)]
         return [spot for spot in found if spot.label not in self._closed]
 
     def note(self, recording: Any) -> None:
-        """Learn from a recording that is done; where stand-ins have escaped from it, it is not to be used."""
+        """Learn from a recording that is done. CaptureError if the function keeps a number that it has computed."""
         openings: Openings = recording.openings
-        if openings.escaped:
-            recording.transient = "the function keeps a number that it has computed"
-        self._off = self._off or openings.escaped
         for position, source in enumerate(openings.sources):
             if position in openings.formulas.pinned:
                 self._closed.update(spot.label for spot in source.spots)
+        if openings.escaped:
+            raise refusal(
+                "the function keeps a number that it has computed (in an object, a list, a cache)",
+                f"in {recording.name}",
+                "Later calls would not do it again: return the number and keep it outside.",
+            )
 
 
 def _changed_since(openings: Openings, call_arguments: Any) -> Iterator[Spot]:

@@ -100,8 +100,9 @@ class Recording:
         self.openings = Openings(Formulas(self), self.wanted)
         with self.openings.applied(self.surroundings, (args, kwargs)) as given:
             self._run(function, *given)
+            self.outcome = self.openings.kept(self.result)
             del given
-        self.result, self.outcome = self.openings.close(self.result)
+        self.result = self.openings.close(self.result, self.outcome)
         self.done = True
         for slot in self.grads.values():
             slot.after = slot.tensor._grad
