@@ -21,6 +21,7 @@ from .openings import Learned
 from .recording import Recording
 from .refusals import DONE, refusal
 from .rerun import Rerun
+from .sinks import plain
 from .specialisation import Specialisation
 from .usual import UNUSUAL, usual_call
 
@@ -127,7 +128,7 @@ class CompiledFunction:
                 raise
             self._rerun.note(reason, args, kwargs)
             if recording.done:
-                return recording.result
+                return plain(recording.result)
             self.way = "re-record"
             return self._rerun.call(self.function, args, kwargs)
         recording.let_go()

@@ -99,13 +99,19 @@ class Openings:
         """Stand-ins that something still holds become plain numbers; in what the program keeps they have escaped."""
         if self.sources and any(id(n) not in known for n in self.formulas.survivors()):
             gc.collect()
-            survivors = self.formulas.survivors()
+            survivors, passing = self.formulas.survivors(), (FunctionCtx, types.FrameType)
             for number in survivors:
                 if id(number) not in known:
                     holders = [holder for holder in gc.get_referrers(number) if holder is not survivors]
-                    self.escaped = self.escaped or not all(isinstance(holder, (FunctionCtx, types.FrameType)) for holder in holders)
+                    self.escaped = self.escaped or not all(
+                        isinstance(holder, passing) for holder in holders
+                    )
                     for holder in holders:
                         _make_plain(holder, number)
+
+    def forget(self, gets: list[Any]) -> None:
+        """What is found there is not to be opened later: lists that grow at each call."""
+        self.snapshot = [(spot, number) for spot, number in self.snapshot if spot.get not in gets]
 
     def open_facts(self) -> dict[int, set[Any]]:
         """For each fact (by the identity of its `get`) the paths to numbers in it that are data."""

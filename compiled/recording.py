@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import gc
-import inspect
+import sys
 import weakref
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ from ..autograd.nodes import Node as TapeNode
 from ..autograd.nodes import PrimitiveNode, Saved
 from ..autograd.tape import Tape
 from ..autograd.tensor import Tensor, make
-from ..autograd.watch import set_watcher
+from ..autograd.watch import SideEffect, set_watcher
 from ..compiler.capture import Recorder, Root
 from ..compiler.errors import CaptureError
 from ..compiler.graph import Graph, Result
@@ -31,11 +31,13 @@ from ..ops.core import interpreting
 from ..ops.pointwise import cast
 from ..ops.types import float64
 from .guards import Guard
+from .names import argument_names, name_of_argument, visible_variables
 from .number_tape import NumberTape, Scalar
 from .numbers import Formulas, Number
 from .openings import Openings
 from .places import Spot
 from .refusals import DONE, CallWatch, ThreadModes, check_gradients, check_overlaps, check_roots, refusal
+from .sinks import Sinks, plain
 from .structure import Path, leaves
 from .surroundings import Surroundings
 
@@ -79,8 +81,10 @@ class Recording:
     scalars: list[Scalar] = field(default_factory=list)
     transient: str = ""
     flag_changed: str = ""  # where requires_grad of a tensor from outside was set
+    written_unseen_at: str = ""  # where memory of a tensor with a history got numbers that the tape knows nothing of
     own: dict[int, weakref.ref[Tensor]] = field(default_factory=dict)  # tensors made during the call
     done: bool = False  # the call itself
+    sinks: Sinks = field(init=False)
     _calls: CallWatch = field(default_factory=CallWatch)
 
     def __post_init__(self) -> None:
@@ -98,20 +102,37 @@ class Recording:
         self.surroundings.refuse_unwatchable([leaf for _, leaf in leaves((args, kwargs))])
         self._add_arguments(function, args, kwargs)
         self.openings = Openings(Formulas(self), self.wanted)
-        with self.openings.applied(self.surroundings, (args, kwargs)) as given:
-            self._run(function, *given)
-            self.outcome = self.openings.kept(self.result)
-            del given
+        self.sinks = Sinks(function)
+        self.recorder.mark_item = self._marked
+        try:
+            with self.openings.applied(self.surroundings, (args, kwargs)) as given:
+                self._run(function, *given)
+                self.outcome = self.openings.kept(self.result)
+                del given
+            self.done = True
+        finally:
+            if not self.done:
+                self.sinks.make_plain()
         self.result = self.openings.close(self.result, self.outcome)
-        self.done = True
         for slot in self.grads.values():
             slot.after = slot.tensor._grad
+        self.outcome, _ = self.sinks.settle(self.surroundings, self.outcome)
+        self.openings.forget([appends.get for appends in self.sinks.appends])
         self._check()
         self.surroundings.open(self.openings.open_facts())
-        return self.result
+        return plain(self.result)
+
+    def _marked(self, tensor: Any) -> Any:
+        """What ``item()`` gives: a number that is known again if the program only passes it on, else None."""
+        if self.transient:
+            return None
+        frame: Any = sys._getframe()
+        while frame.f_code is not Tensor.item.__code__:
+            frame = frame.f_back
+        return self.sinks.mark(tensor, frame.f_back, Recording._run.__code__)
 
     def _run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        naming = functools.partial(_name_of_argument, _argument_names(function, args))
+        naming = functools.partial(name_of_argument, argument_names(function, args))
         names = [source.name(naming) for source in self.openings.sources]
         tape = NumberTape(self.recorder, make, names) if names else Tape(self.recorder, make)
         before = set_watcher(self)
@@ -168,14 +189,14 @@ class Recording:
                 )
 
     def _add_arguments(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        names = _argument_names(function, args)
+        names = argument_names(function, args)
         for path, leaf in leaves((args, kwargs)):
             if isinstance(leaf, Tensor) and not any(r.array is leaf for _, r in self.arguments):
-                self.arguments.append((path, self.recorder.add_root(leaf, _name_of_argument(names, path))))
+                self.arguments.append((path, self.recorder.add_root(leaf, name_of_argument(names, path))))
 
     def _name_captured(self, function: Callable[..., Any]) -> None:
         """Tensors that the function sees as variables are called what the user calls them."""
-        for name, value in _visible_variables(function):
+        for name, value in visible_variables(function):
             if isinstance(value, Tensor) and value.label is None:
                 value.label = name
 
@@ -224,6 +245,15 @@ class Recording:
             self.recorder.node(tensor)
             self.flag_changed = str(self.origin())
 
+    def written_unseen(self, tensor: Tensor) -> None:
+        if self.written_unseen_at:
+            return
+        self.recorder.node(tensor)
+        alive = (ref() for ref in self.own.values())
+        known = [*(root.array for root in self.recorder.roots), *(t for t in alive if t is not None)]
+        if any(t.buffer.whole is tensor.buffer.whole and getattr(t, "requires_grad", False) for t in known):
+            self.written_unseen_at = str(self.origin())
+
     def forbid(self, what: str, instead: str) -> None:
         if self.transient:
             return  # this call is not repeated anyway
@@ -246,6 +276,20 @@ class Recording:
 
     def origin(self) -> Any:
         return self.recorder.whereabouts.now()
+
+    @contextmanager
+    def trial(self, function: Callable[..., Any], arguments: list[Any]) -> Any:
+        around, spoken = Surroundings(function, arguments), self._calls.refused
+        try:
+            yield
+        finally:
+            try:
+                around.refuse_side_effects()
+            except CaptureError as effect:
+                raise SideEffect(f"in a branch of tg.cond, {effect}") from None
+            if self._calls.refused is not spoken and self._calls.refused is not None:
+                what, place = self._calls.refused
+                raise SideEffect(f"{what} in a branch of tg.cond\n  at {place}\n  Branches compute: do this outside.")
 
     def module_called(self, module: Any, path: str) -> None:
         self.recorder.whereabouts.enter_module(path)
@@ -318,39 +362,6 @@ def _distinct(results: list[Result]) -> list[Result]:
         count = seen[result.name] = seen.get(result.name, 0) + 1
         out.append(result if count == 1 else Result(f"{result.name}_{count}", result.node, result.into))
     return out
-
-
-def _argument_names(function: Callable[..., Any], args: tuple[Any, ...]) -> list[str]:
-    try:
-        bound = inspect.signature(function).bind_partial(*args)
-    except (TypeError, ValueError):
-        return [f"arg{i}" for i in range(len(args))]
-    names: list[str] = []
-    for name, value in bound.arguments.items():
-        kind = bound.signature.parameters[name].kind
-        names += [f"{name}{i}" for i in range(len(value))] if kind is inspect.Parameter.VAR_POSITIONAL else [name]
-    return names
-
-
-def _name_of_argument(names: list[str], path: Path) -> str:
-    return "_".join(map(str, (names[path[1]], *path[2:]) if path[0] == 0 else path[1:]))
-
-
-def _visible_variables(function: Callable[..., Any]) -> list[tuple[str, Any]]:
-    """Closure cells that are filled, and the globals that the code names."""
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return []
-    cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
-    inner = [(name, cell.cell_contents) for name, cell in cells if _is_filled(cell)]
-    return inner + [(name, function.__globals__[name]) for name in code.co_names if name in function.__globals__]
-
-
-def _is_filled(cell: Any) -> bool:
-    try:
-        return cell.cell_contents is not None
-    except ValueError:  # an empty cell: the variable is assigned later
-        return False
 
 
 def is_spent(node: TapeNode) -> bool:

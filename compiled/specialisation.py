@@ -166,6 +166,13 @@ def _backward_of(recording: Recording, graph: Graph, results: Results) -> Backwa
             f"at {recording.flag_changed}",
             "Use detach() for what shall be constant.",
         )
+    if tensors and recording.written_unseen_at:
+        raise refusal(
+            "a tensor with a history is written where the tape does not see it (no_grad(), detach(), .data), while a "
+            "result is computed that can be differentiated",
+            f"at {recording.written_unseen_at}",
+            "The graph of values is not the graph of derivatives then: write outside, or call backward() inside.",
+        )
     live = [output.name for output in results.fresh if output.live]
     wrt = [root.node.label for root in recording.recorder.roots if root.requires_grad]
     return Backward(graph, live, wrt) if live and wrt else None

@@ -139,6 +139,21 @@ class Surroundings:
             _without_numbers(_state(fact.get(), free=fact.free)) == _without_numbers(fact.state) for fact in self.facts
         )
 
+    def places_of(self, value: Any) -> int:
+        """In how many places this object was found."""
+        return sum(fact.value is value for fact in self.facts)
+
+    def only_named_in(self, name: str, code: types.CodeType) -> bool:
+        """True if no other code that was found mentions the variable or attribute."""
+        return self._reach.codes_naming(name) <= {code}
+
+    def only_a_list(self, fact: Fact) -> None:
+        """Of the list that is in this place, from now on only that it is one counts, not what is in it."""
+        kind = functools.partial(_type_of, fact.get)
+        self.facts = [other for other in self.facts if other is not fact]
+        self.facts.append(Fact(fact.name, fact.code, kind, list, _state(list)))
+        self._sort()
+
     def reaches(self, value: Any) -> bool:
         """True for an object that was there before the call."""
         return id(value) in self._reach.objects
@@ -234,6 +249,10 @@ def _others_in(fact: Fact) -> Callable[[], bool]:
         return all(now[key] is item for key, item in others)
 
     return same
+
+
+def _type_of(get: Callable[[], Any]) -> type:
+    return type(get())
 
 
 def _fact(name: str, code: types.CodeType | None, get: Callable[[], Any]) -> Fact:

@@ -7,7 +7,7 @@ in-place write gives it another one, through whatever view the write came. What 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,6 +65,7 @@ class Recorder(Evaluator):
         self._cut: dict[int, Array] = {}
         self._names: set[str] = set()
         self.refused: CaptureError | None = None  # the first refusal
+        self.mark_item: Callable[[Array], Any] | None = None  # a number that is known again, or None
         self.failed = ""  # where an operation failed for the numbers that it met
 
     # ------------------------------------------------------------------------------------------------ the interpreter
@@ -95,8 +96,8 @@ class Recorder(Evaluator):
             region.node = write_through(region.node, target.steps[len(region.prefix) :], stored)
         region.written = True
         region.writes += 1
-        if region.array is not None:
-            self._refuse_shared(target)
+        if region.array is not None and len(self._regions_of(target.buffer)) > 1:
+            self._refuse_shared()
         super().write(target, value)
 
     def literal(self, values: np.ndarray, kind: Any = Array) -> Any:
@@ -121,9 +122,13 @@ class Recorder(Evaluator):
             f"{purpose} needs a tensor's numbers while the function is being recorded\n"
             f"  at {self.whereabouts.now()}\n"
             "  A compiled step cannot stop for Python to look at a value: return the tensor and look at it outside, or "
-            "use tg.where for a choice. Without tg.compile the function runs as it is."
+            "use tg.where or tg.cond for a choice. Without tg.compile the function runs as it is."
         )
         return array.ndarray
+
+    def item(self, array: Array) -> bool | int | float:
+        number = None if self.mark_item is None else self.mark_item(array)
+        return self.read(array, "item()").item() if number is None else number
 
     def promote_as_number(self, array: Array) -> None:
         """From now on `array` (0-d) promotes like a Python float; it stays data of the recording."""
@@ -180,7 +185,7 @@ class Recorder(Evaluator):
         if fitting:
             return max(fitting, key=lambda r: len(r.prefix))
         if any(r.written for r in self._regions_of(array.buffer)):
-            self._refuse_shared(array)
+            self._refuse_shared()
         return self.add_root(array, array.label or f"captured_{len(self.roots)}").region
 
     def _regions_of(self, buffer: Buffer) -> list[Region]:
@@ -197,13 +202,12 @@ class Recorder(Evaluator):
             "  Compiled code cannot raise for a divisor of zero: divide by a Python number, or by a float tensor."
         )
 
-    def _refuse_shared(self, array: Array) -> None:
-        if len(self._regions_of(array.buffer)) > 1:
-            self.refuse(
-                "an in-place write to memory that two arguments or captured tensors share\n"
-                f"  at {self.whereabouts.now()}\n"
-                "  Pass the tensor that owns the memory and take the views inside the compiled function, or clone() it."
-            )
+    def _refuse_shared(self) -> None:
+        self.refuse(
+            "an in-place write to memory that two arguments or captured tensors share\n"
+            f"  at {self.whereabouts.now()}\n"
+            "  Pass the tensor that owns the memory and take the views inside the compiled function, or clone() it."
+        )
 
     def _unique(self, name: str) -> str:
         unique, count = name, 1

@@ -613,3 +613,21 @@ def test_threads_have_their_own_numbers(tg):
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         assert all(pool.map(work, [0.5, 1000.5, 2000.5, 3000.5]))
     assert len(step.specialisations) == 1
+
+
+def test_numbers_of_tensors_beside_numbers(tg):
+    """What ``item()`` gives goes through, appended or returned; the list may be emptied outside."""
+    losses = []
+
+    def step(x, a):
+        loss = (x * a).sum()
+        losses.append(loss.item())
+        return loss.item(), a * 2
+
+    compiled = tg.compile(step, fullgraph=True)
+    for i in range(9):
+        if i % 4 == 3:
+            losses.clear()
+        assert compiled(tg.ones(2), 0.5 + i) == (1 + 2.0 * i, 1 + 2.0 * i)
+        assert losses[-1] == 1 + 2.0 * i and {type(loss) for loss in losses} == {float}
+    assert len(compiled.specialisations) == 1 and compiled.way == "replay"
