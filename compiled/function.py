@@ -17,10 +17,12 @@ from ..compiler.schedule.schedule import Schedule
 from ..ops.core import current
 from ..runtime.errors import RuntimeFault, ToolchainMissing
 from .binding import CheckFailed
+from .explain import difference, explanation, first_call
 from .openings import Learned
 from .recording import Recording
 from .refusals import DONE, refusal
 from .rerun import Rerun
+from .segments import Segments
 from .sinks import plain
 from .specialisation import Specialisation
 from .usual import UNUSUAL, usual_call
@@ -114,6 +116,8 @@ class CompiledFunction:
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         wanted = self._learned.wanted([s.recording for s in self.specialisations], (args, kwargs))
         recording = Recording(self.__name__, self.fullgraph, wanted=wanted)
+        known = self.specialisations[:1]
+        because = difference(known[0], args, kwargs) if known else first_call(args, kwargs)
         self.way = "eager"
         try:
             self._check_limits()
@@ -122,7 +126,7 @@ class CompiledFunction:
             self._once = self._once + 1 if recording.transient else 0
             self._transient = recording.transient
             if not recording.transient:
-                self._compile(recording, args, kwargs)
+                self._compile(recording, args, kwargs, because)
         except CaptureError as reason:
             if self.fullgraph:
                 raise
@@ -131,6 +135,10 @@ class CompiledFunction:
                 return plain(recording.result)
             self.way = "re-record"
             return self._rerun.call(self.function, args, kwargs)
+        except Exception:
+            if recording.recorder.refused is not None and not self.fullgraph:
+                self._rerun.note(recording.recorder.refused, args, kwargs)
+            raise
         recording.let_go()
         return result
 
@@ -146,7 +154,7 @@ class CompiledFunction:
         if self._once >= LIMIT:
             raise refusal(self._transient, f"in {self.__name__}, at each call", "Do this outside.")
 
-    def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: str) -> None:
         """Build the program. The call itself is done by now: an error says so."""
         try:
             specialisation = Specialisation(recording, args, kwargs)
@@ -157,6 +165,7 @@ class CompiledFunction:
             return
         except (RuntimeFault, OSError) as error:
             raise type(error)(f"{error}\n  {DONE}") from error
+        specialisation.because = because
         with self._lock:
             others = [s for s in self.specialisations if not specialisation.includes(s, (args, kwargs))]
             self.specialisations = [specialisation, *others]
@@ -171,6 +180,30 @@ class CompiledFunction:
                 f"{self.__name__} has not been compiled yet\n  Call it once with real arguments; then look inside."
             )
         return self.specialisations[0]
+
+    def explain(self) -> str:
+        """How calls are served, and why: one line for each program with what differed (old -> new) from the one before
+        and the line that depends on it; then what keeps other calls from being replayed, and what to write instead.
+
+        >>> import tracegrad as tg
+        >>> step = tg.compile(lambda x: x if x.sum() > 0 else -x)
+        >>> step(tg.ones(2)); print(step.explain())  # doctest: +ELLIPSIS
+        tensor([1., 1.])
+        <lambda>: 0 replayed programs; the latest call: eager
+          Python runs at calls that no program serves (0 compiled parts), because:
+            bool(tensor) (an if, while, and, or, not on it) needs a tensor's numbers ...
+        """
+        return explanation(self)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why recordings could not be replayed: for each reason what, where and what to write instead."""
+        return self._rerun.reasons
+
+    @property
+    def segments(self) -> Segments:
+        """The parts of calls for which Python runs."""
+        return self._rerun.segments
 
     @property
     def graph(self) -> Graph:

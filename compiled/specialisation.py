@@ -44,6 +44,7 @@ class Specialisation:
         self.program: Program = compile_graph(graph if self.backward is None else self.backward.parts.forward)
         self.binding = Binding(self.program)
         self.lock = threading.RLock()  # around `matches` and `call`, which share the table
+        self.because = ""  # why it was made
         self.seen = -1  # the value of `changes` for which all guards are known to hold
         self.arguments = Arguments(recording, self.binding, args, kwargs)
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
