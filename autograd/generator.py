@@ -128,7 +128,7 @@ class Generator:
         self._restore(
             make(words.view(np.int32)),
             make(np.array([record["normal"] if record["has_normal"] else 0.0, record["has_normal"]])),
-            make(record["seed"].view(np.int64).copy()),
+            make(np.array(record["seed"]).view(np.int64)),  # a scalar would be no memory to copy from
         )
 
     def snapshot(self) -> tuple[Tensor, Tensor, Tensor]:

@@ -197,7 +197,10 @@ def _analysis(code: types.CodeType) -> _Analysis | None:
 def _is_source_of(tree: ast.Module, code: types.CodeType) -> bool:
     """True if the tree compiles to this code: the file may have been edited since."""
     stripped = ast.Module([_without_decorators(tree.body[0])], [])
-    module = compile(stripped, code.co_filename, "exec")
+    try:
+        module = compile(stripped, code.co_filename, "exec")
+    except SyntaxError:  # a nonlocal variable: alone, the function has none
+        return False
     own = [c for c in module.co_consts if isinstance(c, types.CodeType) and c.co_name == code.co_name]
     return len(own) == 1 and _shape(own[0]) == _shape(code)
 

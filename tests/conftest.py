@@ -24,6 +24,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden and show what changed")
+    parser.addoption("--semantics-table", action="store_true", help="count how the questions of the table are served")
 
 
 def compiled(library, function):

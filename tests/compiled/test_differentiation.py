@@ -1,8 +1,8 @@
 """Higher derivatives, hooks, own functions, and differentiation that goes on outside of the compiled function."""
 
 import pytest
-from compiled.conftest import Program, batch, weight
 from expected.compare import assert_close
+from side_by_side import Program, batch, weight
 
 PROGRAMS = []
 

@@ -8,7 +8,7 @@ import threading
 
 import numpy as np
 import pytest
-from compiled.conftest import noted, ramp
+from side_by_side import noted, ramp
 
 
 def embedding_step(tg):

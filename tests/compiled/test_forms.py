@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from compiled.conftest import Program, ramp
+from side_by_side import Program, ramp
 
 
 def served_from_c(step, expected, args, c_calls):

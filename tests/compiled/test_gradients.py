@@ -1,7 +1,7 @@
 """`.grad` in every state, differentiation inside and outside of the compiled function."""
 
 import pytest
-from compiled.conftest import Program, batch, ramp, weight
+from side_by_side import Program, batch, ramp, weight
 
 PROGRAMS = []
 

@@ -1,7 +1,7 @@
 """Options of optimizers are numbers of the call, not of the program; groups, state and schedules are noticed."""
 
 import pytest
-from compiled.conftest import Program, ramp
+from side_by_side import Program, ramp
 
 
 def optimized(change, optimizer="Adam", specialisations=None, **options):

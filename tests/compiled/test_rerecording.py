@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 import pytest
-from compiled.conftest import assert_same, noted
+from side_by_side import assert_same, noted
 
 from compiled import refused
 

@@ -4,7 +4,7 @@ from collections import OrderedDict, namedtuple
 
 import numpy as np
 import pytest
-from compiled.conftest import Program, ramp
+from side_by_side import Program, ramp
 
 PROGRAMS = []
 Pair = namedtuple("Pair", "first second")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from compiled.conftest import Program, batch, ramp
+from side_by_side import Program, batch, ramp
 
 PROGRAMS = []
 

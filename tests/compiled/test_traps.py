@@ -11,7 +11,7 @@ import weakref
 
 import numpy as np
 import pytest
-from compiled.conftest import Program, ramp
+from side_by_side import Program, ramp
 
 LIMIT = 1.0
 QUEUE = collections.deque([1.0])
