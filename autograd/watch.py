@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from ..ops.array import eager
+
+
+class SideEffect(RuntimeError):
+    """One of two branches that are both recorded has changed a Python object, which nothing can take back."""
 
 
 class Watcher(Protocol):
@@ -58,6 +63,10 @@ class Watcher(Protocol):
 
     def forbid(self, what: str, instead: str) -> None:
         """The function does something that a recording cannot repeat; raises."""
+
+    def trial(self, function: Callable[..., Any], arguments: list[Any]) -> AbstractContextManager[Any]:
+        """A context in which `function` runs although its branch may not be taken; SideEffect if it does more than
+        compute."""
 
     def module_called(self, module: Any, path: str) -> None:
         """The forward of a module, known by `path`, is about to run."""

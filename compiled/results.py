@@ -18,11 +18,14 @@ from ..autograd.tensor import Tensor, make
 from ..ops.core import Step
 from ..ops.types import DType
 from ..ops.views import replay
-from .recording import Recording, is_spent
+from .history import is_spent
+from .numbers import Number
+from .recording import Recording
 from .refusals import refusal
+from .sinks import MARKED
 from .structure import at, leaves, rebuilt
 
-Fill = Callable[[list[Tensor], Any], Any]
+Fill = Callable[[list[Tensor], Any], Any]  # of the new tensors and (args, kwargs)
 _VALUES = (bool, int, float, complex, str, bytes, type(None), DType, type, types.FunctionType, enum.Enum, range, slice)
 
 
@@ -49,6 +52,13 @@ class FreshOutput:
 
 
 @dataclass(frozen=True, eq=False)
+class Computed:
+    """A leaf of the result that is a number computed from numbers: the one at `position` of the formulas."""
+
+    position: int
+
+
+@dataclass(frozen=True, eq=False)
 class Placed:
     """A leaf of the result that is filled at each call: ``fill(fresh tensors, (args, kwargs))``."""
 
@@ -61,24 +71,34 @@ class Results:
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
         self._existing = list(_existing(recording))
-        self._leaves = list({id(t): t for _, t in leaves(recording.result) if isinstance(t, Tensor)}.values())
+        numbers = [number for appends in recording.sinks.appends for number in appends.numbers]
+        given = [_tensor_of(leaf) for leaf in (*(leaf for _, leaf in leaves(recording.outcome)), *numbers)]
+        self._leaves = list({id(t): t for t in given if isinstance(t, Tensor)}.values())
         self._wholes: dict[int, tuple[Tensor, Fill]] = {}
         self.tensors: list[Tensor] = []
         self.fresh: list[FreshOutput] = []
-        self._tree = rebuilt(recording.result, self._placed)
+        self._tree = rebuilt(recording.outcome, self._placed)
+        self._appends = [
+            (appends.get, [self._placed(number) for number in appends.numbers]) for appends in recording.sinks.appends
+        ]
 
     @property
     def is_one_tensor(self) -> bool:
         """True if the whole result is one new tensor."""
-        return isinstance(self._tree, Placed) and len(self.fresh) == 1
+        return isinstance(self._tree, Placed) and len(self.fresh) == 1 and not self._has_numbers
 
-    def hand_out(self, fresh: list[Tensor], call_arguments: Any) -> Any:
-        """The result of one call."""
+    def hand_out(self, fresh: list[Tensor], call_arguments: Any, numbers: list[Any]) -> Any:
+        """The result of one call, in which the formulas have given `numbers`; what the function appends to lists is
+        appended."""
+        for get, appended in self._appends:
+            get().extend([number.fill(fresh, call_arguments) for number in appended])
         if isinstance(self._tree, Placed):
             return self._tree.fill(fresh, call_arguments)
         filled: dict[Placed, Any] = {}  # a tensor that is returned twice is one object
 
         def fill(leaf: Any) -> Any:
+            if isinstance(leaf, Computed):
+                return numbers[leaf.position]
             if not isinstance(leaf, Placed):
                 return leaf
             if leaf not in filled:
@@ -96,7 +116,15 @@ class Results:
 
     _places: dict[int, Placed]
 
+    _has_numbers = False
+
     def _placed(self, leaf: Any) -> Any:
+        if isinstance(leaf, Number):
+            return Computed(leaf.tg_position)
+        if isinstance(leaf, MARKED):
+            self._has_numbers = True
+            fill = self._source(leaf.tensor)
+            return Placed(lambda fresh, call_arguments: fill(fresh, call_arguments).ndarray.item())
         if not isinstance(leaf, Tensor):
             self._check_plain(leaf)
             return leaf
@@ -139,12 +167,18 @@ class Results:
         return self._wholes[memory]
 
     def _fresh(self, tensor: Tensor, index: int) -> FreshOutput:
-        path = next((path for path, leaf in leaves(self._recording.result) if leaf is tensor), ("whole", index))
+        result = leaves(self._recording.outcome)
+        path = next((path for path, leaf in result if _tensor_of(leaf) is tensor), ("whole", index))
         name = "_".join(("result", *map(str, path)))
         node = tensor.grad_fn
         if node is None:
             return FreshOutput(name, leaf=tensor.requires_grad)
         return FreshOutput(name, spent=Spent(node.name())) if is_spent(node) else FreshOutput(name, live=True)
+
+
+def _tensor_of(leaf: Any) -> Any:
+    """The tensor behind a number that the function only passes on; other leaves as they are."""
+    return leaf.tensor if isinstance(leaf, MARKED) else leaf
 
 
 def _existing(recording: Recording) -> Any:

@@ -1,4 +1,4 @@
-"""Programs in which rules meet that are tested one by one elsewhere; random programs (tests/fuzz) found each of them."""
+"""Programs in which rules meet that are tested one by one elsewhere; random programs (tests/fuzz) found them."""
 
 import pytest
 from compiled.conftest import Program, assert_same, batch, noted, ramp
