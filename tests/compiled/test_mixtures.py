@@ -62,6 +62,32 @@ def part_written_before_the_whole_is_met(tg):
 
 
 @program
+def results_that_share_what_became_a_view(tg):
+    w = ramp(tg, 1, 3).requires_grad_()
+
+    def step(x):
+        y = w * x
+        y.squeeze_()
+        return y, y.detach()
+
+    return Program(step, lambda i: (batch(tg, i, 3),), lambda: w)
+
+
+@program
+def a_tensor_becomes_a_view_while_ops_are_put_off(tg):
+    kept = []
+
+    def step(x):
+        y = x * 2
+        y.unsqueeze_(0)
+        kept.append(y.sum(2).sum().item())
+        y.data = y.data[0].t()
+        return (y * 3).sum(0)
+
+    return Program(step, lambda i: (batch(tg, i, 2, 3),), lambda: list(kept))
+
+
+@program
 def new_leaf_with_a_gradient(tg):
     def step(x):
         y = x * 2
