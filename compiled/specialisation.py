@@ -21,6 +21,7 @@ from ..runtime.program import address_of
 from .arguments import Args, Arguments, Kwargs
 from .binding import Binding
 from .captured import CapturedInputs
+from .effects import Effects, run
 from .grads import Grads
 from .joined import Backward, CompiledNode
 from .recording import Recording, graph_behind
@@ -90,14 +91,12 @@ class Specialisation:
         gradients = self.grads.prepare(call_arguments)
         fresh = [self.binding.fresh_result(i) for i in range(len(self.results.fresh))]
         saved = self._saved_results()
+        written = [at(call_arguments, path).buffer for path in self.written_arguments]
+        effects = Effects([*self.captured.written_buffers, *written], self.captured.writes_normals)
+        self.grads.store(gradients, call_arguments, effects)
         self.captured.before_call()
-        self.binding.run()
+        run(self.binding, effects)
         del kept
-        self.captured.after_call()
-        changes.count += self.captured.writes_normals
-        for path in self.written_arguments:
-            at(call_arguments, path).buffer.version += 1
-        self.grads.store(gradients, call_arguments)
         self._join_tape(fresh, saved, call_arguments)
         return self.results.hand_out(fresh, call_arguments)
 

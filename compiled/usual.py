@@ -8,17 +8,19 @@ decides.
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import is_
-from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..autograd.grad_mode import is_grad_enabled
-from ..autograd.tensor import Tensor
+from ..autograd.tensor import Tensor, make
 from ..autograd.watch import changes
+from ..ops.memory import CACHE_LINE
 from ..ops.types import get_default_dtype
+from ..runtime.program import address_of
 from .binding import CheckFailed
-from .grads import GRADIENT_REFERENCES
 from .memory import memory_of
+from .steady import Steady
 
 if TYPE_CHECKING:
     from .specialisation import Specialisation
@@ -29,37 +31,39 @@ UNUSUAL = object()
 def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
     """The function for `of`, or None if its calls are never usual: arguments that are no tensors or that are written,
     results that are joined to the tape, captured tensors that have to be copied."""
-    if of.arguments.simple is None or of.backward is not None or of.written_arguments or of.grads.to_none:
+    if not _can_be_usual(of):
         return None
-    captured = of.captured
-    if captured.copied or captured.vary or captured.writes_normals or not of.results.is_one_tensor:
-        return None
-    if any(spec.only is not None or spec.requires_grad for spec in of.arguments.simple):
-        return None
-    if any(output.path is not None or output.always_new for output in of.grads.outputs):
-        return None
-    surroundings_hold, arguments_point = _surroundings(of), _arguments(of)
-    gradients_free, modes, result = _gradients(of), of.recording.modes, of.results.fresh[0]
-    run, lock = of.binding.run, of.lock
-    outputs, grad_enabled, default_dtype = of.grads.outputs, modes.grad_enabled, modes.default_dtype
+    steady, looked_at = Steady(of.recording.surroundings), -1
+    arguments_point, fresh_result = _arguments(of), _fresh_result(of)
+    modes, result, lock, binding, grads = of.recording.modes, of.results.fresh[0], of.lock, of.binding, of.grads
+    written_buffers, codes, run, gradients_free = of.captured.written_buffers, binding.codes, binding.run, grads.are_free
+    grad_enabled, default_dtype = modes.grad_enabled, modes.default_dtype
 
     def call(args: tuple[Any, ...]) -> Any:
-        if changes.count != of.seen or is_grad_enabled() is not grad_enabled:
-            return UNUSUAL
-        if get_default_dtype() is not default_dtype:
+        nonlocal steady, looked_at
+        if is_grad_enabled() is not grad_enabled or get_default_dtype() is not default_dtype:
             return UNUSUAL
         with lock:
-            if not (arguments_point(args) and surroundings_hold() and gradients_free()):
+            if changes.count != looked_at:
+                if changes.count != of.seen:
+                    return UNUSUAL
+                steady, looked_at = Steady(of.recording.surroundings), of.seen
+                grads.look_again()
+            if not (arguments_point(args) and steady.holds() and gradients_free()):
                 return UNUSUAL
-            fresh = of.binding.fresh_result(0)
+            fresh, written = fresh_result(), iter(written_buffers)
+            codes.clear()
             try:
                 run()
+                for buffer in written:
+                    buffer.version += 1
             except CheckFailed:
                 return UNUSUAL  # nothing was written; the general way gives the eager error
-            for buffer in captured.written_buffers:
-                buffer.version += 1
-        for output in outputs:
-            output.bound.buffer.version += 1  # type: ignore[union-attr]
+            except BaseException:  # an interrupt: the call has its whole effect, if C has run
+                if binding.has_run:
+                    for buffer in written:
+                        buffer.version += 1
+                raise
         if result.spent is not None:
             fresh.attach(result.spent, 0)
         elif result.leaf:
@@ -67,6 +71,17 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
         return fresh
 
     return call
+
+
+def _can_be_usual(of: Specialisation) -> bool:
+    if of.arguments.simple is None or of.backward is not None or of.written_arguments or of.grads.to_none:
+        return False
+    captured = of.captured
+    if captured.copied or captured.vary or captured.writes_normals or not of.results.is_one_tensor:
+        return False
+    if any(spec.only is not None or spec.requires_grad for spec in of.arguments.simple):
+        return False
+    return not any(output.path is not None or output.always_new for output in of.grads.outputs)
 
 
 def _arguments(of: Specialisation) -> Callable[[tuple[Any, ...]], bool]:
@@ -79,52 +94,35 @@ def _arguments(of: Specialisation) -> Callable[[tuple[Any, ...]], bool]:
     def point(args: tuple[Any, ...]) -> bool:
         if len(args) != count or not contiguous:
             return False
-        owners = set()
+        owners = []
         for tensor, (layout, slot) in zip(args, specs):  # noqa: B905  the lengths were compared
             if type(tensor) is not Tensor:
                 return False
-            memory = memory_of(tensor)
+            memory = tensor.memory
+            if memory is None or memory[0] is not tensor.ndarray:
+                memory = memory_of(tensor)
             if memory[1] is not layout:
                 return False
             if tensor._requires or tensor._node is not None or tensor._base is not None:
                 return False
-            owners.add(memory[3])
+            owners.append(memory[3])
             if slot is not None:
                 set_address(slot, memory[2])
-        return alias_free or (len(owners) == count and captured.isdisjoint(owners))
+        return alias_free or (len(set(owners)) == count and captured.isdisjoint(owners))
 
     return point
 
 
-def _surroundings(of: Specialisation) -> Callable[[], bool]:
-    """True while variables are bound to the same objects and containers hold the same items."""
-    surroundings = of.recording.surroundings
-    bindings = [(get, value) for get, value, _ in surroundings.bindings]
-    contents = [(fact.get, items) for fact, items in surroundings.contents]
+def _fresh_result(of: Specialisation) -> Callable[[], Tensor]:
+    """`Binding.fresh_result` of the one result; small memory needs no care for cache lines."""
+    binding, type_ = of.binding, of.binding.result_types[0]
+    shape, dtype, slot, set_address = type_.shape, type_.dtype.numpy, binding.first_result, binding.slots.set_address
+    if type_.size * dtype.itemsize >= CACHE_LINE:
+        return lambda: binding.fresh_result(0)
 
-    def hold() -> bool:
-        for get, value in bindings:
-            if get() is not value:
-                return False
-        for get, items in contents:
-            now = get()
-            found = (*now, *now.values()) if isinstance(now, dict) else now
-            if items is None or len(found) != len(items) or not all(map(is_, found, items)):
-                return False
-        return True
+    def fresh() -> Tensor:
+        array = np.empty(shape, dtype)
+        set_address(slot, address_of(array))
+        return make(array)
 
-    return hold
-
-
-def _gradients(of: Specialisation) -> Callable[[], bool]:
-    """True if each gradient of the last call is in place and nobody else holds it: it may be overwritten."""
-    outputs = of.grads.outputs
-
-    def free() -> bool:
-        for output in outputs:
-            grad = output.tensor._grad
-            if grad is None or getrefcount(grad) != GRADIENT_REFERENCES or not output.is_free(grad):
-                return False
-        return True
-
-    return free
+    return fresh
