@@ -73,30 +73,23 @@ class Grads:
             for i, slot in enumerate(recording.fresh_grads())
         ]
         self.to_none = [(s.tensor, paths.get(id(s.tensor))) for s in recording.grads.values() if s.after is None]
-        self._all: ReferenceCounts | None = None  # of the gradients that were found free
 
     def __len__(self) -> int:
         return len(self.outputs)
 
     def prepare(self, call_arguments: Any) -> list[Tensor | None]:
         """Before the call: memory for every new gradient. Nothing that the user sees changes yet."""
-        self.look_again()
         return [output.prepare(call_arguments, self._binding) for output in self.outputs]
 
-    def look_again(self) -> None:
-        """Some tensor may have another gradient than it had."""
-        self._all = None
+    def free_now(self) -> ReferenceCounts | None:
+        """If all gradients may be written where they are: what tells at later calls that nobody has got hold of one.
 
-    def are_free(self) -> bool:
-        """True if all gradients may be written where they are. References are counted anew each time; whether the
-        tensors have these gradients only after `look_again`, since whoever rebinds one counts `changes` up."""
-        if self._all is not None:
-            return self._all.agree()
+        It holds until a tensor gets another gradient; whoever rebinds one counts `changes` up.
+        """
         if not all(output.is_free(((), {})) for output in self.outputs):
-            return False
+            return None
         tuples = [output.kept for output in self.outputs]
-        self._all = ReferenceCounts(tuples, [count for kept in tuples for count in ALONE[: len(kept)]])
-        return True
+        return ReferenceCounts(tuples, [count for kept in tuples for count in ALONE[: len(kept)]])
 
     def store(self, fresh: list[Tensor | None], call_arguments: Any, effects: Effects) -> None:
         """What follows the call: new gradients where they belong, None where the function left None.

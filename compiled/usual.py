@@ -1,12 +1,14 @@
-"""The usual call in one function: tensors by position, nothing rebound, gradients and results that nobody keeps.
+"""The usual call: tensors by position, nothing rebound, gradients that nobody keeps.
 
 `Specialisation.matches` and `call` say what a call means. This says the same for the call that is made a million
 times, without a walk over structures: what is not as usual gives `UNUSUAL`, with nothing done, and the general way
-decides.
+decides. As the C is written for one graph, this function is written for one specialisation: its arguments, the places
+that it must look at and its results are lines of their own, since a loop over two of them costs more than they do.
 """
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +18,86 @@ from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.tensor import Tensor, make
 from ..autograd.watch import changes
 from ..ops.memory import CACHE_LINE
-from ..ops.types import get_default_dtype
+from ..ops.types import Type, get_default_dtype
 from ..runtime.program import address_of
 from .binding import CheckFailed
 from .memory import memory_of
 from .steady import Steady
 
 if TYPE_CHECKING:
+    from .results import FreshOutput
     from .specialisation import Specialisation
 
 UNUSUAL = object()
+
+# `call` takes what it works with from its globals, `names` below. An interrupt gives the call its whole effect, if C
+# has run: see effects.py. A failed check has written nothing; the general way gives the eager error.
+SOURCE = """
+def call(args):
+    if is_grad_enabled() is not grad_enabled or get_default_dtype() is not default_dtype or len(args) != {count}:
+        return UNUSUAL
+    {arguments}
+    with lock:
+        if changes.count != last_look.count and not last_look.again():
+            return UNUSUAL
+        try:
+            if not ({surroundings}):
+                return UNUSUAL
+        except GONE:
+            return UNUSUAL
+        if not last_look.gradients_free():
+            return UNUSUAL
+        {addresses}
+        {results}
+        written = iter(written_buffers)
+        codes.clear()
+        try:
+            run()
+            for buffer in written:
+                buffer.version += 1
+        except CheckFailed:
+            return UNUSUAL
+        except BaseException:
+            if binding.has_run:
+                for buffer in written:
+                    buffer.version += 1
+            raise
+    {histories}
+    return {result}
+"""
+
+ARGUMENT = """
+    if type(a{i}) is not Tensor or a{i}._requires or a{i}._node is not None:
+        return UNUSUAL
+    m{i} = a{i}.memory
+    if m{i} is None or m{i}[0] is not a{i}.ndarray:
+        m{i} = memory_of(a{i})
+    if m{i}[1] is not layout{i} or a{i}._base is not None and a{i}.requires_grad:
+        return UNUSUAL
+"""
+
+
+class LastLook:
+    """What was found at the value `count` of `changes`, and holds while nothing is counted."""
+
+    def __init__(self, of: Specialisation, steady: Steady) -> None:
+        self._of = of
+        self._steady = steady
+        self.count = -1
+        self.gradients_free: Callable[[], bool] = bool  # false
+
+    def again(self) -> bool:
+        """Look again, if the specialisation itself has done so since the last change."""
+        of, count = self._of, changes.count
+        if count != of.seen or any(tensor._grad is not None for tensor, _ in of.grads.to_none):
+            return False
+        counts = of.grads.free_now()
+        if counts is None:
+            return False
+        self.gradients_free = counts.agree
+        self._steady.refresh()
+        self.count = count
+        return True
 
 
 def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
@@ -33,96 +105,90 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
     results that are joined to the tape, captured tensors that have to be copied."""
     if not _can_be_usual(of):
         return None
-    steady, looked_at = Steady(of.recording.surroundings), -1
-    arguments_point, fresh_result = _arguments(of), _fresh_result(of)
-    modes, result, lock, binding, grads = of.recording.modes, of.results.fresh[0], of.lock, of.binding, of.grads
-    written_buffers, codes, run, gradients_free = of.captured.written_buffers, binding.codes, binding.run, grads.are_free
-    grad_enabled, default_dtype = modes.grad_enabled, modes.default_dtype
+    steady, modes, binding = Steady(of.recording.surroundings), of.recording.modes, of.binding
+    names = steady.names
+    names.update(
+        grad_enabled=modes.grad_enabled, default_dtype=modes.default_dtype, is_grad_enabled=is_grad_enabled,
+        get_default_dtype=get_default_dtype, UNUSUAL=UNUSUAL, GONE=Steady.GONE, CheckFailed=CheckFailed, Tensor=Tensor,
+        memory_of=memory_of, address_of=address_of, make=make, empty=np.empty, changes=changes, lock=of.lock,
+        binding=binding, run=binding.run, codes=binding.codes, written_buffers=of.captured.written_buffers,
+        set_address=binding.slots.set_address, fresh_result=binding.fresh_result, hand_out=of.results.hand_out,
+        last_look=LastLook(of, steady), captured=of.arguments.captured,
+    )  # fmt: skip
+    source = SOURCE.format(
+        count=len(of.arguments.simple or ()),
+        surroundings="\n            and ".join(steady.terms) or "True",
+        arguments=_arguments(of, names),
+        addresses=_lines(8, _addresses(of)),
+        results=_lines(8, [_new_result(i, of.binding.result_types[i], of, names) for i in range(len(of.results.fresh))]),
+        histories=_lines(4, _histories(of.results.fresh, names)),
+        result="r0" if of.results.is_one_tensor else f"hand_out([{_every('r{}', of.results.fresh)}], (args, {{}}))",
+    )
+    return _written(source, f"<usual call {id(of)} of {of.recording.name}>", names)
 
-    def call(args: tuple[Any, ...]) -> Any:
-        nonlocal steady, looked_at
-        if is_grad_enabled() is not grad_enabled or get_default_dtype() is not default_dtype:
-            return UNUSUAL
-        with lock:
-            if changes.count != looked_at:
-                if changes.count != of.seen:
-                    return UNUSUAL
-                steady, looked_at = Steady(of.recording.surroundings), of.seen
-                grads.look_again()
-            if not (arguments_point(args) and steady.holds() and gradients_free()):
-                return UNUSUAL
-            fresh, written = fresh_result(), iter(written_buffers)
-            codes.clear()
-            try:
-                run()
-                for buffer in written:
-                    buffer.version += 1
-            except CheckFailed:
-                return UNUSUAL  # nothing was written; the general way gives the eager error
-            except BaseException:  # an interrupt: the call has its whole effect, if C has run
-                if binding.has_run:
-                    for buffer in written:
-                        buffer.version += 1
-                raise
-        if result.spent is not None:
-            fresh.attach(result.spent, 0)
-        elif result.leaf:
-            fresh.requires_grad_()
-        return fresh
 
+def _written(source: str, title: str, names: dict[str, Any]) -> Callable[[tuple[Any, ...]], Any]:
+    """The function that `source` defines; tracebacks show its lines."""
+    linecache.cache[title] = (len(source), None, source.splitlines(True), title)
+    exec(compile(source, title, "exec"), names)
+    call: Callable[[tuple[Any, ...]], Any] = names["call"]
     return call
 
 
 def _can_be_usual(of: Specialisation) -> bool:
-    if of.arguments.simple is None or of.backward is not None or of.written_arguments or of.grads.to_none:
+    if of.arguments.simple is None or of.backward is not None or of.written_arguments:
+        return False
+    if any(path is not None for _, path in of.grads.to_none):
         return False
     captured = of.captured
-    if captured.copied or captured.vary or captured.writes_normals or not of.results.is_one_tensor:
+    if captured.copied or captured.vary or captured.writes_normals:
         return False
-    if any(spec.only is not None or spec.requires_grad for spec in of.arguments.simple):
+    if any(s.only is not None or s.requires_grad or not s.layout.contiguous for s in of.arguments.simple):
         return False
     return not any(output.path is not None or output.always_new for output in of.grads.outputs)
 
 
-def _arguments(of: Specialisation) -> Callable[[tuple[Any, ...]], bool]:
-    """Check the arguments and point the table to them: plain tensors without a history."""
-    specs = [(spec.layout, spec.slot) for spec in of.arguments.simple or ()]
-    count, contiguous = len(specs), all(layout.contiguous for layout, _ in specs)
-    captured, alias_free = of.arguments.captured, of.arguments.alias_free
-    set_address = of.binding.slots.set_address
-
-    def point(args: tuple[Any, ...]) -> bool:
-        if len(args) != count or not contiguous:
-            return False
-        owners = []
-        for tensor, (layout, slot) in zip(args, specs):  # noqa: B905  the lengths were compared
-            if type(tensor) is not Tensor:
-                return False
-            memory = tensor.memory
-            if memory is None or memory[0] is not tensor.ndarray:
-                memory = memory_of(tensor)
-            if memory[1] is not layout:
-                return False
-            if tensor._requires or tensor._node is not None or tensor._base is not None:
-                return False
-            owners.append(memory[3])
-            if slot is not None:
-                set_address(slot, memory[2])
-        return alias_free or (len(set(owners)) == count and captured.isdisjoint(owners))
-
-    return point
+def _every(form: str, items: Any) -> str:
+    return ", ".join(form.format(i) for i in range(len(items)))
 
 
-def _fresh_result(of: Specialisation) -> Callable[[], Tensor]:
-    """`Binding.fresh_result` of the one result; small memory needs no care for cache lines."""
-    binding, type_ = of.binding, of.binding.result_types[0]
-    shape, dtype, slot, set_address = type_.shape, type_.dtype.numpy, binding.first_result, binding.slots.set_address
-    if type_.size * dtype.itemsize >= CACHE_LINE:
-        return lambda: binding.fresh_result(0)
+def _lines(depth: int, lines: list[str]) -> str:
+    return ("\n" + " " * depth).join(lines) or "pass"
 
-    def fresh() -> Tensor:
-        array = np.empty(shape, dtype)
-        set_address(slot, address_of(array))
-        return make(array)
 
-    return fresh
+def _arguments(of: Specialisation, names: dict[str, Any]) -> str:
+    """Unpack the arguments and check each: a plain tensor without a history, which shares no memory that matters."""
+    specs = of.arguments.simple or []
+    names.update((f"layout{i}", spec.layout) for i, spec in enumerate(specs))
+    text = f"[{_every('a{}', specs)}] = args" + "".join(ARGUMENT.format(i=i) for i in range(len(specs)))
+    if specs and not of.arguments.alias_free:
+        owners = _every("m{}[3]", specs)
+        apart = f"len({{{owners}}}) == {len(specs)} and " if len(specs) > 1 else ""
+        text += f"    if not ({apart}captured.isdisjoint(({owners},))):\n        return UNUSUAL\n"
+    return text
+
+
+def _addresses(of: Specialisation) -> list[str]:
+    slots = [spec.slot for spec in of.arguments.simple or ()]
+    return [f"set_address({slot}, m{i}[2])" for i, slot in enumerate(slots) if slot is not None]
+
+
+def _new_result(i: int, of_type: Type, of: Specialisation, names: dict[str, Any]) -> str:
+    """`Binding.fresh_result`; small memory needs no care for cache lines."""
+    if of_type.nbytes >= CACHE_LINE:
+        return f"r{i} = fresh_result({i})"
+    names.update({f"shape{i}": of_type.shape, f"dtype{i}": of_type.dtype.numpy})
+    slot = of.binding.first_result + i
+    return f"r{i} = make(empty(shape{i}, dtype{i})); set_address({slot}, address_of(r{i}.ndarray))"
+
+
+def _histories(outputs: list[FreshOutput], names: dict[str, Any]) -> list[str]:
+    """What the results are in eager mode: computed with a graph that was used up, leaves that require gradients."""
+    lines = []
+    for i, output in enumerate(outputs):
+        if output.spent is not None:
+            names[f"spent{i}"] = output.spent
+            lines.append(f"r{i}.attach(spent{i}, 0)")
+        elif output.leaf:
+            lines.append(f"r{i}.requires_grad_()")
+    return lines

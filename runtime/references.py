@@ -37,38 +37,42 @@ class ReferenceCounts:
     False
     """
 
-    __slots__ = ("_expected", "_gather", "_tuples")
+    __slots__ = ("agree",)
 
     def __init__(self, tuples: Sequence[tuple[Any, ...]], counts: Sequence[int]) -> None:
-        self._tuples = tuple(tuples)
-        self._gather = _gathering(self._tuples)
-        self._expected = np.array(counts, np.int64).tobytes()
-
-    def agree(self) -> bool:
-        """True if each object has as many references as it shall have."""
-        return self._gather() == self._expected
+        #: True if each object has as many references as it shall have.
+        self.agree: Callable[[], bool] = _comparing(tuple(tuples), np.array(counts, np.int64).tobytes())
 
 
-def _by_address(tuples: tuple[tuple[Any, ...], ...]) -> Callable[[], bytes]:
+def _by_address(tuples: tuple[tuple[Any, ...], ...], expected: bytes) -> Callable[[], bool]:
     places = np.array([id(o) // _WORD - 1 for kept in tuples for o in kept], np.intp)
-    return lambda: _words[places].tobytes()
+    words = _words
+
+    def agree(keeping: Any = tuples) -> bool:
+        return words[places].tobytes() == expected
+
+    return agree
 
 
-def _one_by_one(tuples: tuple[tuple[Any, ...], ...]) -> Callable[[], bytes]:
-    # Two are the loop's variable and the argument.
-    return lambda: np.array([sys.getrefcount(o) - 2 for kept in tuples for o in kept], np.int64).tobytes()
+def _one_by_one(tuples: tuple[tuple[Any, ...], ...], expected: bytes) -> Callable[[], bool]:
+    def agree() -> bool:  # two references are the loop's variable and the argument
+        found = [sys.getrefcount(o) - 2 for kept in tuples for o in kept]
+        return np.array(found, np.int64).tobytes() == expected
+
+    return agree
 
 
 def _counts_are_words() -> bool:
     """True if the word at an object's address is the number of references to it, before and after it has changed."""
     if sys.implementation.name != "cpython" or struct.calcsize("P") != _WORD or sys.byteorder != "little":
         return False
-    tuples = ((np.zeros(1), object()), ([], 1.5 * len(sys.argv)))
-    by_address, one_by_one = _by_address(tuples), _one_by_one(tuples)
-    alone = by_address() == one_by_one()
-    more = [tuples[0], *tuples[0], *tuples[1][:1]]
-    return alone and by_address() == one_by_one() and bool(more)
+    kept = (np.zeros(1), object())
+    as_it_is, with_others = (np.array(counts, np.int64).tobytes() for counts in ((1, 1), (3, 2)))
+    found = [_by_address((kept,), as_it_is)(), not _by_address((kept,), with_others)()]
+    others = [*kept, kept[0]]
+    found += [not _by_address((kept,), as_it_is)(), _by_address((kept,), with_others)()]
+    return all(found) and bool(others)
 
 
 _words: Any = np.asarray(_AllMemory())
-_gathering = _by_address if _counts_are_words() else _one_by_one
+_comparing = _by_address if _counts_are_words() else _one_by_one
