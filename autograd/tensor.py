@@ -27,6 +27,7 @@ from .reverse import backward
 from .tape import Tape
 from .watch import changes, declare_alias, declare_flag, forbid, set_watcher, watcher
 
+_new = object.__new__
 _OPERANDS = (Array, bool, int, float, np.generic)
 
 
@@ -375,8 +376,10 @@ class Size(tuple):
 
 def make(ndarray: np.ndarray, buffer: Buffer | None = None, steps: tuple[Step, ...] = ()) -> Tensor:
     """A tensor over existing memory; how ops wrap their results."""
-    tensor: Tensor = object.__new__(Tensor)
-    Array.__init__(tensor, ndarray, buffer, steps)
+    tensor: Tensor = _new(Tensor)
+    # What Array.__init__ does, without another call: every op and every compiled call make tensors.
+    tensor.ndarray, tensor.steps, tensor.label = ndarray, steps, None
+    tensor.buffer = Buffer(ndarray) if buffer is None else buffer
     listening = watcher()
     if listening is not None:
         listening.made(tensor)

@@ -48,7 +48,7 @@ def _by_address(tuples: tuple[tuple[Any, ...], ...], expected: bytes) -> Callabl
     places = np.array([id(o) // _WORD - 1 for kept in tuples for o in kept], np.intp)
     words = _words
 
-    def agree(keeping: Any = tuples) -> bool:
+    def agree(keeping: Any = tuples) -> bool:  # objects that are gone have no counts
         return words[places].tobytes() == expected
 
     return agree
