@@ -27,7 +27,6 @@ from .reverse import backward
 from .tape import Tape
 from .watch import changes, declare_alias, declare_flag, forbid, set_watcher, watcher
 
-_new = object.__new__
 _OPERANDS = (Array, bool, int, float, np.generic)
 
 
@@ -376,8 +375,7 @@ class Size(tuple):
 
 def make(ndarray: np.ndarray, buffer: Buffer | None = None, steps: tuple[Step, ...] = ()) -> Tensor:
     """A tensor over existing memory; how ops wrap their results."""
-    tensor: Tensor = _new(Tensor)
-    # What Array.__init__ does, without another call: every op and every compiled call make tensors.
+    tensor: Tensor = object.__new__(Tensor)  # then what Array.__init__ does, without another call
     tensor.ndarray, tensor.steps, tensor.label = ndarray, steps, None
     tensor.buffer = Buffer(ndarray) if buffer is None else buffer
     listening = watcher()
