@@ -28,6 +28,7 @@ from .recording import Recording, graph_behind
 from .refusals import check_history, refusal
 from .results import Results
 from .structure import at
+from .verify import is_wanted
 
 
 class Specialisation:
@@ -43,6 +44,7 @@ class Specialisation:
         self.program: Program = compile_graph(graph if self.backward is None else self.backward.parts.forward)
         self.binding = Binding(self.program)
         self.lock = threading.RLock()  # around `matches` and `call`, which share the table
+        self.unverified = is_wanted()  # by eager mode
         self.seen = -1  # the value of `changes` for which all guards are known to hold
         self.arguments = Arguments(recording, self.binding, args, kwargs)
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
