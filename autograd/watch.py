@@ -65,6 +65,7 @@ class Watcher(Protocol):
 
 class _Local(threading.local):
     watcher: Watcher | None = None
+    server: Callable[[Callable[[], Any]], Any] | None = None
 
 
 _local = _Local()
@@ -92,6 +93,21 @@ def set_watcher(new: Watcher | None) -> Watcher | None:
     before = _local.watcher
     _local.watcher = new
     return before
+
+
+def set_server(new: Callable[[Callable[[], Any]], Any] | None) -> Callable[[Callable[[], Any]], Any] | None:
+    """Let this thread's `run_whole` go to `new` (None: nobody); returns the one before."""
+    before = _local.server
+    _local.server = new
+    return before
+
+
+def run_whole(function: Callable[[], Any]) -> Any:
+    """Call `function`, a method without arguments that does a piece of the library's own work, alike at each call.
+
+    Where Python runs only to notice what is to be done (a re-recorded call), such a piece is a program of its own.
+    """
+    return function() if _local.server is None else _local.server(function)
 
 
 def declare_read(describe: str, get: Callable[[], Any]) -> Any:

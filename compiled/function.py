@@ -44,7 +44,7 @@ class CompiledFunction:
         self.fullgraph = fullgraph
         self.specialisations: list[Specialisation] = []
         self.way = "eager"
-        self._rerun = Rerun(self.__name__)
+        self._rerun = Rerun(self.__name__, CompiledFunction)
         self._lock = threading.Lock()
         self._usual: Callable[[tuple[Any, ...]], Any] | None = None  # of the first specialisation
         self._eager_only = False

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..autograd.tensor import Tensor, make, unrecorded
-from ..autograd.watch import WatchedDict, as_number, changes, declare_number, declare_read, watcher
+from ..autograd.watch import WatchedDict, as_number, changes, declare_number, declare_read, run_whole, watcher
 from ..ops.array import eager
 from ..ops.core import current
 from ..ops.memory import aligned_empty
@@ -128,11 +128,14 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
+        run_whole(self._update_all)
+        return loss
+
+    def _update_all(self) -> None:
         declare_read("number of param_groups", lambda: len(self.param_groups))
         with no_grad():
             for index, group in enumerate(self.param_groups):
                 self._step_group(group, index)
-        return loss
 
     def _step_group(self, group: WatchedDict, index: int) -> None:
         declare_read(f"param_groups[{index}]['params']", lambda: tuple(map(id, group["params"])))
