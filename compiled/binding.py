@@ -32,8 +32,8 @@ class Binding:
         self._detail = np.zeros(4, np.int64)
         self.slots.set_array(ARENA, self._arena)
         self.slots.set_array(DETAIL, self._detail)
-        self._call = program.library.call
-        self._pointers = (self.slots.pointer,)
+        self.entry = program.library.call
+        self.pointers = (self.slots.pointer,)
         self.codes: list[int] = []  # what the last call of C returned; whoever asks for it clears it before
 
     def point(self, slot: int, values: np.ndarray) -> None:
@@ -51,7 +51,7 @@ class Binding:
         """Call C. CheckFailed (an IndexError) for an index out of range; then nothing was written."""
         codes = self.codes
         codes.clear()
-        codes.extend(map(self._call, self._pointers))  # in one go: an interrupt after the call finds the code noted
+        codes.extend(map(self.entry, self.pointers))  # in one go: an interrupt after the call finds the code noted
         if codes[0]:
             check = self.checks[codes[0] - 1]
             raise CheckFailed(

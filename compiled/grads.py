@@ -42,17 +42,17 @@ class GradOutput:
         if not self.always_new and self.is_free(call_arguments):
             return None
         fresh = make(aligned_empty(self._type.shape, self._type.dtype.numpy))
-        owner = fresh.ndarray.base
-        self.kept = (fresh, fresh.ndarray) if owner is None else (fresh, fresh.ndarray, owner)
+        array = fresh.ndarray
+        self.kept = (fresh, array) if array.base is None else (fresh, array, array.base)
         self._counts = ReferenceCounts([self.kept], ALONE[: len(self.kept)])
         binding.point(self._slot, fresh.ndarray)
         return fresh
 
     def is_free(self, call_arguments: Any) -> bool:
         """True if the tensor's gradient is the one of the last call, and nobody else can see its memory."""
-        if not self.kept or self.of(call_arguments)._grad is not self.kept[0]:
-            return False
-        return self.kept[0].ndarray is self.kept[1] and self._counts.agree()
+        kept = self.kept
+        in_place = bool(kept) and self.of(call_arguments)._grad is kept[0]
+        return in_place and kept[0].ndarray is kept[1] and self._counts.agree()
 
 
 class Grads:

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..autograd.grad_mode import is_grad_enabled
-from ..autograd.tensor import Tensor, make
+from ..autograd.tensor import Tensor
 from ..autograd.watch import changes
+from ..ops.array import Buffer
 from ..ops.memory import CACHE_LINE
-from ..ops.types import Type, get_default_dtype
+from ..ops.types import get_default_dtype
 from ..runtime.program import address_of
-from .binding import CheckFailed
 from .memory import memory_of
 from .steady import Steady
 
@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from .specialisation import Specialisation
 
 UNUSUAL = object()
+FEW = 3  # arguments that are compared two by two; for more a set is quicker
 
 # `call` takes what it works with from its globals, `names` below. An interrupt gives the call its whole effect, if C
-# has run: see effects.py. A failed check has written nothing; the general way gives the eager error.
+# has run: see effects.py and `Binding.run`. A failed check has written nothing; the general way gives the eager error.
 SOURCE = """
 def call(args):
     if is_grad_enabled() is not grad_enabled or get_default_dtype() is not default_dtype or len(args) != {count}:
@@ -52,11 +53,11 @@ def call(args):
         written = iter(written_buffers)
         codes.clear()
         try:
-            run()
+            codes.extend(map(c, pointers))
+            if codes[0]:
+                return UNUSUAL
             for buffer in written:
                 buffer.version += 1
-        except CheckFailed:
-            return UNUSUAL
         except BaseException:
             if binding.has_run:
                 for buffer in written:
@@ -64,6 +65,15 @@ def call(args):
             raise
     {histories}
     return {result}
+"""
+
+# `make`, where nobody watches: there is no recording.
+SMALL_RESULT = """
+        n{i} = empty(shape{i}, dtype{i})
+        r{i}, b{i} = new(Tensor), new(Buffer)
+        b{i}.whole = r{i}.ndarray = n{i}
+        b{i}.version, r{i}.buffer, r{i}.steps, r{i}.label, r{i}.place = 0, b{i}, (), None, None
+        words[{slot}] = address_of(n{i})
 """
 
 ARGUMENT = """
@@ -109,10 +119,11 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
     names = steady.names
     names.update(
         grad_enabled=modes.grad_enabled, default_dtype=modes.default_dtype, is_grad_enabled=is_grad_enabled,
-        get_default_dtype=get_default_dtype, UNUSUAL=UNUSUAL, GONE=Steady.GONE, CheckFailed=CheckFailed, Tensor=Tensor,
-        memory_of=memory_of, address_of=address_of, make=make, empty=np.empty, changes=changes, lock=of.lock,
-        binding=binding, run=binding.run, codes=binding.codes, written_buffers=of.captured.written_buffers,
-        set_address=binding.slots.set_address, fresh_result=binding.fresh_result, hand_out=of.results.hand_out,
+        get_default_dtype=get_default_dtype, UNUSUAL=UNUSUAL, GONE=Steady.GONE, Tensor=Tensor, Buffer=Buffer,
+        memory_of=memory_of, address_of=address_of, new=object.__new__, empty=np.empty, changes=changes, lock=of.lock,
+        binding=binding, codes=binding.codes, c=binding.entry, pointers=binding.pointers,
+        written_buffers=of.captured.written_buffers,
+        words=binding.slots.words, fresh_result=binding.fresh_result, hand_out=of.results.hand_out,
         last_look=LastLook(of, steady), captured=of.arguments.captured,
     )  # fmt: skip
     source = SOURCE.format(
@@ -120,7 +131,7 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
         surroundings="\n            and ".join(steady.terms) or "True",
         arguments=_arguments(of, names),
         addresses=_lines(8, _addresses(of)),
-        results=_lines(8, [_new_result(i, of.binding.result_types[i], of, names) for i in range(len(of.results.fresh))]),
+        results=_lines(8, [_new_result(i, of, names) for i in range(len(of.results.fresh))]),
         histories=_lines(4, _histories(of.results.fresh, names)),
         result="r0" if of.results.is_one_tensor else f"hand_out([{_every('r{}', of.results.fresh)}], (args, {{}}))",
     )
@@ -162,24 +173,26 @@ def _arguments(of: Specialisation, names: dict[str, Any]) -> str:
     names.update((f"layout{i}", spec.layout) for i, spec in enumerate(specs))
     text = f"[{_every('a{}', specs)}] = args" + "".join(ARGUMENT.format(i=i) for i in range(len(specs)))
     if specs and not of.arguments.alias_free:
-        owners = _every("m{}[3]", specs)
-        apart = f"len({{{owners}}}) == {len(specs)} and " if len(specs) > 1 else ""
-        text += f"    if not ({apart}captured.isdisjoint(({owners},))):\n        return UNUSUAL\n"
+        shared = [f"m{i}[3] in captured" for i in range(len(specs))]
+        shared += [f"m{i}[3] == m{j}[3]" for i in range(len(specs)) for j in range(i)]
+        if len(specs) > FEW:
+            shared = [f"len({{{_every('m{}[3]', specs)}}} - captured) != {len(specs)}"]
+        text += f"    if {' or '.join(shared)}:\n        return UNUSUAL\n"
     return text
 
 
 def _addresses(of: Specialisation) -> list[str]:
     slots = [spec.slot for spec in of.arguments.simple or ()]
-    return [f"set_address({slot}, m{i}[2])" for i, slot in enumerate(slots) if slot is not None]
+    return [f"words[{slot}] = m{i}[2]" for i, slot in enumerate(slots) if slot is not None]
 
 
-def _new_result(i: int, of_type: Type, of: Specialisation, names: dict[str, Any]) -> str:
+def _new_result(i: int, of: Specialisation, names: dict[str, Any]) -> str:
     """`Binding.fresh_result`; small memory needs no care for cache lines."""
+    of_type = of.binding.result_types[i]
     if of_type.nbytes >= CACHE_LINE:
         return f"r{i} = fresh_result({i})"
     names.update({f"shape{i}": of_type.shape, f"dtype{i}": of_type.dtype.numpy})
-    slot = of.binding.first_result + i
-    return f"r{i} = make(empty(shape{i}, dtype{i})); set_address({slot}, address_of(r{i}.ndarray))"
+    return SMALL_RESULT.format(i=i, slot=of.binding.first_result + i).strip()
 
 
 def _histories(outputs: list[FreshOutput], names: dict[str, Any]) -> list[str]:
@@ -188,7 +201,7 @@ def _histories(outputs: list[FreshOutput], names: dict[str, Any]) -> list[str]:
     for i, output in enumerate(outputs):
         if output.spent is not None:
             names[f"spent{i}"] = output.spent
-            lines.append(f"r{i}.attach(spent{i}, 0)")
+            lines.append(f"r{i}._node = spent{i}")  # what Tensor.attach does for the first output
         elif output.leaf:
             lines.append(f"r{i}.requires_grad_()")
     return lines

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from expected.compare import assert_close
 
-from tracegrad.compiled.binding import Binding
+from tracegrad.compiler import pipeline
+from tracegrad.runtime.program import Program as Library
 
 CALLS = 5
 
@@ -118,7 +119,11 @@ def agree(tg):
 @pytest.fixture
 def c_calls(monkeypatch):
     """A list that grows by one with each call into C."""
-    made = []
-    run_c = Binding.run
-    monkeypatch.setattr(Binding, "run", lambda binding: (made.append(binding), run_c(binding))[1])
+    made, load = [], pipeline.load
+
+    def counting(path):
+        library = load(path)
+        return Library(library.path, lambda pointer: (made.append(pointer), library.call(pointer))[1])
+
+    monkeypatch.setattr(pipeline, "load", counting)
     return made

@@ -73,13 +73,18 @@ def test_a_change_is_noticed_and_so_is_its_end(monkeypatch, name):
 
 
 def test_a_cell_that_is_emptied():
-    factor = 2.0
+    def make():
+        factor = 2.0
 
-    def function(x):
-        return x * factor
+        def empty():
+            nonlocal factor
+            del factor
 
+        return (lambda x: x * factor), empty
+
+    function, empty = make()
     step = warmed(function, tg.ones(2))
-    del factor
+    empty()
     with pytest.raises(NameError):
         step(tg.ones(2))
 

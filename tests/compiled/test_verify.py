@@ -63,7 +63,8 @@ def test_a_right_program_agrees_and_the_state_is_untouched(make_optimizer, calls
     assert state_of(model, optimizer) == before
     assert all(p.grad is grad for p, grad in zip(model.parameters(), kept, strict=True))
     kinds = {(row.kind, row.name) for row in report.rows}
-    assert {("result", "result"), ("gradient", "0.weight"), ("updated", "4.weight"), ("updated", "1.running_mean")} <= kinds
+    assert {("result", "result"), ("gradient", "0.weight"), ("updated", "4.weight")} <= kinds
+    assert ("updated", "1.running_mean") in kinds
 
 
 def test_the_calls_after_it_are_those_without_it():
