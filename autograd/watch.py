@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from ..ops.array import eager
+
+
+class SideEffect(RuntimeError):
+    """One of two branches that are both recorded has changed a Python object, which nothing can take back."""
 
 
 class Watcher(Protocol):
@@ -50,11 +55,18 @@ class Watcher(Protocol):
     def flag_written(self, tensor: Any) -> None:
         """``tensor.requires_grad`` is about to change."""
 
+    def written_unseen(self, tensor: Any) -> None:
+        """`tensor`'s memory gets other numbers, and the tape does not take part: under no_grad, through detach()."""
+
     def graph_from_outside(self) -> None:
         """A backward pass has come to an operation that was not done while recording."""
 
     def forbid(self, what: str, instead: str) -> None:
         """The function does something that a recording cannot repeat; raises."""
+
+    def trial(self, function: Callable[..., Any], arguments: list[Any]) -> AbstractContextManager[Any]:
+        """A context in which `function` runs although its branch may not be taken; SideEffect if it does more than
+        compute."""
 
     def module_called(self, module: Any, path: str) -> None:
         """The forward of a module, known by `path`, is about to run."""
@@ -155,6 +167,12 @@ def declare_flag(tensor: Any) -> None:
     """Say that ``tensor.requires_grad`` is about to change."""
     if _local.watcher is not None:
         _local.watcher.flag_written(tensor)
+
+
+def declare_unseen_write(tensor: Any) -> None:
+    """Say that `tensor`'s memory gets numbers that the tape does not hear of."""
+    if _local.watcher is not None:
+        _local.watcher.written_unseen(tensor)
 
 
 def declare_set(describe: str, get: Callable[[], Any], value: Any) -> bool:

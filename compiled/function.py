@@ -21,6 +21,7 @@ from .recording import Recording
 from .refusals import DONE, refusal
 from .report import Report
 from .rerun import Rerun
+from .sinks import plain
 from .specialisation import Specialisation
 from .usual import UNUSUAL, usual_call
 from .verify import check, verify
@@ -133,7 +134,7 @@ class CompiledFunction:
                 raise
             self._rerun.note(reason, args, kwargs)
             if recording.done:
-                return recording.result
+                return plain(recording.result)
             self.way = "re-record"
             return self._rerun.call(self.function, args, kwargs)
         recording.let_go()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import gc
 import inspect
+import sys
 import weakref
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
@@ -18,11 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nodes import Node as TapeNode
-from ..autograd.nodes import PrimitiveNode, Saved
 from ..autograd.tape import Tape
 from ..autograd.tensor import Tensor, make
-from ..autograd.watch import set_watcher
+from ..autograd.watch import SideEffect, set_watcher
 from ..compiler.capture import Recorder, Root
 from ..compiler.errors import CaptureError
 from ..compiler.graph import Graph, Result
@@ -30,7 +29,9 @@ from ..compiler.origins import Whereabouts
 from ..ops.core import interpreting
 from ..ops.pointwise import cast
 from ..ops.types import float64
+from .history import kept_by_tape
 from .refusals import DONE, CallWatch, ThreadModes, check_gradients, check_overlaps, check_roots, refusal
+from .sinks import Sinks
 from .structure import Path, leaves
 from .surroundings import Surroundings
 
@@ -91,8 +92,10 @@ class Recording:
     modes: ThreadModes = field(default_factory=ThreadModes)
     transient: str = ""
     flag_changed: str = ""  # where requires_grad of a tensor from outside was set
+    written_unseen_at: str = ""  # where memory of a tensor with a history got numbers that the tape knows nothing of
     own: dict[int, weakref.ref[Tensor]] = field(default_factory=dict)  # tensors made during the call
     done: bool = False  # the call itself
+    sinks: Sinks = field(init=False)
     _calls: CallWatch = field(default_factory=CallWatch)
 
     def __post_init__(self) -> None:
@@ -109,17 +112,31 @@ class Recording:
         self.surroundings = Surroundings(function, [*args, *kwargs.values()])
         self.surroundings.refuse_unwatchable([leaf for _, leaf in leaves((args, kwargs))])
         self._add_arguments(function, args, kwargs)
+        self.sinks = Sinks(function)
+        self.recorder.mark_item = self._marked
         before = set_watcher(self)
         try:
             with self._calls, interpreting(Tape(self.recorder, make)):
                 self.result = function(*args, **kwargs)
+            self.done = True
         finally:
             set_watcher(before)
-        self.done = True
+            if not self.done:
+                self.sinks.make_plain()
         for slot in self.grads.values():
             slot.after = slot.tensor._grad
+        self.result, returned = self.sinks.settle(self.surroundings, self.result)
         self._check()
-        return self.result
+        return returned
+
+    def _marked(self, tensor: Any) -> Any:
+        """What ``item()`` gives: a number that is known again if the program only passes it on, else None."""
+        if self.transient:
+            return None
+        frame: Any = sys._getframe()
+        while frame.f_code is not Tensor.item.__code__:
+            frame = frame.f_back
+        return self.sinks.mark(tensor, frame.f_back, Recording.run.__code__)
 
     def _check(self) -> None:
         """CaptureError if the call did what cannot be repeated."""
@@ -218,6 +235,15 @@ class Recording:
             self.recorder.node(tensor)
             self.flag_changed = str(self.origin())
 
+    def written_unseen(self, tensor: Tensor) -> None:
+        if self.written_unseen_at:
+            return
+        self.recorder.node(tensor)
+        alive = (ref() for ref in self.own.values())
+        known = [*(root.array for root in self.recorder.roots), *(t for t in alive if t is not None)]
+        if any(t.buffer.whole is tensor.buffer.whole and getattr(t, "requires_grad", False) for t in known):
+            self.written_unseen_at = str(self.origin())
+
     def forbid(self, what: str, instead: str) -> None:
         if self.transient:
             return  # this call is not repeated anyway
@@ -240,6 +266,20 @@ class Recording:
 
     def origin(self) -> Any:
         return self.recorder.whereabouts.now()
+
+    @contextmanager
+    def trial(self, function: Callable[..., Any], arguments: list[Any]) -> Any:
+        around, spoken = Surroundings(function, arguments), self._calls.refused
+        try:
+            yield
+        finally:
+            try:
+                around.refuse_side_effects()
+            except CaptureError as effect:
+                raise SideEffect(f"in a branch of tg.cond, {effect}") from None
+            if self._calls.refused is not spoken and self._calls.refused is not None:
+                what, place = self._calls.refused
+                raise SideEffect(f"{what} in a branch of tg.cond\n  at {place}\n  Branches compute: do this outside.")
 
     def module_called(self, module: Any, path: str) -> None:
         self.recorder.whereabouts.enter_module(path)
@@ -276,7 +316,7 @@ class Recording:
         """CaptureError if a tensor made during the call outlives it in a place that a replay would not fill."""
         known = returned + [s.after for s in self.grads.values() if s.after is not None]
         known += [t for _, t in leaves(self.result) if isinstance(t, Tensor)]
-        allowed = {id(t) for t in known} | {id(t.base) for t in known} | _kept_by_tape(known)
+        allowed = {id(t) for t in known} | {id(t.base) for t in known} | kept_by_tape(known)
         self.recorder.forget_values()
         leaked = self._alive_except(allowed)
         if leaked:
@@ -341,28 +381,3 @@ def _is_filled(cell: Any) -> bool:
         return cell.cell_contents is not None
     except ValueError:  # an empty cell: the variable is assigned later
         return False
-
-
-def is_spent(node: TapeNode) -> bool:
-    """True if a backward pass has already used up the graph behind `node`."""
-    return any(isinstance(n, PrimitiveNode) and n.released for n in graph_behind([node]))
-
-
-def _kept_by_tape(tensors: list[Tensor]) -> set[int]:
-    """Tensors that live because the graph of a result still needs them."""
-    behind = graph_behind(t.grad_fn for t in tensors)
-    saving = [node for node in behind if isinstance(node, PrimitiveNode)]
-    return {id(v.tensor) for node in saving for v in node.known.values() if isinstance(v, Saved)}
-
-
-def graph_behind(nodes: Iterable[TapeNode | None], stop: Iterable[TapeNode | None] = ()) -> set[TapeNode]:
-    """All nodes that a gradient which starts at `nodes` reaches, without `stop` and what lies behind it only."""
-    seen = {node for node in nodes if node is not None}
-    ended = set(stop)
-    stack = list(seen)
-    while stack:
-        for edge in stack.pop().edges:
-            if edge.node is not None and edge.node not in seen and edge.node not in ended:
-                seen.add(edge.node)
-                stack.append(edge.node)
-    return seen - ended

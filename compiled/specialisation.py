@@ -23,8 +23,9 @@ from .binding import Binding
 from .captured import CapturedInputs
 from .effects import Effects, run
 from .grads import Grads
+from .history import graph_behind
 from .joined import Backward, CompiledNode
-from .recording import Recording, graph_behind
+from .recording import Recording
 from .refusals import check_history, refusal
 from .results import Results
 from .structure import at
@@ -141,6 +142,13 @@ def _backward_of(recording: Recording, graph: Graph, results: Results) -> Backwa
             "requires_grad of a tensor from outside changes while a result is computed that can be differentiated",
             f"at {recording.flag_changed}",
             "Use detach() for what shall be constant.",
+        )
+    if tensors and recording.written_unseen_at:
+        raise refusal(
+            "a tensor with a history is written where the tape does not see it (no_grad(), detach(), .data), while a "
+            "result is computed that can be differentiated",
+            f"at {recording.written_unseen_at}",
+            "The graph of values is not the graph of derivatives then: write outside, or call backward() inside.",
         )
     live = [output.name for output in results.fresh if output.live]
     wrt = [root.node.label for root in recording.recorder.roots if root.requires_grad]
