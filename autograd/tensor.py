@@ -375,8 +375,9 @@ class Size(tuple):
 
 def make(ndarray: np.ndarray, buffer: Buffer | None = None, steps: tuple[Step, ...] = ()) -> Tensor:
     """A tensor over existing memory; how ops wrap their results."""
-    tensor: Tensor = object.__new__(Tensor)
-    Array.__init__(tensor, ndarray, buffer, steps)
+    tensor: Tensor = object.__new__(Tensor)  # then what Array.__init__ does, without another call
+    tensor.ndarray, tensor.steps, tensor.label, tensor.place = ndarray, steps, None, None
+    tensor.buffer = Buffer(ndarray) if buffer is None else buffer
     listening = watcher()
     if listening is not None:
         listening.made(tensor)

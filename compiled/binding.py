@@ -32,8 +32,9 @@ class Binding:
         self._detail = np.zeros(4, np.int64)
         self.slots.set_array(ARENA, self._arena)
         self.slots.set_array(DETAIL, self._detail)
-        self._call = program.library.call
-        self._pointer = self.slots.pointer
+        self.entry = program.library.call
+        self.pointers = (self.slots.pointer,)
+        self.codes: list[int] = []  # what the last call of C returned; whoever asks for it clears it before
 
     def point(self, slot: int, values: np.ndarray) -> None:
         """Let `slot` show `values` (contiguous); the caller keeps the array alive."""
@@ -48,10 +49,17 @@ class Binding:
 
     def run(self) -> None:
         """Call C. CheckFailed (an IndexError) for an index out of range; then nothing was written."""
-        code = self._call(self._pointer)
-        if code:
-            check = self.checks[code - 1]
+        codes = self.codes
+        codes.clear()
+        codes.extend(map(self.entry, self.pointers))  # in one go: an interrupt after the call finds the code noted
+        if codes[0]:
+            check = self.checks[codes[0] - 1]
             raise CheckFailed(
                 f"index {int(self._detail[0])} is out of bounds for dimension {check.axis} with size {check.size}\n"
                 f"  at {check.origin}\n  Nothing was changed by this call; pass indices within the size."
             )
+
+    @property
+    def has_run(self) -> bool:
+        """True if C has done its work since `codes` was cleared, whatever has become of the caller."""
+        return self.codes == [0]

@@ -107,8 +107,3 @@ class CapturedInputs:
         """C reads contiguous memory: copies of what is not, made at each call, since nobody tells of writes to it."""
         for copy, values in self.copied:
             np.copyto(copy, values)
-
-    def after_call(self) -> None:
-        """Count the versions of what was written up."""
-        for buffer in self.written_buffers:
-            buffer.version += 1

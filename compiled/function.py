@@ -21,11 +21,13 @@ from .explain import difference, explanation, first_call
 from .openings import Learned
 from .recording import Recording
 from .refusals import DONE, refusal
+from .report import Report
 from .rerun import Rerun
 from .segments import Segments
 from .sinks import plain
 from .specialisation import Specialisation
 from .usual import UNUSUAL, usual_call
+from .verify import check, verify
 
 LIMIT = 32
 
@@ -68,7 +70,7 @@ class CompiledFunction:
         """The general way: the first specialisation that matches, else another recording, else Python."""
         for i, specialisation in enumerate(self.specialisations):
             with specialisation.lock:
-                if not specialisation.matches(args, kwargs):
+                if not specialisation.matches(args, kwargs) or not self._is_verified(specialisation, args, kwargs):
                     continue
                 try:
                     result = specialisation.call(args, kwargs)
@@ -83,6 +85,14 @@ class CompiledFunction:
         # Nothing was written yet: the function itself gives the eager error, at the eager place, in the eager state.
         self.way = "eager"
         return self.function(*args, **kwargs)
+
+    def _is_verified(self, specialisation: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """With TRACEGRAD_VERIFY=1 the first replay of each specialisation is compared with the eager call before."""
+        if not specialisation.unverified:
+            return True
+        specialisation.unverified = False
+        check(self, args, kwargs)
+        return specialisation.matches(args, kwargs)
 
     def _unserved(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that no specialisation fits: recorded, as long as there is hope that it can be replayed."""
@@ -172,6 +182,23 @@ class CompiledFunction:
             self._usual = None
 
     # -------------------------------------------------------------------------------------------------- looking inside
+
+    def verify(self, *args: Any, **kwargs: Any) -> Report:
+        """Do ``step(*args, **kwargs)`` eagerly and compiled, from the same state, and report how far they are apart.
+
+        The report has a row for each result, gradient and updated tensor: the largest difference in units of the last
+        place of the tensor's largest number, relative to the number itself, its index, and the line of the program that
+        computes it. `report.ok` is False if a difference is larger than roundings explain. Tensors, gradients, random
+        numbers, optimizers and Python objects that the function reaches are afterwards as they were; what it prints is
+        printed. If such a call has not been recorded yet, it is, and what is compared is the call after it. An error
+        that the function raises is compared, too. CompilerError if no compiled form comes about.
+
+        >>> import tracegrad as tg
+        >>> double = tg.compile(lambda x: (x * 2).sum())
+        >>> double.verify(tg.ones(3)).ok
+        True
+        """
+        return verify(self, args, kwargs)
 
     @property
     def _latest(self) -> Specialisation:

@@ -21,6 +21,7 @@ from ..runtime.program import address_of
 from .arguments import Args, Arguments, Kwargs
 from .binding import Binding
 from .captured import CapturedInputs
+from .effects import Effects, run
 from .grads import Grads
 from .history import graph_behind
 from .joined import Backward, CompiledNode
@@ -29,6 +30,7 @@ from .recording import Recording
 from .refusals import check_history, refusal
 from .results import Results
 from .structure import at
+from .verify import is_wanted
 
 
 class Specialisation:
@@ -45,6 +47,7 @@ class Specialisation:
         self.binding = Binding(self.program)
         self.lock = threading.RLock()  # around `matches` and `call`, which share the table
         self.because = ""  # why it was made
+        self.unverified = is_wanted()  # by eager mode
         self.seen = -1  # the value of `changes` for which all guards are known to hold
         self.arguments = Arguments(recording, self.binding, args, kwargs)
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
@@ -114,14 +117,12 @@ class Specialisation:
         gradients = self.grads.prepare(call_arguments)
         fresh = [self.binding.fresh_result(i) for i in range(len(self.results.fresh))]
         saved = self._saved_results()
+        written = [at(call_arguments, path).buffer for path in self.written_arguments]
+        effects = Effects([*self.captured.written_buffers, *written], self.captured.writes_normals)
+        self.grads.store(gradients, call_arguments, effects)
         self.captured.before_call()
-        self.binding.run()
+        run(self.binding, effects)
         del kept
-        self.captured.after_call()
-        changes.count += self.captured.writes_normals
-        for path in self.written_arguments:
-            at(call_arguments, path).buffer.version += 1
-        self.grads.store(gradients, call_arguments)
         self._join_tape(fresh, saved, call_arguments)
         return self.results.hand_out(fresh, call_arguments, self.inputs.values)
 

@@ -39,6 +39,7 @@ def test_each_program_says_what_differed(tg):
     with tg.no_grad():
         compiled(tg.ones(2, 3), "c")
     assert "grad mode: True -> False" in lines(compiled)[-1]
+    compiled(tg.ones(2, 3), "c")  # the program of before
     MODE = "negative"
     try:
         compiled(tg.ones(2, 3), "c")
