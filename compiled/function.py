@@ -16,6 +16,7 @@ from ..compiler.graph import Graph
 from ..compiler.schedule.schedule import Schedule
 from ..runtime.errors import RuntimeFault, ToolchainMissing
 from .binding import CheckFailed
+from .programs import Programs
 from .recording import Recording
 from .refusals import DONE, refusal
 from .specialisation import Specialisation
@@ -36,6 +37,7 @@ class CompiledFunction:
         self.__name__ = _name_of(function)
         self.function = function
         self.specialisations: list[Specialisation] = []
+        self.programs = Programs()
         self._lock = threading.Lock()
         self._usual: Callable[[tuple[Any, ...]], Any] | None = None  # of the first specialisation
         self._eager_only = False
@@ -91,7 +93,7 @@ class CompiledFunction:
             self._usual = usual_call(specialisation)
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if len(self.specialisations) >= LIMIT:
+        if len(self.specialisations) - self.programs.more_sizes >= LIMIT:
             raise CompilerError(
                 f"{self.__name__} has been recorded {LIMIT} times and calls still differ\n"
                 f"  last arguments: {[type(a).__name__ for a in args]}\n"
@@ -110,7 +112,7 @@ class CompiledFunction:
     def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Build the program. The call itself is done by now: an error says so."""
         try:
-            specialisation = Specialisation(recording, args, kwargs)
+            specialisation = Specialisation(recording, args, kwargs, self.programs)
         except ToolchainMissing as missing:
             what = str(missing).partition("\n")[0]
             warnings.warn(f"{self.__name__} runs eagerly: {what}", RuntimeWarning, stacklevel=4)

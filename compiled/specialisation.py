@@ -16,13 +16,14 @@ from ..autograd.tensor import Tensor
 from ..autograd.watch import changes
 from ..compiler.errors import CaptureError
 from ..compiler.graph import Graph
-from ..compiler.pipeline import Program, compile_graph
+from ..compiler.pipeline import Program
 from ..runtime.program import address_of
 from .arguments import Args, Arguments, Kwargs
 from .binding import Binding
 from .captured import CapturedInputs
 from .grads import Grads
 from .joined import Backward, CompiledNode
+from .programs import Programs
 from .recording import Recording, graph_behind
 from .refusals import check_history, refusal
 from .results import Results
@@ -32,16 +33,17 @@ from .structure import at
 class Specialisation:
     """One recording and its program."""
 
-    def __init__(self, recording: Recording, args: Args, kwargs: Kwargs) -> None:
+    def __init__(self, recording: Recording, args: Args, kwargs: Kwargs, programs: Programs) -> None:
         self.recording = recording
         _refuse_strided_writes(recording)
         self.results = Results(recording)
         graph = recording.graph([(o.name, t) for o, t in zip(self.results.fresh, self.results.tensors, strict=True)])
         self.backward = _backward_of(recording, graph, self.results)
         recording.refuse_leaks(self.results.tensors)
-        self.program: Program = compile_graph(graph if self.backward is None else self.backward.parts.forward)
+        self.program: Program = programs.of(graph if self.backward is None else self.backward.parts.forward)
         self.binding = Binding(self.program)
-        self.lock = threading.RLock()  # around `matches` and `call`, which share the table
+        # Around `matches` and `call`, which share the table; programs for all sizes share the arena, too.
+        self.lock = threading.RLock() if self.program.fit is None else self.program.fit.arena.lock
         self.seen = -1  # the value of `changes` for which all guards are known to hold
         self.arguments = Arguments(recording, self.binding, args, kwargs)
         self.grads = Grads(recording, self.binding, len(self.results.fresh))

@@ -11,7 +11,8 @@ make_schedule:  Graph    -> Schedule
 from __future__ import annotations
 
 from ..graph import Graph
-from .arena import placed
+from ..sizes.standins import StandIns
+from .arena import placed, placed_later
 from .grouping import grouped
 from .jobs import Plan, jobs_of
 from .order import in_order
@@ -19,12 +20,17 @@ from .prepare import prepared
 from .schedule import Schedule
 
 
-def make_schedule(graph: Graph) -> Schedule:
+def make_schedule(graph: Graph, sizes: StandIns | None = None) -> Schedule:
     """Kernels, buffers and checks of one graph.
 
-    Raises ScheduleError, naming the node, for a primitive that no kernel can compute.
+    Raises ScheduleError, naming the node, for a primitive that no kernel can compute. `sizes` are the stand-ins in a
+    graph for all sizes.
     """
     ready = prepared(graph)
     plan: Plan = jobs_of(ready, grouped(ready))
-    buffers, kernels, arena_bytes = placed(plan, in_order(plan))
-    return Schedule(graph.name, buffers, kernels, arena_bytes, plan.checks)
+    kernels = in_order(plan)
+    if sizes is not None:
+        buffers, kernels, lifetimes = placed_later(plan, kernels, len(sizes.numbers))
+        return Schedule(graph.name, buffers, kernels, 0, plan.checks, sizes, lifetimes)
+    buffers, final, arena_bytes = placed(plan, kernels)
+    return Schedule(graph.name, buffers, final, arena_bytes, plan.checks)
