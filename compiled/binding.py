@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,8 @@ class Binding:
         self._detail = np.zeros(4, np.int64)
         self._memory = self._own_memory(program.schedule.arena_bytes) if fit is None else self._shared_memory(fit)
         self.slots.set_array(DETAIL, self._detail)
+        # Around filling the table and running; programs for all sizes share the arena, too.
+        self.lock = threading.RLock() if fit is None else fit.arena.lock
         self._call = program.library.call
         self._pointer = self.slots.pointer
 

@@ -24,7 +24,15 @@ class Programs:
         self.built = 0  # how many programs there are
         self.more_sizes = 0  # sizes that are served by a program which was there before
         self._kept: list[Graph] = []
+        self._backward: Programs | None = None
         self._served: set[tuple[int, tuple[int, ...]]] = set()
+
+    @property
+    def backward(self) -> Programs:
+        """Those of the backward passes, where calls are joined to the tape."""
+        if self._backward is None:
+            self._backward = Programs()
+        return self._backward
 
     def of(self, graph: Graph) -> Program:
         """A program for a recorded graph: one for all sizes if another size was recorded before."""

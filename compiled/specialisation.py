@@ -7,7 +7,6 @@ has moved are the guards looked at and the addresses of captured tensors found a
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
@@ -38,12 +37,11 @@ class Specialisation:
         _refuse_strided_writes(recording)
         self.results = Results(recording)
         graph = recording.graph([(o.name, t) for o, t in zip(self.results.fresh, self.results.tensors, strict=True)])
-        self.backward = _backward_of(recording, graph, self.results)
+        self.backward = _backward_of(recording, graph, self.results, programs)
         recording.refuse_leaks(self.results.tensors)
         self.program: Program = programs.of(graph if self.backward is None else self.backward.parts.forward)
         self.binding = Binding(self.program)
-        # Around `matches` and `call`, which share the table; programs for all sizes share the arena, too.
-        self.lock = threading.RLock() if self.program.fit is None else self.program.fit.arena.lock
+        self.lock = self.binding.lock  # around `matches` and `call`, which share the table
         self.seen = -1  # the value of `changes` for which all guards are known to hold
         self.arguments = Arguments(recording, self.binding, args, kwargs)
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
@@ -132,7 +130,7 @@ class Specialisation:
         return sources
 
 
-def _backward_of(recording: Recording, graph: Graph, results: Results) -> Backward | None:
+def _backward_of(recording: Recording, graph: Graph, results: Results, programs: Programs) -> Backward | None:
     """The backward program for results that can still be differentiated; None if there are none."""
     tensors = [t for output, t in zip(results.fresh, results.tensors, strict=True) if output.live]
     began: list[Any] = [getattr(root.array, "grad_fn", None) for root in recording.recorder.roots if root.requires_grad]
@@ -145,7 +143,7 @@ def _backward_of(recording: Recording, graph: Graph, results: Results) -> Backwa
         )
     live = [output.name for output in results.fresh if output.live]
     wrt = [root.node.label for root in recording.recorder.roots if root.requires_grad]
-    return Backward(graph, live, wrt) if live and wrt else None
+    return Backward(graph, live, wrt, programs.backward) if live and wrt else None
 
 
 def _refuse_strided_writes(recording: Recording) -> None:

@@ -8,14 +8,14 @@ third size is served by what is made of the pattern only after a recording for t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import Any
 
 from ...ops.movement import broadcast_primitive
 from ...ops.sources import full_primitive, input_primitive
-from ...ops.types import DType, Type
+from ...ops.types import DType, Type, number_in
 from ..graph import Graph, Node, Result
 from .standins import LARGEST_NUMBER, MOST_SIZES, SETS, NotSized, StandIns
 
@@ -53,10 +53,12 @@ def flat(graph: Graph) -> tuple[list[Flat], list[int | tuple[DType, Any]]]:
 
 @dataclass(frozen=True)
 class Number:
-    """A number whose value depends on the size: the input that holds it."""
+    """A number whose value depends on the size: the input that holds it, and what it was for two sizes."""
 
     label: str
     dtype: DType
+    one: Any
+    other: Any
 
 
 class Pattern:
@@ -70,7 +72,7 @@ class Pattern:
         self.sizes = _sizes_of(one, other)
         self.standins = SETS[0].first(len(self.sizes))  # that sizes are written with here
         self.numbers: dict[tuple[DType, str], Number] = {}
-        explain = self._explanation()
+        self._explain = explain = self._explanation()
         (values, ends), (others, other_ends) = flat(one), flat(other)
         self.values = [self._value(a, b, explain) for a, b in zip(values, _as_long(others, values), strict=True)]
         self.ends = self._operands(tuple(ends), tuple(other_ends))
@@ -131,13 +133,35 @@ class Pattern:
         if repr(one[1]) == repr(other[1]):
             return one
         key = (one[0], f"{one[1]!r} {other[1]!r}")
-        return self.numbers.setdefault(key, Number(f"of_sizes_{len(self.numbers)}", one[0]))
+        return self.numbers.setdefault(key, Number(f"of_sizes_{len(self.numbers)}", *one, other[1]))
 
     # ------------------------------------------------------------------------------------------------ a graph of it
 
     def graph(self, standins: StandIns) -> Graph:
         """The graph for all sizes, with a set of stand-ins. Numbers that depend on the size are its last inputs."""
         numbers = {n: _input(n.label, Type(n.dtype, ())) for n in self.numbers.values()}
+        return self._graph(standins, numbers, tuple(numbers.values()))
+
+    def example(self, sizes: tuple[int, ...]) -> tuple[Graph, dict[str, Any]]:
+        """The graph for real sizes, with what the numbers probably are for them; NotSized if there is no telling."""
+        numbers = {number: self._guess(number, sizes) for number in self.numbers.values()}
+        constants = {n: _constant(n.dtype, value) for n, value in numbers.items()}
+        return self._graph(StandIns(sizes), constants, ()), {n.label: value for n, value in numbers.items()}
+
+    def _guess(self, number: Number, sizes: tuple[int, ...]) -> Any:
+        """A number for other sizes, if it is a count or one divided by a count."""
+        for form in (lambda count: count, lambda count: 1 / count):
+            try:
+                counts = round(form(number.one)), round(form(number.other))
+                polynomial = self.standins.polynomial(self._explain(*counts))
+                known = [number_in(form(count), number.dtype).item() for count in counts]
+                if repr(known) == repr([number.one, number.other]):
+                    return number_in(form(polynomial.at(sizes)), number.dtype).item()
+            except (ArithmeticError, ValueError):
+                continue
+        raise NotSized("a number of which only its values for two sizes are known")
+
+    def _graph(self, standins: StandIns, numbers: Mapping[Number, Node], more: tuple[Node, ...]) -> Graph:
         constants: dict[str, Node] = {}
         made: list[Node] = []
 
@@ -153,7 +177,7 @@ class Pattern:
             params, of = _mapped(value.params, translate), _mapped(value.type, translate)
             made.append(_node(value, tuple(operand(a) for a in value.args), params, of))
         results = [Result(name, operand(e), into) for (name, into), e in zip(self.results, self.ends, strict=True)]
-        return Graph(self.name, (*made[: self.inputs], *numbers.values()), tuple(results))
+        return Graph(self.name, (*made[: self.inputs], *more), tuple(results))
 
     def translated(self, standins: StandIns) -> Callable[[int], int]:
         """An integer of the pattern in another set of stand-ins (or in real sizes)."""
@@ -170,11 +194,7 @@ class Pattern:
     def fit(self, graph: Graph) -> tuple[tuple[int, ...], dict[str, Any]]:
         """The sizes and the values of the numbers for which the pattern is `graph`; NotSized if there are none."""
         values, ends = flat(graph)
-        if [n.label for n in graph.inputs] != [value.params[0][1] for value in self.values[: self.inputs]]:
-            raise NotSized("the recording has other inputs")
-        if [(r.name, r.into) for r in graph.results] != self.results:
-            raise NotSized("the recording has other results")
-        sizes = self._sizes_in(values)
+        sizes = self.sizes_of(graph)
         translate = self.translated(StandIns(sizes))
         numbers: dict[str, Any] = {}
         for value, real in zip(self.values, _as_long(values, self.values), strict=True):
@@ -182,9 +202,14 @@ class Pattern:
         self._fit_operands(self.ends, tuple(ends), numbers)
         return sizes, numbers
 
-    def _sizes_in(self, values: list[Flat]) -> tuple[int, ...]:
+    def sizes_of(self, graph: Graph) -> tuple[int, ...]:
+        """The sizes that the inputs of a recorded graph have; NotSized if it has other inputs or results."""
+        if [n.label for n in graph.inputs] != [value.params[0][1] for value in self.values[: self.inputs]]:
+            raise NotSized("the recording has other inputs")
+        if [(r.name, r.into) for r in graph.results] != self.results:
+            raise NotSized("the recording has other results")
         found: dict[int, int] = {}
-        for value, real in zip(self.values[: self.inputs], values, strict=False):
+        for value, real in zip(self.values[: self.inputs], graph.inputs, strict=True):
             for number, extent in zip(value.type.shape, real.type.shape, strict=False):
                 if number in self.standins.numbers:
                     found.setdefault(number, extent)

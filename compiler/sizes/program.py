@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ..graph import Graph
 from ..passes.simplify import simplify
 from ..schedule.memory import Lifetime, offsets
 from ..schedule.plan import make_schedule
+from ..schedule.prepare import without_empty_folds
 from ..schedule.records import Check, LoopKernel
 from ..schedule.schedule import Schedule
 from ..verify import verify
@@ -64,6 +66,18 @@ class Fit:
     arena: SharedArena
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class SizedGraph(Graph):
+    """A graph with stand-ins. Its text has the sizes by name; it does not read back."""
+
+    standins: StandIns
+
+    def __str__(self) -> str:
+        return self.standins.named(super().__str__())
+
+    __repr__ = __str__
+
+
 @dataclass(frozen=True, eq=False)
 class Way:
     """One way through the stages, with one set of stand-ins."""
@@ -81,7 +95,8 @@ class Sizing:
     def __init__(self, one: Graph, other: Graph) -> None:
         """NotSized if the recordings do not differ by sizes alone."""
         self.pattern = Pattern(one, other)
-        self.recorded = verify(self.pattern.graph(self.pattern.standins))
+        recorded = verify(self.pattern.graph(self.pattern.standins))
+        self.recorded = SizedGraph(recorded.name, recorded.inputs, recorded.results, self.pattern.standins)
         sets = [standins.first(len(self.pattern.sizes)) for standins in SETS]
         self.way, again = (_planned(self.pattern.graph(standins), standins) for standins in sets)
         same = self.way.source == again.source and self.way.lifetimes == again.lifetimes
@@ -91,7 +106,7 @@ class Sizing:
 
     def fit(self, graph: Graph) -> Fit:
         """What the size of a recorded graph needs; NotSized if the program does not serve that."""
-        sizes, numbers = self.pattern.fit(graph)
+        sizes, numbers = self._fitting(graph)
         for low, high in self.way.claims:
             if not low.at(sizes) < high.at(sizes):
                 raise NotSized(f"the program relies on {low} < {high}")
@@ -107,8 +122,24 @@ class Sizing:
             arena=self.arena,
         )
 
+    def _fitting(self, graph: Graph) -> tuple[tuple[int, ...], dict[str, Any]]:
+        """Sizes and numbers with which the pattern computes what `graph` does."""
+        try:
+            return self.pattern.fit(graph)
+        except NotSized:
+            sizes = self.pattern.sizes_of(graph)
+            example, numbers = self.pattern.example(sizes)
+            if _simplest(example) != _simplest(graph):
+                raise
+            return sizes, numbers
+
     def _real(self, number: int, sizes: tuple[int, ...]) -> int:
         return self.pattern.standins.polynomial(number).at(sizes)
+
+
+def _simplest(graph: Graph) -> Graph:
+    """A graph without what computes nothing. A recording for one row has no broadcasts and no sums over rows."""
+    return simplify(without_empty_folds(simplify(graph)))
 
 
 def _planned(graph: Graph, standins: StandIns) -> Way:
@@ -119,7 +150,8 @@ def _planned(graph: Graph, standins: StandIns) -> Way:
     _refuse_arrays(schedule)
     poly = standins.polynomial
     lifetimes = tuple((poly(life.nbytes), life.first, life.last) for life in schedule.lifetimes)
-    return Way(simplified, schedule, source, lifetimes, tuple((poly(a), poly(b)) for a, b in claims))
+    shown = SizedGraph(simplified.name, simplified.inputs, simplified.results, standins)
+    return Way(shown, schedule, source, lifetimes, tuple((poly(a), poly(b)) for a, b in claims))
 
 
 def _refuse_arrays(schedule: Schedule) -> None:
