@@ -404,7 +404,7 @@ def test_the_program_shows_its_sizes_by_name(tg):
     for n in (4, 5):
         compiled(numbers(tg, n, n, 3))
     assert "f32[n0,3]" in str(compiled.graph)
-    assert "(3 * n0)" in str(compiled.schedule)
+    assert "i0 < n0" in str(compiled.schedule)
     assert "const long n0 = sizes[0];" in compiled.source
     assert not re.search(r"\d{20}", compiled.source + str(compiled.schedule) + str(compiled.graph))
 
