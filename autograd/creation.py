@@ -11,6 +11,7 @@ import numpy as np
 
 from ..ops import comparison, sources
 from ..ops.array import eager
+from ..ops.exposure import expose
 from ..ops.identity import copy
 from ..ops.pointwise import cast, common_dtype
 from ..ops.types import DType, dtype_of, float64, get_default_dtype, int64, number_dtype
@@ -124,6 +125,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
         raise TypeError(f"expected np.ndarray (got {type(array).__name__}); use tensor() for other data")
     dtype_of(array)
     _refuse_recording("from_numpy()")
+    expose(array)
     return make(array)
 
 

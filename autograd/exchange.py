@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.array import eager
+from ..ops.exposure import expose
 from .formatting import format_tensor
 
 
@@ -38,7 +39,9 @@ class Exchange:
         """The numpy array that shares this tensor's memory; RuntimeError if it requires grad (unless `force`)."""
         if self.requires_grad and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        return self._read("numpy()").view()  # an object of its own: reshaping it in place must not reshape the tensor
+        values = self._read("numpy()")
+        expose(values)
+        return values.view()  # an object of its own: reshaping it in place must not reshape the tensor
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         values = self.numpy()

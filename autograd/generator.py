@@ -142,7 +142,7 @@ class Generator:
             self._cache(cached)
 
     def __reduce__(self) -> Any:
-        return _restored, (self.device, self.get_state().ndarray.astype(np.uint8).tobytes())
+        return _restored, (self.device, eager().peek(self.get_state()).astype(np.uint8).tobytes())
 
     # ------------------------------------------------------------------------------------------------------- draws
 
@@ -159,7 +159,7 @@ class Generator:
         return bool(declare_read("generator.has_cached", self._flag))
 
     def _flag(self) -> bool:
-        return bool(self.cached.ndarray[1])
+        return bool(eager().peek(self.cached)[1])
 
     def _cache(self, value: Any) -> None:
         before = self._flag()
@@ -222,7 +222,7 @@ def _signed64(seed: int) -> int:
 
 
 def _record(new_state: Any) -> np.ndarray:
-    given = new_state.ndarray if isinstance(new_state, Tensor) else new_state
+    given = eager().peek(new_state) if isinstance(new_state, Tensor) else new_state
     if not isinstance(given, np.ndarray) or given.dtype.kind not in "iu":
         raise TypeError("RNG state must be a tensor of bytes: what get_rng_state() gave, or a numpy array of uint8.")
     if given.size != TORCH_STATE.itemsize:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.array import eager
 from ..ops.core import current
 from ..ops.elementary import log, log1p
 from ..ops.identity import copy
@@ -171,7 +172,7 @@ def normal(
 def normal_around(mean: Any, std: Any, generator: Generator | None = None) -> Any:
     """``torch.normal`` with a mean, or a standard deviation, or both, in tensors, which are broadcast."""
     tensors = [current().type_of(x) for x in (mean, std) if not _are_numbers(x)]
-    if not _are_numbers(std) and (std.ndarray < 0).any():
+    if not _are_numbers(std) and (eager().peek(std) < 0).any():
         raise RuntimeError("normal expects all elements of std >= 0.0")
     shape = broadcast_shapes(*(t.shape for t in tensors))
     return randn(shape, tensors[0].dtype, generator) * std + mean
@@ -246,7 +247,8 @@ def bernoulli(
     """1 with the probability in `p`, a floating-point tensor, else 0; p's dtype and shape unless others are given."""
     of = current().type_of(p)
     _require_floating(of.dtype, "bernoulli_tensor_cpu_p_")
-    if not ((p.ndarray >= 0) & (p.ndarray <= 1)).all():
+    given = eager().peek(p)
+    if not ((given >= 0) & (given <= 1)).all():
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: bernoulli needs probabilities.")
     shape = of.shape if shape is None else shape
     u = _uniforms(generator, shape, of.dtype, strides)
@@ -293,7 +295,7 @@ def geometric(
 def multinomial(p: Any, count: int, replacement: bool = False, generator: Generator | None = None) -> Any:
     """Indices drawn with the weights in `p` (n or rows x n, of any positive sum): int64, `count` or rows x count."""
     of = current().type_of(p)
-    _check_multinomial(p.ndarray, of.dtype, count, replacement)
+    _check_multinomial(eager().peek(p), of.dtype, count, replacement)
     rows = reshape(p, (1, *of.shape)) if of.ndim == 1 else p
     draw = _with_replacement if replacement and count > 1 else _without_replacement
     return copy(reshape(draw(rows, count, generator), (*of.shape[:-1], count)))

@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
+from ..ops.array import eager
+
 
 class Watcher(Protocol):
     """Who listens while a function is recorded."""
@@ -112,7 +114,7 @@ def as_number(tensor: Any) -> Any:
     """A 0-d tensor as a number to compute with: a Python float in eager mode, run-time data in a recording."""
     if _local.watcher is not None:
         return _local.watcher.tensor_number(tensor)
-    return float(tensor.ndarray)
+    return float(eager().peek(tensor))
 
 
 def declare_transient(reason: str) -> None:

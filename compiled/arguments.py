@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..autograd.tensor import Tensor
+from ..ops.exposure import owner_of
 from ..runtime.program import address_of
 from .binding import Binding
-from .memory import hooks_on, memory_of, owner_of
+from .memory import hooks_on, memory_of
 from .recording import Recording
 from .structure import Path, at, leaves, skeleton
 
@@ -100,7 +101,6 @@ class Arguments:
             return zip(args, self.simple, strict=True)
         tree = (args, kwargs)
         return ((at(tree, path), spec) for path, spec in self._specs if isinstance(spec, TensorArgument))
-
 
     def _alias_pattern(self, args: Args, kwargs: Kwargs) -> Any:
         """Which tensor arguments share memory with each other or with a captured tensor: None if none do."""

@@ -10,15 +10,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..autograd.watch import watcher
-from ..compiler.errors import CompilerError
+from ..autograd.tensor import EAGER
+from ..compiler.errors import CaptureError, CompilerError
 from ..compiler.graph import Graph
 from ..compiler.schedule.schedule import Schedule
+from ..ops.core import current
 from ..runtime.errors import RuntimeFault, ToolchainMissing
 from .binding import CheckFailed
 from .programs import Programs
 from .recording import Recording
 from .refusals import DONE, refusal
+from .rerun import Rerun
 from .specialisation import Specialisation
 from .usual import UNUSUAL, usual_call
 
@@ -29,31 +31,38 @@ class CompiledFunction:
     """A function whose calls run as one C function each, once recorded.
 
     The first call with new shapes, flags or other facts that the program depends on runs eagerly and records; later
-    calls with the same facts are served from C. `graph`, `schedule` and `source` show the latest specialisation.
+    calls with the same facts are *replayed* from C. What cannot be replayed is *re-recorded*: Python runs at each call
+    and notes the ops, which C does when their numbers are needed. `way` tells how the latest call was served,
+    `explain()` why. `graph`, `schedule` and `source` show the latest specialisation.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], fullgraph: bool = False) -> None:
         functools.update_wrapper(self, function, updated=())
         self.__name__ = _name_of(function)
         self.function = function
+        self.fullgraph = fullgraph
         self.specialisations: list[Specialisation] = []
         self.programs = Programs()
+        self.way = "eager"
+        self._rerun = Rerun(self.__name__)
         self._lock = threading.Lock()
         self._usual: Callable[[tuple[Any, ...]], Any] | None = None  # of the first specialisation
         self._eager_only = False
-        self._once = 0  # calls in a row that did something which later calls were thought not to do
+        self._once = 0  # calls in a row that did something which later calls were thought not to do,
+        self._transient = ""  # and what the last of them did
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if watcher() is not None or self._eager_only:
+        if current() is not EAGER or self._eager_only:
             return self.function(*args, **kwargs)  # inside another recording: becomes part of it
         if not kwargs and self._usual is not None:
             result = self._usual(args)
             if result is not UNUSUAL:
+                self.way = "replay"
                 return result
         return self._call(args, kwargs)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The general way: the first specialisation that matches, else another recording."""
+        """The general way: the first specialisation that matches, else another recording, else Python."""
         for i, specialisation in enumerate(self.specialisations):
             with specialisation.lock:
                 if not specialisation.matches(args, kwargs):
@@ -64,11 +73,20 @@ class CompiledFunction:
                     break
             if i or self._usual is None:
                 self._to_front(specialisation)
+            self.way = "replay"
             return result
         else:
-            return self._record(args, kwargs)
+            return self._unserved(args, kwargs)
         # Nothing was written yet: the function itself gives the eager error, at the eager place, in the eager state.
+        self.way = "eager"
         return self.function(*args, **kwargs)
+
+    def _unserved(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call that no specialisation fits: recorded, as long as there is hope that it can be replayed."""
+        if self.fullgraph or self._rerun.may_record(args, kwargs):
+            return self._record(args, kwargs)
+        self.way = "re-record"
+        return self._rerun.call(self.function, args, kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -81,10 +99,10 @@ class CompiledFunction:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CompiledFunction:
         """A copy of the function, yet to be recorded: programs are bound to the tensors that they were made for."""
-        return CompiledFunction(copy.deepcopy(self.function, memo))
+        return CompiledFunction(copy.deepcopy(self.function, memo), self.fullgraph)
 
     def __reduce__(self) -> Any:
-        return CompiledFunction, (self.function,)
+        return CompiledFunction, (self.function, self.fullgraph)
 
     def _to_front(self, specialisation: Specialisation) -> None:
         with self._lock:
@@ -93,21 +111,37 @@ class CompiledFunction:
             self._usual = usual_call(specialisation)
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if len(self.specialisations) - self.programs.more_sizes >= LIMIT:
-            raise CompilerError(
-                f"{self.__name__} has been recorded {LIMIT} times and calls still differ\n"
-                f"  last arguments: {[type(a).__name__ for a in args]}\n"
-                "  Something that the program depends on changes at every call: pass numbers that change as tensors, "
-                "and keep shapes the same."
-            )
-        recording = Recording(self.__name__)
-        result = recording.run(self.function, args, kwargs)
-        if not recording.transient:
-            self._compile(recording, args, kwargs)
-        self._once = self._once + 1 if recording.transient else 0
-        if self._once >= LIMIT:
-            raise refusal(recording.transient, f"in {self.__name__}, at each call", "Do this outside.")
+        recording = Recording(self.__name__, self.fullgraph)
+        self.way = "eager"
+        try:
+            self._check_limits()
+            result = recording.run(self.function, args, kwargs)
+            self._once = self._once + 1 if recording.transient else 0
+            self._transient = recording.transient
+            if not recording.transient:
+                self._compile(recording, args, kwargs)
+        except CaptureError as reason:
+            if self.fullgraph:
+                raise
+            self._rerun.note(reason, args, kwargs)
+            if recording.done:
+                return recording.result
+            self.way = "re-record"
+            return self._rerun.call(self.function, args, kwargs)
+        recording.let_go()
         return result
+
+    def _check_limits(self) -> None:
+        """CaptureError where another recording would be as useless as those before it."""
+        if len(self.specialisations) - self.programs.more_sizes >= LIMIT:
+            raise CaptureError(
+                f"{self.__name__} has been recorded {LIMIT} times and calls still differ\n"
+                f"  in {self.__name__}\n"
+                "  Something that the program depends on changes at every call (`explain()` shows what): pass numbers "
+                "that change as tensors, and keep shapes the same."
+            )
+        if self._once >= LIMIT:
+            raise refusal(self._transient, f"in {self.__name__}, at each call", "Do this outside.")
 
     def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Build the program. The call itself is done by now: an error says so."""
@@ -168,11 +202,13 @@ def _name_of(function: Any) -> str:
     return str(getattr(inner, "__name__", type(inner).__name__))
 
 
-def compile(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+def compile(function: Callable[..., Any] | None = None, *, fullgraph: bool = False, **options: Any) -> Any:
     """Record `function` (a training step, a model) and serve its later calls from C.
 
-    ``model``, ``fullgraph``, ``dynamic``, ``backend``, ``mode`` and the like are accepted for PyTorch's sake and have
-    no effect. Works as a decorator, with or without parentheses.
+    With `fullgraph` a function that cannot be replayed by one C call (it looks at numbers, prints, appends to a list)
+    is refused with a CaptureError that names the line; without, Python runs at each of its calls and C does the ops.
+    ``dynamic``, ``backend``, ``mode`` and the like are accepted for PyTorch's sake and have no effect. Works as a
+    decorator, with or without parentheses.
 
     >>> import tracegrad as tg
     >>> double = tg.compile(lambda x: x * 2)
@@ -181,5 +217,5 @@ def compile(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     tensor([2., 2.])
     """
     if function is None:
-        return functools.partial(compile, **options)
-    return CompiledFunction(function)
+        return functools.partial(compile, fullgraph=fullgraph, **options)
+    return CompiledFunction(function, fullgraph)

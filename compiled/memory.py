@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..autograd.tensor import Tensor
+from ..ops.exposure import owner_of
 from ..runtime.program import address_of
 
 
@@ -34,14 +35,6 @@ def memory_of(tensor: Tensor) -> Memory:
     layout = Layout(array.shape, array.dtype, flags.c_contiguous and flags.aligned, flags.writeable)
     tensor.memory = found = (array, _layouts.setdefault(layout, layout), address_of(array), owner_of(array))
     return found
-
-
-def owner_of(array: np.ndarray) -> int:
-    """The identity of the object that owns the memory: equal for arrays that may overlap."""
-    owner: object = array
-    while isinstance(owner, np.ndarray) and owner.base is not None:
-        owner = owner.base
-    return id(owner)
 
 
 def hooks_on(tensor: Any) -> tuple[int, ...]:

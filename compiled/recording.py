@@ -80,8 +80,9 @@ class Recording:
     """One recorded call. It is the thread's watcher while it runs."""
 
     name: str
+    strict: bool = True  # raise at a line that cannot be recorded; else go on eagerly and raise when the call is done
     surroundings: Surroundings = field(init=False)
-    recorder: Recorder = field(default_factory=lambda: Recorder(Whereabouts()))
+    recorder: Recorder = field(init=False)
     guards: list[Guard] = field(default_factory=list)
     numbers: list[NumberInput] = field(default_factory=list)
     grads: dict[int, GradSlot] = field(default_factory=dict)
@@ -91,12 +92,19 @@ class Recording:
     transient: str = ""
     flag_changed: str = ""  # where requires_grad of a tensor from outside was set
     own: dict[int, weakref.ref[Tensor]] = field(default_factory=dict)  # tensors made during the call
+    done: bool = False  # the call itself
     _calls: CallWatch = field(default_factory=CallWatch)
+
+    def __post_init__(self) -> None:
+        self.recorder = Recorder(Whereabouts(), self.strict)
 
     # ----------------------------------------------------------------------------------------------------- the run
 
     def run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call `function` eagerly, recording it; returns what it returns and raises what it raises."""
+        """Call `function` eagerly, recording it; returns what it returns and raises what it raises.
+
+        CaptureError if the call cannot be repeated: with `done`, the call itself has been done, else nothing has.
+        """
         self._name_captured(function)
         self.surroundings = Surroundings(function, [*args, *kwargs.values()])
         self.surroundings.refuse_unwatchable([leaf for _, leaf in leaves((args, kwargs))])
@@ -107,6 +115,7 @@ class Recording:
                 self.result = function(*args, **kwargs)
         finally:
             set_watcher(before)
+        self.done = True
         for slot in self.grads.values():
             slot.after = slot.tensor._grad
         self._check()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -54,8 +54,9 @@ class Root:
 class Recorder(Evaluator):
     """Evaluates and records. Use it below a tape, inside ``interpreting(...)``."""
 
-    def __init__(self, whereabouts: Whereabouts) -> None:
+    def __init__(self, whereabouts: Whereabouts, strict: bool = True) -> None:
         self.whereabouts = whereabouts
+        self._strict = strict  # raise at the refused line; else go on eagerly, to no recording
         self.builder = Builder()
         self.roots: list[Root] = []
         self._regions: dict[int, list[Region]] = {}
@@ -63,7 +64,7 @@ class Recorder(Evaluator):
         self._numbers: dict[int, Array] = {}
         self._cut: dict[int, Array] = {}
         self._names: set[str] = set()
-        self.refused: CaptureError | None = None  # kept, because the function may catch it
+        self.refused: CaptureError | None = None  # the first refusal
         self.failed = ""  # where an operation failed for the numbers that it met
 
     # ------------------------------------------------------------------------------------------------ the interpreter
@@ -108,10 +109,12 @@ class Recorder(Evaluator):
     def cut(self, array: Array) -> None:
         self._cut[id(array)] = array
 
-    def refuse(self, message: str) -> NoReturn:
-        """Raise a CaptureError, and remember it."""
-        self.refused = CaptureError(message)
-        raise self.refused
+    def refuse(self, message: str) -> None:
+        """Remember why this call cannot be repeated; where that is strictly wanted, raise the CaptureError."""
+        if self.refused is None:
+            self.refused = CaptureError(message)
+        if self._strict:
+            raise self.refused  # remembered as well, because the function may catch it
 
     def read(self, array: Array, purpose: str) -> np.ndarray:
         self.refuse(
@@ -120,6 +123,7 @@ class Recorder(Evaluator):
             "  A compiled step cannot stop for Python to look at a value: return the tensor and look at it outside, or "
             "use tg.where for a choice. Without tg.compile the function runs as it is."
         )
+        return array.ndarray
 
     def promote_as_number(self, array: Array) -> None:
         """From now on `array` (0-d) promotes like a Python float; it stays data of the recording."""
@@ -188,7 +192,7 @@ class Recorder(Evaluator):
 
     def _refuse_integer_division(self, primitive: Primitive) -> None:
         """Eager mode raises for a zero among the divisors; the C has no such check."""
-        raise CaptureError(
+        self.refuse(
             f"{primitive.name} of integers by a tensor\n  at {self.whereabouts.now()}\n"
             "  Compiled code cannot raise for a divisor of zero: divide by a Python number, or by a float tensor."
         )

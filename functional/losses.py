@@ -9,6 +9,7 @@ from ..autograd.composite import composite, relabel
 from ..autograd.function import Function
 from ..ops import arithmetic, elementary, indexing, movement
 from ..ops import reductions as folds
+from ..ops.array import eager
 from ..ops.comparison import eq, ne, where
 from ..ops.pointwise import cast
 from .activations import log_softmax, logsigmoid
@@ -103,7 +104,8 @@ def _picked(x: Any, target: Any, axis: int) -> Any:
         return movement.reshape(indexing.gather(x, index, axis), shape)
     except RuntimeError:
         classes = x.ndarray.shape[axis]
-        wrong = target.ndarray[(target.ndarray < 0) | (target.ndarray >= classes)]
+        numbers = eager().peek(target)
+        wrong = numbers[(numbers < 0) | (numbers >= classes)]
         if not wrong.size:
             raise
         raise IndexError(f"Target {wrong.flat[0]} is out of bounds. There are {classes} classes, from 0.") from None
@@ -225,7 +227,8 @@ def binary_cross_entropy(
     RuntimeError for an input outside [0, 1] (seen when run eagerly or recorded, not when compiled code runs again).
     """
     _check_same_shape(input, target)
-    if not ((input.ndarray >= 0) & (input.ndarray <= 1)).all():
+    given = eager().peek(input)
+    if not ((given >= 0) & (given <= 1)).all():
         raise RuntimeError(
             "all elements of input should be between 0 and 1; use binary_cross_entropy_with_logits for scores"
         )

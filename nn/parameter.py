@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.tensor import Tensor, make
-from ..ops.array import Array
+from ..ops.array import Array, eager
 
 
 class Parameter(Tensor):
@@ -38,12 +38,12 @@ class Parameter(Tensor):
         return "Parameter containing:\n" + super().__repr__()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
-        copied = type(self)(make(self.ndarray.copy()), self.requires_grad)
+        copied = type(self)(make(eager().peek(self).copy()), self.requires_grad)
         memo[id(self)] = copied
         return copied
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return _restored, (type(self), self.ndarray, self.requires_grad)
+        return _restored, (type(self), eager().peek(self), self.requires_grad)
 
 
 def _restored(kind: type[Parameter], values: np.ndarray, requires_grad: bool) -> Parameter:

@@ -26,16 +26,18 @@ class Buffer:
 class Array(Operators):
     """`ndarray` shows `buffer`'s memory; `steps` are the view ops that lead from the buffer's whole to it.
 
-    `label` is the name that compiled code gives it, e.g. ``fc1.weight``.
+    `label` is the name that compiled code gives it, e.g. ``fc1.weight``; `place` is where an interpreter that computes
+    later has it in its list of things to do.
     """
 
-    __slots__ = ("__weakref__", "buffer", "label", "ndarray", "steps")
+    __slots__ = ("__weakref__", "buffer", "label", "ndarray", "place", "steps")
 
     def __init__(self, ndarray: np.ndarray, buffer: Buffer | None = None, steps: tuple[Step, ...] = ()) -> None:
         self.ndarray = ndarray
         self.buffer = Buffer(ndarray) if buffer is None else buffer
         self.steps = steps
         self.label: str | None = None
+        self.place: Any = None
 
     @property
     def type_(self) -> Type:
@@ -87,6 +89,10 @@ class Evaluator:
         """The numbers themselves, for code outside the graph (`item`, `print`, ``if``); recorders refuse."""
         return array.ndarray
 
+    def peek(self, array: Array) -> np.ndarray:
+        """The numbers themselves, for a decision that the library takes in eager mode and in a recording alike."""
+        return array.ndarray
+
     def cut(self, array: Array) -> None:
         """`array` was computed from values that require gradients, without being recorded (``no_grad``)."""
 
@@ -106,6 +112,8 @@ class ValueInterpreter(Interpreter, Protocol):
     def write(self, target: Any, value: Any) -> None: ...
 
     def read(self, array: Any, purpose: str) -> np.ndarray: ...
+
+    def peek(self, array: Any) -> np.ndarray: ...
 
     def cut(self, array: Any) -> None: ...
 

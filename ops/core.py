@@ -87,6 +87,17 @@ class Derivative:
     needs: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Check:
+    """What an evaluation refuses because of the numbers that it meets (an index out of range), as a rule of its own.
+
+    The rule names operands (it looks at their numbers), ``<operand>_type`` and parameters, and raises as `eval` does.
+    """
+
+    rule: Rule
+    needs: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Primitive:
     """One op. `inputs` names the operands; a single name with a star (``*xs``) makes it variadic."""
@@ -98,6 +109,7 @@ class Primitive:
     derivatives: Mapping[str, Derivative | None]
     lower: Lowering
     backward_name: str = ""  # what PyTorch calls the grad_fn: MulBackward0
+    check: Check | None = None
 
     @functools.cached_property
     def variadic(self) -> bool:
@@ -136,6 +148,7 @@ def define(
     lower: Lowering,
     vjp: Mapping[str, Rule | NoGradient] | NoGradient,
     backward_name: str | None = None,
+    check: Rule | None = None,
 ) -> Primitive:
     """Declare a primitive and enter it in the registry; a missing derivative fails here, at import."""
     if name in REGISTRY:
@@ -146,13 +159,18 @@ def define(
         raise ValueError(f"{name}: derivatives for {sorted(rules)}, operands are {names}; NO_GRADIENT where none")
     derivatives = {n: None if isinstance(r, NoGradient) else _derivative(r) for n, r in rules.items()}
     title = backward_name or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
-    primitive = Primitive(name, tuple(inputs), type, eval, derivatives, lower, title)
+    checking = None if check is None else Check(check, _names_in(check))
+    primitive = Primitive(name, tuple(inputs), type, eval, derivatives, lower, title, checking)
     REGISTRY[name] = primitive
     return primitive
 
 
 def _derivative(rule: Rule) -> Derivative:
-    return Derivative(rule, tuple(inspect.signature(rule).parameters))
+    return Derivative(rule, _names_in(rule))
+
+
+def _names_in(rule: Rule) -> tuple[str, ...]:
+    return tuple(inspect.signature(rule).parameters)
 
 
 # -------------------------------------------------------------------------------------------- the current interpreter

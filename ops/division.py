@@ -15,16 +15,26 @@ from .sources import zeros
 def _division(name: str, helper: str, eval: Callable[..., Any], title: str, vjp: dict[str, Any]) -> Op:
     domain = without_bool(f"\"{title}\" not implemented for 'Bool'")
     evaluate = _refusing_zero(name, eval)
-    return pointwise(name, inputs=("x", "y"), c=f"{helper}{{f}}({{x}}, {{y}})", eval=evaluate, vjp=vjp, domain=domain)
+    c = f"{helper}{{f}}({{x}}, {{y}})"
+    return pointwise(name, inputs=("x", "y"), c=c, eval=evaluate, vjp=vjp, domain=domain, check=_check_divisor(name))
 
 
-def _refusing_zero(name: str, eval: Callable[..., Any]) -> Callable[..., Any]:
-    def evaluate(x: np.ndarray, y: np.ndarray) -> Any:
+def _check_divisor(name: str) -> Callable[[np.ndarray], None]:
+    def check(y: np.ndarray) -> None:
         if y.dtype.kind == "i" and not np.all(y):
             raise RuntimeError(
                 f"ZeroDivisionError: {name} of integers by zero; exclude the zeros first, "
                 f"e.g. where(y == 0, 1, y), or divide floats"
             )
+
+    return check
+
+
+def _refusing_zero(name: str, eval: Callable[..., Any]) -> Callable[..., Any]:
+    check = _check_divisor(name)
+
+    def evaluate(x: np.ndarray, y: np.ndarray) -> Any:
+        check(y)
         return eval(x, y)
 
     return evaluate

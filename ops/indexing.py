@@ -42,6 +42,10 @@ def _check_elements(x: Type, index: Type, axis: int) -> None:
             )
 
 
+def _check_element_range(index: np.ndarray, x_type: Type, axis: int) -> None:
+    _check_range(index, 0, x_type.shape[axis], axis, RuntimeError)
+
+
 def _elements(x: np.ndarray, index: np.ndarray, axis: int) -> tuple[Any, ...]:
     """The numpy index of the elements that `index` names."""
     _check_range(index, 0, x.shape[axis], axis, RuntimeError)
@@ -60,6 +64,7 @@ gather_primitive = define(
     type=_gathered,
     eval=lambda x, index, axis: x[_elements(x, index, axis)],
     lower=Kernel("gather"),
+    check=_check_element_range,
     vjp={
         "x": lambda g, index, x_type, axis: scatter_add(zeros(x_type), index, g, axis),
         "index": NO_GRADIENT,
@@ -100,6 +105,7 @@ scatter_primitive = define(
     type=_scattered,
     eval=_scatter,
     lower=Kernel("scatter"),
+    check=_check_element_range,
     vjp={
         "x": lambda g, index, src_type, axis: scatter(g, index, zeros(src_type), axis),
         "index": NO_GRADIENT,
@@ -119,6 +125,7 @@ scatter_add_primitive = define(
     type=_scattered,
     eval=_scatter_add,
     lower=Kernel("scatter_add"),
+    check=_check_element_range,
     vjp={"x": lambda g: g, "index": NO_GRADIENT, "src": lambda g, index, axis: gather(g, index, axis)},
 )
 
@@ -136,6 +143,10 @@ def _taken(x: Type, index: Type) -> Type:
     return Type(x.dtype, index.shape + x.shape[1:])
 
 
+def _check_row_range(index: np.ndarray, x_type: Type) -> None:
+    _check_range(index, -x_type.shape[0], x_type.shape[0], 0, IndexError)
+
+
 def _rows(x: np.ndarray, index: np.ndarray) -> np.ndarray:
     """`index` with negative entries counted from the end."""
     extent = x.shape[0]
@@ -149,6 +160,7 @@ take_primitive = define(
     type=_taken,
     eval=lambda x, index: np.take(x, _rows(x, index), axis=0),
     lower=Kernel("take"),
+    check=_check_row_range,
     vjp={"x": lambda g, index, x_type: index_add(zeros(x_type), index, g), "index": NO_GRADIENT},
     backward_name="IndexBackward0",
 )
@@ -188,6 +200,7 @@ put_primitive = define(
     type=_row_updated,
     eval=_put,
     lower=Kernel("put"),
+    check=_check_row_range,
     vjp={
         "x": lambda g, index, src_type: put(g, index, zeros(src_type)),
         "index": NO_GRADIENT,
@@ -208,6 +221,7 @@ index_add_primitive = define(
     type=_row_updated,
     eval=_index_add,
     lower=Kernel("index_add"),
+    check=_check_row_range,
     vjp={"x": lambda g: g, "index": NO_GRADIENT, "src": lambda g, index: take(g, index)},
 )
 

@@ -94,6 +94,7 @@ def pointwise(
     unpromoted: int = 0,
     on_bool: Op | None = None,
     backward_name: str | None = None,
+    check: Rule | None = None,
 ) -> Op:
     """Declare a pointwise primitive; returns the function that promotes and binds it.
 
@@ -110,7 +111,7 @@ def pointwise(
         return Type(result(dtype), broadcast_shapes(*(t.shape for t in types)))
 
     primitive = define(
-        name, inputs, type=type_rule, eval=eval, lower=Pointwise(c), vjp=vjp, backward_name=backward_name
+        name, inputs, type=type_rule, eval=eval, lower=Pointwise(c), vjp=vjp, backward_name=backward_name, check=check
     )
 
     def op(*operands: Any) -> Any:

@@ -195,7 +195,7 @@ class Optimizer:
 
 
 def _copied(value: Any) -> Any:
-    return make(value.ndarray.copy()) if isinstance(value, Tensor) else value
+    return make(eager().peek(value).copy()) if isinstance(value, Tensor) else value
 
 
 def state_tensor(state: WatchedDict, key: str, p: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""What cannot be repeated from a recording is refused: with the user's line, and with what to write instead."""
+"""What cannot be replayed is refused where that is asked for: with the user's line, and with what to write instead."""
 
 import time
 
@@ -30,7 +30,7 @@ def marked_line(function):
 
 @pytest.mark.parametrize("function", refused.ALL, ids=lambda f: f.__name__)
 def test_refused(tg, world, function):
-    step = tg.compile(lambda x: function(tg, x))
+    step = tg.compile(lambda x: function(tg, x), fullgraph=True)
     with pytest.raises(tg.compiler.errors.CaptureError) as error:
         for i in range(4):
             step(tg.ones(3) * (i + 1))
@@ -44,13 +44,13 @@ def test_refused(tg, world, function):
 
 @pytest.mark.parametrize("argument", [np.ones(3), iter([1]), (i for i in [1])], ids=["array", "iterator", "generator"])
 def test_refused_arguments(tg, argument):
-    step = tg.compile(lambda x, a: x)
+    step = tg.compile(lambda x, a: x, fullgraph=True)
     with pytest.raises(tg.compiler.errors.CaptureError, match="an argument is"):
         step(tg.ones(3), argument)
 
 
 def test_refused_changes_of_arguments(tg):
-    step = tg.compile(lambda x, log: log.append(1))
+    step = tg.compile(lambda x, log: log.append(1), fullgraph=True)
     with pytest.raises(tg.compiler.errors.CaptureError, match="changes an argument, a list"):
         step(tg.ones(3), [])
 
@@ -62,7 +62,7 @@ def test_clock_warns(tg):
 
 
 def test_an_endless_series_ends(tg):
-    step = tg.compile(lambda x, n: x * n)
+    step = tg.compile(lambda x, n: x * n, fullgraph=True)
     with pytest.raises(tg.compiler.errors.CompilerError, match="recorded 32 times"):
         for i in range(40):
             step(tg.ones(1), i)
@@ -77,7 +77,7 @@ def test_what_is_done_at_each_call_is_not_once(tg):
         model.eval()
         return y
 
-    compiled = tg.compile(step)
+    compiled = tg.compile(step, fullgraph=True)
     with pytest.raises(tg.compiler.errors.CaptureError, match="training"):
         for _ in range(40):
             compiled(tg.ones(3))

@@ -432,3 +432,19 @@ def test_compiled_models_in_eager_loops_share_programs(tg):
         for a, b in zip(one, other, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
     assert (model.programs.built, model.programs.backward.built) == (2, 2)
+
+
+def test_parts_of_re_recorded_calls_share_programs(agree):
+    sizes = (4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7)
+
+    def make(tg):
+        def step(x, y):
+            loss = ((x.tanh() - 1) ** 2).mean()
+            scale = 2 if loss.item() > 0 else 3
+            return (y * scale).sum() / loss
+
+        return Program(step, batches(sizes)(tg))
+
+    step = agree(make, calls=len(sizes))
+    segments = step._rerun.segments
+    assert len(segments.programs) == 8 and segments.sizes.built == 4

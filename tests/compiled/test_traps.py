@@ -179,8 +179,8 @@ def test_two_numpy_views_of_one_array(tg):
         return a * y
 
     with pytest.raises(tg.compiler.errors.CaptureError, match="shows the same memory"):
-        tg.compile(step)(x)
-    separate = tg.compile(step)
+        tg.compile(step, fullgraph=True)(x)
+    separate = tg.compile(step, fullgraph=True)
     for i in range(3):
         separate(ramp(tg, 4) * i)
     with pytest.raises(tg.compiler.errors.CaptureError, match="shows the same memory"):

@@ -1,0 +1,202 @@
+"""The interpreter of re-recorded calls: ops are noted, and done when their numbers are needed.
+
+Python runs at each call, as in eager mode. An op gets the memory of its result at once and is appended to the segment;
+`settle` does the segment: when the program looks at a number, and at the end of the call. So control flow, exceptions,
+appended lists and counters are Python's own, and only what C is good at is done in C.
+
+Three kinds of ops are not put off: those that may fail for the numbers they meet are checked first, as eager mode
+does; reads of memory that numpy code may write to are done from a copy made now; writes to it are done now.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ops.array import Array, Evaluator, shows
+from ..ops.core import Check, Params, Primitive, Step
+from ..ops.exposure import expose, is_exposed, owner_of
+from .segments import Segments
+from .trail import Compute, Meet, Point, Write, key_of
+
+
+class Deferred(Evaluator):
+    """One call's interpreter, below a tape. `segments` is shared by all calls of a function."""
+
+    def __init__(self, segments: Segments) -> None:
+        self.segments = segments
+        self._begin()
+
+    def _begin(self) -> None:
+        self._segment = object()
+        self._here: Point = self.segments.start
+        self._memories: list[Any] = []  # an array that was met; a weak reference to the memory of a result
+        self._number_of: dict[int, int] = {}  # identity of an array -> number of its memory
+        self._owners: dict[int, int] = {}  # of arrays that were met: owner of the memory -> identity of the array
+        self._written: set[int] = set()  # identities of arrays that are to be written
+
+    # ------------------------------------------------------------------------------------------------ the interpreter
+
+    def evaluate(self, primitive: Primitive, operands: Sequence[Any], params: Params, kind: Callable[..., Any]) -> Any:
+        if primitive.check is not None:
+            self._check(primitive, primitive.check, operands, params)
+        if primitive.is_view and isinstance(operands[0], Array) and is_exposed(operands[0].ndarray):
+            return super().evaluate(primitive, operands, params, kind)
+        key = (primitive, *self._tokens(operands), *map(_parameter, params.items()))
+        point = self._here.next.get(key) or self._further(primitive, operands, params)
+        self._here = point
+        event: Any = point.event
+        if event.is_view:
+            base = operands[0]
+            step = Step(primitive, tuple(params.items()))
+            out = kind(primitive.evaluate(base.ndarray, **params), base.buffer, (*base.steps, step))
+        else:
+            out = kind(np.empty(event.shape, event.dtype))
+            self._number_of[id(out.ndarray)] = len(self._memories)
+            self._memories.append(weakref.ref(out.ndarray))
+        out.place = (self._segment, point.tokens - 1)
+        return out
+
+    def write(self, target: Array, value: Array | np.generic) -> None:
+        if is_exposed(target.ndarray) or not target.ndarray.flags.writeable:
+            self.settle()
+            super().write(target, value)
+            return
+        to, what = self._tokens((target, value))
+        key = ("write", to, what)
+        point = self._here.next.get(key)
+        if point is None:
+            point = self.segments.extend(self._here, key, Write(to, what if isinstance(value, Array) else value))
+        self._here = point
+        self._written.add(id(target.buffer.whole))
+        target.buffer.version += 1
+
+    def read(self, array: Array, purpose: str) -> np.ndarray:
+        self.settle()
+        return array.ndarray
+
+    def peek(self, array: Array) -> np.ndarray:
+        self.settle()
+        return array.ndarray
+
+    # ----------------------------------------------------------------------------------------------------- settling
+
+    def settle(self) -> None:
+        """Do what has been noted: from now on all memory holds its numbers."""
+        here = self._here
+        if here.event is None:
+            return
+        memories = [m() if type(m) is weakref.ref else m for m in self._memories]
+        alive = tuple(
+            i for i, m in enumerate(memories) if m is not None and type(self._memories[i]) is weakref.ref and m.size
+        )
+        self._begin()
+        if alive or here.writes:
+            self.segments.run(here, alive, memories)
+
+    # ------------------------------------------------------------------------------------------------------- tokens
+
+    def _tokens(self, operands: Sequence[Any]) -> list[Any]:
+        """What stands for the operands in a key: tokens of arrays, constants by their bits."""
+        segment = self._segment
+        tokens: list[Any] = []
+        for operand in operands:
+            if isinstance(operand, Array):
+                place = operand.place
+                if place is None or place[0] is not segment:
+                    place = self._meet(operand)
+                tokens.append(place[1])
+            else:
+                tokens.append(key_of(operand))
+        # An array that was met may have ended the segment; then the others have to be met again.
+        return tokens if self._segment is segment else self._tokens(operands)
+
+    def _meet(self, array: Array) -> tuple[Any, int]:
+        """The place of an array that this segment has not seen yet."""
+        if is_exposed(array.ndarray):
+            return self._met(np.array(array.ndarray, order="C"), (), array)
+        whole = array.buffer.whole
+        number = self._number_of.get(id(whole))
+        known = None if number is None else self._memories[number]
+        if number is not None and (known is whole or (type(known) is weakref.ref and known() is whole)):
+            array.place = self._place(("view", number, array.steps), lambda: Meet(number, array.steps, "", (), None))
+            return array.place
+        owner = owner_of(whole)
+        if self._owners.setdefault(owner, id(whole)) != id(whole):
+            # Two arrays over one memory that do not know of each other: what one writes, the other reads.
+            self.settle()
+            expose(whole)
+            return self._meet(array)
+        self._number_of[id(whole)] = len(self._memories)
+        array.place = self._met(whole, array.steps, array)
+        return array.place
+
+    def _met(self, whole: np.ndarray, steps: Any, array: Array) -> tuple[Any, int]:
+        number = len(self._memories)
+        name = array.label or f"input_{number}"
+        self._memories.append(whole)
+        key = ("met", whole.shape, whole.strides, whole.dtype, steps)
+        return self._place(key, lambda: Meet(number, steps, name, whole.shape, whole.dtype))
+
+    def _place(self, key: Hashable, event: Callable[[], Any]) -> tuple[Any, int]:
+        point = self._here.next.get(key)
+        if point is None:
+            point = self.segments.extend(self._here, key, event())
+        self._here = point
+        return self._segment, point.tokens - 1
+
+    # ------------------------------------------------------------------------------------------------------ new events
+
+    def _further(self, primitive: Primitive, operands: Sequence[Any], params: Params) -> Point:
+        """An op that has not come here before: with other numbers, or altogether new."""
+        tokens = self._tokens(operands)
+        parameters = tuple(map(_parameter, params.items()))
+        numbers = [i for i, operand in enumerate(operands) if not isinstance(operand, Array)]
+        like = (primitive, *(None if i in numbers else token for i, token in enumerate(tokens)), *parameters)
+        if numbers and self.segments.numbers_vary(self._here, like):
+            for i in numbers:
+                value = Array(np.array(operands[i]))
+                tokens[i] = self._met(value.ndarray, (), value)[1]
+        key = (primitive, *tokens, *parameters)
+        if key in self._here.next:
+            return self._here.next[key]
+        return self.segments.extend(self._here, key, self._event(primitive, operands, tokens, params))
+
+    def _event(self, primitive: Primitive, operands: Sequence[Any], tokens: Sequence[Any], params: Params) -> Compute:
+        """The op as an event; its type rule raises what eager mode raises."""
+        of = primitive.type_rule(*map(self.type_of, operands), **params)
+        is_view = False
+        if primitive.is_view and isinstance(operands[0], Array):
+            whole = operands[0].ndarray
+            is_view = shows(primitive.evaluate(whole, **params), whole)
+        known = tuple(t if isinstance(t, int) else o for t, o in zip(tokens, operands, strict=True))
+        return Compute(primitive, known, params, len(self._memories), is_view, of.shape, of.dtype.numpy)
+
+    def _check(self, primitive: Primitive, check: Check, operands: Sequence[Any], params: Params) -> None:
+        """Raise what eager mode raises for the numbers that `primitive` meets: all checks look at integers."""
+        known: dict[str, Any] = dict(params)
+        for name, operand in zip(primitive.inputs, operands, strict=True):
+            known[f"{name}_type"] = self.type_of(operand)
+            known[name] = operand
+            if name in check.needs and isinstance(operand, Array):
+                if operand.ndarray.dtype.kind == "i" and self._is_pending(operand):
+                    self.settle()
+                known[name] = operand.ndarray
+        check.rule(**{name: known[name] for name in check.needs})
+
+    def _is_pending(self, array: Array) -> bool:
+        whole = array.buffer.whole
+        if id(whole) in self._written:
+            return True
+        number = self._number_of.get(id(whole))
+        made = None if number is None else self._memories[number]
+        return type(made) is weakref.ref and made() is whole
+
+
+def _parameter(item: tuple[str, Any]) -> Hashable:
+    """A parameter by its text where equal numbers may be different ones: 0.0 and -0.0."""
+    name, value = item
+    return (name, repr(value)) if isinstance(value, float) else item

@@ -1,0 +1,89 @@
+"""What re-recorded calls have to do, as a tree of events: calls that begin alike share the way.
+
+A *segment* is everything between two moments at which numbers are needed. Its events are counted through: a *token* is
+the number of an array that an event brought (met, computed, seen as a view), a *memory* the number of the memory that
+this array shows. Two segments with the same events and the same arrays still alive at the end are the same program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..compiler.graph import Origin
+from ..ops.core import Params, Primitive, Step
+
+Constant = np.generic
+Operand = int | Constant  # a token, or a number of the program
+
+
+@dataclass(frozen=True, eq=False)
+class Meet:
+    """An array that was there before the segment: a new memory (called `name`), or another view of a known one."""
+
+    memory: int
+    steps: tuple[Step, ...]
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype | None  # None for a view of a known memory
+
+
+@dataclass(frozen=True, eq=False)
+class Compute:
+    """A primitive: its result lies in a memory of its own, or is a view of its first operand."""
+
+    primitive: Primitive
+    operands: tuple[Operand, ...]
+    params: Params
+    memory: int
+    is_view: bool
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+
+@dataclass(frozen=True, eq=False)
+class Write:
+    """An in-place write: the memory behind `target` is another one from here on."""
+
+    target: int
+    value: Operand
+
+
+Event = Meet | Compute | Write
+
+
+@dataclass(eq=False)
+class Point:
+    """The state after some events: `event` is the last of them, `next` what has come after it so far."""
+
+    before: Point | None
+    event: Event | None
+    tokens: int  # how many there are
+    memories: int
+    origin: Origin
+    next: dict[Hashable, Point] = field(default_factory=dict)
+    programs: dict[tuple[int, ...], Any] = field(default_factory=dict)  # by the memories that are still alive
+    kinds: dict[Hashable, int] = field(default_factory=dict)  # events like each other but for their numbers
+    writes: bool = False  # one of the events was a write
+
+    def way(self) -> list[Point]:
+        """The points from the first event to this one."""
+        points = []
+        point: Point | None = self
+        while point is not None and point.event is not None:
+            points.append(point)
+            point = point.before
+        return points[::-1]
+
+
+def start() -> Point:
+    """A tree without events."""
+    return Point(None, None, 0, 0, Origin())
+
+
+def key_of(constant: Constant) -> Hashable:
+    """Equal for the same number of the same type, bit by bit: nan is itself, 0.0 is not -0.0."""
+    return constant.dtype.char, constant.tobytes()
