@@ -50,15 +50,14 @@ class Programs:
                 continue
             self.sized.append(sized)
             self.built += 1
-            self._served.add((len(self.sized) - 1, program.fit.sizes))
-            return program
+            return self._counted(len(self.sized) - 1, program, new=True)
         self._kept = [graph, *self._kept][:MOST_KEPT]
         self.built += 1
         return compile_graph(graph)
 
-    def _counted(self, number: int, program: Program) -> Program:
+    def _counted(self, number: int, program: Program, new: bool = False) -> Program:
         assert program.fit is not None
         key = (number, program.fit.sizes)
-        self.more_sizes += key not in self._served
+        self.more_sizes += key not in self._served and not new
         self._served.add(key)
         return program

@@ -43,7 +43,7 @@ FLAGS = (
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A compiled graph with everything that led to it. `fit` is there in a program for all sizes: what one size needs."""
+    """A compiled graph with everything that led to it. A program for all sizes has in `fit` what one of them needs."""
 
     graph: Graph
     schedule: Schedule

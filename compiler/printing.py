@@ -1,10 +1,10 @@
 """Graphs as text for people; `text.py` reads it back.
 
-    graph step(x: f32[32,8], w: f32[8,4]):
-      %0: f32[32,4] = dot x, w        # model.py:4
-      %1: f32[32,4] = mul 2.0, %0     # ∂ model.py:5 fc1
-      return y=%0
-      update w = %1
+graph step(x: f32[32,8], w: f32[8,4]):
+  %0: f32[32,4] = dot x, w        # model.py:4
+  %1: f32[32,4] = mul 2.0, %0     # ∂ model.py:5 fc1
+  return y=%0
+  update w = %1
 """
 
 from __future__ import annotations

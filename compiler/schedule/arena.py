@@ -20,7 +20,11 @@ def placed(plan: Plan, kernels: Sequence[Kernel]) -> tuple[Buffers, Kernels, int
     slots, lives, scratch = _memory(plan, kernels)
     where, size = offsets([*lives.values(), *scratch.values()])
     at = dict(zip([*lives, *(k.name for k in scratch)], where, strict=True))
-    return _buffers(plan, kernels, slots, {name: at[name] for name in lives}, "arena"), _with(kernels, scratch, at), size
+    return (
+        _buffers(plan, kernels, slots, {name: at[name] for name in lives}, "arena"),
+        _with(kernels, scratch, at),
+        size,
+    )
 
 
 def placed_later(plan: Plan, kernels: Sequence[Kernel], words: int) -> tuple[Buffers, Kernels, tuple[Lifetime, ...]]:

@@ -30,7 +30,7 @@ def make_schedule(graph: Graph, sizes: StandIns | None = None) -> Schedule:
     plan: Plan = jobs_of(ready, grouped(ready))
     kernels = in_order(plan)
     if sizes is not None:
-        buffers, kernels, lifetimes = placed_later(plan, kernels, len(sizes.numbers))
-        return Schedule(graph.name, buffers, kernels, 0, plan.checks, sizes, lifetimes)
+        buffers, final, lifetimes = placed_later(plan, kernels, len(sizes.numbers))
+        return Schedule(graph.name, buffers, final, 0, plan.checks, sizes, lifetimes)
     buffers, final, arena_bytes = placed(plan, kernels)
     return Schedule(graph.name, buffers, final, arena_bytes, plan.checks)

@@ -82,9 +82,7 @@ class Pattern:
     def _explanation(self) -> Explain:
         """Two integers as the stand-in for what they are for two sizes."""
         simple = list(zip(self.sizes, self.standins.numbers, strict=True))
-        products = [
-            ((a[0] * b[0], a[1] * b[1]), p * q) for (a, p), (b, q) in combinations_with_replacement(simple, 2)
-        ]
+        products = [((a[0] * b[0], a[1] * b[1]), p * q) for (a, p), (b, q) in combinations_with_replacement(simple, 2)]
 
         def explain(one: int, other: int) -> int:
             for known in (simple, products):
@@ -133,7 +131,7 @@ class Pattern:
         if repr(one[1]) == repr(other[1]):
             return one
         key = (one[0], f"{one[1]!r} {other[1]!r}")
-        return self.numbers.setdefault(key, Number(f"of_sizes_{len(self.numbers)}", *one, other[1]))
+        return self.numbers.setdefault(key, Number(f"of_sizes_{len(self.numbers)}", one[0], one[1], other[1]))
 
     # ------------------------------------------------------------------------------------------------ a graph of it
 

@@ -435,7 +435,7 @@ def test_compiled_models_in_eager_loops_share_programs(tg):
 
 
 def test_parts_of_re_recorded_calls_share_programs(agree):
-    sizes = (4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7)
+    sizes = (4, 5, 6, 7) * 6
 
     def make(tg):
         def step(x, y):
@@ -447,4 +447,4 @@ def test_parts_of_re_recorded_calls_share_programs(agree):
 
     step = agree(make, calls=len(sizes))
     segments = step._rerun.segments
-    assert len(segments.programs) == 8 and segments.sizes.built == 4
+    assert (len(segments.programs), segments.sizes.built) == (8, 4)
