@@ -7,6 +7,8 @@ size has been asked about each size that is served. Only the C compiler is not r
 
 from __future__ import annotations
 
+import threading
+
 from ..compiler.errors import CompilerError
 from ..compiler.graph import Graph
 from ..compiler.pipeline import Program, SizedProgram, compile_graph
@@ -25,6 +27,7 @@ class Programs:
         self.more_sizes = 0  # sizes that are served by a program which was there before
         self._kept: list[Graph] = []
         self._backward: Programs | None = None
+        self._lock = threading.Lock()
         self._served: set[tuple[int, tuple[int, ...]]] = set()
 
     @property
@@ -36,28 +39,42 @@ class Programs:
 
     def of(self, graph: Graph) -> Program:
         """A program for a recorded graph: one for all sizes if another size was recorded before."""
+        with self._lock:
+            return self._fitting(graph) or self._joining(graph) or self._alone(graph)
+
+    def _fitting(self, graph: Graph) -> Program | None:
+        """A program that is there already."""
         for number, sized in enumerate(self.sized):
             try:
                 program = sized.fit(graph)
             except NotSized:
                 continue
-            return self._counted(number, program)
+            key = (number, _sizes(program))
+            self.more_sizes += key not in self._served
+            self._served.add(key)
+            return program
+        return None
+
+    def _joining(self, graph: Graph) -> Program | None:
+        """A new program for the sizes of this graph and of one that was recorded before, and all others."""
         for other in self._kept:
             try:
                 sized = SizedProgram(other, graph)
                 program = sized.fit(graph)
             except (NotSized, CompilerError):
                 continue
+            self._served.add((len(self.sized), _sizes(program)))
             self.sized.append(sized)
             self.built += 1
-            return self._counted(len(self.sized) - 1, program, new=True)
+            return program
+        return None
+
+    def _alone(self, graph: Graph) -> Program:
         self._kept = [graph, *self._kept][:MOST_KEPT]
         self.built += 1
         return compile_graph(graph)
 
-    def _counted(self, number: int, program: Program, new: bool = False) -> Program:
-        assert program.fit is not None
-        key = (number, program.fit.sizes)
-        self.more_sizes += key not in self._served and not new
-        self._served.add(key)
-        return program
+
+def _sizes(program: Program) -> tuple[int, ...]:
+    assert program.fit is not None
+    return program.fit.sizes

@@ -68,7 +68,6 @@ def _sizes(schedule: Schedule) -> list[str]:
     """The table of sizes, in the slot behind the results, and the sizes by name."""
     if schedule.sizes is None:
         return []
-    slot = 2 + sum(buffer.place == "slot" for buffer in schedule.buffers)
     names = NAMES[: len(schedule.sizes.numbers)]
-    table = f"const int64_t *const sizes = slots[{slot}];"
+    table = f"const int64_t *const sizes = slots[{schedule.sizes_slot}];"
     return [table, *(f"const long {name} = sizes[{place}];" for place, name in enumerate(names))]

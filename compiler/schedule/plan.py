@@ -10,6 +10,8 @@ make_schedule:  Graph    -> Schedule
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..graph import Graph
 from ..sizes.standins import StandIns
 from .arena import placed, placed_later
@@ -17,6 +19,7 @@ from .grouping import grouped
 from .jobs import Plan, jobs_of
 from .order import in_order
 from .prepare import prepared
+from .records import Buffer
 from .schedule import Schedule
 
 
@@ -31,6 +34,11 @@ def make_schedule(graph: Graph, sizes: StandIns | None = None) -> Schedule:
     kernels = in_order(plan)
     if sizes is not None:
         buffers, final, lifetimes = placed_later(plan, kernels, len(sizes.numbers))
-        return Schedule(graph.name, buffers, final, 0, plan.checks, sizes, lifetimes)
+        return Schedule(graph.name, buffers, final, 0, plan.checks, sizes, _slots(buffers), lifetimes)
     buffers, final, arena_bytes = placed(plan, kernels)
     return Schedule(graph.name, buffers, final, arena_bytes, plan.checks)
+
+
+def _slots(buffers: Iterable[Buffer]) -> int:
+    """The first slot behind those of inputs and results."""
+    return 2 + sum(buffer.place == "slot" for buffer in buffers)

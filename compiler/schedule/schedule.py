@@ -15,7 +15,8 @@ class Schedule:
     """A whole step. ``str()`` lists buffers with their places, and kernels with every statement.
 
     `buffers` begin with the graph's inputs and fresh results, in slot order. `checks` tell what the positive return
-    codes of the step mean. In a program for all sizes `sizes` stand for these, and `lifetimes` are what lies in the
+    codes of the step mean. In a program for all sizes `sizes` stand for these, slot `sizes_slot` has the table
+    of sizes, and `lifetimes` are what lies in the
     arena, placed anew for each size: the words of the table of sizes behind the sizes themselves.
     """
 
@@ -25,6 +26,7 @@ class Schedule:
     arena_bytes: int
     checks: tuple[Check, ...]
     sizes: StandIns | None = None
+    sizes_slot: int = 0
     lifetimes: tuple[Lifetime, ...] = ()
 
     def __str__(self) -> str:
