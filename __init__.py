@@ -83,6 +83,7 @@ from .functional.arithmetic import (
     sub,
     xlogy,
 )
+from .functional.control import cond, while_loop
 from .functional.conversions import is_floating_point, numel
 from .functional.einsum import einsum
 from .functional.joining import (

@@ -24,12 +24,19 @@ class Exchange:
 
     def item(self) -> bool | int | float:
         """The one element as a Python number; RuntimeError if there are several."""
+        self._require_one()
+        return eager().item(self)
+
+    def _require_one(self) -> None:
         if self.ndarray.size != 1:
             raise RuntimeError(
                 f"a Tensor with {self.ndarray.size} elements cannot be converted to Scalar. "
                 "Use tolist(), or reduce it to one element first."
             )
-        return self._read("item()").item()
+
+    def _number(self, purpose: str) -> Any:
+        self._require_one()
+        return self._read(purpose).item()
 
     def tolist(self) -> Any:
         """Nested lists of Python numbers; a plain number for a 0-d tensor."""
@@ -54,18 +61,18 @@ class Exchange:
         return bool(self._read("bool(tensor) (an if, while, and, or, not on it)").item())
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._number("float(tensor)"))
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._number("int(tensor)"))
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._number("complex(tensor)"))
 
     def __index__(self) -> int:
         if self.ndarray.dtype.kind not in "bi" or self.ndarray.size != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self.item())
+        return int(self._number("a tensor as an index"))
 
     def __len__(self) -> int:
         if self.ndarray.ndim == 0:
@@ -84,4 +91,4 @@ class Exchange:
         return format_tensor(self, self._read("print(tensor)"))
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if self.ndarray.ndim == 0 else format(str(self), spec)
+        return format(self._number("format(tensor)"), spec) if self.ndarray.ndim == 0 else format(str(self), spec)

@@ -57,6 +57,10 @@ class Tape:
         """The numbers of a tensor, for Python to look at."""
         return self.below.read(array, purpose)
 
+    def item(self, array: Any) -> bool | int | float:
+        """The one number of a tensor, for Python."""
+        return self.below.item(array)
+
     def peek(self, array: Any) -> np.ndarray:
         """The numbers of a tensor, for the library's own decisions."""
         return self.below.peek(array)

@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from ..ops.array import eager
+
+
+class SideEffect(RuntimeError):
+    """One of two branches that are both recorded has changed a Python object, which nothing can take back."""
 
 
 class Watcher(Protocol):
@@ -56,6 +61,10 @@ class Watcher(Protocol):
     def forbid(self, what: str, instead: str) -> None:
         """The function does something that a recording cannot repeat; raises."""
 
+    def trial(self, function: Callable[..., Any], arguments: list[Any]) -> AbstractContextManager[Any]:
+        """A context in which `function` runs although its branch may not be taken; SideEffect if it does more than
+        compute."""
+
     def module_called(self, module: Any, path: str) -> None:
         """The forward of a module, known by `path`, is about to run."""
 
@@ -65,6 +74,7 @@ class Watcher(Protocol):
 
 class _Local(threading.local):
     watcher: Watcher | None = None
+    server: Callable[[Callable[[], Any]], Any] | None = None
 
 
 _local = _Local()
@@ -92,6 +102,21 @@ def set_watcher(new: Watcher | None) -> Watcher | None:
     before = _local.watcher
     _local.watcher = new
     return before
+
+
+def set_server(new: Callable[[Callable[[], Any]], Any] | None) -> Callable[[Callable[[], Any]], Any] | None:
+    """Let this thread's `run_whole` go to `new` (None: nobody); returns the one before."""
+    before = _local.server
+    _local.server = new
+    return before
+
+
+def run_whole(function: Callable[[], Any]) -> Any:
+    """Call `function`, a method without arguments that does a piece of the library's own work, alike at each call.
+
+    Where Python runs only to notice what is to be done (a re-recorded call), such a piece is a program of its own.
+    """
+    return function() if _local.server is None else _local.server(function)
 
 
 def declare_read(describe: str, get: Callable[[], Any]) -> Any:

@@ -78,6 +78,10 @@ class Deferred(Evaluator):
         self.settle()
         return array.ndarray
 
+    def item(self, array: Array) -> bool | int | float:
+        self.settle()
+        return super().item(array)
+
     def peek(self, array: Array) -> np.ndarray:
         self.settle()
         return array.ndarray

@@ -21,6 +21,7 @@ from .programs import Programs
 from .recording import Recording
 from .refusals import DONE, refusal
 from .rerun import Rerun
+from .sinks import plain
 from .specialisation import Specialisation
 from .usual import UNUSUAL, usual_call
 
@@ -44,7 +45,7 @@ class CompiledFunction:
         self.specialisations: list[Specialisation] = []
         self.programs = Programs()
         self.way = "eager"
-        self._rerun = Rerun(self.__name__)
+        self._rerun = Rerun(self.__name__, CompiledFunction)
         self._lock = threading.Lock()
         self._usual: Callable[[tuple[Any, ...]], Any] | None = None  # of the first specialisation
         self._eager_only = False
@@ -125,7 +126,7 @@ class CompiledFunction:
                 raise
             self._rerun.note(reason, args, kwargs)
             if recording.done:
-                return recording.result
+                return plain(recording.result)
             self.way = "re-record"
             return self._rerun.call(self.function, args, kwargs)
         recording.let_go()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import gc
 import inspect
+import sys
 import weakref
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ from ..autograd.nodes import Node as TapeNode
 from ..autograd.nodes import PrimitiveNode, Saved
 from ..autograd.tape import Tape
 from ..autograd.tensor import Tensor, make
-from ..autograd.watch import set_watcher
+from ..autograd.watch import SideEffect, set_watcher
 from ..compiler.capture import Recorder, Root
 from ..compiler.errors import CaptureError
 from ..compiler.graph import Graph, Result
@@ -31,6 +32,7 @@ from ..ops.core import interpreting
 from ..ops.pointwise import cast
 from ..ops.types import float64
 from .refusals import DONE, CallWatch, ThreadModes, check_gradients, check_overlaps, check_roots, refusal
+from .sinks import Sinks
 from .structure import Path, leaves
 from .surroundings import Surroundings
 
@@ -93,6 +95,7 @@ class Recording:
     flag_changed: str = ""  # where requires_grad of a tensor from outside was set
     own: dict[int, weakref.ref[Tensor]] = field(default_factory=dict)  # tensors made during the call
     done: bool = False  # the call itself
+    sinks: Sinks = field(init=False)
     _calls: CallWatch = field(default_factory=CallWatch)
 
     def __post_init__(self) -> None:
@@ -109,17 +112,31 @@ class Recording:
         self.surroundings = Surroundings(function, [*args, *kwargs.values()])
         self.surroundings.refuse_unwatchable([leaf for _, leaf in leaves((args, kwargs))])
         self._add_arguments(function, args, kwargs)
+        self.sinks = Sinks(function)
+        self.recorder.mark_item = self._marked
         before = set_watcher(self)
         try:
             with self._calls, interpreting(Tape(self.recorder, make)):
                 self.result = function(*args, **kwargs)
+            self.done = True
         finally:
             set_watcher(before)
-        self.done = True
+            if not self.done:
+                self.sinks.make_plain()
         for slot in self.grads.values():
             slot.after = slot.tensor._grad
+        self.result, returned = self.sinks.settle(self.surroundings, self.result)
         self._check()
-        return self.result
+        return returned
+
+    def _marked(self, tensor: Any) -> Any:
+        """What ``item()`` gives: a number that is known again if the program only passes it on, else None."""
+        if self.transient:
+            return None
+        frame: Any = sys._getframe()
+        while frame.f_code is not Tensor.item.__code__:
+            frame = frame.f_back
+        return self.sinks.mark(tensor, frame.f_back, Recording.run.__code__)
 
     def _check(self) -> None:
         """CaptureError if the call did what cannot be repeated."""
@@ -240,6 +257,20 @@ class Recording:
 
     def origin(self) -> Any:
         return self.recorder.whereabouts.now()
+
+    @contextmanager
+    def trial(self, function: Callable[..., Any], arguments: list[Any]) -> Any:
+        around, spoken = Surroundings(function, arguments), self._calls.refused
+        try:
+            yield
+        finally:
+            try:
+                around.refuse_side_effects()
+            except CaptureError as effect:
+                raise SideEffect(f"in a branch of tg.cond, {effect}") from None
+            if self._calls.refused is not spoken and self._calls.refused is not None:
+                what, place = self._calls.refused
+                raise SideEffect(f"{what} in a branch of tg.cond\n  at {place}\n  Branches compute: do this outside.")
 
     def module_called(self, module: Any, path: str) -> None:
         self.recorder.whereabouts.enter_module(path)

@@ -8,7 +8,8 @@ from typing import Any
 
 from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.tape import Tape
-from ..autograd.tensor import Tensor, make
+from ..autograd.tensor import EAGER, Tensor, make
+from ..autograd.watch import set_server
 from ..compiler.errors import CaptureError
 from ..ops.core import interpreting
 from .deferred import Deferred
@@ -21,8 +22,10 @@ ATTEMPTS = 2  # recordings of one kind of call: the first call may do what later
 class Rerun:
     """The re-recorded side of one compiled function."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, compile: Callable[[Callable[[], Any]], Callable[[], Any]]) -> None:
         self.segments = Segments(name)
+        self._compile = compile
+        self._wholes: dict[Any, Callable[[], Any]] = {}  # optimizer -> its step, compiled
         self.reasons: list[str] = []
         self._attempts: dict[Any, int] = {}
 
@@ -40,15 +43,30 @@ class Rerun:
     def call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call `function`; whatever comes out of it, or has been written when it raises, holds its numbers."""
         deferred = Deferred(self.segments)
+        server = set_server(lambda whole: self._run_whole(deferred, whole))
         collects = gc.isenabled()
         gc.disable()  # which results are still alive must not depend on when garbage is collected
         try:
             with interpreting(Tape(deferred, make)):
                 return function(*args, **kwargs)
         finally:
+            set_server(server)
             deferred.settle()
             if collects:
                 gc.enable()
+
+    def _run_whole(self, deferred: Deferred, whole: Any) -> Any:
+        """A piece of library work (an optimizer's step) as a compiled function of its own."""
+        deferred.settle()
+        owner = whole.__self__
+        if owner not in self._wholes:
+            self._wholes[owner] = self._compile(whole)
+        before = set_server(None)
+        try:
+            with interpreting(EAGER):
+                return self._wholes[owner]()
+        finally:
+            set_server(before)
 
 
 def _kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -40,6 +40,14 @@ def rebuilt(tree: Any, leaf: Callable[[Any], Any]) -> Any:
     return leaf(tree)
 
 
+def containers(tree: Any) -> Iterator[Any]:
+    """The tuples, lists and dicts of the tree, outer ones first."""
+    if isinstance(tree, (tuple, list, dict)):
+        yield tree
+        for item in tree.values() if isinstance(tree, dict) else tree:
+            yield from containers(item)
+
+
 def at(tree: Any, path: Path) -> Any:
     """The leaf at `path`."""
     for key in path:

@@ -103,6 +103,21 @@ class Surroundings:
                 return False
         return not counted_too or all(fact.holds() for fact in self._counted)
 
+    def places_of(self, value: Any) -> int:
+        """In how many places this object was found."""
+        return sum(fact.value is value for fact in self.facts)
+
+    def only_named_in(self, name: str, code: types.CodeType) -> bool:
+        """True if no other code that was found mentions the variable or attribute."""
+        return self._reach.codes_naming(name) <= {code}
+
+    def only_a_list(self, fact: Fact) -> None:
+        """Of the list that is in this place, from now on only that it is one counts, not what is in it."""
+        kind = functools.partial(_type_of, fact.get)
+        self.facts = [other for other in self.facts if other is not fact]
+        self.facts.append(Fact(fact.name, fact.code, kind, list, _state(list)))
+        self._sort()
+
     def reaches(self, value: Any) -> bool:
         """True for an object that was there before the call."""
         return id(value) in self._reach.objects
@@ -175,6 +190,10 @@ def has_items(value: Any, items: tuple[Any, ...]) -> bool:
     if isinstance(value, dict):
         return 2 * len(value) == len(items) and all(map(is_, (*value, *value.values()), items))
     return isinstance(value, (list, tuple)) and len(value) == len(items) and all(map(is_, value, items))
+
+
+def _type_of(get: Callable[[], Any]) -> type:
+    return type(get())
 
 
 def _fact(name: str, code: types.CodeType | None, get: Callable[[], Any]) -> Fact:

@@ -7,7 +7,7 @@ in-place write gives it another one, through whatever view the write came. What 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,6 +65,7 @@ class Recorder(Evaluator):
         self._cut: dict[int, Array] = {}
         self._names: set[str] = set()
         self.refused: CaptureError | None = None  # the first refusal
+        self.mark_item: Callable[[Array], Any] | None = None  # a number that is known again, or None
         self.failed = ""  # where an operation failed for the numbers that it met
 
     # ------------------------------------------------------------------------------------------------ the interpreter
@@ -121,9 +122,13 @@ class Recorder(Evaluator):
             f"{purpose} needs a tensor's numbers while the function is being recorded\n"
             f"  at {self.whereabouts.now()}\n"
             "  A compiled step cannot stop for Python to look at a value: return the tensor and look at it outside, or "
-            "use tg.where for a choice. Without tg.compile the function runs as it is."
+            "use tg.where or tg.cond for a choice. Without tg.compile the function runs as it is."
         )
         return array.ndarray
+
+    def item(self, array: Array) -> bool | int | float:
+        number = None if self.mark_item is None else self.mark_item(array)
+        return self.read(array, "item()").item() if number is None else number
 
     def promote_as_number(self, array: Array) -> None:
         """From now on `array` (0-d) promotes like a Python float; it stays data of the recording."""

@@ -89,6 +89,11 @@ class Evaluator:
         """The numbers themselves, for code outside the graph (`item`, `print`, ``if``); recorders refuse."""
         return array.ndarray
 
+    def item(self, array: Array) -> bool | int | float:
+        """The one number of `array` for the program; recorders refuse unless it is only passed on."""
+        number: bool | int | float = array.ndarray.item()
+        return number
+
     def peek(self, array: Array) -> np.ndarray:
         """The numbers themselves, for a decision that the library takes in eager mode and in a recording alike."""
         return array.ndarray
@@ -112,6 +117,8 @@ class ValueInterpreter(Interpreter, Protocol):
     def write(self, target: Any, value: Any) -> None: ...
 
     def read(self, array: Any, purpose: str) -> np.ndarray: ...
+
+    def item(self, array: Any) -> bool | int | float: ...
 
     def peek(self, array: Any) -> np.ndarray: ...
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..autograd.tensor import Tensor, make, unrecorded
-from ..autograd.watch import WatchedDict, as_number, changes, declare_number, declare_read, watcher
+from ..autograd.watch import WatchedDict, as_number, changes, declare_number, declare_read, run_whole, watcher
 from ..ops.array import eager
 from ..ops.core import current
 from ..ops.memory import aligned_empty
@@ -39,10 +39,10 @@ class Options:
     def number(self, key: str, item: int | None = None) -> Any:
         """The option as a number that may change between calls (with `item`: one of a tuple, as in betas)."""
         if (key, item) not in self._numbers:
-            value = self._group[key] if item is None else self._group[key][item]
+            value = _option(self._group, key, item)
             name = key if item is None else f"{key}_{item}"
             get = functools.partial(_number_of, self._group, key, item)
-            kind = declare_read(f"{name} as a tensor", functools.partial(_tensor_of, self._group, key))
+            kind = declare_read(f"{name} as a tensor", functools.partial(_tensor_of, self._group, key, item))
             self._numbers[key, item] = value if kind is not None else declare_number(name, get)
         return self._numbers[key, item]
 
@@ -59,12 +59,16 @@ def _entry(optimizer: Optimizer, p: Tensor) -> Any:
     return optimizer.state.get(p)
 
 
+def _option(group: dict[str, Any], key: str, item: int | None) -> Any:
+    return group[key] if item is None else group[key][item]
+
+
 def _number_of(group: dict[str, Any], key: str, item: int | None) -> float:
-    return float(group[key] if item is None else group[key][item])
+    return float(_option(group, key, item))
 
 
-def _tensor_of(group: dict[str, Any], key: str) -> Tensor | None:
-    value = group[key]
+def _tensor_of(group: dict[str, Any], key: str, item: int | None) -> Tensor | None:
+    value = _option(group, key, item)
     return value if isinstance(value, Tensor) else None
 
 
@@ -92,6 +96,38 @@ class Optimizer:
             raise ValueError("optimizer got an empty parameter list; pass model.parameters() of a model that has some")
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
+
+    # What schedulers ask for: whether step() was called since the first of them was made, and whether it still is the
+    # one of that time. A replayed step does not come by here, so one that was recorded counts as called.
+    _opt_called = False
+    _recorded = False
+    _watched_step: Any = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """A subclass may define its own step(), which is noted, too."""
+        super().__init_subclass__(**kwargs)
+        if "step" in cls.__dict__:
+            cls.step = _noting(cls.__dict__["step"])  # type: ignore[method-assign]
+
+    def watch_steps(self) -> None:
+        """From now on `has_stepped` and `step_is_replaced` tell what happened; only the first call begins."""
+        if self._watched_step is None:
+            self._note_step(called=False)
+            object.__setattr__(self, "_watched_step", (self.__dict__.get("step"),))
+
+    def has_stepped(self) -> bool:
+        """Whether step() was called since `watch_steps`."""
+        return self._opt_called or self._recorded
+
+    def step_is_replaced(self) -> bool:
+        """Whether step was set on this object since `watch_steps`."""
+        return self._watched_step is not None and self.__dict__.get("step") is not self._watched_step[0]
+
+    def _note_step(self, called: bool = True) -> None:
+        # Past __setattr__: no compiled function depends on it.
+        object.__setattr__(self, "_opt_called", called)
+        if called and watcher() is not None:
+            object.__setattr__(self, "_recorded", True)
 
     def __setattr__(self, name: str, value: Any) -> None:
         changes.count += 1  # a new `state` or other `param_groups` concern compiled steps
@@ -124,15 +160,19 @@ class Optimizer:
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update all parameters that have a gradient; `closure` recomputes the loss first and is returned."""
+        self._note_step()
         loss = None
         if closure is not None:
             with enable_grad():
                 loss = closure()
+        run_whole(self._update_all)
+        return loss
+
+    def _update_all(self) -> None:
         declare_read("number of param_groups", lambda: len(self.param_groups))
         with no_grad():
             for index, group in enumerate(self.param_groups):
                 self._step_group(group, index)
-        return loss
 
     def _step_group(self, group: WatchedDict, index: int) -> None:
         declare_read(f"param_groups[{index}]['params']", lambda: tuple(map(id, group["params"])))
@@ -192,6 +232,15 @@ class Optimizer:
             lines.append(f"Parameter Group {i}")
             lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
         return "\n".join([*lines, ")"])
+
+
+def _noting(step: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(step)
+    def noted(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        self._note_step()
+        return step(self, *args, **kwargs)
+
+    return noted
 
 
 def _copied(value: Any) -> Any:

@@ -23,6 +23,7 @@ from expected import (
     printing,
     promotion,
     random_numbers,
+    schedules,
     tensor_ops,
     training,
     wider_ops,
@@ -51,6 +52,7 @@ def main():
     store_arrays("losses", run_all(torch, losses.EXPRESSIONS, losses.ARRAYS))
     store_arrays("layers", layers.make(torch))
     store_arrays("optimizers", optimizers.make(torch))
+    store_arrays("schedules", schedules.make(torch))
     store_arrays("training", training.make(torch))
     store_arrays("random_numbers", random_numbers.make(torch))
     store_text("loading", loading.make(torch))
