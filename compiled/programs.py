@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 
-from ..compiler.errors import CompilerError
 from ..compiler.graph import Graph
 from ..compiler.pipeline import Program, SizedProgram, compile_graph
 from ..compiler.sizes.standins import NotSized
@@ -25,6 +24,7 @@ class Programs:
         self.sized: list[SizedProgram] = []
         self.built = 0  # how many programs there are
         self.more_sizes = 0  # sizes that are served by a program which was there before
+        self.notes: list[str] = []  # why recordings for two sizes did not come together
         self._kept: list[Graph] = []
         self._backward: Programs | None = None
         self._lock = threading.Lock()
@@ -61,13 +61,18 @@ class Programs:
             try:
                 sized = SizedProgram(other, graph)
                 program = sized.fit(graph)
-            except (NotSized, CompilerError):
+            except NotSized as reason:
+                self._note(str(reason))
                 continue
             self._served.add((len(self.sized), _sizes(program)))
             self.sized.append(sized)
             self.built += 1
             return program
         return None
+
+    def _note(self, reason: str) -> None:
+        if reason not in self.notes:
+            self.notes = [*self.notes, reason][-MOST_KEPT:]
 
     def _alone(self, graph: Graph) -> Program:
         self._kept = [graph, *self._kept][:MOST_KEPT]

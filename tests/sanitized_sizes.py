@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 from sample_steps import classifier_step, moons_step, step_inputs
 
 from tracegrad.compiler.graph import Builder, Graph, Result

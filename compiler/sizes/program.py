@@ -95,10 +95,13 @@ class Sizing:
     def __init__(self, one: Graph, other: Graph) -> None:
         """NotSized if the recordings do not differ by sizes alone."""
         self.pattern = Pattern(one, other)
-        recorded = verify(self.pattern.graph(self.pattern.standins))
+        recorded = self.pattern.graph(self.pattern.standins)
         self.recorded = SizedGraph(recorded.name, recorded.inputs, recorded.results, self.pattern.standins)
         sets = [standins.first(len(self.pattern.sizes)) for standins in SETS]
-        self.way, again = (_planned(self.pattern.graph(standins), standins) for standins in sets)
+        try:
+            self.way, again = (_planned(self.pattern.graph(standins), standins) for standins in sets)
+        except Exception as problem:  # whatever a stage says of extents that no memory can hold
+            raise NotSized(f"a stage cannot work without the sizes: {problem}") from problem
         same = self.way.source == again.source and self.way.lifetimes == again.lifetimes
         if not same or set(self.way.claims) != set(again.claims):
             raise NotSized("the schedule depends on numbers of which the sizes are made")
@@ -144,7 +147,7 @@ def _simplest(graph: Graph) -> Graph:
 
 def _planned(graph: Graph, standins: StandIns) -> Way:
     with noted() as claims:
-        simplified = simplify(graph)
+        simplified = simplify(verify(graph))
         schedule = make_schedule(simplified, standins)
         source = render(schedule)
     _refuse_arrays(schedule)
