@@ -9,7 +9,7 @@ graph step(x: f32[32,8], w: f32[8,4]):
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
 from .literals import constant_text, name_text, value_text
@@ -21,11 +21,11 @@ LONGEST_HEADER = 110
 COMMENT_COLUMN = 80
 
 
-def graph_text(name: str, nodes: Sequence[Node], results: Sequence[Result]) -> str:
-    """The whole graph, each node with the place it comes from."""
+def graph_text(name: str, nodes: Sequence[Node], results: Sequence[Result], shown: Callable[[str], str] = str) -> str:
+    """The whole graph, each node with the place it comes from. `shown` is how a statement or header is to be read."""
     names = node_names(nodes)
-    statements = [(node_text(n, names), str(n.origin)) for n in nodes if _is_statement(n)]
-    return "\n".join([header_text(name, nodes), *aligned(statements), *_result_lines(results, names)])
+    statements = [(shown(node_text(n, names)), str(n.origin)) for n in nodes if _is_statement(n)]
+    return "\n".join([shown(header_text(name, nodes)), *aligned(statements), *_result_lines(results, names)])
 
 
 def structure_text(name: str, nodes: Sequence[Node], results: Sequence[Result]) -> str:

@@ -19,6 +19,7 @@ from ...runtime.program import SlotTable, allocate
 from ..codegen.render import render
 from ..graph import Graph
 from ..passes.simplify import simplify
+from ..printing import graph_text
 from ..schedule.memory import Lifetime, offsets
 from ..schedule.plan import make_schedule
 from ..schedule.prepare import without_empty_folds
@@ -73,7 +74,7 @@ class SizedGraph(Graph):
     standins: StandIns
 
     def __str__(self) -> str:
-        return self.standins.named(super().__str__())
+        return graph_text(self.name, self.nodes(), self.results, self.standins.named)
 
     __repr__ = __str__
 

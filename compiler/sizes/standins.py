@@ -105,5 +105,5 @@ class StandIns:
         return tuple(NAMES[place] for place in sorted(used))
 
 
-#: Two sets of primes that leave different remainders.
-SETS = (StandIns((2**96 + 61, 2**440 + 187)), StandIns((2**97 + 4995, 2**441 + 9837)))
+#: Two sets of primes. Their remainders differ for each small divisor but 2.
+SETS = (StandIns((2**96 + 61, 2**440 + 187)), StandIns((2**97 + 407, 2**441 + 257)))
