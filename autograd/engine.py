@@ -57,9 +57,10 @@ class Sweep:
         for hook in node.pre_hooks:
             replaced = hook(tuple(cotangents))
             cotangents = list(_as_tuple(replaced)) if replaced is not None else cotangents
-        for i, g in enumerate(cotangents):
-            if Edge(node, i) in self.captures and g is not None:
-                self.captures[Edge(node, i)] = g
+        if self.captures:
+            for i, g in enumerate(cotangents):
+                if Edge(node, i) in self.captures and g is not None:
+                    self.captures[Edge(node, i)] = g
         if isinstance(node, AccumulateGrad):
             self._reach_leaf(node, cotangents[0])
             return
@@ -69,10 +70,14 @@ class Sweep:
 
     def _propagate(self, node: Node, cotangents: list[Any], wanted: list[bool]) -> None:
         listening = watcher()
+        # While recording, what the node's rules add is marked as the derivative of the user's line.
         if listening is not None and node.origin is None:
             listening.graph_from_outside()
-        with _origin_of(node):
+        if listening is None:
             gradients = node.backward(cotangents, wanted)
+        else:
+            with listening.deriving(node.origin):
+                gradients = node.backward(cotangents, wanted)
         for hook in node.post_hooks:
             replaced = hook(tuple(gradients), tuple(cotangents))
             gradients = list(_as_tuple(replaced)) if replaced is not None else gradients
@@ -80,9 +85,10 @@ class Sweep:
             node.release()
         if node.user_defined or node.post_hooks:
             self.owned_elsewhere.update(id(g.buffer) for g in gradients if g is not None)
-        with _origin_of(node):  # sums of contributions belong to the line whose contribution completes them
-            for edge, g, want in zip(node.edges, gradients, wanted, strict=True):
-                if want and g is not None:
+        arriving = [(edge, g) for edge, g, want in zip(node.edges, gradients, wanted, strict=True) if want]
+        with nullcontext() if listening is None else listening.deriving(node.origin):
+            for edge, g in arriving:  # sums belong to the line whose contribution completes them
+                if g is not None:
                     self._deliver(edge, g)
 
     def _deliver(self, edge: Edge, g: Any) -> None:
@@ -117,12 +123,6 @@ class Sweep:
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
-
-
-def _origin_of(node: Node) -> Any:
-    """While recording, what the node's rules add is marked as the derivative of the user's line."""
-    listening = watcher()
-    return listening.deriving(node.origin) if listening is not None else nullcontext()
 
 
 def _reachable(roots: Sequence[Node]) -> set[Node]:

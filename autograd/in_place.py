@@ -18,6 +18,7 @@ from ..ops.types import Type, bool_, broadcast_shapes
 from ..ops.views import write_through
 from .grad_mode import is_grad_enabled, no_grad
 from .nodes import PrimitiveNode
+from .watch import declare_unseen_write
 
 
 def assign(target: Any, value: Any) -> Any:
@@ -35,6 +36,8 @@ def assign(target: Any, value: Any) -> Any:
         value = broadcast(value, of.shape)
     base = target.base
     whole = write_through(base, target.steps_from_base(), value) if tracked and base is not None else None
+    if not tracked:
+        declare_unseen_write(target)
     with no_grad():
         eager().write(target, value)
     if whole is not None:

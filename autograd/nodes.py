@@ -6,6 +6,7 @@ name, and nothing else; the engine (`engine.py`) walks the nodes backwards.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -57,7 +58,7 @@ class Node:
     def rename(self, title: str) -> None:
         """Call the node `title`; ``type(node).__name__`` says it as well, as in PyTorch."""
         self.title = title
-        self.__class__ = _class_called(type(self), title)
+        self.__class__ = _classes.get((type(self), title)) or _class_called(type(self), title)
 
     def name(self) -> str:
         """PyTorch's name of the operation, e.g. ``MulBackward0``."""
@@ -150,15 +151,21 @@ class PrimitiveNode(Node):
     def __init__(
         self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, on: tuple[int, ...]
     ) -> None:
-        edges = tuple(operands[i].gradient_edge() if i in on else NO_EDGE for i in range(len(operands)))
-        super().__init__(primitive.backward_name, edges)
+        edges = [NO_EDGE] * len(operands)
+        self.types: list[Type | None] = [None] * len(operands)
+        for i in on:
+            edges[i] = operands[i].gradient_edge()
+            self.types[i] = operands[i].type_
+        super().__init__(primitive.backward_name, tuple(edges))
         self.rename(primitive.backward_name)
         self.primitive = primitive
         self.params = params
-        self.types: list[Type | None] = [o.type_ if i in on else None for i, o in enumerate(operands)]
-        self.known = _known(primitive, operands, out, names_needed(primitive, on))
+        self.known = _known(operands, out, needs_of(primitive, on))
         # A constant operand counts as saved, too: PyTorch frees it like a tensor.
-        self.saves = any(isinstance(value, (Saved, np.generic)) for value in self.known.values())
+        self.saves = False
+        for value in self.known.values():
+            if isinstance(value, (Saved, np.generic)):
+                self.saves = True
         self.released = False
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
@@ -182,23 +189,38 @@ class PrimitiveNode(Node):
             self.known = {}
 
 
-def _known(primitive: Primitive, operands: Sequence[Any], out: Any, needed: frozenset[str]) -> Mapping[str, Any]:
+OUT, OUT_TYPE, OPERAND, OPERAND_TYPE, OPERAND_TYPES = range(5)
+
+
+@functools.cache
+def needs_of(primitive: Primitive, on: tuple[int, ...]) -> tuple[tuple[str, int, int], ...]:
+    """What the derivative rules of the operands `on` name: name, kind, position of the operand."""
+    names = names_needed(primitive, on)
+    needs = [("out", OUT, 0)] if "out" in names else []
+    needs += [("out_type", OUT_TYPE, 0)] if "out_type" in names else []
+    if primitive.variadic:
+        types = f"{primitive.inputs[0][1:]}_types"
+        return (*needs, (types, OPERAND_TYPES, 0)) if types in names else tuple(needs)
+    for i, name in enumerate(primitive.inputs):
+        needs += [(name, OPERAND, i)] if name in names else []
+        needs += [(f"{name}_type", OPERAND_TYPE, i)] if f"{name}_type" in names else []
+    return tuple(needs)
+
+
+def _known(operands: Sequence[Any], out: Any, needs: Sequence[tuple[str, int, int]]) -> Mapping[str, Any]:
     """What the rules need: values are saved with their versions, types are just types."""
     known: dict[str, Any] = {}
-    if "out" in needed:
-        known["out"] = Saved(out, is_output=True)
-    if "out_type" in needed:
-        known["out_type"] = out.type_
-    if primitive.variadic:
-        name = primitive.inputs[0][1:]
-        if f"{name}_types" in needed:
-            known[f"{name}_types"] = tuple(o.type_ for o in operands)
-        return known
-    for name, operand in zip(primitive.inputs, operands, strict=True):
-        if name in needed:
-            known[name] = Saved(operand, is_output=False) if hasattr(operand, "buffer") else operand
-        if f"{name}_type" in needed:
-            known[f"{name}_type"] = operand.type_ if hasattr(operand, "buffer") else Type(dtype_of(operand), ())
+    for name, kind, i in needs:
+        if kind == OUT:
+            known[name] = Saved(out, is_output=True)
+        elif kind == OUT_TYPE:
+            known[name] = out.type_
+        elif kind == OPERAND_TYPES:
+            known[name] = tuple(o.type_ for o in operands)
+        elif isinstance(operands[i], np.generic):
+            known[name] = operands[i] if kind == OPERAND else Type(dtype_of(operands[i]), ())
+        else:
+            known[name] = Saved(operands[i], is_output=False) if kind == OPERAND else operands[i].type_
     return known
 
 

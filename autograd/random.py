@@ -8,6 +8,7 @@ checked when they are drawn from eagerly or recorded, not when compiled code dra
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -18,6 +19,7 @@ from ..ops.core import current
 from ..ops.elementary import log, log1p
 from ..ops.identity import copy
 from ..ops.movement import broadcast, concatenate, reshape, slice, transpose
+from ..ops.numbers import computed
 from ..ops.pointwise import cast
 from ..ops.random import (
     BLOCK,
@@ -123,8 +125,8 @@ def uniform(
     if _are_numbers(low, high):
         if low > high:
             raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}")
-        low, high = float(dtype.numpy.type(low)), float(dtype.numpy.type(high))
-        width: Any = float(dtype.numpy.type(high) - dtype.numpy.type(low))
+        width: Any = computed(functools.partial(_difference, dtype), high, low)
+        low = computed(functools.partial(_rounded, dtype), low)
     else:
         width = high - low
     return _cast(_fused(_uniforms(generator, shape, dtype, strides), width, low), dtype)
@@ -133,6 +135,15 @@ def uniform(
 def _fused(x: Any, scale: Any, shift: Any) -> Any:
     """``x * scale + shift`` in float64: PyTorch rounds once there, and for float32 numbers so does this."""
     return _cast(x, float64) * scale + shift
+
+
+def _rounded(dtype: DType, number: float) -> float:
+    return float(dtype.numpy.type(number))
+
+
+def _difference(dtype: DType, high: float, low: float) -> float:
+    """In `dtype`, as PyTorch subtracts them."""
+    return float(dtype.numpy.type(high) - dtype.numpy.type(low))
 
 
 def _are_numbers(*values: Any) -> bool:
@@ -164,7 +175,7 @@ def normal(
     if _are_numbers(std) and not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     if _are_numbers(mean, std):
-        mean, std = float(dtype.numpy.type(mean)), float(dtype.numpy.type(std))
+        mean, std = (computed(functools.partial(_rounded, dtype), number) for number in (mean, std))
     return _cast(_fused(_standard_normals(shape, dtype, generator, strides), std, mean), dtype)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.array import Array, Evaluator
+from ..ops.array import Evaluator
 from ..ops.core import Number, Params, Primitive
 from ..ops.types import DType, Type
 from .grad_mode import is_grad_enabled
@@ -24,7 +24,7 @@ class Tape:
 
     def apply(self, primitive: Primitive, operands: Sequence[Any], params: Params) -> Any:
         out = self.below.evaluate(primitive, operands, params, self.make)
-        requiring = tuple(i for i, o in enumerate(operands) if isinstance(o, Array) and o.requires_grad)  # type: ignore[attr-defined]
+        requiring = [i for i, o in enumerate(operands) if not isinstance(o, np.generic) and o.requires_grad]
         if requiring:
             self._record(primitive, operands, params, out, requiring)
         if primitive.is_view and out.buffer is operands[0].buffer:
@@ -32,12 +32,12 @@ class Tape:
         return out
 
     def _record(
-        self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, on: tuple[int, ...]
+        self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, requiring: list[int]
     ) -> None:
         if not is_grad_enabled():
             self.below.cut(out)
             return
-        on = tuple(i for i in on if primitive.derivative(i) is not None)
+        on = tuple([i for i in requiring if primitive.derivative(i) is not None])
         if on and out.type_.dtype.is_floating_point:
             node = PrimitiveNode(primitive, operands, params, out, on)
             listening = watcher()

@@ -55,6 +55,9 @@ class Watcher(Protocol):
     def flag_written(self, tensor: Any) -> None:
         """``tensor.requires_grad`` is about to change."""
 
+    def written_unseen(self, tensor: Any) -> None:
+        """`tensor`'s memory gets other numbers, and the tape does not take part: under no_grad, through detach()."""
+
     def graph_from_outside(self) -> None:
         """A backward pass has come to an operation that was not done while recording."""
 
@@ -164,6 +167,12 @@ def declare_flag(tensor: Any) -> None:
     """Say that ``tensor.requires_grad`` is about to change."""
     if _local.watcher is not None:
         _local.watcher.flag_written(tensor)
+
+
+def declare_unseen_write(tensor: Any) -> None:
+    """Say that `tensor`'s memory gets numbers that the tape does not hear of."""
+    if _local.watcher is not None:
+        _local.watcher.written_unseen(tensor)
 
 
 def declare_set(describe: str, get: Callable[[], Any], value: Any) -> bool:

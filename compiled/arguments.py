@@ -13,6 +13,7 @@ from ..ops.exposure import owner_of
 from ..runtime.program import address_of
 from .binding import Binding
 from .memory import hooks_on, memory_of
+from .numbers import KINDS
 from .recording import Recording
 from .structure import Path, at, leaves, skeleton
 
@@ -46,6 +47,18 @@ class TensorArgument:
         )
 
 
+class NumberArgument:
+    """A number that may be any other of its type: the recording's formulas look at it (`number_inputs.py`)."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: type) -> None:
+        self.kind = kind
+
+    def fits(self, value: Any) -> bool:
+        return type(value) is self.kind
+
+
 class Arguments:
     """All arguments of one specialisation."""
 
@@ -53,13 +66,17 @@ class Arguments:
         self._binding = binding
         self._skeleton = skeleton((args, kwargs))
         captures = recording.surroundings.captures
+        numbers = _opened_arguments(recording)
         slots = {path: binding.slot_of.get(root.node.label) for path, root in recording.arguments}
         self._specs: list[tuple[Path, Any]] = [
-            (path, TensorArgument(leaf, slots.get(path), captures(leaf)) if isinstance(leaf, Tensor) else leaf)
+            (path, TensorArgument(leaf, slots.get(path), captures(leaf)))
+            if isinstance(leaf, Tensor)
+            else (path, numbers.get(path, leaf))
             for path, leaf in leaves((args, kwargs))
         ]
-        # The common call: tensors only, by position. It needs no walk over trees.
-        simple = not kwargs and all(isinstance(spec, TensorArgument) and len(path) == 2 for path, spec in self._specs)
+        # The common call: tensors and numbers, by position. It needs no walk over trees.
+        kinds = (TensorArgument, NumberArgument)
+        simple = not kwargs and all(isinstance(spec, kinds) and len(path) == 2 for path, spec in self._specs)
         self.simple = [spec for _, spec in self._specs] if simple else None
         self.captured = _captured_memories(recording)
         self._aliases = self._alias_pattern(args, kwargs)
@@ -68,8 +85,11 @@ class Arguments:
             self.captured or any(root.region.written or root.requires_grad for _, root in recording.arguments)
         )
 
-    def fit(self, args: Args, kwargs: Kwargs) -> bool:
-        """True if these are arguments of the recorded kind: types, shapes, flags, and plain values that are equal."""
+    def fit(self, args: Args, kwargs: Kwargs, *, but_for_numbers: bool = False) -> bool:
+        """True if these are arguments of the recorded kind: types, shapes, flags, and plain values that are equal.
+
+        With `but_for_numbers`, numbers need only be of the same type.
+        """
         if self.simple is not None:
             if kwargs or len(args) != len(self.simple):
                 return False
@@ -78,7 +98,7 @@ class Arguments:
                     return False
         elif skeleton((args, kwargs)) != self._skeleton:
             return False
-        elif not all(_fits(spec, at((args, kwargs), path)) for path, spec in self._specs):
+        elif not all(_fits(spec, at((args, kwargs), path), but_for_numbers) for path, spec in self._specs):
             return False
         return self.alias_free or bool(self._alias_pattern(args, kwargs) == self._aliases)
 
@@ -98,7 +118,8 @@ class Arguments:
 
     def _tensors(self, args: Args, kwargs: Kwargs) -> Iterator[tuple[Tensor, TensorArgument]]:
         if self.simple is not None:
-            return zip(args, self.simple, strict=True)
+            pairs = zip(args, self.simple, strict=True)
+            return ((tensor, spec) for tensor, spec in pairs if isinstance(spec, TensorArgument))
         tree = (args, kwargs)
         return ((at(tree, path), spec) for path, spec in self._specs if isinstance(spec, TensorArgument))
 
@@ -124,6 +145,15 @@ def _offset(tensor: Tensor, tensors: list[Tensor]) -> Any:
     return tensor.steps if inside else None
 
 
+def _opened_arguments(recording: Recording) -> dict[Path, NumberArgument]:
+    return {
+        spot.path: NumberArgument(source.kind)
+        for source in recording.openings.sources
+        for spot in source.spots
+        if spot.get is None
+    }
+
+
 def _captured_memories(recording: Recording) -> set[int]:
     """Captured memory that arguments must not share unnoticed: all of it if anything is written, else none."""
     roots = recording.recorder.roots
@@ -136,10 +166,10 @@ def _captured_memories(recording: Recording) -> set[int]:
 _COMPARED = (bool, int, float, complex, str, bytes, np.generic, slice, range, MethodType)
 
 
-def _fits(spec: Any, value: Any) -> bool:
-    if isinstance(spec, TensorArgument):
+def _fits(spec: Any, value: Any, but_for_numbers: bool = False) -> bool:
+    if isinstance(spec, (TensorArgument, NumberArgument)):
         return spec.fits(value)
-    if value is spec:
+    if value is spec or (but_for_numbers and type(value) is type(spec) and type(value) in KINDS):
         return True
     if type(value) is not type(spec) or not isinstance(value, _COMPARED):
         return False

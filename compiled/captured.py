@@ -43,7 +43,7 @@ class CapturedInputs:
 
     def __init__(self, recording: Recording, binding: Binding) -> None:
         self._binding = binding
-        numbers = {id(n.root) for n in recording.numbers}
+        numbers = {id(n.root) for n in recording.numbers} | {id(s.root) for s in recording.scalars}
         arguments = {id(root) for _, root in recording.arguments}
         gradients = {id(s.before): s for s in recording.grads.values() if s.before is not None}
         paths = {id(root.array): path for path, root in recording.arguments}

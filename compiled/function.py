@@ -17,6 +17,7 @@ from ..compiler.schedule.schedule import Schedule
 from ..ops.core import current
 from ..runtime.errors import RuntimeFault, ToolchainMissing
 from .binding import CheckFailed
+from .openings import Learned
 from .programs import Programs
 from .recording import Recording
 from .refusals import DONE, refusal
@@ -49,6 +50,7 @@ class CompiledFunction:
         self._lock = threading.Lock()
         self._usual: Callable[[tuple[Any, ...]], Any] | None = None  # of the first specialisation
         self._eager_only = False
+        self._learned = Learned()  # which numbers are data
         self._once = 0  # calls in a row that did something which later calls were thought not to do,
         self._transient = ""  # and what the last of them did
 
@@ -112,11 +114,13 @@ class CompiledFunction:
             self._usual = usual_call(specialisation)
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        recording = Recording(self.__name__, self.fullgraph)
+        wanted = self._learned.wanted([s.recording for s in self.specialisations], (args, kwargs))
+        recording = Recording(self.__name__, self.fullgraph, wanted=wanted)
         self.way = "eager"
         try:
             self._check_limits()
             result = recording.run(self.function, args, kwargs)
+            self._learned.note(recording)
             self._once = self._once + 1 if recording.transient else 0
             self._transient = recording.transient
             if not recording.transient:
@@ -156,7 +160,8 @@ class CompiledFunction:
         except (RuntimeFault, OSError) as error:
             raise type(error)(f"{error}\n  {DONE}") from error
         with self._lock:
-            self.specialisations = [specialisation, *self.specialisations]
+            others = [s for s in self.specialisations if not specialisation.includes(s, (args, kwargs))]
+            self.specialisations = [specialisation, *others]
             self._usual = None
 
     # -------------------------------------------------------------------------------------------------- looking inside

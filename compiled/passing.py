@@ -223,5 +223,3 @@ def _shift_columns(tree: ast.AST, indent: int) -> None:
         if isinstance(node, (ast.expr, ast.stmt)):
             node.col_offset += indent
             node.end_col_offset = (node.end_col_offset or 0) + indent
-
-

@@ -13,7 +13,7 @@ import sys
 import types
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ class Reach:
         self.names: set[str] = set()
         self.objects: dict[int, Any] = {}  # everything met, kept alive so that the ids stay taken
         self._codes: dict[types.CodeType, None] = {}
+        self.summing: dict[int, dict[str, Any]] = {}  # the globals of functions that name `sum`
         self.places: list[Place] = []
         known = -1
         while known != len(self.names):  # new code names more attributes, behind which there may be more code
@@ -45,6 +46,11 @@ class Reach:
             self._walk(functions)
             self.by_function = frozenset(self.objects)  # found without the arguments
             self._walk(arguments)
+
+    @property
+    def codes(self) -> Iterable[types.CodeType]:
+        """All code that was found."""
+        return self._codes
 
     def knows(self, code: types.CodeType) -> bool:
         """True for code that was found."""
@@ -128,7 +134,9 @@ class Reach:
             if each not in self._codes:
                 self._codes[each] = None
                 self.names.update(each.co_names, (c for c in each.co_consts if isinstance(c, str)))
-        names = set(_global_names(code))
+        names = set(global_names(code))
+        if "sum" in names:
+            self.summing[id(space)] = space
         if "globals" in names:
             names.update(c for each in _nested(code) for c in each.co_consts if isinstance(c, str) and c in space)
         for name in sorted(names):
@@ -172,6 +180,35 @@ def is_counted(get: Get, value: Any) -> bool:
         return False
     module = "_modules" in getattr(get.args[0], "__dict__", ())
     return module and (isinstance(value, WatchedDict) or not isinstance(value, (*CONTAINERS, np.ndarray, bytearray)))
+
+
+def storage_of(get: Get) -> tuple[str, Any, Any] | None:
+    """What ``get()`` looks at, as a kind ("entry" of a dict, "cell", "class", "slot"), its owner and a name.
+
+    None for what nothing else can be stored in: defaults of arguments, computed attributes, context variables.
+    """
+    if not isinstance(get, functools.partial):
+        return None
+    if get.func is _cell_contents:
+        return "cell", get.args[0], None
+    owner = getattr(get.func, "__self__", None)
+    if type(owner) is dict:
+        return ("entry", owner, get.args[0]) if get.args[0] in owner else None
+    return _storage_of_attribute(*get.args) if get.func is _attribute else None
+
+
+def _storage_of_attribute(value: Any, name: str) -> tuple[str, Any, Any] | None:
+    now = _attribute(value, name)
+    own = getattr(value, "__dict__", None)
+    if type(own) is dict and name in own:
+        return ("entry", own, name) if own[name] is now else None
+    for base in value.__mro__ if isinstance(value, type) else type(value).__mro__:
+        if name in vars(base):
+            found = vars(base)[name]
+            if isinstance(found, types.MemberDescriptorType):
+                return "slot", value, name
+            return ("class", base, name) if found is now and is_users(base) else None
+    return None
 
 
 def is_users(thing: Any) -> bool:
@@ -265,7 +302,7 @@ def _nested(code: types.CodeType) -> tuple[types.CodeType, ...]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _global_names(code: types.CodeType) -> tuple[str, ...]:
+def global_names(code: types.CodeType) -> tuple[str, ...]:
     """The names of globals that the code, or code nested in it, reads or writes."""
     kinds = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
     names = {i.argval for each in _nested(code) for i in dis.get_instructions(each) if i.opname in kinds}

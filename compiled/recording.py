@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import gc
-import inspect
 import sys
 import weakref
 from collections.abc import Callable, Iterable
@@ -19,8 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nodes import Node as TapeNode
-from ..autograd.nodes import PrimitiveNode, Saved
 from ..autograd.tape import Tape
 from ..autograd.tensor import Tensor, make
 from ..autograd.watch import SideEffect, set_watcher
@@ -31,31 +28,17 @@ from ..compiler.origins import Whereabouts
 from ..ops.core import interpreting
 from ..ops.pointwise import cast
 from ..ops.types import float64
+from .guards import Guard
+from .history import kept_by_tape
+from .names import argument_names, name_of_argument, visible_variables
+from .number_tape import NumberTape, Scalar
+from .numbers import Formulas, Number
+from .openings import Openings
+from .places import Spot
 from .refusals import DONE, CallWatch, ThreadModes, check_gradients, check_overlaps, check_roots, refusal
-from .sinks import Sinks
+from .sinks import Sinks, plain
 from .structure import Path, leaves
 from .surroundings import Surroundings
-
-
-@dataclass(frozen=True, eq=False)
-class Guard:
-    """The graph holds while ``get()`` gives `value` again."""
-
-    describe: str
-    get: Callable[[], Any]
-    value: Any
-    place: str
-
-    def holds(self) -> bool:
-        try:
-            now = self.get()
-        except (AttributeError, KeyError, IndexError, TypeError):  # what it looked at is gone
-            return False
-        return now is self.value or (type(now) is type(self.value) and _plain(now) and now == self.value)
-
-
-def _plain(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, str, bytes, tuple, type(None)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +73,14 @@ class Recording:
     grads: dict[int, GradSlot] = field(default_factory=dict)
     arguments: list[tuple[Path, Root]] = field(default_factory=list)
     result: Any = None
+    outcome: Any = None  # the same, with stand-ins for numbers that each call computes
     modes: ThreadModes = field(default_factory=ThreadModes)
+    wanted: list[Spot] = field(default_factory=list)  # numbers that shall be data
+    openings: Openings = field(init=False)
+    scalars: list[Scalar] = field(default_factory=list)
     transient: str = ""
     flag_changed: str = ""  # where requires_grad of a tensor from outside was set
+    written_unseen_at: str = ""  # where memory of a tensor with a history got numbers that the tape knows nothing of
     own: dict[int, weakref.ref[Tensor]] = field(default_factory=dict)  # tensors made during the call
     done: bool = False  # the call itself
     sinks: Sinks = field(init=False)
@@ -112,22 +100,26 @@ class Recording:
         self.surroundings = Surroundings(function, [*args, *kwargs.values()])
         self.surroundings.refuse_unwatchable([leaf for _, leaf in leaves((args, kwargs))])
         self._add_arguments(function, args, kwargs)
+        self.openings = Openings(Formulas(self), self.wanted)
         self.sinks = Sinks(function)
         self.recorder.mark_item = self._marked
-        before = set_watcher(self)
         try:
-            with self._calls, interpreting(Tape(self.recorder, make)):
-                self.result = function(*args, **kwargs)
+            with self.openings.applied(self.surroundings, (args, kwargs)) as given:
+                self._run(function, *given)
+                self.outcome = self.openings.kept(self.result)
+                del given
             self.done = True
         finally:
-            set_watcher(before)
             if not self.done:
                 self.sinks.make_plain()
+        self.result = self.openings.close(self.result, self.outcome)
         for slot in self.grads.values():
             slot.after = slot.tensor._grad
-        self.result, returned = self.sinks.settle(self.surroundings, self.result)
+        self.outcome, _ = self.sinks.settle(self.surroundings, self.outcome)
+        self.openings.forget([appends.get for appends in self.sinks.appends])
         self._check()
-        return returned
+        self.surroundings.open(self.openings.open_facts())
+        return plain(self.result)
 
     def _marked(self, tensor: Any) -> Any:
         """What ``item()`` gives: a number that is known again if the program only passes it on, else None."""
@@ -136,7 +128,23 @@ class Recording:
         frame: Any = sys._getframe()
         while frame.f_code is not Tensor.item.__code__:
             frame = frame.f_back
-        return self.sinks.mark(tensor, frame.f_back, Recording.run.__code__)
+        return self.sinks.mark(tensor, frame.f_back, Recording._run.__code__)
+
+    def _run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        naming = functools.partial(name_of_argument, argument_names(function, args))
+        names = [source.name(naming) for source in self.openings.sources]
+        tape = NumberTape(self.recorder, make, names) if names else Tape(self.recorder, make)
+        before = set_watcher(self)
+        try:
+            with self._calls, interpreting(tape):
+                self.result = function(*args, **kwargs)
+        finally:
+            set_watcher(before)
+        if isinstance(tape, NumberTape):
+            self.scalars = list(tape.scalars.values())
+            tape.let_go()
+            for scalar in self.scalars:
+                self.own.pop(id(scalar.root.array), None)  # the recorder keeps it, as a root
 
     def _check(self) -> None:
         """CaptureError if the call did what cannot be repeated."""
@@ -180,21 +188,22 @@ class Recording:
                 )
 
     def _add_arguments(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        names = _argument_names(function, args)
+        names = argument_names(function, args)
         for path, leaf in leaves((args, kwargs)):
             if isinstance(leaf, Tensor) and not any(r.array is leaf for _, r in self.arguments):
-                name = "_".join(map(str, (names[path[1]], *path[2:]) if path[0] == 0 else path[1:]))
-                self.arguments.append((path, self.recorder.add_root(leaf, name)))
+                self.arguments.append((path, self.recorder.add_root(leaf, name_of_argument(names, path))))
 
     def _name_captured(self, function: Callable[..., Any]) -> None:
         """Tensors that the function sees as variables are called what the user calls them."""
-        for name, value in _visible_variables(function):
+        for name, value in visible_variables(function):
             if isinstance(value, Tensor) and value.label is None:
                 value.label = name
 
     # -------------------------------------------------------------------------------------------- watching (Watcher)
 
     def read(self, describe: str, get: Callable[[], Any], value: Any) -> None:
+        if isinstance(value, Number):
+            return  # it is found where it came from
         self.guards.append(Guard(describe, get, value, str(self.recorder.whereabouts.now())))
 
     def number(self, describe: str, get: Callable[[], float], value: float) -> Tensor:
@@ -234,6 +243,15 @@ class Recording:
         if not self.is_own(tensor):
             self.recorder.node(tensor)
             self.flag_changed = str(self.origin())
+
+    def written_unseen(self, tensor: Tensor) -> None:
+        if self.written_unseen_at:
+            return
+        self.recorder.node(tensor)
+        alive = (ref() for ref in self.own.values())
+        known = [*(root.array for root in self.recorder.roots), *(t for t in alive if t is not None)]
+        if any(t.buffer.whole is tensor.buffer.whole and getattr(t, "requires_grad", False) for t in known):
+            self.written_unseen_at = str(self.origin())
 
     def forbid(self, what: str, instead: str) -> None:
         if self.transient:
@@ -307,7 +325,7 @@ class Recording:
         """CaptureError if a tensor made during the call outlives it in a place that a replay would not fill."""
         known = returned + [s.after for s in self.grads.values() if s.after is not None]
         known += [t for _, t in leaves(self.result) if isinstance(t, Tensor)]
-        allowed = {id(t) for t in known} | {id(t.base) for t in known} | _kept_by_tape(known)
+        allowed = {id(t) for t in known} | {id(t.base) for t in known} | kept_by_tape(known)
         self.recorder.forget_values()
         leaked = self._alive_except(allowed)
         if leaked:
@@ -323,7 +341,7 @@ class Recording:
 
     def let_go(self) -> None:
         """Forget the recorded call's own results and gradients, so that only the user keeps them alive."""
-        self.result = None
+        self.result = self.outcome = None
         self.grads.clear()
         self.surroundings.let_go()
 
@@ -345,55 +363,3 @@ def _distinct(results: list[Result]) -> list[Result]:
     return out
 
 
-def _argument_names(function: Callable[..., Any], args: tuple[Any, ...]) -> list[str]:
-    try:
-        bound = inspect.signature(function).bind_partial(*args)
-    except (TypeError, ValueError):
-        return [f"arg{i}" for i in range(len(args))]
-    names: list[str] = []
-    for name, value in bound.arguments.items():
-        kind = bound.signature.parameters[name].kind
-        names += [f"{name}{i}" for i in range(len(value))] if kind is inspect.Parameter.VAR_POSITIONAL else [name]
-    return names
-
-
-def _visible_variables(function: Callable[..., Any]) -> list[tuple[str, Any]]:
-    """Closure cells that are filled, and the globals that the code names."""
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return []
-    cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
-    inner = [(name, cell.cell_contents) for name, cell in cells if _is_filled(cell)]
-    return inner + [(name, function.__globals__[name]) for name in code.co_names if name in function.__globals__]
-
-
-def _is_filled(cell: Any) -> bool:
-    try:
-        return cell.cell_contents is not None
-    except ValueError:  # an empty cell: the variable is assigned later
-        return False
-
-
-def is_spent(node: TapeNode) -> bool:
-    """True if a backward pass has already used up the graph behind `node`."""
-    return any(isinstance(n, PrimitiveNode) and n.released for n in graph_behind([node]))
-
-
-def _kept_by_tape(tensors: list[Tensor]) -> set[int]:
-    """Tensors that live because the graph of a result still needs them."""
-    behind = graph_behind(t.grad_fn for t in tensors)
-    saving = [node for node in behind if isinstance(node, PrimitiveNode)]
-    return {id(v.tensor) for node in saving for v in node.known.values() if isinstance(v, Saved)}
-
-
-def graph_behind(nodes: Iterable[TapeNode | None], stop: Iterable[TapeNode | None] = ()) -> set[TapeNode]:
-    """All nodes that a gradient which starts at `nodes` reaches, without `stop` and what lies behind it only."""
-    seen = {node for node in nodes if node is not None}
-    ended = set(stop)
-    stack = list(seen)
-    while stack:
-        for edge in stack.pop().edges:
-            if edge.node is not None and edge.node not in seen and edge.node not in ended:
-                seen.add(edge.node)
-                stack.append(edge.node)
-    return seen - ended

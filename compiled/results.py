@@ -18,12 +18,14 @@ from ..autograd.tensor import Tensor, make
 from ..ops.core import Step
 from ..ops.types import DType
 from ..ops.views import replay
-from .recording import Recording, is_spent
+from .history import is_spent
+from .numbers import Number
+from .recording import Recording
 from .refusals import refusal
 from .sinks import MARKED
 from .structure import at, leaves, rebuilt
 
-Fill = Callable[[list[Tensor], Any], Any]
+Fill = Callable[[list[Tensor], Any], Any]  # of the new tensors and (args, kwargs)
 _VALUES = (bool, int, float, complex, str, bytes, type(None), DType, type, types.FunctionType, enum.Enum, range, slice)
 
 
@@ -50,6 +52,13 @@ class FreshOutput:
 
 
 @dataclass(frozen=True, eq=False)
+class Computed:
+    """A leaf of the result that is a number computed from numbers: the one at `position` of the formulas."""
+
+    position: int
+
+
+@dataclass(frozen=True, eq=False)
 class Placed:
     """A leaf of the result that is filled at each call: ``fill(fresh tensors, (args, kwargs))``."""
 
@@ -63,12 +72,12 @@ class Results:
         self._recording = recording
         self._existing = list(_existing(recording))
         numbers = [number for appends in recording.sinks.appends for number in appends.numbers]
-        given = [_tensor_of(leaf) for leaf in (*(leaf for _, leaf in leaves(recording.result)), *numbers)]
+        given = [_tensor_of(leaf) for leaf in (*(leaf for _, leaf in leaves(recording.outcome)), *numbers)]
         self._leaves = list({id(t): t for t in given if isinstance(t, Tensor)}.values())
         self._wholes: dict[int, tuple[Tensor, Fill]] = {}
         self.tensors: list[Tensor] = []
         self.fresh: list[FreshOutput] = []
-        self._tree = rebuilt(recording.result, self._placed)
+        self._tree = rebuilt(recording.outcome, self._placed)
         self._appends = [
             (appends.get, [self._placed(number) for number in appends.numbers]) for appends in recording.sinks.appends
         ]
@@ -78,15 +87,18 @@ class Results:
         """True if the whole result is one new tensor."""
         return isinstance(self._tree, Placed) and len(self.fresh) == 1 and not self._has_numbers
 
-    def hand_out(self, fresh: list[Tensor], call_arguments: Any) -> Any:
-        """The result of one call; what the function appends to lists is appended."""
-        for get, numbers in self._appends:
-            get().extend([number.fill(fresh, call_arguments) for number in numbers])
+    def hand_out(self, fresh: list[Tensor], call_arguments: Any, numbers: list[Any]) -> Any:
+        """The result of one call, in which the formulas have given `numbers`; what the function appends to lists is
+        appended."""
+        for get, appended in self._appends:
+            get().extend([number.fill(fresh, call_arguments) for number in appended])
         if isinstance(self._tree, Placed):
             return self._tree.fill(fresh, call_arguments)
         filled: dict[Placed, Any] = {}  # a tensor that is returned twice is one object
 
         def fill(leaf: Any) -> Any:
+            if isinstance(leaf, Computed):
+                return numbers[leaf.position]
             if not isinstance(leaf, Placed):
                 return leaf
             if leaf not in filled:
@@ -107,6 +119,8 @@ class Results:
     _has_numbers = False
 
     def _placed(self, leaf: Any) -> Any:
+        if isinstance(leaf, Number):
+            return Computed(leaf.tg_position)
         if isinstance(leaf, MARKED):
             self._has_numbers = True
             fill = self._source(leaf.tensor)
@@ -133,6 +147,7 @@ class Results:
                 return fill or _refuse_replaced(self._recording)
         if not self._recording.is_own(leaf):
             return lambda fresh, _: leaf  # a captured tensor that nothing is computed from
+        _refuse_gradient_of(leaf, self._recording)
         sharing = [(t, fill) for t, fill in self._existing if _shows_part(leaf, t)]
         if sharing:
             return _view_of(*max(sharing, key=lambda found: len(found[0].steps)), leaf)
@@ -152,7 +167,7 @@ class Results:
         return self._wholes[memory]
 
     def _fresh(self, tensor: Tensor, index: int) -> FreshOutput:
-        result = leaves(self._recording.result)
+        result = leaves(self._recording.outcome)
         path = next((path for path, leaf in result if _tensor_of(leaf) is tensor), ("whole", index))
         name = "_".join(("result", *map(str, path)))
         node = tensor.grad_fn
@@ -195,6 +210,15 @@ def _refuse_replaced(recording: Recording) -> NoReturn:
     )
 
 
+def _refuse_gradient_of(tensor: Tensor, recording: Recording) -> None:
+    if tensor._grad is not None:
+        raise refusal(
+            "a tensor that the function makes is returned with a .grad of its own",
+            f"the result of {recording.name}",
+            "Return the gradient, too, or use autograd.grad().",
+        )
+
+
 def _root_of(array: Tensor, path: Any) -> Fill:
     if path is None:
         return lambda fresh, call_arguments: array
@@ -216,10 +240,12 @@ def _common_whole(sharing: list[Tensor]) -> Tensor:
 
 def _view_of(whole: Tensor, fill: Fill, part: Tensor) -> Fill:
     steps: tuple[Step, ...] = part.steps[len(whole.steps) :]
-    cut = not part.requires_grad and whole.requires_grad
+    leaf = part.requires_grad and part.is_leaf
+    cut = whole.requires_grad and (leaf or not part.requires_grad)
 
     def view(fresh: list[Tensor], call_arguments: Any) -> Any:
         source = fill(fresh, call_arguments)
-        return replay(source.detach() if cut or not steps else source, steps)
+        shown = replay(source.detach() if cut or not steps else source, steps)
+        return shown.requires_grad_() if leaf else shown
 
     return view

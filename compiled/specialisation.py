@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.tensor import Tensor
+from ..autograd.tensor import Tensor, make
 from ..autograd.watch import changes
 from ..compiler.errors import CaptureError
 from ..compiler.graph import Graph
@@ -21,9 +21,11 @@ from .arguments import Args, Arguments, Kwargs
 from .binding import Binding
 from .captured import CapturedInputs
 from .grads import Grads
+from .history import graph_behind
 from .joined import Backward, CompiledNode
+from .number_inputs import NumberInputs
 from .programs import Programs
-from .recording import Recording, graph_behind
+from .recording import Recording
 from .refusals import check_history, refusal
 from .results import Results
 from .structure import at
@@ -47,6 +49,7 @@ class Specialisation:
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
         self.written_arguments = [path for path, root in recording.arguments if root.region.written]
         self._bind_numbers()
+        self.inputs = NumberInputs(recording.openings, recording.scalars, self.binding)
         self.captured = CapturedInputs(recording, self.binding)
         self.results.let_go()
         recording.let_go()
@@ -66,9 +69,29 @@ class Specialisation:
         if not self.recording.modes.hold() or not self.arguments.fit(args, kwargs):
             return False
         changed = changes.count != self.seen
-        if not self.recording.surroundings.hold(changed):
+        if not self.recording.surroundings.hold(changed) or not self.inputs.find((args, kwargs)):
             return False
         return not (changed or self.captured.vary) or self._look_again((args, kwargs))
+
+    def includes(self, other: Specialisation, call_arguments: tuple[Args, Kwargs]) -> bool:
+        """True if `other` differs from this one in numbers only, and this one holds for those of `other` as well.
+
+        This one has just been recorded for `call_arguments`.
+        """
+        if not self.inputs.sources or not other.recording.modes.hold():
+            return False
+        with other.lock:
+            return self.inputs.accepts(other.recording.openings) and other.fits_but_for_numbers(call_arguments)
+
+    def fits_but_for_numbers(self, call_arguments: tuple[Args, Kwargs]) -> bool:
+        """True if this program would be the right one, were numbers other ones of their types."""
+        recording = self.recording
+        return (
+            self.arguments.fit(*call_arguments, but_for_numbers=True)
+            and recording.surroundings.hold_but_for_numbers()
+            and all(guard.holds_but_for_numbers() for guard in recording.guards)
+            and self.captured.find(call_arguments)
+        )
 
     def _look_again(self, call_arguments: Any) -> bool:
         """Guards, addresses and numbers, after something has been rebound somewhere."""
@@ -99,7 +122,7 @@ class Specialisation:
             at(call_arguments, path).buffer.version += 1
         self.grads.store(gradients, call_arguments)
         self._join_tape(fresh, saved, call_arguments)
-        return self.results.hand_out(fresh, call_arguments)
+        return self.results.hand_out(fresh, call_arguments, self.inputs.values)
 
     def _saved_results(self) -> list[Tensor]:
         """Memory for what the backward program will need of this call."""
@@ -127,6 +150,9 @@ class Specialisation:
         """The tensors behind the graph's inputs in this call."""
         sources = {root.node.label: root.array for root in self.recording.recorder.roots}
         sources.update({root.node.label: at(call_arguments, path) for path, root in self.recording.arguments})
+        sources.update(self.inputs.tensors())
+        for number, value in zip(self.recording.numbers, self._numbers, strict=False):
+            sources[number.root.node.label] = make(value.copy().reshape(()))
         return sources
 
 
@@ -140,6 +166,13 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
             "requires_grad of a tensor from outside changes while a result is computed that can be differentiated",
             f"at {recording.flag_changed}",
             "Use detach() for what shall be constant.",
+        )
+    if tensors and recording.written_unseen_at:
+        raise refusal(
+            "a tensor with a history is written where the tape does not see it (no_grad(), detach(), .data), while a "
+            "result is computed that can be differentiated",
+            f"at {recording.written_unseen_at}",
+            "The graph of values is not the graph of derivatives then: write outside, or call backward() inside.",
         )
     live = [output.name for output in results.fresh if output.live]
     wrt = [root.node.label for root in recording.recorder.roots if root.requires_grad]

@@ -14,7 +14,7 @@ import functools
 import gc
 import random
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from operator import is_
 from typing import Any
@@ -24,7 +24,10 @@ import numpy as np
 from ..autograd.tensor import Tensor
 from ..compiler.errors import CaptureError
 from .memory import hooks_on
+from .numbers import KINDS, value_of
 from .reach import CONTAINERS, Reach, is_counted
+from .structure import Path
+from .trust import takes_stand_ins
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 MUTABLE = (*CONTAINERS, np.ndarray, bytearray, array.array)
@@ -40,9 +43,14 @@ class Fact:
     get: Callable[[], Any]
     value: Any
     state: Any
+    free: frozenset[Path] = frozenset()  # the paths to numbers that are data
 
     def holds(self) -> bool:
-        return bool(_state(self.get()) == self.state)
+        return bool(_state(self.get(), free=self.free) == self.state)
+
+    def opened(self, free: frozenset[Path]) -> Fact:
+        """The same fact, in which the numbers at the paths `free` may be others of the same type."""
+        return Fact(self.name, self.code, self.get, self.value, _state(self.value, free=free), free)
 
 
 class _Same:
@@ -65,6 +73,8 @@ class Surroundings:
 
     def __init__(self, function: Any, arguments: list[Any]) -> None:
         self._reach = Reach([function], arguments)
+        self.summing = list(self._reach.summing.values())
+        self._trusted: bool | None = None
         self.facts = [_fact(*place) for place in self._reach.places]
         self._sort()
         self._arguments = [(value, _state(value)) for value in arguments if isinstance(value, CONTAINERS)]
@@ -73,9 +83,11 @@ class Surroundings:
 
     def _sort(self) -> None:
         """Facts by how they are compared: counted ones only after a change, bindings by identity, contents by item."""
-        self._counted = [fact for fact in self.facts if is_counted(fact.get, fact.value)]
+        self._counted = [fact for fact in self.facts if is_counted(fact.get, fact.value) and not fact.free]
+        # What is one number is looked at as a source of the recording's formulas; containers have other items, too.
+        self.opened = [(_others_in(fact), fact) for fact in self.facts if fact.free and () not in fact.free]
         counted = {id(fact) for fact in self._counted}
-        rest = [fact for fact in self.facts if id(fact) not in counted]
+        rest = [fact for fact in self.facts if id(fact) not in counted and not fact.free]
         self.contents = [(fact, _flat_items(fact.value)) for fact in rest if isinstance(fact.value, MUTABLE)]
         self.bindings = [(fact.get, fact.value, fact) for fact in rest if not isinstance(fact.value, MUTABLE)]
 
@@ -86,7 +98,22 @@ class Surroundings:
         ]
         if functions:
             more = Reach(functions, [])
+            self._trusted = self.takes_stand_ins() and _takes_stand_ins(more) and not more.summing
             self.facts += [_fact(*place) for place in more.places]
+            self._sort()
+
+    def takes_stand_ins(self) -> bool:
+        """True if all that was found may run on stand-ins for numbers."""
+        if self._trusted is None:
+            self._trusted = _takes_stand_ins(self._reach)
+        return self._trusted
+
+    def open(self, free: dict[int, set[Path]]) -> None:
+        """Let numbers in facts (by the identity of their `get`) be others from now on."""
+        if free:
+            self.facts = [
+                fact.opened(frozenset(free[id(fact.get)])) if id(fact.get) in free else fact for fact in self.facts
+            ]
             self._sort()
 
     def tensors(self) -> list[Tensor]:
@@ -101,7 +128,16 @@ class Surroundings:
         for fact, items in self.contents:
             if (items is None or not has_items(fact.get(), items)) and not fact.holds():
                 return False
+        for same, fact in self.opened:
+            if not same() and not fact.holds():
+                return False
         return not counted_too or all(fact.holds() for fact in self._counted)
+
+    def hold_but_for_numbers(self) -> bool:
+        """True while everything is as it was, except that numbers may be others of their types."""
+        return all(
+            _without_numbers(_state(fact.get(), free=fact.free)) == _without_numbers(fact.state) for fact in self.facts
+        )
 
     def places_of(self, value: Any) -> int:
         """In how many places this object was found."""
@@ -124,6 +160,7 @@ class Surroundings:
 
     def let_go(self) -> None:
         """Forget what only the recorded call needed: its arguments among it."""
+        self.takes_stand_ins()
         self._reach.objects, self._arguments, self._hooks, self._random = {}, [], [], []
 
     def captures(self, tensor: Any) -> bool:
@@ -171,6 +208,10 @@ class Surroundings:
                 raise _side_effect(what, fact, "take the next item outside and pass it as an argument.")
 
 
+def _takes_stand_ins(reach: Reach) -> bool:
+    return takes_stand_ins(reach.codes, reach.objects.values())
+
+
 def _functions_of(code: types.CodeType, space: dict[str, Any]) -> list[Any]:
     """The functions that run `code`, as far as they are still there; a new one for the text that ``eval`` was given."""
     found = [f for f in gc.get_referrers(code) if isinstance(f, types.FunctionType)]
@@ -190,6 +231,24 @@ def has_items(value: Any, items: tuple[Any, ...]) -> bool:
     if isinstance(value, dict):
         return 2 * len(value) == len(items) and all(map(is_, (*value, *value.values()), items))
     return isinstance(value, (list, tuple)) and len(value) == len(items) and all(map(is_, value, items))
+
+
+def _others_in(fact: Fact) -> Callable[[], bool]:
+    """Whether the items beside the opened ones are the very same objects: the quick answer for a flat container."""
+    value, open_keys = fact.value, {path[0] for path in fact.free}
+    named = isinstance(value, dict)
+    others = [(key, item) for key, item in (value.items() if named else enumerate(value)) if key not in open_keys]
+    if any(len(path) > 1 for path in fact.free) or any(isinstance(item, MUTABLE) for _, item in others):
+        return lambda: False
+    kind, count, keys, get = type(value), len(value), tuple(value) if named else None, fact.get
+
+    def same() -> bool:
+        now = get()
+        if type(now) is not kind or len(now) != count or (keys is not None and tuple(now) != keys):
+            return False
+        return all(now[key] is item for key, item in others)
+
+    return same
 
 
 def _type_of(get: Callable[[], Any]) -> type:
@@ -229,24 +288,44 @@ def _text_of_state(generator: np.random.RandomState) -> str:
     return repr(generator.get_state())
 
 
-def _state(value: Any, within: tuple[int, ...] = ()) -> Any:
-    """What can be compared later: plain values by value, containers by their items, other objects by identity."""
+def _state(value: Any, within: tuple[int, ...] = (), free: Set[Path] = frozenset()) -> Any:
+    """What can be compared later: plain values by value, containers by their items, other objects by identity.
+
+    Of numbers at the paths `free` only the type counts.
+    """
     if isinstance(value, PLAIN):
+        value = value_of(value)
+        if () in free:
+            return type(value)
         return type(value), repr(value) if isinstance(value, float) else value  # nan is itself, 0.0 is not -0.0
     if isinstance(value, (bytearray, array.array)):
         return type(value), bytes(value)
     if isinstance(value, CONTAINERS) and id(value) not in within:
         inner = (*within, id(value))
         if isinstance(value, dict):
-            return type(value), tuple((_state(k, inner), _state(v, inner)) for k, v in value.items())
+            return type(value), tuple((_state(k, inner), _state(v, inner, _below(k, free))) for k, v in value.items())
         if isinstance(value, (set, frozenset)):
             return type(value), frozenset(_state(item, inner) for item in value)
-        return type(value), tuple(_state(item, inner) for item in value)
+        return type(value), tuple(_state(item, inner, _below(i, free)) for i, item in enumerate(value))
     if isinstance(value, np.ndarray) and value.size <= LARGEST and value.dtype.kind != "O":
         return id(value), value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, (np.generic, types.MethodType)):
         return type(value), value
     return _Same(value)
+
+
+def _without_numbers(state: Any) -> Any:
+    """A state in which every number is as good as another of its type."""
+    if isinstance(state, tuple):
+        if len(state) == 2 and state[0] in KINDS and not isinstance(state[1], tuple):
+            return state[0]
+        return tuple(map(_without_numbers, state))
+    return state
+
+
+def _below(key: Any, free: Set[Path]) -> Set[Path]:
+    """The paths of `free` that begin with `key`, without it."""
+    return frozenset(path[1:] for path in free if path and path[0] == key) if free else free
 
 
 def _writer(code: types.CodeType | None, name: str) -> str:

@@ -16,6 +16,7 @@ from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.tensor import Tensor
 from ..autograd.watch import changes
 from ..ops.types import get_default_dtype
+from .arguments import TensorArgument
 from .binding import CheckFailed
 from .grads import GRADIENT_REFERENCES
 from .memory import memory_of
@@ -34,13 +35,14 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
     captured = of.captured
     if captured.copied or captured.vary or captured.writes_normals or not of.results.is_one_tensor:
         return None
-    if any(spec.only is not None or spec.requires_grad for spec in of.arguments.simple):
+    if any(isinstance(s, TensorArgument) and (s.only is not None or s.requires_grad) for s in of.arguments.simple):
         return None
     if any(output.path is not None or output.always_new for output in of.grads.outputs):
         return None
     surroundings_hold, arguments_point = _surroundings(of), _arguments(of)
     gradients_free, modes, result = _gradients(of), of.recording.modes, of.results.fresh[0]
     run, lock = of.binding.run, of.lock
+    numbers_hold = of.inputs.reader()
     outputs, grad_enabled, default_dtype = of.grads.outputs, modes.grad_enabled, modes.default_dtype
 
     def call(args: tuple[Any, ...]) -> Any:
@@ -49,7 +51,7 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
         if get_default_dtype() is not default_dtype:
             return UNUSUAL
         with lock:
-            if not (arguments_point(args) and surroundings_hold() and gradients_free()):
+            if not (arguments_point(args) and surroundings_hold() and gradients_free() and numbers_hold(args)):
                 return UNUSUAL
             fresh = of.binding.fresh_result(0)
             try:
@@ -70,15 +72,20 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
 
 
 def _arguments(of: Specialisation) -> Callable[[tuple[Any, ...]], bool]:
-    """Check the arguments and point the table to them: plain tensors without a history."""
-    specs = [(spec.layout, spec.slot) for spec in of.arguments.simple or ()]
-    count, contiguous = len(specs), all(layout.contiguous for layout, _ in specs)
+    """Check the arguments and point the table to them: plain tensors without a history. Numbers come later."""
+    expected = of.arguments.simple or ()
+    places = [i for i, spec in enumerate(expected) if isinstance(spec, TensorArgument)]
+    specs = [(spec.layout, spec.slot) for spec in expected if isinstance(spec, TensorArgument)]
+    length, count, contiguous = len(expected), len(specs), all(layout.contiguous for layout, _ in specs)
+    pick = None if count == length else places
     captured, alias_free = of.arguments.captured, of.arguments.alias_free
     set_address = of.binding.slots.set_address
 
     def point(args: tuple[Any, ...]) -> bool:
-        if len(args) != count or not contiguous:
+        if len(args) != length or not contiguous:
             return False
+        if pick is not None:
+            args = tuple([args[i] for i in pick])
         owners = set()
         for tensor, (layout, slot) in zip(args, specs):  # noqa: B905  the lengths were compared
             if type(tensor) is not Tensor:
@@ -101,6 +108,7 @@ def _surroundings(of: Specialisation) -> Callable[[], bool]:
     surroundings = of.recording.surroundings
     bindings = [(get, value) for get, value, _ in surroundings.bindings]
     contents = [(fact.get, items) for fact, items in surroundings.contents]
+    opened = surroundings.opened
 
     def hold() -> bool:
         for get, value in bindings:
@@ -110,6 +118,9 @@ def _surroundings(of: Specialisation) -> Callable[[], bool]:
             now = get()
             found = (*now, *now.values()) if isinstance(now, dict) else now
             if items is None or len(found) != len(items) or not all(map(is_, found, items)):
+                return False
+        for same, fact in opened:
+            if not same() and not fact.holds():
                 return False
         return True
 

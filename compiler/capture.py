@@ -96,8 +96,8 @@ class Recorder(Evaluator):
             region.node = write_through(region.node, target.steps[len(region.prefix) :], stored)
         region.written = True
         region.writes += 1
-        if region.array is not None:
-            self._refuse_shared(target)
+        if region.array is not None and len(self._regions_of(target.buffer)) > 1:
+            self._refuse_shared()
         super().write(target, value)
 
     def literal(self, values: np.ndarray, kind: Any = Array) -> Any:
@@ -185,7 +185,7 @@ class Recorder(Evaluator):
         if fitting:
             return max(fitting, key=lambda r: len(r.prefix))
         if any(r.written for r in self._regions_of(array.buffer)):
-            self._refuse_shared(array)
+            self._refuse_shared()
         return self.add_root(array, array.label or f"captured_{len(self.roots)}").region
 
     def _regions_of(self, buffer: Buffer) -> list[Region]:
@@ -202,13 +202,12 @@ class Recorder(Evaluator):
             "  Compiled code cannot raise for a divisor of zero: divide by a Python number, or by a float tensor."
         )
 
-    def _refuse_shared(self, array: Array) -> None:
-        if len(self._regions_of(array.buffer)) > 1:
-            self.refuse(
-                "an in-place write to memory that two arguments or captured tensors share\n"
-                f"  at {self.whereabouts.now()}\n"
-                "  Pass the tensor that owns the memory and take the views inside the compiled function, or clone() it."
-            )
+    def _refuse_shared(self) -> None:
+        self.refuse(
+            "an in-place write to memory that two arguments or captured tensors share\n"
+            f"  at {self.whereabouts.now()}\n"
+            "  Pass the tensor that owns the memory and take the views inside the compiled function, or clone() it."
+        )
 
     def _unique(self, name: str) -> str:
         unique, count = name, 1

@@ -210,9 +210,11 @@ def _without(x: Any, axis: int) -> Any:
 
 
 def along(x: Any, indices: Any, dim: int) -> Any:
-    """The elements of `x` at `indices` along `dim`; both may be 0-d."""
-    if x.ndarray.ndim == 0:
-        return movement.reshape(indexing.gather(movement.reshape(x, (1,)), movement.reshape(indices, (1,)), 0), ())
+    """The elements of `x` at `indices` along `dim`; both may be 0-d, which counts as a row of one element."""
+    if x.ndarray.ndim <= 1 and indices.ndarray.ndim <= 1 and not (x.ndarray.ndim and indices.ndarray.ndim):
+        axis_of(dim, x.ndarray.ndim)
+        row, places = (movement.reshape(each, (each.ndarray.size,)) for each in (x, indices))
+        return movement.reshape(indexing.gather(row, places, 0), indices.ndarray.shape)
     return indexing.gather(x, indices, axis_of(dim, x.ndarray.ndim))
 
 

@@ -13,6 +13,7 @@ from ..functional.joining import cat, stack
 from ..functional.reductions import norm
 from ..functional.shapes import reshape
 from ..ops.array import eager
+from ..ops.numbers import computed
 
 
 def _tensors(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
@@ -55,7 +56,7 @@ def clip_grad_norm_(
     """Scale all gradients, in place, so that their common norm is at most `max_norm`; returns the norm before."""
     gradients = _gradients(parameters)
     total = get_total_norm(gradients, norm_type, error_if_nonfinite)
-    factor = clamp(float(max_norm) / (total + 1e-6), max=1.0)
+    factor = clamp(computed(float, max_norm) / (total + 1e-6), max=1.0)
     for gradient in gradients:
         _store(gradient, gradient * factor)
     return total
@@ -64,8 +65,9 @@ def clip_grad_norm_(
 @no_grad()
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Bring all elements of all gradients into ±clip_value, in place."""
+    bound = computed(float, clip_value)
     for gradient in _gradients(parameters):
-        _store(gradient, clamp(gradient, -float(clip_value), float(clip_value)))
+        _store(gradient, clamp(gradient, -bound, bound))
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:

@@ -47,7 +47,9 @@ def _check_element_range(index: np.ndarray, x_type: Type, axis: int) -> None:
 
 
 def _elements(x: np.ndarray, index: np.ndarray, axis: int) -> tuple[Any, ...]:
-    """The numpy index of the elements that `index` names."""
+    """The numpy index of the elements that `index` names; ValueError for sizes that numpy would broadcast or cut."""
+    if index.ndim != x.ndim or any(i > e for a, (i, e) in enumerate(zip(index.shape, x.shape)) if a != axis):  # noqa: B905
+        raise ValueError("index and x do not fit")  # the evaluator asks the type rule for the words
     _check_range(index, 0, x.shape[axis], axis, RuntimeError)
     grid = np.ogrid[tuple(np.s_[:extent] for extent in index.shape)]
     return tuple(index if a == axis else places for a, places in enumerate(grid))
@@ -87,13 +89,21 @@ def _scattered(x: Type, index: Type, src: Type, axis: int) -> Type:
     return x
 
 
+def _check_source(shape: tuple[int, ...], src: np.ndarray) -> None:
+    """ValueError (so that the type rule speaks) for a source that numpy would broadcast."""
+    if src.shape != shape:
+        raise ValueError("the source does not fit")
+
+
 def _scatter(x: np.ndarray, index: np.ndarray, src: np.ndarray, axis: int) -> np.ndarray:
+    _check_source(index.shape, src)
     out = np.array(x, order="C")
     out[_elements(x, index, axis)] = src
     return out
 
 
 def _scatter_add(x: np.ndarray, index: np.ndarray, src: np.ndarray, axis: int) -> np.ndarray:
+    _check_source(index.shape, src)
     out = np.array(x, order="C")
     np.add.at(out, _elements(x, index, axis), src)
     return out
@@ -180,12 +190,14 @@ def _row_updated(x: Type, index: Type, src: Type) -> Type:
 
 
 def _put(x: np.ndarray, index: np.ndarray, src: np.ndarray) -> np.ndarray:
+    _check_source(index.shape + x.shape[1:], src)
     out = np.array(x, order="C")
     out[_rows(x, index)] = src
     return out
 
 
 def _index_add(x: np.ndarray, index: np.ndarray, src: np.ndarray) -> np.ndarray:
+    _check_source(index.shape + x.shape[1:], src)
     out = np.array(x, order="C")
     width = out[0].size if len(out) else 1
     # Flat, because numpy adds at one-dimensional places many times faster than at rows.

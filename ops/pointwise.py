@@ -7,6 +7,7 @@ primitive. Gradients have the output's shape; summing them back over broadcast a
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -48,7 +49,10 @@ def _promoted(operands: Sequence[Any], types: Sequence[Type | None], interpreter
         else:
             number = interpreter.is_number(operand)
             ranked.append((of.dtype, NUMBER if number else SCALAR if of.ndim == 0 else DIMENSIONED))
-    return result_dtype(ranked)
+    return _result_dtype(tuple(ranked))
+
+
+_result_dtype = functools.lru_cache(maxsize=1024)(result_dtype)
 
 
 def _in_one_type(operands: Sequence[Any], domain: Callable[[DType], DType]) -> tuple[DType, list[Any]]:

@@ -16,7 +16,7 @@ from .errors import ToolchainMissing, three_parts
 
 # fmt: off
 ALLOWED_FLAGS = frozenset((
-    "-std=c17", "-std=gnu17", "-O1", "-O2", "-O3", "-march=native", "-fopenmp-simd",
+    "-std=c17", "-std=gnu17", "-O0", "-O1", "-O2", "-O3", "-march=native", "-fopenmp-simd",
     # None of these assumes away NaN, infinities or signed zeros.
     "-ffp-contract=off", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math",
     "-fwrapv", "-mprefer-vector-width=512",

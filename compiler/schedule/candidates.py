@@ -6,7 +6,7 @@ to finish first (folds), or that is read several times and costs more than readi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from ...ops.core import Kernel, Movement, Pointwise
 from ...ops.types import bool_
@@ -52,16 +52,19 @@ def _operands_in_memory(node: Node) -> Iterable[Node]:
     if is_dot(node):
         return [base_of_view(arg) for arg in node.args]
     if is_special(node):
-        return [*node.args, *([index_base(node)] if node.op.name in FOLLOWING else [])]
+        return node.args
     if node.op.name in FOLLOWING:
         return [index_base(node)]
     return ()
 
 
-def index_base(node: Node) -> Node:
-    """The node in memory that holds the indices of a gather or scatter, with the same elements."""
+def index_base(node: Node, chosen: Container[Node] = ()) -> Node:
+    """The node in memory that holds the indices of a gather or scatter: the first one behind movements in `chosen`, or
+    else the last one, which has the same elements."""
     index = node.args[1]
     while isinstance(index.op.lower, Movement) and index.op.lower.kind in ("reshape", "transpose", "broadcast"):
+        if index in chosen:
+            break
         index = index.args[0]
     return index
 
@@ -115,7 +118,7 @@ def reads(node: Node, chosen: frozenset[Node]) -> frozenset[Node]:
 def indices_followed(node: Node, chosen: frozenset[Node]) -> frozenset[Node]:
     """The index arrays that computing `node` follows to memory; a check has to have passed before."""
     cone = [node, *(n for n in _cone(node, chosen) if n not in chosen)]
-    return frozenset(index_base(n) for n in cone if n.op.name in FOLLOWING)
+    return frozenset(index_base(n, chosen) for n in cone if n.op.name in FOLLOWING)
 
 
 def _cone(node: Node, chosen: frozenset[Node]) -> set[Node]:

@@ -152,7 +152,7 @@ def _add_checks(plan: Plan) -> None:
     wanted: dict[tuple[Node, int, int], tuple[Node, int]] = {}
     for node in plan.graph.nodes():
         for axis, low, size in _bounds(node):
-            wanted.setdefault((index_base(node), low, size), (node, axis))
+            wanted.setdefault((index_base(node, plan.grouping.reads), low, size), (node, axis))
     checks = []
     for code, ((index, low, size), (node, axis)) in enumerate(wanted.items(), 1):
         plan.jobs.append(Job(plan.names.numbered("check"), None, {}, (index, low, size, code)))

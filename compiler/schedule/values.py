@@ -67,7 +67,7 @@ class Values:
         away = node in self.places and position != self.places[node]
         if away and not _is_cheap_elsewhere(node, position):
             raise Unfusable(f"{node} at another position")
-        if node in self.bound:
+        if node in self.bound and not away:
             return self.bound[node]
         buffer = None if node in self.places else self.memory(node)
         if buffer is not None:

@@ -152,7 +152,7 @@ def test_nested_compile_is_one_call(tg, c_calls):
     for i in range(6):
         scale[0] = 5.0 if i > 3 else 2.0
         assert outer(tg.ones(1) * i).item() == 3 * scale[0] * i
-    assert len(c_calls) == 4 and len(outer.specialisations) == 2
+    assert len(c_calls) == 4 and len(outer.specialisations) == 1  # the number in it is data
 
 
 def test_nothing_to_compute(tg, c_calls):
@@ -168,7 +168,7 @@ def test_objects_as_arguments(agree):
             trainers[0].scale = 9.0 if i > 3 else 1.0
             trainers[0].epoch += 1  # nothing reads it
 
-        return Program(lambda t, x: t.step(x), lambda i: (trainers[i % 2], ramp(tg, 3) * i), tuple, between, 3)
+        return Program(lambda t, x: t.step(x), lambda i: (trainers[i % 2], ramp(tg, 3) * i), tuple, between, 2)
 
     agree(make, calls=8)
 

@@ -47,8 +47,9 @@ def program(make):
     return make
 
 
-def changing(name, step, change, specialisations=2):
-    """`step(tg, x)` depends on something that ``change(old or new)`` sets before calls 3 and 4."""
+def changing(name, step, change, specialisations=1):
+    """`step(tg, x)` depends on something that ``change(old or new)`` sets before calls 3 and 4: if it is a number,
+    the first recording is replaced by one that serves all numbers."""
 
     def make(tg):
         def between(i):
@@ -98,7 +99,7 @@ changing(
     lambda tg, x: x * TABLE["a"]["b"][0],
     lambda new: TABLE["a"]["b"].__setitem__(0, 7.0 if new else 1.0),
 )
-changing("numpy_array", lambda tg, x: x * float(NUMBERS[0]), lambda new: NUMBERS.__setitem__(0, 7.0 if new else 1.0))
+changing("numpy_array", lambda tg, x: x * float(NUMBERS[0]), lambda new: NUMBERS.__setitem__(0, 7.0 if new else 1.0), 2)
 changing("class_attribute", lambda tg, x: x * Config.scale, lambda new: setattr(Config, "scale", 3.0 if new else 1.0))
 changing("slots", lambda tg, x: x * slotted.scale, lambda new: setattr(slotted, "scale", 3.0 if new else 1.0))
 changing(
@@ -115,12 +116,12 @@ changing(
     "inherited_attribute", lambda tg, x: scaler.helped(x), lambda new: setattr(Scaler, "shift", 3.0 if new else 1.0)
 )
 changing("method_of_an_object", lambda tg, x: scaler.helped(x), set_global)
-changing(
-    "unused_attribute", lambda tg, x: scaler.helped(x), lambda new: setattr(scaler, "unused", scaler.unused + 1), 1
-)
-changing("default_argument", lambda tg, x: helper(x), lambda new: setattr(config, "on", not new))
+changing("unused_attribute", lambda tg, x: scaler.helped(x), lambda new: setattr(scaler, "unused", scaler.unused + 1))
+changing("default_argument", lambda tg, x: helper(x), lambda new: setattr(config, "on", not new), 2)
 changing("decorator", lambda tg, x: tripled(x), set_global)
-changing("partial", lambda tg, x: functools.partial(helper, by=config)(x), lambda new: setattr(config, "on", not new))
+changing(
+    "partial", lambda tg, x: functools.partial(helper, by=config)(x), lambda new: setattr(config, "on", not new), 2
+)
 changing("list_that_holds_itself", lambda tg, x: x * CYCLE[0], lambda new: CYCLE.__setitem__(0, 3.0 if new else 1.0))
 changing("nan", lambda tg, x: x * SCALE, lambda new: globals().__setitem__("SCALE", float("nan") if new else 1.0))
 changing("minus_zero", lambda tg, x: x / SCALE, lambda new: globals().__setitem__("SCALE", -0.0 if new else 0.0))

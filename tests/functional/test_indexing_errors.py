@@ -17,6 +17,13 @@ READS = {
     "x[tg.tensor([True, False])]": (IndexError, r"The shape of the mask \[2\] at index 0 does not match"),
     "x[0, tg.tensor([True])]": (IndexError, r"The shape of the mask \[1\] at index 1 does not match"),
     "x[0, 0][0]": (IndexError, "invalid index of a 0-dim tensor"),
+    "tg.gather(x, 0, tg.tensor([0, 1]))": (RuntimeError, "Index tensor must have the same number of dimensions"),
+    "tg.gather(x, 0, tg.tensor(0))": (RuntimeError, "Index tensor must have the same number of dimensions"),
+    "tg.gather(x, 0, tg.zeros(2, 5).long())": (RuntimeError, "apart from dimension 0"),
+    "x.scatter(0, tg.tensor([0]), 0.5)": (RuntimeError, "Index tensor must have the same number of dimensions"),
+    "x.scatter_add(0, tg.zeros(2, 1).long(), tg.ones(1, 1))": (RuntimeError, "index"),
+    "x.index_add(0, tg.tensor([0]), tg.ones(1, 1))": (RuntimeError, "shape"),
+    "x.index_copy(0, tg.tensor([0]), tg.ones(1, 1))": (RuntimeError, "shape"),
 }
 WRITES = {
     "x[0] = tg.ones(3)": (RuntimeError, "size"),
@@ -40,3 +47,10 @@ def test_write(tg, statement):
     with pytest.raises(error, match=phrase):
         exec(statement, {"tg": tg, "x": x})
     assert not x.any()
+
+
+def test_a_0_d_index_and_a_0_d_tensor(tg):
+    """Each counts as a row of one element; the result has the index's shape."""
+    row = tg.tensor([1.0, 2.0])
+    assert tg.gather(row, 0, tg.tensor(1)).shape == () and tg.gather(row, 0, tg.tensor(1)) == 2
+    assert tg.gather(row[1], 0, tg.tensor([0, 0])).tolist() == [2.0, 2.0]

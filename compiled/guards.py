@@ -1,0 +1,39 @@
+"""Guards: what the library itself has declared while a function was recorded, and must find again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .numbers import KINDS
+
+
+@dataclass(frozen=True, eq=False)
+class Guard:
+    """The graph holds while ``get()`` gives `value` again."""
+
+    describe: str
+    get: Callable[[], Any]
+    value: Any
+    place: str
+
+    def holds(self) -> bool:
+        try:
+            now = self.get()
+        except (AttributeError, KeyError, IndexError, TypeError):  # what it looked at is gone
+            return False
+        return now is self.value or (type(now) is type(self.value) and _plain(now) and now == self.value)
+
+    def holds_but_for_numbers(self) -> bool:
+        """True if it holds, or would hold with another number of the same type."""
+        if type(self.value) not in KINDS:
+            return self.holds()
+        try:
+            return type(self.get()) is type(self.value)
+        except (AttributeError, KeyError, IndexError, TypeError):
+            return False
+
+
+def _plain(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, str, bytes, tuple, type(None)))

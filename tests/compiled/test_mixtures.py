@@ -1,0 +1,124 @@
+"""Programs in which rules meet that are tested one by one elsewhere; random programs (tests/fuzz) found them."""
+
+import pytest
+from compiled.conftest import Program, assert_same, batch, noted, ramp
+
+PROGRAMS = []
+
+
+def program(make):
+    PROGRAMS.append(make)
+    return make
+
+
+@program
+def element_picked_from_a_row_that_is_kept(tg):
+    """The loss of the target class reads a row of costly values, which the kernel keeps, at a place of its own."""
+    labels = tg.tensor([1, 0])
+
+    def step(x):
+        scores = tg.maximum((x * 0.3) ** 3, x + 0.2)
+        return tg.nn.functional.cross_entropy(scores, labels, label_smoothing=0.1)
+
+    return Program(step, lambda i: (batch(tg, i, 2, 2),))
+
+
+@program
+def scatter_by_an_index_that_is_reshaped(tg):
+    """Only the check reads the indices in the shape that they had before."""
+    w = ramp(tg, 4, 4).requires_grad_()
+
+    def step(x):
+        w.grad = None
+        rows = tg.randint(0, 4, (3,)).reshape(-1, 1)
+        tg.take_along_dim(w * x, rows, 0).mean().backward()
+
+    return Program(step, lambda i: (batch(tg, i, 4, 4),), lambda: w)
+
+
+@program
+def one_index_for_a_gather_and_its_scatter(tg):
+    """The loops read the index where the special kernel reads it, not behind the reshape; the check, too."""
+    w = ramp(tg, 3).requires_grad_()
+
+    def step(x):
+        w.grad = None
+        places = (x % 3).reshape(-1)
+        (tg.take_along_dim(w * w, places, 0) * places).tanh().sum().backward()
+
+    return Program(step, lambda i: (tg.tensor([[i, 2 * i]]),), lambda: w)
+
+
+@program
+def part_written_before_the_whole_is_met(tg):
+    whole = ramp(tg, 3, 1)
+    part = whole.view(-1)
+
+    def step(x):
+        part.mul_(0.5)
+        return whole * x
+
+    return Program(step, lambda i: (batch(tg, i, 3, 1),), lambda: (whole, part))
+
+
+@program
+def new_leaf_with_a_gradient(tg):
+    def step(x):
+        y = x * 2
+        y.requires_grad_()
+        (y * y).sum().backward()
+        return y
+
+    return Program(step, lambda i: (batch(tg, i, 3),))
+
+
+@program
+def part_of_an_argument_as_new_leaf(tg):
+    def step(x):
+        return x[::2].requires_grad_()
+
+    return Program(step, lambda i: (batch(tg, i, 3),))
+
+
+@pytest.mark.parametrize("make", PROGRAMS, ids=lambda make: make.__name__)
+def test_mixture(agree, make):
+    agree(make)
+
+
+def through_detach(tg, w, x):
+    """For the values what is in the memory is no function of the leaf, for the tape it is the leaf itself."""
+    w.detach()[:1] = 1.0
+    return w.sin() * x
+
+
+def under_no_grad(tg, w, x):
+    y = w * x
+    with tg.no_grad():
+        y.sigmoid_()
+    return y * 2
+
+
+def through_data(tg, w, x):
+    y = (w * x).sigmoid()
+    y.data.mul_(0.5)
+    return y
+
+
+def before_use(tg, w, x):
+    with tg.no_grad():
+        w.clamp_(-0.5, 0.5)
+    return (w * x).tanh()
+
+
+@pytest.mark.parametrize("function", [through_detach, under_no_grad, through_data, before_use], ids=lambda f: f.__name__)
+def test_what_the_tape_does_not_see_is_written(tg, function):
+    """The result is differentiated outside, by the tape's idea of the function."""
+    notes = {}
+    for compiled in (False, True):
+        w = ramp(tg, 3).requires_grad_()
+        step = (tg.compile if compiled else lambda f: f)(lambda x, w=w: function(tg, w, x))
+        for i in range(4):
+            y = step(batch(tg, i, 3))
+            (y * y).sum().backward()
+            notes.setdefault(compiled, []).append(noted((y, w)))
+    assert_same(notes[True], notes[False])

@@ -1,0 +1,305 @@
+"""Whole programs: what is set up, the step, how it is called, and what is looked at afterwards."""
+
+from __future__ import annotations
+
+import re
+
+import tracegrad as tg
+
+from .author import HEADER, Author
+from .statements import body
+
+AUGMENTED = re.compile(r"^ +(\w+) [-+*]= ")
+
+
+def generate(seed: int, sizes: tuple[int, ...] = (1, 2, 3, 4), attempt: int = 0) -> str:
+    """The text of program number `seed`. Later attempts leave out what made an earlier one fail in eager mode."""
+    a = Author(seed, sizes)
+    parts = Parts(a, varying=a.chance(0.3) and attempt == 0, broken=a.chance(0.06))
+    a.indent = 1
+    setup(a, parts)
+    a.indent = 0
+    arguments(a, parts)
+    taken, a.lines = a.lines[parts.after_setup :], a.lines[: parts.after_setup]
+    a.indent = 2
+    parts.written = len(a.lines)
+    step(a, parts)
+    return assembled(a, parts, taken)
+
+
+class Parts:
+    """What the sections of one program know of each other."""
+
+    def __init__(self, a: Author, varying: bool, broken: bool) -> None:
+        self.varying, self.broken = varying, broken
+        self.trains = a.chance(0.75)  # backward() inside of the step
+        self.after_setup = self.written = 0
+        self.parameters: list[str] = []
+        self.buffers: list[str] = []
+        self.modules: list[str] = []
+        self.arguments: list[str] = []
+        self.optimizer = False
+        self.returned = ""
+
+
+# -------------------------------------------------------------------------------------------------------------- setup
+
+
+def setup(a: Author, parts: Parts) -> None:
+    for _ in range(a.choice([0, 1, 1, 2, 2, 3])):
+        name = a.assign(f"(tg.randn({a.shape()}, dtype={a.dtype()}) * 0.6).requires_grad_()", letter="w", fixed=True)
+        if name:
+            parts.parameters.append(name)
+    for _ in range(a.choice([0, 0, 1, 2])):
+        add_buffer(a, parts)
+    for _ in range(a.choice([0, 0, 1, 1, 2])):
+        add_module(a, parts)
+    if parts.parameters and a.chance(0.2):
+        frozen = a.choice(parts.parameters)
+        a.run(f"{frozen}.requires_grad_(False)")
+    if parts.parameters and a.chance(0.15):
+        add_outer_hook(a, a.choice(parts.parameters))
+    add_optimizer(a, parts)
+    parts.after_setup = len(a.lines)
+
+
+def add_buffer(a: Author, parts: Parts) -> None:
+    shape, dtype = a.shape(), a.dtype()
+    exact = a.chance(0.5)
+    text = a.choice([f"tg.zeros({shape}, dtype={dtype})", f"tg.ones({shape}, dtype={dtype})"]) if exact else None
+    name = a.assign(text or f"tg.randn({shape}, dtype={dtype})", exact, letter="b", fixed=True)
+    if name is None:
+        return
+    parts.buffers.append(name)
+    if shape and a.chance(0.3):
+        view = a.assign(a.choice([f"{name}[0]", f"{name}[1:]", f"{name}.t()", f"{name}[::2]", f"{name}.view(-1)",
+                                  f"{name}.detach()"]), exact, letter="b", fixed=True)  # fmt: skip
+        if view:
+            parts.buffers.append(view)
+
+
+def add_module(a: Author, parts: Parts) -> None:
+    n, k = a.choice([e for e in a.extents if e] or [2]), a.choice([1, 2, 3])
+    cast = ".double()" if a.double else ""
+    dtype = tg.float64 if a.double else tg.float32
+    text, ndim = a.choice([
+        (f"nn.Linear({n}, {k})", 1), (f"nn.Linear({n}, {k}, bias=False)", 1),
+        (f"nn.Sequential(nn.Linear({n}, {k}), nn.Tanh(), nn.Linear({k}, {n}))", 1),
+        (f"nn.LayerNorm({n}, eps=0.1)", 1), (f"nn.BatchNorm1d({n}, eps=0.1)", 2), (f"nn.RMSNorm({n}, eps=0.1)", 1),
+        (f"nn.Sequential(nn.Linear({n}, {k}), nn.Dropout(0.5), nn.Softplus())", 1), (f"nn.Embedding({n}, {k})", 0),
+        (f"nn.Sequential(nn.Linear({n}, {n}), nn.LayerNorm({n}, eps=0.1), nn.GELU())", 1), ("nn.Dropout(0.4)", 0),
+        (f"nn.Sequential(nn.BatchNorm1d({n}, eps=0.1), nn.Sigmoid())", 2), (f"nn.PReLU({n})", 2),
+        (f"nn.BatchNorm1d({n}, eps=0.1, affine=False, momentum=None)", 2),
+    ])  # fmt: skip
+    name = a.new_name("m")
+    if a.run(f"{name} = {text}{cast}"):
+        parts.modules.append(name)
+        a.modules.append((name, n, ndim, tg.int64 if "Embedding" in text else dtype))
+
+
+def add_outer_hook(a: Author, name: str) -> None:
+    a.run(a.choice([
+        f"{name}.register_hook(lambda g: g * 0.5)",
+        f"{name}.register_post_accumulate_grad_hook(lambda p: p.grad.mul_(0.5))",
+        f"{name}.register_hook(lambda g: g.clamp(-0.3171, 0.2713))",
+    ]))  # fmt: skip
+
+
+def add_optimizer(a: Author, parts: Parts) -> None:
+    # Adam divides gradients by their size: with its usual eps of 1e-8 it would make a step of a rounding error.
+    kind = a.choice([
+        "tg.optim.SGD({p}, lr=0.1)", "tg.optim.SGD({p}, lr=0.05, momentum=0.9)",
+        "tg.optim.SGD({p}, lr=0.05, momentum=0.8, nesterov=True, weight_decay=0.1)", "tg.optim.Adam({p}, lr=0.05, eps=0.1)",
+        "tg.optim.SGD({p}, lr=0.05, weight_decay=0.1)", "tg.optim.AdamW({p}, lr=0.05, eps=0.1, weight_decay=0.1)",
+        "tg.optim.Adam({p}, lr=0.05, eps=0.1, amsgrad=True, betas=(0.7, 0.9))",
+        "tg.optim.SGD({p}, lr=0.05, momentum=0.9, dampening=0.3, maximize=True)",
+    ])  # fmt: skip
+    owned = [*parts.parameters, *(f"*{m}.parameters()" for m in parts.modules)]
+    if owned and a.chance(0.85):
+        parts.optimizer = a.run("opt = " + kind.replace("{p}", f"[{', '.join(owned)}]"))
+
+
+# ---------------------------------------------------------------------------------------------------------- arguments
+
+
+def arguments(a: Author, parts: Parts) -> None:
+    for _ in range(a.choice([1, 1, 2, 2, 3])):
+        text, exact = a.choice([exact_floats, floats, integers, booleans, exact_floats, floats])(a, parts)
+        name = a.assign(text, exact, letter="x", fixed=True)
+        if name:
+            parts.arguments.append(name)
+
+
+def _size(a: Author, parts: Parts) -> str:
+    shape = [str(n) for n in a.shape()]
+    if parts.varying and shape:
+        shape[0] = f"{shape[0]} if i % 3 != 2 else {a.choice([1, 2, 3])}"
+    return f"({', '.join(shape)}{',' if len(shape) == 1 else ''})"
+
+
+def exact_floats(a: Author, parts: Parts) -> tuple[str, bool]:
+    return f"(tg.randint(-8, 9, {_size(a, parts)}) / 8).to({a.dtype()})", True
+
+
+def floats(a: Author, parts: Parts) -> tuple[str, bool]:
+    text = f"tg.randn({_size(a, parts)}, dtype={a.dtype()})"
+    return text + a.choice(["", "", "", ".t()", "[::2]", "[..., 1:]"]), False
+
+
+def integers(a: Author, parts: Parts) -> tuple[str, bool]:
+    return f"tg.randint(0, 4, {_size(a, parts)})", True
+
+
+def booleans(a: Author, parts: Parts) -> tuple[str, bool]:
+    return f"tg.rand({_size(a, parts)}) < 0.5", True
+
+
+# --------------------------------------------------------------------------------------------------------------- step
+
+
+def step(a: Author, parts: Parts) -> None:
+    """The body of the compiled function, and what it returns."""
+    if parts.trains and a.chance(0.6):
+        forget_gradients(a, parts)
+    body(a, a.choice([3, 5, 7, 9, 12]), parts.broken)
+    if parts.trains:
+        train(a, parts)
+    parts.returned = returned(a)
+
+
+def loss_of(a: Author) -> str | None:
+    """A number that depends on several of the tensors so far."""
+    names = a.names(lambda t, m: t.requires_grad and t.is_floating_point())
+    if not names:
+        return None
+    unused = [n for n in names if not a.made[n].uses] or names
+    chosen = {a.choice(unused) for _ in range(4)}
+    forms = ["({x} * {x}).mean()", "{x}.mean()", "{x}.sum() * 0.3", "{x}.tanh().mean()", "({x} - 0.5).square().mean()"]
+    return a.assign(" + ".join(a.choice(forms).replace("{x}", n) for n in sorted(chosen)), letter="loss")
+
+
+def forget_gradients(a: Author, parts: Parts) -> None:
+    ways = [f"{p}.grad = None" for p in parts.parameters] + [f"{m}.zero_grad()" for m in parts.modules]
+    if parts.optimizer:
+        ways += ["opt.zero_grad()"] * 4 + ["opt.zero_grad(set_to_none=False)"] * 2
+    ways += [f"if {p}.grad is not None:\n    {p}.grad.zero_()" for p in parts.parameters]
+    if ways:
+        a.run(a.choice(ways))
+
+
+def train(a: Author, parts: Parts) -> None:
+    loss = loss_of(a)
+    if loss is None:
+        return
+    a.made.pop(loss)
+    leaves = [p for p in parts.parameters if a[p].requires_grad]
+    if leaves and a.chance(0.25):
+        penalty(a, loss, a.choice(leaves))
+    times = a.choice([1, 1, 1, 2])
+    for left in reversed(range(times)):
+        a.run(f"{loss}.backward({'retain_graph=True' if left else ''})")
+        if left and a.chance(0.3):
+            forget_gradients(a, parts)
+    after_backward(a, parts, leaves)
+    if a.chance(0.5):
+        a.made[loss] = a.made.get(loss) or type(next(iter(a.made.values())))(False)
+
+
+def penalty(a: Author, loss: str, leaf: str) -> None:
+    """A second derivative in the loss."""
+    a.run(f"g, = tg.autograd.grad({loss}, {leaf}, create_graph=True, allow_unused=True)")
+    a.run(f"if g is not None:\n    {loss} = {loss} + (g * g).sum() * 0.1")
+
+
+def after_backward(a: Author, parts: Parts, leaves: list[str]) -> None:
+    owned = [*parts.parameters, *(f"*{m}.parameters()" for m in parts.modules)]
+    if a.chance(0.25):
+        a.run(a.choice([f"n = nn.utils.clip_grad_norm_([{', '.join(owned)}], 0.37)",
+                        f"nn.utils.clip_grad_value_([{', '.join(owned)}], 0.2317)"]))  # fmt: skip
+    if parts.optimizer and a.chance(0.85):
+        a.run("opt.step()")
+    elif leaves:
+        p = a.choice(leaves)
+        a.run(a.choice([
+            f"with tg.no_grad():\n    if {p}.grad is not None:\n        {p} -= 0.1 * {p}.grad",
+            f"if {p}.grad is not None:\n    {p}.data.sub_({p}.grad, alpha=0.1)",
+            f"with tg.no_grad():\n    if {p}.grad is not None:\n        {p}.add_({p}.grad, alpha=-0.1)\n        {p}.grad.zero_()",
+        ]))  # fmt: skip
+    if a.chance(0.2):
+        forget_gradients(a, parts)
+    if a.chance(0.2):
+        body(a, 2, broken=True)
+
+
+def returned(a: Author) -> str:
+    """The result: tensors in some structure."""
+    names = [n for n in a.made]
+    names += [n for n in names if not a.made[n].uses] * 4
+    chosen = [a.choice(names) for _ in range(a.choice([1, 1, 2, 3, 4]))] if names else []
+    chosen = [n + (".detach()" if a.chance(0.2) else "") for n in chosen]
+    if len(chosen) == 1:
+        return chosen[0] if a.chance(0.8) else f"[{chosen[0]}]"
+    if len(chosen) > 1 and a.chance(0.3):
+        return "{" + ", ".join(f"{k!r}: {n}" for k, n in zip("abcd", chosen, strict=False)) + "}"
+    return f"({', '.join(chosen)})" if chosen else "None"
+
+
+# ----------------------------------------------------------------------------------------------------- the whole text
+
+
+def assembled(a: Author, parts: Parts, taken: list[str]) -> str:
+    setup_lines, step_lines = a.lines[: parts.written], a.lines[parts.written :]
+    names = ", ".join(parts.arguments)
+    call = [*("        " + line for line in taken), *("        " + line for line in between(a, parts))]
+    rebound = sorted({name for line in step_lines for name in AUGMENTED.findall(line)} & set(a.made) - set(parts.arguments))
+    if fixed := [name for name in rebound if a.made[name].fixed]:
+        step_lines = [f"        nonlocal {', '.join(fixed)}", *step_lines]
+    return "\n".join([
+        f'"""Program {a.seed}."""', "", HEADER, "", "def make(compile):", *setup_lines, "",
+        f"    def step({names}):", *step_lines, f"        return {parts.returned}", "",
+        "    compiled_step = compile(step)", "", "    def call(i):", *call,
+        f"        result = compiled_step({names})", *("        " + line for line in afterwards(a, parts)),
+        f"        return result, ({''.join(n + ', ' for n in parts.arguments)})", "",
+        "    def state():", f"        return {looked_at(parts)}", "", "    return call, state", "",
+    ])  # fmt: skip
+
+
+def between(a: Author, parts: Parts) -> list[str]:
+    """What happens outside, before a call."""
+    lines = []
+    if a.chance(0.2):
+        lines.append("tg.rand(3)")
+    if parts.buffers and a.chance(0.15):
+        lines.append(f"{a.choice(parts.buffers)}.add_(0.5)")
+    if parts.optimizer and a.chance(0.2):
+        lines.append("opt.param_groups[0]['lr'] *= 0.9")
+    if parts.modules and a.chance(0.2):
+        lines.append(f"{a.choice(parts.modules)}.train(i % 2 == 0)")
+    if parts.parameters and a.chance(0.15):
+        p = a.choice(parts.parameters)
+        lines.append(a.choice([f"{p}.grad = None", f"{p}.requires_grad_(i % 2 == 0)",
+                               f"{p}.grad = tg.ones_like({p}) if i % 2 else None"]))  # fmt: skip
+    return lines
+
+
+def afterwards(a: Author, parts: Parts) -> list[str]:
+    """What happens with the result: outside training for steps that only compute."""
+    if parts.trains:
+        return []
+    lines = [
+        "found = result.values() if isinstance(result, dict) else result if isinstance(result, (list, tuple)) else [result]",
+        "ends = [(r * r).sum().double() for r in found if r is not None and r.requires_grad]",
+        "if ends:",
+        "    sum(ends).backward()",
+    ]
+    if parts.optimizer:
+        lines += ["    opt.step()", "    opt.zero_grad()"]
+    return lines
+
+
+def looked_at(parts: Parts) -> str:
+    entries = [f"'tensors': [{', '.join([*parts.parameters, *parts.buffers])}]"]
+    entries += [f"'{m}': [*{m}.state_dict().values(), *{m}.parameters()]" for m in parts.modules]
+    if parts.optimizer:
+        entries.append("'opt': opt.state_dict()")
+    return "{" + ", ".join(entries) + "}"
