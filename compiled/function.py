@@ -19,6 +19,7 @@ from ..runtime.errors import RuntimeFault, ToolchainMissing
 from .binding import CheckFailed
 from .explain import difference, explanation, first_call
 from .openings import Learned
+from .programs import Programs
 from .recording import Recording
 from .refusals import DONE, refusal
 from .report import Report
@@ -47,6 +48,7 @@ class CompiledFunction:
         self.function = function
         self.fullgraph = fullgraph
         self.specialisations: list[Specialisation] = []
+        self.programs = Programs()
         self.way = "eager"
         self._rerun = Rerun(self.__name__, CompiledFunction)
         self._lock = threading.Lock()
@@ -154,7 +156,7 @@ class CompiledFunction:
 
     def _check_limits(self) -> None:
         """CaptureError where another recording would be as useless as those before it."""
-        if len(self.specialisations) >= LIMIT:
+        if len(self.specialisations) - self.programs.more_sizes >= LIMIT:
             raise CaptureError(
                 f"{self.__name__} has been recorded {LIMIT} times and calls still differ\n"
                 f"  in {self.__name__}\n"
@@ -167,7 +169,7 @@ class CompiledFunction:
     def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: str) -> None:
         """Build the program. The call itself is done by now: an error says so."""
         try:
-            specialisation = Specialisation(recording, args, kwargs)
+            specialisation = Specialisation(recording, args, kwargs, self.programs)
         except ToolchainMissing as missing:
             what = str(missing).partition("\n")[0]
             warnings.warn(f"{self.__name__} runs eagerly: {what}", RuntimeWarning, stacklevel=4)

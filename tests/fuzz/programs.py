@@ -257,7 +257,7 @@ def after_backward(a: Author, parts: Parts, leaves: list[str]) -> None:
 
 def returned(a: Author) -> str:
     """The result: tensors in some structure."""
-    names = [n for n in a.made]
+    names = list(a.made)
     names += [n for n in names if not a.made[n].uses] * 4
     chosen = [a.choice(names) for _ in range(a.choice([1, 1, 2, 3, 4]))] if names else []
     chosen = [n + (".detach()" if a.chance(0.2) else "") for n in chosen]
