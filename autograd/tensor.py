@@ -183,7 +183,7 @@ class Tensor(Exchange, Array):
                 "a leaf Variable that requires grad is being used in an in-place operation. Use the form without _."
             )
         changes.count += 1
-        self.ndarray, self.steps = view.ndarray, view.steps
+        self.ndarray, self.steps, self.place = view.ndarray, view.steps, view.place
         self._node, self._output = view._node, view._output
 
     def forget_history(self) -> None:
@@ -210,7 +210,7 @@ class Tensor(Exchange, Array):
     @data.setter
     def data(self, new: Tensor) -> None:
         declare_alias(self)
-        self.ndarray, self.steps = new.ndarray, new.steps
+        self.ndarray, self.steps, self.place = new.ndarray, new.steps, None
         version = self.buffer.version
         self.buffer = Buffer(new.buffer.whole)
         self.buffer.version = version
@@ -375,8 +375,9 @@ class Size(tuple):
 
 def make(ndarray: np.ndarray, buffer: Buffer | None = None, steps: tuple[Step, ...] = ()) -> Tensor:
     """A tensor over existing memory; how ops wrap their results."""
-    tensor: Tensor = object.__new__(Tensor)
-    Array.__init__(tensor, ndarray, buffer, steps)
+    tensor: Tensor = object.__new__(Tensor)  # then what Array.__init__ does, without another call
+    tensor.ndarray, tensor.steps, tensor.label, tensor.place = ndarray, steps, None, None
+    tensor.buffer = Buffer(ndarray) if buffer is None else buffer
     listening = watcher()
     if listening is not None:
         listening.made(tensor)

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from .function import CompiledFunction, compile
+from .verify import VerificationError
 
-__all__ = ["CompiledFunction", "compile"]
+__all__ = ["CompiledFunction", "VerificationError", "compile"]

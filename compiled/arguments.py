@@ -10,6 +10,7 @@ import numpy as np
 
 from ..autograd.tensor import Tensor
 from ..ops.exposure import owner_of
+from ..ops.types import Type, dtype_of
 from ..runtime.program import address_of
 from .binding import Binding
 from .memory import hooks_on, memory_of
@@ -46,6 +47,12 @@ class TensorArgument:
             and (not self.requires_grad or (tensor.is_leaf is self.leaf and hooks_on(tensor) == self.hooks))
         )
 
+    def describe(self) -> str:
+        """What it expects, for a message."""
+        of = Type(dtype_of(np.empty((), self.layout.dtype)), self.layout.shape)
+        strided, flags = "" if self.layout.contiguous else " strided", " requires grad" if self.requires_grad else ""
+        return f"<{of}{strided}{flags}>"
+
 
 class NumberArgument:
     """A number that may be any other of its type: the recording's formulas look at it (`number_inputs.py`)."""
@@ -64,7 +71,7 @@ class Arguments:
 
     def __init__(self, recording: Recording, binding: Binding, args: Args, kwargs: Kwargs) -> None:
         self._binding = binding
-        self._skeleton = skeleton((args, kwargs))
+        self.skeleton = skeleton((args, kwargs))
         captures = recording.surroundings.captures
         numbers = _opened_arguments(recording)
         slots = {path: binding.slot_of.get(root.node.label) for path, root in recording.arguments}
@@ -96,11 +103,19 @@ class Arguments:
             for spec, argument in zip(self.simple, args, strict=True):
                 if not spec.fits(argument):
                     return False
-        elif skeleton((args, kwargs)) != self._skeleton:
+        elif skeleton((args, kwargs)) != self.skeleton:
             return False
         elif not all(_fits(spec, at((args, kwargs), path), but_for_numbers) for path, spec in self._specs):
             return False
         return self.alias_free or bool(self._alias_pattern(args, kwargs) == self._aliases)
+
+    def spec_at(self, path: Path) -> Any:
+        """What is expected at one place."""
+        return dict(self._specs)[path]
+
+    def fits_at(self, path: Path, value: Any) -> bool:
+        """True if one leaf of the arguments is of the recorded kind."""
+        return _fits(self.spec_at(path), value)
 
     def point(self, args: Args, kwargs: Kwargs) -> list[np.ndarray]:
         """Fill the table; returns the arrays that must stay alive during the call."""

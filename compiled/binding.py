@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+from typing import Any
+
 import numpy as np
 
 from ..autograd.tensor import Tensor, make
 from ..compiler.pipeline import Program
+from ..compiler.sizes.program import Fit
 from ..ops.memory import aligned_empty
 from ..runtime.program import SlotTable, address_of, allocate
 
@@ -22,18 +26,34 @@ class Binding:
     def __init__(self, program: Program) -> None:
         graph = program.graph
         returned = [r for r in graph.results if r.into is None]
-        self.checks = program.schedule.checks
+        fit = program.fit
+        self.checks = program.schedule.checks if fit is None else fit.checks
         self.slot_of = {node.label: FIRST + i for i, node in enumerate(graph.inputs)}
         self.first_result = FIRST + len(graph.inputs)
-        self.result_types = [r.node.type for r in returned]
+        self.result_types = [r.node.type for r in returned] if fit is None else list(fit.result_types)
         self.result_slots = {r.name: self.first_result + i for i, r in enumerate(returned)}
-        self.slots = SlotTable(self.first_result + len(returned))
-        self._arena = allocate(max(1, program.schedule.arena_bytes))
+        self.slots = SlotTable(self.first_result + len(returned) + (fit is not None))
         self._detail = np.zeros(4, np.int64)
-        self.slots.set_array(ARENA, self._arena)
+        self._memory = self._own_memory(program.schedule.arena_bytes) if fit is None else self._shared_memory(fit)
         self.slots.set_array(DETAIL, self._detail)
-        self._call = program.library.call
-        self._pointer = self.slots.pointer
+        self.entry = program.library.call
+        self.pointers = (self.slots.pointer,)
+        self.codes: list[int] = []  # what the last call of C returned; whoever asks for it clears it before
+        # Around filling the table and running; programs for all sizes share the arena, too.
+        self.lock = threading.RLock() if fit is None else fit.arena.lock
+
+    def _own_memory(self, nbytes: int) -> Any:
+        arena = allocate(max(1, nbytes))
+        self.slots.set_array(ARENA, arena)
+        return arena
+
+    def _shared_memory(self, fit: Fit) -> Any:
+        """An arena that serves all sizes, and behind the results the sizes; what depends on them has memory here."""
+        fit.arena.serve(self.slots, ARENA, fit.arena_bytes)
+        for label, number in fit.numbers.items():
+            self.point(self.slot_of[label], number)
+        self.point(len(self.slots) - 1, fit.words)
+        return fit
 
     def point(self, slot: int, values: np.ndarray) -> None:
         """Let `slot` show `values` (contiguous); the caller keeps the array alive."""
@@ -48,10 +68,17 @@ class Binding:
 
     def run(self) -> None:
         """Call C. CheckFailed (an IndexError) for an index out of range; then nothing was written."""
-        code = self._call(self._pointer)
-        if code:
-            check = self.checks[code - 1]
+        codes = self.codes
+        codes.clear()
+        codes.extend(map(self.entry, self.pointers))  # in one go: an interrupt after the call finds the code noted
+        if codes[0]:
+            check = self.checks[codes[0] - 1]
             raise CheckFailed(
                 f"index {int(self._detail[0])} is out of bounds for dimension {check.axis} with size {check.size}\n"
                 f"  at {check.origin}\n  Nothing was changed by this call; pass indices within the size."
             )
+
+    @property
+    def has_run(self) -> bool:
+        """True if C has done its work since `codes` was cleared, whatever has become of the caller."""
+        return self.codes == [0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ class Captured:
     """One captured tensor, or the gradient that a tensor had before the call (`slot`; `path` if of an argument)."""
 
     def __init__(self, root: Root, slot: GradSlot | None, path: Path | None, index: int | None) -> None:
+        self.root = root
         self.array: Any = root.array
         self.type = root.node.type
         self.requires_grad = root.requires_grad
@@ -62,6 +64,20 @@ class CapturedInputs:
         self.vary = any(path is not None for _, path, _ in self._had_grad)
         self.writes_normals = any(c.written and c.array.label == "generator.cached" for c in self._all)
 
+    def unfitting(self, call_arguments: Any) -> Iterator[tuple[Root, Any]]:
+        """The captured inputs that are not as recorded, and what is there now."""
+        for captured in self._all:
+            now = captured.now(call_arguments)
+            if not captured.fits(now):
+                yield captured.root, now
+
+    def gradients_otherwise(self, call_arguments: Any) -> Iterator[tuple[Any, bool]]:
+        """The tensors whose gradient was there (True) or None when recorded, and now is not so."""
+        for tensor, path, had in self._had_grad:
+            owner = tensor if path is None else at(call_arguments, path)
+            if (owner._grad is not None) is not had:
+                yield owner, had
+
     def find(self, call_arguments: Any) -> bool:
         """Point the table to where the captured tensors are now; False if one does not fit."""
         for tensor, path, had in self._had_grad:
@@ -91,8 +107,3 @@ class CapturedInputs:
         """C reads contiguous memory: copies of what is not, made at each call, since nobody tells of writes to it."""
         for copy, values in self.copied:
             np.copyto(copy, values)
-
-    def after_call(self) -> None:
-        """Count the versions of what was written up."""
-        for buffer in self.written_buffers:
-            buffer.version += 1

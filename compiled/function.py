@@ -17,13 +17,18 @@ from ..compiler.schedule.schedule import Schedule
 from ..ops.core import current
 from ..runtime.errors import RuntimeFault, ToolchainMissing
 from .binding import CheckFailed
+from .explain import difference, explanation, first_call
 from .openings import Learned
+from .programs import Programs
 from .recording import Recording
 from .refusals import DONE, refusal
+from .report import Report
 from .rerun import Rerun
+from .segments import Segments
 from .sinks import plain
 from .specialisation import Specialisation
 from .usual import UNUSUAL, usual_call
+from .verify import check, verify
 
 LIMIT = 32
 
@@ -43,6 +48,7 @@ class CompiledFunction:
         self.function = function
         self.fullgraph = fullgraph
         self.specialisations: list[Specialisation] = []
+        self.programs = Programs()
         self.way = "eager"
         self._rerun = Rerun(self.__name__, CompiledFunction)
         self._lock = threading.Lock()
@@ -66,7 +72,7 @@ class CompiledFunction:
         """The general way: the first specialisation that matches, else another recording, else Python."""
         for i, specialisation in enumerate(self.specialisations):
             with specialisation.lock:
-                if not specialisation.matches(args, kwargs):
+                if not specialisation.matches(args, kwargs) or not self._is_verified(specialisation, args, kwargs):
                     continue
                 try:
                     result = specialisation.call(args, kwargs)
@@ -81,6 +87,14 @@ class CompiledFunction:
         # Nothing was written yet: the function itself gives the eager error, at the eager place, in the eager state.
         self.way = "eager"
         return self.function(*args, **kwargs)
+
+    def _is_verified(self, specialisation: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """With TRACEGRAD_VERIFY=1 the first replay of each specialisation is compared with the eager call before."""
+        if not specialisation.unverified:
+            return True
+        specialisation.unverified = False
+        check(self, args, kwargs)
+        return specialisation.matches(args, kwargs)
 
     def _unserved(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that no specialisation fits: recorded, as long as there is hope that it can be replayed."""
@@ -114,6 +128,8 @@ class CompiledFunction:
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         wanted = self._learned.wanted([s.recording for s in self.specialisations], (args, kwargs))
         recording = Recording(self.__name__, self.fullgraph, wanted=wanted)
+        known = self.specialisations[:1]
+        because = difference(known[0], args, kwargs) if known else first_call(args, kwargs)
         self.way = "eager"
         try:
             self._check_limits()
@@ -122,7 +138,7 @@ class CompiledFunction:
             self._once = self._once + 1 if recording.transient else 0
             self._transient = recording.transient
             if not recording.transient:
-                self._compile(recording, args, kwargs)
+                self._compile(recording, args, kwargs, because)
         except CaptureError as reason:
             if self.fullgraph:
                 raise
@@ -131,12 +147,16 @@ class CompiledFunction:
                 return plain(recording.result)
             self.way = "re-record"
             return self._rerun.call(self.function, args, kwargs)
+        except Exception:
+            if recording.recorder.refused is not None and not self.fullgraph:
+                self._rerun.note(recording.recorder.refused, args, kwargs)
+            raise
         recording.let_go()
         return result
 
     def _check_limits(self) -> None:
         """CaptureError where another recording would be as useless as those before it."""
-        if len(self.specialisations) >= LIMIT:
+        if len(self.specialisations) - self.programs.more_sizes >= LIMIT:
             raise CaptureError(
                 f"{self.__name__} has been recorded {LIMIT} times and calls still differ\n"
                 f"  in {self.__name__}\n"
@@ -146,10 +166,10 @@ class CompiledFunction:
         if self._once >= LIMIT:
             raise refusal(self._transient, f"in {self.__name__}, at each call", "Do this outside.")
 
-    def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: str) -> None:
         """Build the program. The call itself is done by now: an error says so."""
         try:
-            specialisation = Specialisation(recording, args, kwargs)
+            specialisation = Specialisation(recording, args, kwargs, self.programs)
         except ToolchainMissing as missing:
             what = str(missing).partition("\n")[0]
             warnings.warn(f"{self.__name__} runs eagerly: {what}", RuntimeWarning, stacklevel=4)
@@ -157,12 +177,30 @@ class CompiledFunction:
             return
         except (RuntimeFault, OSError) as error:
             raise type(error)(f"{error}\n  {DONE}") from error
+        specialisation.because = because
         with self._lock:
             others = [s for s in self.specialisations if not specialisation.includes(s, (args, kwargs))]
             self.specialisations = [specialisation, *others]
             self._usual = None
 
     # -------------------------------------------------------------------------------------------------- looking inside
+
+    def verify(self, *args: Any, **kwargs: Any) -> Report:
+        """Do ``step(*args, **kwargs)`` eagerly and compiled, from the same state, and report how far they are apart.
+
+        The report has a row for each result, gradient and updated tensor: the largest difference in units of the last
+        place of the tensor's largest number, relative to the number itself, its index, and the line of the program that
+        computes it. `report.ok` is False if a difference is larger than roundings explain. Tensors, gradients, random
+        numbers, optimizers and Python objects that the function reaches are afterwards as they were; what it prints is
+        printed. If such a call has not been recorded yet, it is, and what is compared is the call after it. An error
+        that the function raises is compared, too. CompilerError if no compiled form comes about.
+
+        >>> import tracegrad as tg
+        >>> double = tg.compile(lambda x: (x * 2).sum())
+        >>> double.verify(tg.ones(3)).ok
+        True
+        """
+        return verify(self, args, kwargs)
 
     @property
     def _latest(self) -> Specialisation:
@@ -171,6 +209,30 @@ class CompiledFunction:
                 f"{self.__name__} has not been compiled yet\n  Call it once with real arguments; then look inside."
             )
         return self.specialisations[0]
+
+    def explain(self) -> str:
+        """How calls are served, and why: one line for each program with what differed (old -> new) from the one before
+        and the line that depends on it; then what keeps other calls from being replayed, and what to write instead.
+
+        >>> import tracegrad as tg
+        >>> step = tg.compile(lambda x: x if x.sum() > 0 else -x)
+        >>> step(tg.ones(2)); print(step.explain())  # doctest: +ELLIPSIS
+        tensor([1., 1.])
+        <lambda>: 0 replayed programs; the latest call: eager
+          Python runs at calls that no program serves (0 compiled parts), because:
+            bool(tensor) (an if, while, and, or, not on it) needs a tensor's numbers ...
+        """
+        return explanation(self)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why recordings could not be replayed: for each reason what, where and what to write instead."""
+        return self._rerun.reasons
+
+    @property
+    def segments(self) -> Segments:
+        """The parts of calls for which Python runs."""
+        return self._rerun.segments
 
     @property
     def graph(self) -> Graph:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
-import numpy as np
-
 from ..autograd.tensor import Tensor, make
-from ..autograd.watch import changes
 from ..ops.memory import aligned_empty
 from ..ops.types import Type
+from ..runtime.references import ReferenceCounts
 from .binding import Binding
+from .effects import Effects
 from .recording import GradSlot, Recording
 from .structure import Path, at
 
-# References that are there when nobody but the tensor holds its gradient. To the gradient: the tensor, `bound`, the
-# local variable, the argument of getrefcount. To its array: gradient, its buffer, `memory`, the argument. To what owns
-# the memory, where that is another array: the array (views of it count here), `owner`, the argument.
-GRADIENT_REFERENCES, MEMORY_REFERENCES, OWNER_REFERENCES = 4, 4, 3
+# References that are there when nobody but the tensor holds its gradient. To the gradient: the tensor, `kept`. To its
+# array: gradient, its buffer, `kept`. To what owns the memory, where that is another array: the array (views of it
+# count here), `kept`.
+ALONE = (2, 3, 2)
 
 
 class GradOutput:
@@ -30,9 +28,9 @@ class GradOutput:
         self._slot = index
         self.path = path
         self.always_new = always_new  # the old gradient is an input of the same call
-        self.bound: Tensor | None = None
-        self.memory: np.ndarray | None = None  # of `bound`, what the table points to
-        self.owner: Any = None  # the array that `memory` is a part of, if it is one
+        # The gradient that the table points to, its array, and what owns the memory if that is another array.
+        self.kept: tuple[Any, ...] = ()
+        self._counts = ReferenceCounts((), ())
 
     def of(self, call_arguments: Any) -> Tensor:
         """The tensor whose gradient this is in a call with these arguments."""
@@ -41,31 +39,20 @@ class GradOutput:
 
     def prepare(self, call_arguments: Any, binding: Binding) -> Tensor | None:
         """Point the table to memory for the gradient: the old one's (None is returned), or a new one, to be stored."""
-        grad = self.of(call_arguments)._grad
-        if grad is not None and not self.always_new and sys.getrefcount(grad) == GRADIENT_REFERENCES:
-            if self.is_free(grad):
-                return None
+        if not self.always_new and self.is_free(call_arguments):
+            return None
         fresh = make(aligned_empty(self._type.shape, self._type.dtype.numpy))
-        self.bound, self.memory, self.owner = fresh, fresh.ndarray, fresh.ndarray.base
+        array = fresh.ndarray
+        self.kept = (fresh, array) if array.base is None else (fresh, array, array.base)
+        self._counts = ReferenceCounts([self.kept], ALONE[: len(self.kept)])
         binding.point(self._slot, fresh.ndarray)
         return fresh
 
-    def is_free(self, grad: Tensor) -> bool:
-        """True if this is the gradient of the last call, and nobody else can see its memory."""
-        if grad is not self.bound or grad.ndarray is not self.memory:
-            return False
-        if sys.getrefcount(grad.ndarray) != MEMORY_REFERENCES:
-            return False
-        return self.owner is None or sys.getrefcount(self.owner) == OWNER_REFERENCES
-
-    def store(self, fresh: Tensor | None, call_arguments: Any) -> None:
-        """After the call: the gradient is there."""
-        if fresh is None:
-            assert self.bound is not None
-            self.bound.buffer.version += 1
-        else:
-            self.of(call_arguments)._grad = fresh
-            changes.count += 1
+    def is_free(self, call_arguments: Any) -> bool:
+        """True if the tensor's gradient is the one of the last call, and nobody else can see its memory."""
+        kept = self.kept
+        in_place = bool(kept) and self.of(call_arguments)._grad is kept[0]
+        return in_place and kept[0].ndarray is kept[1] and self._counts.agree()
 
 
 class Grads:
@@ -94,11 +81,25 @@ class Grads:
         """Before the call: memory for every new gradient. Nothing that the user sees changes yet."""
         return [output.prepare(call_arguments, self._binding) for output in self.outputs]
 
-    def store(self, fresh: list[Tensor | None], call_arguments: Any) -> None:
-        """After the call: new gradients where they belong, None where the function left None."""
+    def free_now(self) -> ReferenceCounts | None:
+        """If all gradients may be written where they are: what tells at later calls that nobody has got hold of one.
+
+        It holds until a tensor gets another gradient; whoever rebinds one counts `changes` up.
+        """
+        if not all(output.is_free(((), {})) for output in self.outputs):
+            return None
+        tuples = [output.kept for output in self.outputs]
+        return ReferenceCounts(tuples, [count for kept in tuples for count in ALONE[: len(kept)]])
+
+    def store(self, fresh: list[Tensor | None], call_arguments: Any, effects: Effects) -> None:
+        """What follows the call: new gradients where they belong, None where the function left None.
+
+        A gradient that is written where it was keeps its version: whoever could compare versions would hold it.
+        """
         for output, gradient in zip(self.outputs, fresh, strict=True):
-            output.store(gradient, call_arguments)
+            if gradient is not None:
+                effects.set(output.of(call_arguments), "_grad", gradient)
         for tensor, path in self.to_none:
             target = tensor if path is None else at(call_arguments, path)
             if target._grad is not None:
-                target.grad = None
+                effects.set(target, "_grad", None)

@@ -7,7 +7,6 @@ and one tape node stands for the whole call.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,21 +18,21 @@ from ..autograd.nodes import Node as TapeNode
 from ..autograd.tensor import Tensor
 from ..compiler.differentiate import differentiate
 from ..compiler.graph import Graph
-from ..compiler.pipeline import compile_graph
 from ..compiler.split import Split, split
 from .binding import Binding
+from .programs import Programs
 
 
 class Backward:
     """The backward program of one specialisation."""
 
-    def __init__(self, graph: Graph, live: Sequence[str], wrt: Sequence[str]) -> None:
+    def __init__(self, graph: Graph, live: Sequence[str], wrt: Sequence[str], programs: Programs) -> None:
         self.wrt = tuple(wrt)
         self.live = tuple(live)
         self.parts: Split = split(graph, differentiate(graph, live, wrt))
-        self.program = compile_graph(self.parts.backward)
+        self.program = programs.of(self.parts.backward)
         self._binding = Binding(self.program)
-        self._lock = threading.Lock()
+        self._lock = self._binding.lock
         inputs = [node.label for node in self.program.graph.inputs]
         seeds = [node for node in self.parts.backward.inputs if node.label not in self.parts.saved]
         self.cotangent_labels = [node.label for node in seeds[len(seeds) - len(self.live) :]]

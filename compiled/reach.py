@@ -83,7 +83,7 @@ class Reach:
         elif isinstance(value, contextvars.ContextVar):
             yield value.name, None, functools.partial(value.get, MISSING)
         elif "param_groups" in getattr(value, "__dict__", ()):
-            yield "the parameters of an optimizer", None, functools.partial(_group_sizes, value)
+            yield "the parameters of an optimizer", None, functools.partial(group_sizes, value)
         elif _has_attributes(value):
             yield from self._attributes(value, _attribute_names(value))
 
@@ -121,11 +121,11 @@ class Reach:
         code = function.__code__
         yield from self._of_code(code, function.__globals__)
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-            yield name, code, functools.partial(_cell_contents, cell)
+            yield name, code, functools.partial(cell_contents, cell)
         for name, value in zip(_defaulted(function), function.__defaults__ or (), strict=True):
-            yield name, code, functools.partial(_itself, value)
+            yield name, code, functools.partial(itself, value)
         for name, value in (function.__kwdefaults__ or {}).items():
-            yield name, code, functools.partial(_itself, value)
+            yield name, code, functools.partial(itself, value)
         if vars(function) or any(_stores_attributes(each) for each in self._codes):
             yield from self._attributes(function, list(vars(function)))
 
@@ -149,9 +149,9 @@ class Reach:
         every = not self.names.isdisjoint(_BY_COMPUTED_NAME) or not (named or _is_named(type(value)))
         for name in names:
             if (every or name in self.names or name == "forward") and name not in _DECLARED and name[:2] != "__":
-                yield f"{kind}.{name}", _code_storing(name, self._codes), functools.partial(_attribute, value, name)
+                yield f"{kind}.{name}", _code_storing(name, self._codes), functools.partial(attribute, value, name)
         if not isinstance(value, types.ModuleType):
-            yield f"the attributes of {kind}", None, functools.partial(_count, value)
+            yield f"the attributes of {kind}", None, functools.partial(attribute_count, value)
 
     def _methods(self, kind: type) -> list[Any]:
         """The methods of a user's class that code names, or that Python calls by itself; what the library's read."""
@@ -176,7 +176,7 @@ _DECLARED = frozenset({"_parameters", "_buffers", "_modules", "training", "_non_
 
 def is_counted(get: Get, value: Any) -> bool:
     """True for attributes of the library's modules: whoever sets one counts `changes` up, as their dicts do."""
-    if not isinstance(get, functools.partial) or get.func not in (_attribute, _count):
+    if not isinstance(get, functools.partial) or get.func not in (attribute, attribute_count):
         return False
     module = "_modules" in getattr(get.args[0], "__dict__", ())
     return module and (isinstance(value, WatchedDict) or not isinstance(value, (*CONTAINERS, np.ndarray, bytearray)))
@@ -189,16 +189,16 @@ def storage_of(get: Get) -> tuple[str, Any, Any] | None:
     """
     if not isinstance(get, functools.partial):
         return None
-    if get.func is _cell_contents:
+    if get.func is cell_contents:
         return "cell", get.args[0], None
     owner = getattr(get.func, "__self__", None)
     if type(owner) is dict:
         return ("entry", owner, get.args[0]) if get.args[0] in owner else None
-    return _storage_of_attribute(*get.args) if get.func is _attribute else None
+    return _storage_of_attribute(*get.args) if get.func is attribute else None
 
 
 def _storage_of_attribute(value: Any, name: str) -> tuple[str, Any, Any] | None:
-    now = _attribute(value, name)
+    now = attribute(value, name)
     own = getattr(value, "__dict__", None)
     if type(own) is dict and name in own:
         return ("entry", own, name) if own[name] is now else None
@@ -265,25 +265,26 @@ def _parts_of_module(value: Any) -> list[Any]:
     return [item for table in (*tables, "_backward_pre_hooks") for item in own.get(table, {}).values()]
 
 
-def _attribute(value: Any, name: str) -> Any:
+def attribute(value: Any, name: str) -> Any:
     return getattr(value, name, MISSING)
 
 
-def _count(value: Any) -> int:
+def attribute_count(value: Any) -> int:
     """How many attributes there are: a new one is noticed by it."""
     return len(getattr(value, "__dict__", ()))
 
 
-def _group_sizes(optimizer: Any) -> tuple[int, ...]:
-    """Which changes when somebody appends to a group's list, of which nobody else would be told."""
-    return tuple(len(group["params"]) for group in optimizer.param_groups)
+def group_sizes(optimizer: Any) -> tuple[int, ...]:
+    """Which changes when somebody appends to the list of groups or to a group's list, or puts another group into its
+    place: nobody else would be told of it."""
+    return tuple(number for group in optimizer.param_groups for number in (id(group), len(group["params"])))
 
 
-def _itself(value: Any) -> Any:
+def itself(value: Any) -> Any:
     return value
 
 
-def _cell_contents(cell: Any) -> Any:
+def cell_contents(cell: Any) -> Any:
     try:
         return cell.cell_contents
     except ValueError:  # an empty cell

@@ -159,7 +159,7 @@ class Results:
         memory = id(leaf.buffer.whole)
         if memory not in self._wholes:
             sharing = [t for t in self._leaves if t.buffer.whole is leaf.buffer.whole]
-            whole = leaf if len(sharing) == 1 else _common_whole(sharing)
+            whole = leaf if len(sharing) == 1 else _common_whole(sharing, self._recording)
             index = len(self.fresh)
             self.tensors.append(whole)
             self.fresh.append(self._fresh(whole, index))
@@ -229,12 +229,18 @@ def _shows_part(part: Tensor, whole: Tensor) -> bool:
     return part.buffer.whole is whole.buffer.whole and part.steps[: len(whole.steps)] == whole.steps
 
 
-def _common_whole(sharing: list[Tensor]) -> Tensor:
+def _common_whole(sharing: list[Tensor], recording: Recording) -> Tensor:
     """One tensor that all of `sharing` are views of, with the history that the most of them have."""
     candidates = [t if t.base is None else t.base for t in sharing]
     wholes = [t for t in candidates if not t.steps]
     tracked = [t for t in wholes if t.requires_grad]
     first = sharing[0]
+    if not tracked and any(t.requires_grad for t in sharing):
+        raise refusal(
+            "results share memory whose whole, with its history, is not there any more",
+            f"the result of {recording.name}",
+            "Use the out-of-place form: squeeze() for squeeze_(), t() for t_().",
+        )
     return (tracked or wholes or [make(first.buffer.whole, first.buffer)])[0]
 
 

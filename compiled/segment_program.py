@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..compiler.graph import Builder, Graph, Node, Result
-from ..compiler.pipeline import compile_graph
 from ..ops.core import Step, interpreting
 from ..ops.movement import broadcast
 from ..ops.pointwise import cast
@@ -17,6 +15,7 @@ from ..ops.types import Type, dtype_of
 from ..ops.views import replay, write_through
 from ..runtime.program import address_of
 from .binding import Binding
+from .programs import Programs
 from .trail import Compute, Meet, Operand, Point, Write
 
 Memories = Sequence[np.ndarray | None]  # by number; None for memory that is gone
@@ -143,7 +142,7 @@ class _Drawing:
 class SegmentProgram:
     """A segment's C program and which memory stands in which place of its table."""
 
-    def __init__(self, name: str, way: Sequence[Point], alive: tuple[int, ...]) -> None:
+    def __init__(self, name: str, way: Sequence[Point], alive: tuple[int, ...], programs: Programs) -> None:
         drawing = _Drawing()
         drawing.draw(way)
         results = [Result(f"value_{memory}", drawing.nodes[memory]) for memory in alive]
@@ -151,7 +150,7 @@ class SegmentProgram:
             label = drawing.inputs[memory].label
             results.append(Result(f"new_{label}", drawing.nodes[memory], into=label))
         self.graph = Graph(name, tuple(drawing.inputs.values()), tuple(results))
-        self.program = compile_graph(self.graph)
+        self.program = programs.of(self.graph)
         self._binding = Binding(self.program)
         slots = self._binding.slot_of
         self._inputs = [
@@ -160,7 +159,7 @@ class SegmentProgram:
             if node.label in slots
         ]
         self._results = [(self._binding.result_slots[f"value_{memory}"], memory) for memory in alive]
-        self._lock = threading.Lock()
+        self._lock = self._binding.lock
 
     def run(self, memories: Memories) -> None:
         """Run the segment: read and write the memories, fill those that are alive."""

@@ -9,6 +9,7 @@ from collections.abc import Hashable
 from ..compiler.graph import Origin
 from ..compiler.origins import user_place
 from ..runtime.errors import ToolchainMissing
+from .programs import Programs
 from .segment_program import Memories, SegmentProgram, run_by_numpy
 from .trail import Event, Meet, Point, Write, start
 
@@ -23,6 +24,7 @@ class Segments:
         self.name = name
         self.start = start()
         self.programs: list[SegmentProgram] = []
+        self.sizes = Programs()
         self._lock = threading.Lock()
         self._closed = ""  # why no more programs are made
 
@@ -62,14 +64,14 @@ class Segments:
             return here.programs[alive] or None
 
     def _build(self, here: Point, alive: tuple[int, ...]) -> None:
-        if len(self.programs) >= LIMIT:
+        if len(self.programs) - self.sizes.more_sizes >= LIMIT:
             self._close(
                 f"{self.name} has done {LIMIT} different things in its calls; from now on what is new is done eagerly\n"
                 "  Shapes or choices change at every call: pad to a few sizes, or compile the parts that stay the same."
             )
             return
         try:
-            program = SegmentProgram(f"{self.name}_part", here.way(), alive)
+            program = SegmentProgram(f"{self.name}_part", here.way(), alive, self.sizes)
         except ToolchainMissing as missing:
             self._close(f"{self.name} runs eagerly: {str(missing).partition(chr(10))[0]}")
             return

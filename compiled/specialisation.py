@@ -7,7 +7,6 @@ has moved are the guards looked at and the addresses of captured tensors found a
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
@@ -16,34 +15,39 @@ from ..autograd.tensor import Tensor, make
 from ..autograd.watch import changes
 from ..compiler.errors import CaptureError
 from ..compiler.graph import Graph
-from ..compiler.pipeline import Program, compile_graph
+from ..compiler.pipeline import Program
 from ..runtime.program import address_of
 from .arguments import Args, Arguments, Kwargs
 from .binding import Binding
 from .captured import CapturedInputs
+from .effects import Effects, run
 from .grads import Grads
 from .history import graph_behind
 from .joined import Backward, CompiledNode
 from .number_inputs import NumberInputs
+from .programs import Programs
 from .recording import Recording
 from .refusals import check_history, refusal
 from .results import Results
 from .structure import at
+from .verify import is_wanted
 
 
 class Specialisation:
     """One recording and its program."""
 
-    def __init__(self, recording: Recording, args: Args, kwargs: Kwargs) -> None:
+    def __init__(self, recording: Recording, args: Args, kwargs: Kwargs, programs: Programs) -> None:
         self.recording = recording
         _refuse_strided_writes(recording)
         self.results = Results(recording)
         graph = recording.graph([(o.name, t) for o, t in zip(self.results.fresh, self.results.tensors, strict=True)])
-        self.backward = _backward_of(recording, graph, self.results)
+        self.backward = _backward_of(recording, graph, self.results, programs)
         recording.refuse_leaks(self.results.tensors)
-        self.program: Program = compile_graph(graph if self.backward is None else self.backward.parts.forward)
+        self.program: Program = programs.of(graph if self.backward is None else self.backward.parts.forward)
         self.binding = Binding(self.program)
-        self.lock = threading.RLock()  # around `matches` and `call`, which share the table
+        self.because = ""  # why it was made
+        self.unverified = is_wanted()  # by eager mode
+        self.lock = self.binding.lock  # around `matches` and `call`, which share the table
         self.seen = -1  # the value of `changes` for which all guards are known to hold
         self.arguments = Arguments(recording, self.binding, args, kwargs)
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
@@ -113,14 +117,12 @@ class Specialisation:
         gradients = self.grads.prepare(call_arguments)
         fresh = [self.binding.fresh_result(i) for i in range(len(self.results.fresh))]
         saved = self._saved_results()
+        written = [at(call_arguments, path).buffer for path in self.written_arguments]
+        effects = Effects([*self.captured.written_buffers, *written], self.captured.writes_normals)
+        self.grads.store(gradients, call_arguments, effects)
         self.captured.before_call()
-        self.binding.run()
+        run(self.binding, effects)
         del kept
-        self.captured.after_call()
-        changes.count += self.captured.writes_normals
-        for path in self.written_arguments:
-            at(call_arguments, path).buffer.version += 1
-        self.grads.store(gradients, call_arguments)
         self._join_tape(fresh, saved, call_arguments)
         return self.results.hand_out(fresh, call_arguments, self.inputs.values)
 
@@ -156,7 +158,7 @@ class Specialisation:
         return sources
 
 
-def _backward_of(recording: Recording, graph: Graph, results: Results) -> Backward | None:
+def _backward_of(recording: Recording, graph: Graph, results: Results, programs: Programs) -> Backward | None:
     """The backward program for results that can still be differentiated; None if there are none."""
     tensors = [t for output, t in zip(results.fresh, results.tensors, strict=True) if output.live]
     began: list[Any] = [getattr(root.array, "grad_fn", None) for root in recording.recorder.roots if root.requires_grad]
@@ -176,7 +178,7 @@ def _backward_of(recording: Recording, graph: Graph, results: Results) -> Backwa
         )
     live = [output.name for output in results.fresh if output.live]
     wrt = [root.node.label for root in recording.recorder.roots if root.requires_grad]
-    return Backward(graph, live, wrt) if live and wrt else None
+    return Backward(graph, live, wrt, programs.backward) if live and wrt else None
 
 
 def _refuse_strided_writes(recording: Recording) -> None:

@@ -262,7 +262,7 @@ def _fact(name: str, code: types.CodeType | None, get: Callable[[], Any]) -> Fac
 
 def _side_effect(what: str, fact: Fact, advice: str = "return the value and do this outside.") -> CaptureError:
     return CaptureError(
-        f"{what}\n  at {_writer(fact.code, fact.name)}\n"
+        f"{what}\n  at {writer_of(fact.code, fact.name)}\n"
         f"  A compiled step repeats what it computes, not what it does to Python objects: {advice}"
     )
 
@@ -328,7 +328,7 @@ def _below(key: Any, free: Set[Path]) -> Set[Path]:
     return frozenset(path[1:] for path in free if path and path[0] == key) if free else free
 
 
-def _writer(code: types.CodeType | None, name: str) -> str:
+def writer_of(code: types.CodeType | None, name: str) -> str:
     """The line of `code` that stores `name`, else one that mentions it, else the line where it starts."""
     if code is None:
         return "a line that is not known"

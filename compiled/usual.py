@@ -1,141 +1,221 @@
-"""The usual call in one function: tensors by position, nothing rebound, gradients and results that nobody keeps.
+"""The usual call: tensors and numbers by position, nothing rebound, gradients that nobody keeps.
 
 `Specialisation.matches` and `call` say what a call means. This says the same for the call that is made a million
 times, without a walk over structures: what is not as usual gives `UNUSUAL`, with nothing done, and the general way
-decides.
+decides. As the C is written for one graph, this function is written for one specialisation: its arguments, the places
+that it must look at and its results are lines of their own, since a loop over two of them costs more than they do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from operator import is_
-from sys import getrefcount
+import linecache
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.tensor import Tensor
 from ..autograd.watch import changes
+from ..ops.array import Buffer
+from ..ops.memory import CACHE_LINE
 from ..ops.types import get_default_dtype
+from ..runtime.program import address_of
 from .arguments import TensorArgument
-from .binding import CheckFailed
-from .grads import GRADIENT_REFERENCES
 from .memory import memory_of
+from .steady import Steady
 
 if TYPE_CHECKING:
+    from .results import FreshOutput
     from .specialisation import Specialisation
 
 UNUSUAL = object()
+FEW = 3  # arguments that are compared two by two; for more a set is quicker
+
+# `call` takes what it works with from its globals, `names` below. An interrupt gives the call its whole effect, if C
+# has run: see effects.py and `Binding.run`. A failed check has written nothing; the general way gives the eager error.
+SOURCE = """
+def call(args):
+    if is_grad_enabled() is not grad_enabled or get_default_dtype() is not default_dtype or len(args) != {count}:
+        return UNUSUAL
+    {arguments}
+    with lock:
+        if changes.count != last_look.count and not last_look.again():
+            return UNUSUAL
+        try:
+            if not ({surroundings}):
+                return UNUSUAL
+        except GONE:
+            return UNUSUAL
+        if not (last_look.gradients_free(){numbers}):
+            return UNUSUAL
+        {addresses}
+        {results}
+        written = iter(written_buffers)
+        codes.clear()
+        try:
+            codes.extend(map(c, pointers))
+            if codes[0]:
+                return UNUSUAL
+            for buffer in written:
+                buffer.version += 1
+        except BaseException:
+            if binding.has_run:
+                for buffer in written:
+                    buffer.version += 1
+            raise
+    {histories}
+    return {result}
+"""
+
+# `make`, where nobody watches: there is no recording.
+SMALL_RESULT = """
+        n{i} = empty(shape{i}, dtype{i})
+        r{i}, b{i} = new(Tensor), new(Buffer)
+        b{i}.whole = r{i}.ndarray = n{i}
+        b{i}.version, r{i}.buffer, r{i}.steps, r{i}.label, r{i}.place = 0, b{i}, (), None, None
+        words[{slot}] = address_of(n{i})
+"""
+
+HAND_OUT = "hand_out([{}], (args, {{}}), inputs.values)"
+
+ARGUMENT = """
+    if type(a{i}) is not Tensor or a{i}._requires or a{i}._node is not None:
+        return UNUSUAL
+    m{i} = a{i}.memory
+    if m{i} is None or m{i}[0] is not a{i}.ndarray:
+        m{i} = memory_of(a{i})
+    if m{i}[1] is not layout{i} or a{i}._base is not None and a{i}.requires_grad:
+        return UNUSUAL
+"""
+
+
+class LastLook:
+    """What was found at the value `count` of `changes`, and holds while nothing is counted."""
+
+    def __init__(self, of: Specialisation, steady: Steady) -> None:
+        self._of = of
+        self._steady = steady
+        self.count = -1
+        self.gradients_free: Callable[[], bool] = bool  # false
+
+    def again(self) -> bool:
+        """Look again, if the specialisation itself has done so since the last change."""
+        of, count = self._of, changes.count
+        if count != of.seen or any(tensor._grad is not None for tensor, _ in of.grads.to_none):
+            return False
+        counts = of.grads.free_now()
+        if counts is None:
+            return False
+        self.gradients_free = counts.agree
+        self._steady.refresh()
+        self.count = count
+        return True
 
 
 def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
-    """The function for `of`, or None if its calls are never usual: arguments that are no tensors or that are written,
-    results that are joined to the tape, captured tensors that have to be copied."""
-    if of.arguments.simple is None or of.backward is not None or of.written_arguments or of.grads.to_none:
-        return None
-    captured = of.captured
-    if captured.copied or captured.vary or captured.writes_normals or not of.results.is_one_tensor:
-        return None
-    if any(isinstance(s, TensorArgument) and (s.only is not None or s.requires_grad) for s in of.arguments.simple):
-        return None
-    if any(output.path is not None or output.always_new for output in of.grads.outputs):
-        return None
-    surroundings_hold, arguments_point = _surroundings(of), _arguments(of)
-    gradients_free, modes, result = _gradients(of), of.recording.modes, of.results.fresh[0]
-    run, lock = of.binding.run, of.lock
-    numbers_hold = of.inputs.reader()
-    outputs, grad_enabled, default_dtype = of.grads.outputs, modes.grad_enabled, modes.default_dtype
+    """The function for `of`, or None if its calls are never usual.
 
-    def call(args: tuple[Any, ...]) -> Any:
-        if changes.count != of.seen or is_grad_enabled() is not grad_enabled:
-            return UNUSUAL
-        if get_default_dtype() is not default_dtype:
-            return UNUSUAL
-        with lock:
-            if not (arguments_point(args) and surroundings_hold() and gradients_free() and numbers_hold(args)):
-                return UNUSUAL
-            fresh = of.binding.fresh_result(0)
-            try:
-                run()
-            except CheckFailed:
-                return UNUSUAL  # nothing was written; the general way gives the eager error
-            for buffer in captured.written_buffers:
-                buffer.version += 1
-        for output in outputs:
-            output.bound.buffer.version += 1  # type: ignore[union-attr]
-        if result.spent is not None:
-            fresh.attach(result.spent, 0)
-        elif result.leaf:
-            fresh.requires_grad_()
-        return fresh
+    So it is with arguments that are neither tensors nor numbers, or that are written, with results that are joined to
+    the tape, and with captured tensors that have to be copied.
+    """
+    if not _can_be_usual(of):
+        return None
+    steady, modes, binding = Steady(of.recording.surroundings), of.recording.modes, of.binding
+    names = steady.names
+    names.update(
+        grad_enabled=modes.grad_enabled, default_dtype=modes.default_dtype, is_grad_enabled=is_grad_enabled,
+        get_default_dtype=get_default_dtype, UNUSUAL=UNUSUAL, GONE=Steady.GONE, Tensor=Tensor, Buffer=Buffer,
+        memory_of=memory_of, address_of=address_of, new=object.__new__, empty=np.empty, changes=changes, lock=of.lock,
+        binding=binding, codes=binding.codes, c=binding.entry, pointers=binding.pointers,
+        written_buffers=of.captured.written_buffers,
+        words=binding.slots.words, fresh_result=binding.fresh_result, hand_out=of.results.hand_out,
+        last_look=LastLook(of, steady), captured=of.arguments.captured, inputs=of.inputs,
+        numbers_hold=of.inputs.reader(),
+    )  # fmt: skip
+    source = SOURCE.format(
+        count=len(of.arguments.simple or ()),
+        surroundings="\n            and ".join(steady.terms) or "True",
+        arguments=_arguments(of, names),
+        numbers=" and numbers_hold(args)" if of.inputs.sources else "",
+        addresses=_lines(8, _addresses(of)),
+        results=_lines(8, [_new_result(i, of, names) for i in range(len(of.results.fresh))]),
+        histories=_lines(4, _histories(of.results.fresh, names)),
+        result="r0" if of.results.is_one_tensor else HAND_OUT.format(_every("r{}", range(len(of.results.fresh)))),
+    )
+    return _written(source, f"<usual call {id(of)} of {of.recording.name}>", names)
 
+
+def _written(source: str, title: str, names: dict[str, Any]) -> Callable[[tuple[Any, ...]], Any]:
+    """The function that `source` defines; tracebacks show its lines."""
+    linecache.cache[title] = (len(source), None, source.splitlines(True), title)
+    exec(compile(source, title, "exec"), names)
+    call: Callable[[tuple[Any, ...]], Any] = names["call"]
     return call
 
 
-def _arguments(of: Specialisation) -> Callable[[tuple[Any, ...]], bool]:
-    """Check the arguments and point the table to them: plain tensors without a history. Numbers come later."""
-    expected = of.arguments.simple or ()
-    places = [i for i, spec in enumerate(expected) if isinstance(spec, TensorArgument)]
-    specs = [(spec.layout, spec.slot) for spec in expected if isinstance(spec, TensorArgument)]
-    length, count, contiguous = len(expected), len(specs), all(layout.contiguous for layout, _ in specs)
-    pick = None if count == length else places
-    captured, alias_free = of.arguments.captured, of.arguments.alias_free
-    set_address = of.binding.slots.set_address
-
-    def point(args: tuple[Any, ...]) -> bool:
-        if len(args) != length or not contiguous:
-            return False
-        if pick is not None:
-            args = tuple([args[i] for i in pick])
-        owners = set()
-        for tensor, (layout, slot) in zip(args, specs):  # noqa: B905  the lengths were compared
-            if type(tensor) is not Tensor:
-                return False
-            memory = memory_of(tensor)
-            if memory[1] is not layout:
-                return False
-            if tensor._requires or tensor._node is not None or tensor._base is not None:
-                return False
-            owners.add(memory[3])
-            if slot is not None:
-                set_address(slot, memory[2])
-        return alias_free or (len(owners) == count and captured.isdisjoint(owners))
-
-    return point
+def _can_be_usual(of: Specialisation) -> bool:
+    if of.arguments.simple is None or of.backward is not None or of.written_arguments:
+        return False
+    if any(path is not None for _, path in of.grads.to_none):
+        return False
+    captured = of.captured
+    if captured.copied or captured.vary or captured.writes_normals:
+        return False
+    if any(s.only is not None or s.requires_grad or not s.layout.contiguous for _, s in _tensors(of)):
+        return False
+    return not any(output.path is not None or output.always_new for output in of.grads.outputs)
 
 
-def _surroundings(of: Specialisation) -> Callable[[], bool]:
-    """True while variables are bound to the same objects and containers hold the same items."""
-    surroundings = of.recording.surroundings
-    bindings = [(get, value) for get, value, _ in surroundings.bindings]
-    contents = [(fact.get, items) for fact, items in surroundings.contents]
-    opened = surroundings.opened
-
-    def hold() -> bool:
-        for get, value in bindings:
-            if get() is not value:
-                return False
-        for get, items in contents:
-            now = get()
-            found = (*now, *now.values()) if isinstance(now, dict) else now
-            if items is None or len(found) != len(items) or not all(map(is_, found, items)):
-                return False
-        for same, fact in opened:
-            if not same() and not fact.holds():
-                return False
-        return True
-
-    return hold
+def _tensors(of: Specialisation) -> list[tuple[int, TensorArgument]]:
+    """What is expected of the tensors among the arguments, with their positions."""
+    return [(i, spec) for i, spec in enumerate(of.arguments.simple or ()) if isinstance(spec, TensorArgument)]
 
 
-def _gradients(of: Specialisation) -> Callable[[], bool]:
-    """True if each gradient of the last call is in place and nobody else holds it: it may be overwritten."""
-    outputs = of.grads.outputs
+def _every(form: str, positions: Iterable[int]) -> str:
+    return ", ".join(form.format(i) for i in positions)
 
-    def free() -> bool:
-        for output in outputs:
-            grad = output.tensor._grad
-            if grad is None or getrefcount(grad) != GRADIENT_REFERENCES or not output.is_free(grad):
-                return False
-        return True
 
-    return free
+def _lines(depth: int, lines: list[str]) -> str:
+    return ("\n" + " " * depth).join(lines) or "pass"
+
+
+def _arguments(of: Specialisation, names: dict[str, Any]) -> str:
+    """Unpack the arguments and check each: a plain tensor without a history, which shares no memory that matters."""
+    specs = _tensors(of)
+    at = [i for i, _ in specs]
+    names.update((f"layout{i}", spec.layout) for i, spec in specs)
+    every = range(len(of.arguments.simple or ()))
+    text = f"[{_every('a{}', every)}] = args" + "".join(ARGUMENT.format(i=i) for i in at)
+    if specs and not of.arguments.alias_free:
+        shared = [f"m{i}[3] in captured" for i in at]
+        shared += [f"m{i}[3] == m{j}[3]" for i in at for j in at if j < i]
+        if len(specs) > FEW:
+            shared = [f"len({{{_every('m{}[3]', at)}}} - captured) != {len(specs)}"]
+        text += f"    if {' or '.join(shared)}:\n        return UNUSUAL\n"
+    return text
+
+
+def _addresses(of: Specialisation) -> list[str]:
+    return [f"words[{spec.slot}] = m{i}[2]" for i, spec in _tensors(of) if spec.slot is not None]
+
+
+def _new_result(i: int, of: Specialisation, names: dict[str, Any]) -> str:
+    """`Binding.fresh_result`; small memory needs no care for cache lines."""
+    of_type = of.binding.result_types[i]
+    if of_type.nbytes >= CACHE_LINE:
+        return f"r{i} = fresh_result({i})"
+    names.update({f"shape{i}": of_type.shape, f"dtype{i}": of_type.dtype.numpy})
+    return SMALL_RESULT.format(i=i, slot=of.binding.first_result + i).strip()
+
+
+def _histories(outputs: list[FreshOutput], names: dict[str, Any]) -> list[str]:
+    """What the results are in eager mode: computed with a graph that was used up, leaves that require gradients."""
+    lines = []
+    for i, output in enumerate(outputs):
+        if output.spent is not None:
+            names[f"spent{i}"] = output.spent
+            lines.append(f"r{i}._node = spent{i}")  # what Tensor.attach does for the first output
+        elif output.leaf:
+            lines.append(f"r{i}.requires_grad_()")
+    return lines

@@ -1,7 +1,7 @@
 """Forward graph -> graph of its gradients, by the primitives' own rules.
 
-    forward     x, w             -> loss
-    gradients   x, w, grad_loss  -> grad_x, grad_w
+forward     x, w             -> loss
+gradients   x, w, grad_loss  -> grad_x, grad_w
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ library    --load-->       Program    runtime/: one function, one table of addre
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..runtime.build import Built, Unit, build
@@ -23,6 +23,7 @@ from .graph import Graph
 from .passes.simplify import simplify
 from .schedule.plan import make_schedule
 from .schedule.schedule import Schedule
+from .sizes.program import Fit, Sizing
 
 FLAGS = (
     "-std=gnu17",
@@ -42,13 +43,14 @@ FLAGS = (
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A compiled graph with everything that led to it."""
+    """A compiled graph with everything that led to it. A program for all sizes has in `fit` what one of them needs."""
 
     graph: Graph
     schedule: Schedule
     source: str
     built: Built
     library: Library
+    fit: Fit | None = None
 
     @property
     def source_path(self) -> Path:
@@ -60,7 +62,23 @@ def compile_graph(recorded: Graph) -> Program:
     """All stages after recording."""
     graph = simplify(recorded)
     schedule = make_schedule(graph)
-    source = render(schedule)
+    return _built(recorded, graph, schedule, render(schedule))
+
+
+class SizedProgram:
+    """The program for all sizes that two recordings for two sizes are examples of; NotSized if there is none."""
+
+    def __init__(self, one: Graph, other: Graph) -> None:
+        self.plan = Sizing(one, other)
+        way = self.plan.way
+        self.program = _built(self.plan.recorded, way.graph, way.schedule, way.source)
+
+    def fit(self, recorded: Graph) -> Program:
+        """The program for the size of a recorded graph; NotSized if it does not serve that."""
+        return replace(self.program, fit=self.plan.fit(recorded))
+
+
+def _built(recorded: Graph, graph: Graph, schedule: Schedule, source: str) -> Program:
     dump(
         recorded.name,
         (("recorded.graph", str(recorded)), ("graph", str(graph)), ("schedule", str(schedule)), ("c", source)),

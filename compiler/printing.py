@@ -1,15 +1,15 @@
 """Graphs as text for people; `text.py` reads it back.
 
-    graph step(x: f32[32,8], w: f32[8,4]):
-      %0: f32[32,4] = dot x, w        # model.py:4
-      %1: f32[32,4] = mul 2.0, %0     # ∂ model.py:5 fc1
-      return y=%0
-      update w = %1
+graph step(x: f32[32,8], w: f32[8,4]):
+  %0: f32[32,4] = dot x, w        # model.py:4
+  %1: f32[32,4] = mul 2.0, %0     # ∂ model.py:5 fc1
+  return y=%0
+  update w = %1
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
 from .literals import constant_text, name_text, value_text
@@ -21,11 +21,11 @@ LONGEST_HEADER = 110
 COMMENT_COLUMN = 80
 
 
-def graph_text(name: str, nodes: Sequence[Node], results: Sequence[Result]) -> str:
-    """The whole graph, each node with the place it comes from."""
+def graph_text(name: str, nodes: Sequence[Node], results: Sequence[Result], shown: Callable[[str], str] = str) -> str:
+    """The whole graph, each node with the place it comes from. `shown` is how a statement or header is to be read."""
     names = node_names(nodes)
-    statements = [(node_text(n, names), str(n.origin)) for n in nodes if _is_statement(n)]
-    return "\n".join([header_text(name, nodes), *aligned(statements), *_result_lines(results, names)])
+    statements = [(shown(node_text(n, names)), str(n.origin)) for n in nodes if _is_statement(n)]
+    return "\n".join([shown(header_text(name, nodes)), *aligned(statements), *_result_lines(results, names)])
 
 
 def structure_text(name: str, nodes: Sequence[Node], results: Sequence[Result]) -> str:

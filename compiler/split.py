@@ -1,7 +1,7 @@
 """The cut of a differentiated graph into two programs, for loops that call forward and backward one after the other.
 
-    forward    x, w                            -> loss, saved_0, ...
-    backward   x, w, saved_0, ..., grad_loss   -> grad_x, grad_w
+forward    x, w                            -> loss, saved_0, ...
+backward   x, w, saved_0, ..., grad_loss   -> grad_x, grad_w
 """
 
 from __future__ import annotations
@@ -85,4 +85,3 @@ def _is_free(node: Node) -> bool:
     if node.op.is_view:
         return node.args[0].type.nbytes <= node.type.nbytes
     return isinstance(node.op.lower, Source) and not node.is_input
-

@@ -59,31 +59,32 @@ def load(path: str | os.PathLike[str]) -> Program:
 
 
 class SlotTable:
-    """The table of addresses that a step is called with. It keeps no array alive; whoever fills it does.
+    """The table of addresses that a step is called with. It keeps no array alive; whoever fills it does. `words` are
+    the addresses as integers, to be read and written.
 
     >>> slots = SlotTable(2)
     >>> slots.set_address(0, 0)
     >>> slots.set_array(1, np.zeros(3))
     """
 
-    __slots__ = ("pointer", "_words")
+    __slots__ = ("pointer", "words")
 
     def __init__(self, length: int) -> None:
         _require_cffi()
         self.pointer = ffi.new("void *[]", length)
         # Writing an integer through this view costs a fifth of making a `void *` for it. The view owns the table too.
-        self._words = memoryview(ffi.buffer(self.pointer)).cast("B").cast("L")  # an address, on every POSIX system
+        self.words = memoryview(ffi.buffer(self.pointer)).cast("B").cast("L")  # an address, on every POSIX system
 
     def __len__(self) -> int:
-        return len(self._words)
+        return len(self.words)
 
     def set_address(self, index: int, address: int) -> None:
         """Put `address` into a slot; IndexError beyond the table."""
-        self._words[index] = address
+        self.words[index] = address
 
     def set_array(self, index: int, array: ndarray) -> None:
         """Put the address of the first element of `array` into a slot; IndexError beyond the table."""
-        self._words[index] = address_of(array)
+        self.words[index] = address_of(array)
 
 
 def address_of(array: ndarray) -> int:

@@ -20,13 +20,17 @@ from tracegrad.compiler.codegen.render import render
 from tracegrad.compiler.evaluate import evaluate_graph
 from tracegrad.compiler.graph import Graph
 from tracegrad.compiler.pipeline import FLAGS
+from tracegrad.compiler.schedule.memory import aligned
 from tracegrad.compiler.schedule.plan import make_schedule
+from tracegrad.compiler.sizes.program import Sizing
+from tracegrad.ops.types import Type, int64
 from tracegrad.runtime.build import INCLUDE
 
 sys.path.insert(0, str(Path(__file__).parent / "compiler"))  # where the tests of the compiler keep theirs
 from sample_graphs import CASES, sample_inputs  # noqa: E402
 from sample_steps import classifier_step, moons_step, step_inputs  # noqa: E402
 from sanitized_graphs import OUTSIDE, divisions_by_zero, right_graphs, wrong_indices  # noqa: E402
+from sanitized_sizes import SIZED  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -106,10 +110,11 @@ class Subject:
     inputs: dict
     slots: tuple  # (kind, type or None, bytes, bytes of an element)
     source: str
+    words: np.ndarray | None = None  # the table of sizes of a program for all sizes
 
     @property
     def arrays(self):
-        """The types of the slots that the driver writes out: inputs, then results."""
+        """The types of the slots that the driver writes out: inputs, then results, then the table of sizes."""
         return [of for _, of, _, _ in self.slots if of is not None]
 
 
@@ -128,6 +133,33 @@ def subject(graph, inputs):
     return Subject(graph, inputs, tuple(slots), render(replace(schedule, buffers=tuple(buffers))))
 
 
+def sized_subject(make, n):
+    """One size of a program for all sizes. Scratch memory of products ends where its allocation ends."""
+    graph = make(n)
+    sizing = Sizing(*map(make, make.examples))
+    fit, schedule = sizing.fit(graph), sizing.way.schedule
+    count = len(fit.sizes)
+    nbytes = [lifetime.at(fit.sizes) for lifetime, _, _ in sizing.way.lifetimes]
+    held = {buffer.number: buffer for buffer in schedule.buffers if buffer.place == "sized"}
+    scratch = [number for number in range(count, count + len(nbytes)) if number not in held]
+    arena = max((aligned(nbytes[number - count]) for number in scratch), default=0)
+    words = fit.words.copy()
+    words[scratch] = [arena - aligned(nbytes[number - count]) for number in scratch]
+    inputs = (*graph.inputs, *sizing.way.graph.inputs[len(graph.inputs) :])
+    slots = [("ALIGNED", None, arena, 64), ("ALIGNED", None, 32, 8)]
+    slots += [("INPUT", of, of.nbytes, of.dtype.itemsize) for of in (n.type for n in inputs)]
+    slots += [("RESULT", of, of.nbytes, of.dtype.itemsize) for of in fit.result_types]
+    slots.append(("INPUT", Type(int64, words.shape), words.nbytes, 8))
+    placed = {}
+    for number, buffer in held.items():
+        slots.append(("ALIGNED", None, nbytes[number - count], buffer.type.dtype.itemsize))
+        placed[buffer.name] = replace(buffer, place="slot", number=len(slots) - 1)
+    buffers = tuple(placed.get(buffer.name, buffer) for buffer in schedule.buffers)
+    whole = Graph(f"{make.name}_{n}", inputs, graph.results)
+    values = make.inputs(graph) | fit.numbers
+    return Subject(whole, values, tuple(slots), render(replace(schedule, buffers=buffers)), words)
+
+
 def own_graphs():
     return [*right_graphs(), *wrong_indices(), *divisions_by_zero()]
 
@@ -138,10 +170,12 @@ def subjects():
     graphs = [*own_graphs()]
     graphs += [(graph, sample_inputs(graph)) for graph in SAMPLES.values()]
     graphs += [(graph, step_inputs(graph)) for graph in STEPS]
-    return {graph.name: subject(graph, inputs) for graph, inputs in graphs}
+    sized = [sized_subject(make, n) for make in SIZED for n in make.sizes]
+    return {graph.name: subject(graph, inputs) for graph, inputs in graphs} | {one.graph.name: one for one in sized}
 
 
 NAMES_OF_RIGHT = [*(graph.name for graph, _ in right_graphs()), *SAMPLES, *(graph.name for graph in STEPS)]
+NAMES_OF_RIGHT += [f"{make.name}_{n}" for make in SIZED for n in make.sizes]
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +223,8 @@ def run(program, name, inputs):
     """For each of both placements: the step's code, inputs after the step, fresh results."""
     one, number = subjects()[name], list(subjects()).index(name)
     given, written = program.with_name(f"{number}.in"), program.with_name(f"{number}.out")
-    given.write_bytes(b"".join(np.ascontiguousarray(inputs[n.label]).tobytes() for n in one.graph.inputs))
+    values = [inputs[n.label] for n in one.graph.inputs] + ([] if one.words is None else [one.words])
+    given.write_bytes(b"".join(np.ascontiguousarray(array).tobytes() for array in values))
     command = [str(program), str(number), str(given), str(written)]
     result = subprocess.run(command, env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True, check=False)
     assert result.returncode == 0 and not result.stderr, f"{result.stderr}\n{one.source}"
@@ -204,7 +239,8 @@ def parsed(one, text):
         for of in one.arrays:
             arrays.append(np.frombuffer(text, of.dtype.numpy, of.size, at).reshape(of.shape))
             at += of.nbytes
-        runs.append((code, arrays[: len(one.graph.inputs)], arrays[len(one.graph.inputs) :]))
+        ends = len(one.graph.inputs), len(one.arrays) - (one.words is not None)
+        runs.append((code, arrays[: ends[0]], arrays[ends[0] : ends[1]]))
     assert at == len(text)
     return runs
 

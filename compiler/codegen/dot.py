@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..sizes.standins import is_size
 from .dot_records import (
     BatchLoop,
     BroadcastOperand,
@@ -56,6 +57,8 @@ MOST_TILE_ROWS = 14
 FEWEST_COLUMNS = 8
 #: Columns of a row product whose sums stay in L1 while the rows of the matrix pass by.
 LONGEST_STRETCH = 1024
+#: Run-time sizes get the tiles of results this large. The last one is filled up: it has packed rows.
+USUAL_EXTENT = 1024
 #: Products with fewer multiplications than this gain nothing from tiles.
 TINY_WORK = 64
 
@@ -93,9 +96,15 @@ class _Tiling:
     panels_first: bool
     packing: str
     rows_packed: bool
+    sums_rows: int
     panel_bytes: int
     sums_bytes: int
     packed_bytes: int
+
+    @property
+    def last_rows(self) -> bool:
+        """True where the last tile has fewer rows, in a function of its own."""
+        return self.blocked and not is_size(self.rows)
 
     @property
     def scratch_bytes(self) -> int:
@@ -108,17 +117,18 @@ def _tiling(kernel: DotKernel) -> _Tiling:
     if kernel.n < FEWEST_COLUMNS and kernel.n < kernel.m:
         a, b = _transposed(b), _transposed(a)
         rows, columns, row, column = kernel.n, kernel.m, "j", "i"
-    blocks = -(-kernel.k // LONGEST_BLOCK)
-    block = -(-kernel.k // blocks)
+    block, blocked = _passes(kernel.k)
     item = ITEM_BYTES[kernel.ctype]
     panel_row = _panel_row_bytes(columns, item)
+    row_bytes = _padded_row_bytes(columns, item, panel_row)
     whole_tiles = columns * item % panel_row == 0
-    packing = _packing(b, may_read_in_place=whole_tiles and blocks == 1 and rows <= ROWS_WORTH_PACKING)
-    panels_bytes = kernel.k * -(-columns * item // panel_row) * panel_row
-    large = rows * columns * item >= LARGE_RESULT and panels_bytes <= HALF_L2
-    panels_first = large and blocks == 1 and packing != "none"
+    packing = _packing(b, may_read_in_place=whole_tiles and not blocked and rows <= ROWS_WORTH_PACKING)
+    panels_bytes = kernel.k * row_bytes
+    large = rows * columns * item >= LARGE_RESULT and panels_bytes <= HALF_L2 and not is_size(rows * columns)
+    panels_first = large and not blocked and packing != "none"
     conflicts = a.row_stride * item % WAY_BYTES == 0 and rows > 1
-    rows_packed = columns >= COLUMNS_WORTH_PACKING and (a.column_stride != 1 or conflicts)
+    rows_packed = is_size(rows) or columns >= COLUMNS_WORTH_PACKING and (a.column_stride != 1 or conflicts)
+    sums_rows = _sums_rows(rows, blocked, panels_first)
     return _Tiling(
         a=a,
         b=b,
@@ -127,12 +137,13 @@ def _tiling(kernel: DotKernel) -> _Tiling:
         rows=rows,
         columns=columns,
         block=block,
-        blocked=blocks > 1,
+        blocked=blocked,
         panels_first=panels_first,
         packing=packing,
         rows_packed=rows_packed,
+        sums_rows=sums_rows,
         panel_bytes=0 if packing == "none" else panels_bytes if panels_first else block * panel_row,
-        sums_bytes=_sums_rows(rows, blocks > 1, panels_first) * -(-columns * item // panel_row) * panel_row,
+        sums_bytes=sums_rows * row_bytes,
         # The last tile may lack almost all of its rows.
         packed_bytes=(rows + MOST_TILE_ROWS) * block * item if rows_packed else 0,
     )
@@ -140,7 +151,22 @@ def _tiling(kernel: DotKernel) -> _Tiling:
 
 def _sums_rows(rows: int, blocked: bool, panels_first: bool) -> int:
     """Of how many rows the sums are kept in memory: all of a blocked product, one tile's with whole rows."""
-    return rows if blocked else MOST_TILE_ROWS if panels_first else 0
+    if blocked:
+        return rows + MOST_TILE_ROWS if is_size(rows) else rows
+    return MOST_TILE_ROWS if panels_first else 0
+
+
+def _passes(k: int) -> tuple[int, bool]:
+    """How long one pass over the inner dimension is, and whether there may be several."""
+    if is_size(k):
+        return LONGEST_BLOCK, True
+    blocks = -(-k // LONGEST_BLOCK)
+    return -(-k // blocks), blocks > 1
+
+
+def _padded_row_bytes(columns: int, item: int, panel_row: int) -> int:
+    """Bytes of one row in whole panels; one more than needed for run-time sizes, which cannot be rounded up here."""
+    return columns * item + panel_row if is_size(columns) else -(-columns * item // panel_row) * panel_row
 
 
 def _is_plain(kernel: DotKernel) -> bool:
@@ -219,7 +245,13 @@ def _tiled_record(kernel: DotKernel, tiling: _Tiling) -> TiledDot:
         depth="depth" if blocked else str(kernel.k),
         depth_parameter="long depth, " if blocked else "",
         tile_assignment="+=" if blocked else "=",
-        tile_functions=_tile_functions(name, blocked),
+        tile_functions=_tile_functions(name, tiling.last_rows),
+        shape_rows=USUAL_EXTENT if is_size(tiling.rows) else tiling.rows,
+        shape_columns=USUAL_EXTENT if is_size(tiling.columns) else tiling.columns,
+        last_rows=tiling.last_rows,
+        sums_rows=tiling.sums_rows,
+        size_parameters="".join(f"TG_UNUSED long {size}, " for size in kernel.sizes),
+        size_arguments="".join(f"{size}, " for size in kernel.sizes),
         sums_offset=tiling.panel_bytes,
         sums_bytes=tiling.sums_bytes,
         setup=kernel.setup,
@@ -227,11 +259,11 @@ def _tiled_record(kernel: DotKernel, tiling: _Tiling) -> TiledDot:
     )
 
 
-def _tile_functions(name: str, blocked: bool) -> tuple[tuple[str, str], ...]:
+def _tile_functions(name: str, last_rows: bool) -> tuple[tuple[str, str], ...]:
     """Name and rows of each. Partial sums are added to, so a blocked product cannot compute rows twice: its last tile
     is a function of its own. The others let the last tile overlap, which halves what gcc has to unroll."""
     whole = (f"{name}_tile", f"{name}_tile_rows")
-    return (whole, (f"{name}_last_tile", f"{name}_last_rows")) if blocked else (whole,)
+    return (whole, (f"{name}_last_tile", f"{name}_last_rows")) if last_rows else (whole,)
 
 
 def _broadcast_operand(kernel: DotKernel, tiling: _Tiling) -> BroadcastOperand:

@@ -35,6 +35,7 @@ class DotKernel:
     parameters: tuple[str, ...]
     epilogue: tuple[str, ...]
     setup: tuple[str, ...] = ()  # statements before all elements
+    sizes: tuple[str, ...] = ()  # what parts of the text depend on at run time, as names of C variables
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,10 @@ class TiledDot:
 
     ``row`` and ``column`` are the epilogue's names of the tile's two directions. ``depth`` is the length of one pass
     over the inner dimension: a number, or the name of a parameter. ``panels_first``: all of B is packed before the
-    first tile, and the tiles go row by row.
+    first tile, and the tiles go row by row. `shape_rows` and `shape_columns` decide on the tile's shape: they are
+    `rows` and `columns` unless these are run-time sizes. `last_rows`: there is a function for the last tile's rows;
+    otherwise all tiles of the partial sums are whole, `sums_rows` rows with the padding. Helper functions have
+    `size_parameters` before their own parameters and are called with `size_arguments`.
     """
 
     name: str
@@ -146,6 +150,12 @@ class TiledDot:
     depth_parameter: str
     tile_assignment: str
     tile_functions: tuple[tuple[str, str], ...]
+    shape_rows: int
+    shape_columns: int
+    last_rows: bool
+    sums_rows: int
+    size_parameters: str
+    size_arguments: str
     sums_offset: int
     sums_bytes: int
     setup: tuple[str, ...]

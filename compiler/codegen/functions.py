@@ -11,6 +11,7 @@ from ..schedule.index import Index
 from ..schedule.literals import ctype, memory_type
 from ..schedule.records import Buffer, DotKernel, Kernel, LoopKernel, SpecialKernel
 from ..schedule.traffic import indices_of, read_by, writes
+from ..sizes.standins import StandIns
 from . import dot
 from .environment import render
 from .loops import LoopsRecord, describe, described, line_of, loops_record
@@ -18,6 +19,7 @@ from .products import product_record
 from .specials import special_text
 
 Buffers = Mapping[str, Buffer]
+Sizes = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -29,21 +31,27 @@ class Function:
     check: int = 0
 
 
-def functions(kernels: Iterable[Kernel], buffers: Buffers) -> tuple[Function, ...]:
-    """A function for each kernel, in order; kernels that share one have the same text."""
+def functions(kernels: Iterable[Kernel], buffers: Buffers, sizes: StandIns | None = None) -> tuple[Function, ...]:
+    """A function for each kernel, in order; kernels that share one have the same text. Where a kernel's text depends on
+    sizes, they are parameters."""
     kernels = tuple(kernels)
     keys = [_key(kernel, buffers) for kernel in kernels]
     counts = Counter(keys)
     firsts: dict[object, Kernel] = {}
     texts: dict[str, str] = {}
+    taken: dict[str, tuple[str, ...]] = {}
     result = []
     for kernel, key in zip(kernels, keys, strict=True):
         shared = key is not None and counts[key] > 1
         first = firsts.setdefault(key, kernel) if shared else kernel
         if first.name not in texts:
-            texts[first.name] = _WRITERS[type(first)](first, buffers, shared)
+            text, taken[first.name] = _WRITERS[type(first)](first, buffers, shared, ()), ()
+            if sizes is not None and sizes.names_in(text):
+                taken[first.name] = sizes.names_in(text)
+                text = _WRITERS[type(first)](first, buffers, shared, taken[first.name])
+            texts[first.name] = text
         check = kernel.check if isinstance(kernel, SpecialKernel) else 0
-        result.append(Function(texts[first.name], _call(first.name, kernel, shared), check))
+        result.append(Function(texts[first.name], _call(first.name, kernel, shared, taken[first.name]), check))
     return tuple(result)
 
 
@@ -56,11 +64,12 @@ def _used(kernel: Kernel) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return outputs, tuple(name for name in read_by(kernel) if name not in outputs)
 
 
-def _parameters(kernel: Kernel, buffers: Buffers, names: Names) -> tuple[str, ...]:
+def _parameters(kernel: Kernel, buffers: Buffers, names: Names, sizes: Sizes) -> tuple[str, ...]:
     # Distinct buffers never overlap, and none is passed twice: restrict holds.
     outputs, operands = _used(kernel)
     out = [f"{memory_type(buffers[b].type.dtype)} *restrict {names(b)}" for b in outputs]
-    return (*out, *(f"const {memory_type(buffers[b].type.dtype)} *restrict {names(b)}" for b in operands))
+    read = [f"const {memory_type(buffers[b].type.dtype)} *restrict {names(b)}" for b in operands]
+    return (*out, *read, *(f"long {size}" for size in sizes))
 
 
 def _generic(kernel: Kernel) -> Names:
@@ -71,7 +80,7 @@ def _generic(kernel: Kernel) -> Names:
     return table.__getitem__
 
 
-def _call(name: str, kernel: Kernel, shared: bool) -> str:
+def _call(name: str, kernel: Kernel, shared: bool, sizes: Sizes) -> str:
     outputs, operands = _used(kernel)
     more = []
     if isinstance(kernel, LoopKernel) and shared and _has_length(kernel):
@@ -80,7 +89,7 @@ def _call(name: str, kernel: Kernel, shared: bool) -> str:
         more = [f"arena + {kernel.scratch}"]
     if isinstance(kernel, SpecialKernel) and kernel.check:
         more = ["detail"]
-    return f"{name}({', '.join([*outputs, *operands, *more])})"
+    return f"{name}({', '.join([*outputs, *operands, *sizes, *more])})"
 
 
 def _key(kernel: Kernel, buffers: Buffers) -> object:
@@ -88,8 +97,8 @@ def _key(kernel: Kernel, buffers: Buffers) -> object:
     if isinstance(kernel, SpecialKernel):
         return None
     if isinstance(kernel, LoopKernel):
-        return _loops_record(replace(kernel, name=""), buffers, True, ())
-    return _product_record(replace(kernel, name=""), buffers, True, ())
+        return _loops_record(replace(kernel, name=""), buffers, True, (), ())
+    return _product_record(replace(kernel, name=""), buffers, True, (), ())
 
 
 # ---------------------------------------------------------------------------------------------- loops
@@ -104,36 +113,40 @@ def _has_length(kernel: LoopKernel) -> bool:
     return kernel.is_flat and all(_is_contiguous(index) for index in indices_of(kernel))
 
 
-def _loops_record(kernel: LoopKernel, buffers: Buffers, shared: bool, comment: tuple[str, ...]) -> LoopsRecord:
+def _loops_record(
+    kernel: LoopKernel, buffers: Buffers, shared: bool, sizes: Sizes, comment: tuple[str, ...]
+) -> LoopsRecord:
     names = _generic(kernel) if shared else str
     extent = "n" if shared and _has_length(kernel) else ""
-    parameters = [*_parameters(kernel, buffers, names), *(["long n"] if extent else [])]
+    parameters = [*_parameters(kernel, buffers, names, sizes), *(["long n"] if extent else [])]
     return loops_record(kernel, names, ", ".join(parameters), kernel.name, comment, extent)
 
 
-def _loops_text(kernel: LoopKernel, buffers: Buffers, shared: bool) -> str:
-    return render("loops.c.j2", _loops_record(kernel, buffers, shared, described(kernel)))
+def _loops_text(kernel: LoopKernel, buffers: Buffers, shared: bool, sizes: Sizes) -> str:
+    return render("loops.c.j2", _loops_record(kernel, buffers, shared, sizes, described(kernel)))
 
 
 # ------------------------------------------------------------------------------------- products, special kernels
 
 
-def _product_record(kernel: DotKernel, buffers: Buffers, shared: bool, comment: tuple[str, ...]) -> dot.DotKernel:
+def _product_record(
+    kernel: DotKernel, buffers: Buffers, shared: bool, sizes: Sizes, comment: tuple[str, ...]
+) -> dot.DotKernel:
     names = _generic(kernel) if shared else str
     scratch = ["char *restrict scratch"] if kernel.scratch_bytes else []
-    parameters = (*_parameters(kernel, buffers, names), *scratch)
-    return product_record(kernel, names, parameters, comment, lambda name: ctype(buffers[name].type.dtype))
+    parameters = (*_parameters(kernel, buffers, names, sizes), *scratch)
+    return product_record(kernel, names, parameters, comment, lambda name: ctype(buffers[name].type.dtype), sizes)
 
 
-def _product_text(kernel: DotKernel, buffers: Buffers, shared: bool) -> str:
+def _product_text(kernel: DotKernel, buffers: Buffers, shared: bool, sizes: Sizes) -> str:
     title = line_of("acc", kernel.op, kernel.origin)
     comment = (title, *(line for statement in kernel.epilogue for line in describe(statement)))
-    return dot.render_dot(_product_record(kernel, buffers, shared, comment))
+    return dot.render_dot(_product_record(kernel, buffers, shared, sizes, comment))
 
 
-def _special_text(kernel: SpecialKernel, buffers: Buffers, shared: bool) -> str:
+def _special_text(kernel: SpecialKernel, buffers: Buffers, shared: bool, sizes: Sizes) -> str:
     assert not shared
-    parameters = [*_parameters(kernel, buffers, str), *(["int64_t *restrict detail"] if kernel.check else [])]
+    parameters = [*_parameters(kernel, buffers, str, sizes), *(["int64_t *restrict detail"] if kernel.check else [])]
     return special_text(kernel, ", ".join(parameters), lambda name: memory_type(buffers[name].type.dtype))
 
 

@@ -17,8 +17,10 @@ def product_record(
     parameters: tuple[str, ...],
     comment: tuple[str, ...],
     element: Callable[[str], str] = str,
+    sizes: tuple[str, ...] = (),
 ) -> dot.DotKernel:
-    """The record that `dot.render_dot` prints; `element` tells the C type of a buffer's elements."""
+    """The record that `dot.render_dot` prints; `element` tells the C type of a buffer's elements, `sizes` the
+    sizes that its text depends on."""
     fixed, each = _parted(kernel, element)
     epilogue = tuple(line for statement in each for line in statement_text(statement, names))
     return dot.DotKernel(
@@ -34,6 +36,7 @@ def product_record(
         parameters=parameters,
         setup=tuple(line for statement in fixed for line in statement_text(statement, names)),
         epilogue=epilogue,
+        sizes=sizes,
     )
 
 

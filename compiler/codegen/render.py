@@ -9,6 +9,7 @@ from ..schedule.literals import memory_type
 from ..schedule.records import Buffer
 from ..schedule.schedule import Schedule
 from ..schedule.traffic import read_by, writes
+from ..sizes.standins import NAMES
 from .comments import sanitised
 from .environment import render as render_template
 from .functions import Function, functions
@@ -37,18 +38,19 @@ class Module:
 def render(schedule: Schedule) -> str:
     """The C text of a schedule: a function for each kernel, and ``tracegrad_step``, which calls them in order."""
     buffers = {buffer.name: buffer for buffer in schedule.buffers}
-    parts = functions(schedule.kernels, buffers)
+    parts = functions(schedule.kernels, buffers, schedule.sizes)
     used = {name for kernel in schedule.kernels for name in (*writes(kernel), *read_by(kernel))}
     declared = [buffer for buffer in schedule.buffers if buffer.name in used]
     module = Module(
         title=sanitised(schedule.name),
         functions=tuple(dict.fromkeys(part.text for part in parts)),
-        uses_arena=any(b.place == "arena" for b in declared) or any("arena +" in part.call for part in parts),
+        uses_arena=any(b.place != "slot" for b in declared) or any("arena +" in part.call for part in parts),
         uses_detail=any(part.check for part in parts),
-        buffers=tuple(_declaration(buffer) for buffer in declared),
+        buffers=(*_sizes(schedule), *(_declaration(buffer) for buffer in declared)),
         calls=_calls(parts),
     )
-    return render_template("module.c.j2", module)
+    text = render_template("module.c.j2", module)
+    return text if schedule.sizes is None else schedule.sizes.named(text)
 
 
 def _calls(parts: Sequence[Function]) -> tuple[Call, ...]:
@@ -57,5 +59,15 @@ def _calls(parts: Sequence[Function]) -> tuple[Call, ...]:
 
 def _declaration(buffer: Buffer) -> str:
     kind = f"{'' if buffer.written else 'const '}{memory_type(buffer.type.dtype)} *"
-    place = f"({kind})(arena + {buffer.number})" if buffer.place == "arena" else f"slots[{buffer.number}]"
+    offset = f"sizes[{buffer.number}]" if buffer.place == "sized" else str(buffer.number)
+    place = f"slots[{buffer.number}]" if buffer.place == "slot" else f"({kind})(arena + {offset})"
     return f"{kind}const {buffer.name} = {place};"
+
+
+def _sizes(schedule: Schedule) -> list[str]:
+    """The table of sizes, in the slot behind the results, and the sizes by name."""
+    if schedule.sizes is None:
+        return []
+    names = NAMES[: len(schedule.sizes.numbers)]
+    table = f"const int64_t *const sizes = slots[{schedule.sizes_slot}];"
+    return [table, *(f"const long {name} = sizes[{place}];" for place, name in enumerate(names))]

@@ -327,4 +327,3 @@ LAWS = (
 def _laws_of(op: Primitive) -> tuple[Law, ...]:
     names = {op.name, "*"} if isinstance(op.lower, Pointwise) else {op.name}
     return tuple(law for law in LAWS if names & set(law.ops.split()))
-

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..codegen.products import scratch_of
@@ -11,31 +11,64 @@ from .memory import Lifetime, nbytes, offsets
 from .records import Buffer, DotKernel, Kernel
 from .traffic import read_by, writes
 
-Placed = tuple[tuple[Buffer, ...], tuple[Kernel, ...], int]
+Buffers = tuple[Buffer, ...]
+Kernels = tuple[Kernel, ...]
 
 
-def placed(plan: Plan, kernels: Sequence[Kernel]) -> Placed:
+def placed(plan: Plan, kernels: Sequence[Kernel]) -> tuple[Buffers, Kernels, int]:
     """Every buffer with its place, the kernels with the place of their scratch memory, and the size of the arena."""
+    slots, lives, scratch = _memory(plan, kernels)
+    where, size = offsets([*lives.values(), *scratch.values()])
+    at = dict(zip([*lives, *(k.name for k in scratch)], where, strict=True))
+    return (
+        _buffers(plan, kernels, slots, {name: at[name] for name in lives}, "arena"),
+        _with(kernels, scratch, at),
+        size,
+    )
+
+
+def placed_later(plan: Plan, kernels: Sequence[Kernel], words: int) -> tuple[Buffers, Kernels, tuple[Lifetime, ...]]:
+    """The same with what lies in the arena at offsets from the table of sizes, which they follow after `words` words;
+    and, in their order, what `offsets` has to know of them."""
+    slots, lives, scratch = _memory(plan, kernels)
+    number = {name: words + n for n, name in enumerate([*lives, *(k.name for k in scratch)])}
+    at = {k.name: f"sizes[{number[k.name]}]" for k in scratch}
+    buffers = _buffers(plan, kernels, slots, {name: number[name] for name in lives}, "sized")
+    return buffers, _with(kernels, scratch, at), (*lives.values(), *scratch.values())
+
+
+def _memory(
+    plan: Plan, kernels: Sequence[Kernel]
+) -> tuple[dict[str, int], dict[str, Lifetime], dict[DotKernel, Lifetime]]:
+    """Slots by buffer, lifetimes of the other buffers, and of the scratch memory of products."""
     slots = dict(plan.slots)
     for result in plan.graph.results:
         if result.into is None:
             slots[plan.results[result.node]] = 2 + len(slots)
     spans = _spans(kernels, slots)
     scratch = {k: Lifetime(scratch_of(k), n, n) for n, k in enumerate(kernels) if isinstance(k, DotKernel)}
-    scratch = {kernel: life for kernel, life in scratch.items() if life.nbytes}
-    lives = [Lifetime(nbytes(plan.types[name]), *span) for name, span in spans.items()]
-    where, size = offsets([*lives, *scratch.values()])
-    at = dict(zip([*spans, *(k.name for k in scratch)], where, strict=True))
+    lives = {name: Lifetime(nbytes(plan.types[name]), *span) for name, span in spans.items()}
+    return slots, lives, {kernel: life for kernel, life in scratch.items() if life.nbytes}
+
+
+def _buffers(
+    plan: Plan, kernels: Sequence[Kernel], slots: Mapping[str, int], inside: Mapping[str, int], place: str
+) -> Buffers:
     written = {name for kernel in kernels for name in writes(kernel)}
     buffers = [Buffer(name, plan.types[name], "slot", slot, name in written) for name, slot in slots.items()]
-    buffers += [Buffer(name, plan.types[name], "arena", at[name], True) for name in spans]
-    final = tuple(
+    return (*buffers, *(Buffer(name, plan.types[name], place, number, True) for name, number in inside.items()))
+
+
+def _with(
+    kernels: Sequence[Kernel], scratch: Mapping[DotKernel, Lifetime], at: Mapping[str, int] | Mapping[str, str]
+) -> Kernels:
+    """The kernels with the place of their scratch memory."""
+    return tuple(
         replace(k, scratch=at[k.name], scratch_bytes=scratch[k].nbytes)
         if isinstance(k, DotKernel) and k in scratch
         else k
         for k in kernels
     )
-    return tuple(buffers), final, size
 
 
 def _spans(kernels: Sequence[Kernel], slots: dict[str, int]) -> dict[str, tuple[int, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..sizes.claims import below
 from .maps import Range
 from .records import Condition, Counter, Fold, Keep, Let, Literal, Local, Operand, Statement, Store, Value
 
@@ -39,8 +40,8 @@ def _range_parts(r: Range) -> list[str]:
     moving, shift = r.index + -r.index.constant, r.index.constant
     if r.high == r.low + 1:
         return [f"{moving} == {r.low - shift}"]
-    low = [f"{moving} >= {r.low - shift}"] if r.index.lowest < r.low else []
-    high = [f"{moving} < {r.high - shift}"] if r.index.highest >= r.high else []
+    low = [f"{moving} >= {r.low - shift}"] if not below(r.low - 1, r.index.lowest) else []
+    high = [f"{moving} < {r.high - shift}"] if not below(r.index.highest, r.high) else []
     step = [f"({r.index + -r.low}) % {r.step} == 0"] if r.step != 1 else []
     return [*low, *high, *step]
 

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
 
+from ..sizes.claims import below
+
 
 @dataclass(frozen=True)
 class Variable:
@@ -38,7 +40,9 @@ class Quotient:
 
     @property
     def extent(self) -> int:
-        return (self.of.highest // self.by) + 1
+        last = self.of.highest // self.by
+        below(self.of.highest, (last + 1) * self.by)  # for each size, where both depend on one
+        return last + 1
 
     def __str__(self) -> str:
         return f"({self.of}) / {self.by}"
@@ -133,13 +137,15 @@ def divided(index: Index, by: int) -> Index:
     if by == 0:  # an empty array: no loop comes here
         return ZERO
     whole, rest = _split(index, by)
-    if 0 <= rest.lowest and rest.highest < by:
+    if below(-1, rest.lowest) and below(rest.highest, by):
         return whole
     common = gcd(by, rest.constant, *(c for _, c in rest.terms))
-    if common > 1 and rest.lowest >= 0:
+    if common > 1 and below(-1, rest.lowest):
         scaled = Index(tuple((a, c // common) for a, c in rest.terms), rest.constant // common)
         return whole + Index(((Quotient(scaled, by // common), 1),))
-    return Index(((Quotient(index, by), 1),)) if rest.lowest < 0 else whole + Index(((Quotient(rest, by), 1),))
+    if below(-1, rest.lowest):
+        return whole + Index(((Quotient(rest, by), 1),))
+    return Index(((Quotient(index, by), 1),))
 
 
 def modulo(index: Index, by: int) -> Index:
@@ -147,9 +153,9 @@ def modulo(index: Index, by: int) -> Index:
     if by == 0:
         return ZERO
     _, rest = _split(index, by)
-    if 0 <= rest.lowest and rest.highest < by:
+    if below(-1, rest.lowest) and below(rest.highest, by):
         return rest
-    return Index(((Remainder(rest if rest.lowest >= 0 else index, by), 1),))
+    return Index(((Remainder(rest if below(-1, rest.lowest) else index, by), 1),))
 
 
 def _split(index: Index, by: int) -> tuple[Index, Index]:
@@ -184,7 +190,7 @@ def unflattened(offset: Index, shape: Sequence[int]) -> tuple[Index, ...]:
             position.append(ZERO)
         else:
             quotient = divided(offset, stride)
-            position.append(modulo(quotient, extent) if quotient.highest >= extent else quotient)
+            position.append(quotient if below(quotient.highest, extent) else modulo(quotient, extent))
     return tuple(position)
 
 

@@ -30,7 +30,9 @@ def listing(name: str, buffers: Iterable[Buffer], kernels: Iterable[Kernel], are
 
 
 def _place(buffer: Buffer) -> str:
-    return f"@{buffer.number}" if buffer.place == "arena" else f"slot {buffer.number}"
+    return {"arena": f"@{buffer.number}", "sized": f"@sizes[{buffer.number}]"}.get(
+        buffer.place, f"slot {buffer.number}"
+    )
 
 
 def _kernel(kernel: Kernel) -> Iterator[str]:

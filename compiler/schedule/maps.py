@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..graph import Node
+from ..sizes.claims import below
 from .index import ZERO, Index, divided, flattened, unflattened
 
 Position = tuple[Index, ...]
@@ -25,7 +26,8 @@ class Range:
 
     @property
     def always(self) -> bool:
-        return self.low <= self.index.lowest and self.index.highest < self.high and self.step == 1
+        within = below(self.low - 1, self.index.lowest) and below(self.index.highest, self.high)
+        return within and self.step == 1
 
 
 @dataclass(frozen=True)

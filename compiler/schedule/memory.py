@@ -14,7 +14,7 @@ _RESERVED = frozenset(
     """auto bool break case char const continue default do double else enum extern false float for goto if inline int
     long register restrict return short signed sizeof static struct switch true typedef union unsigned void volatile
     while asm typeof main acc arena detail slots scratch n p i j y0 y1 yn j0 j1 jn exp log sin cos tanh sqrt pow erf
-    floor ceil round gamma index signal abs div remainder fmod trunc""".split()
+    floor ceil round gamma index signal abs div remainder fmod trunc sizes n0 n1""".split()
 )
 
 

@@ -10,21 +10,35 @@ make_schedule:  Graph    -> Schedule
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..graph import Graph
-from .arena import placed
+from ..sizes.standins import StandIns
+from .arena import placed, placed_later
 from .grouping import grouped
 from .jobs import Plan, jobs_of
 from .order import in_order
 from .prepare import prepared
+from .records import Buffer
 from .schedule import Schedule
 
 
-def make_schedule(graph: Graph) -> Schedule:
+def make_schedule(graph: Graph, sizes: StandIns | None = None) -> Schedule:
     """Kernels, buffers and checks of one graph.
 
-    Raises ScheduleError, naming the node, for a primitive that no kernel can compute.
+    Raises ScheduleError, naming the node, for a primitive that no kernel can compute. `sizes` are the stand-ins in a
+    graph for all sizes.
     """
     ready = prepared(graph)
     plan: Plan = jobs_of(ready, grouped(ready))
-    buffers, kernels, arena_bytes = placed(plan, in_order(plan))
-    return Schedule(graph.name, buffers, kernels, arena_bytes, plan.checks)
+    kernels = in_order(plan)
+    if sizes is not None:
+        buffers, final, lifetimes = placed_later(plan, kernels, len(sizes.numbers))
+        return Schedule(graph.name, buffers, final, 0, plan.checks, sizes, _slots(buffers), lifetimes)
+    buffers, final, arena_bytes = placed(plan, kernels)
+    return Schedule(graph.name, buffers, final, arena_bytes, plan.checks)
+
+
+def _slots(buffers: Iterable[Buffer]) -> int:
+    """The first slot behind those of inputs and results."""
+    return 2 + sum(buffer.place == "slot" for buffer in buffers)

@@ -13,10 +13,10 @@ from .lower import is_fold
 
 def prepared(graph: Graph) -> Graph:
     """`graph` with folds of single elements as reshapes, products turned around, and copies where results need them."""
-    return _with_copies(_with_products_turned(_without_empty_folds(graph)))
+    return _with_copies(_with_products_turned(without_empty_folds(graph)))
 
 
-def _without_empty_folds(graph: Graph) -> Graph:
+def without_empty_folds(graph: Graph) -> Graph:
     """A fold over axes of extent 1 only changes the shape."""
     single = {
         node: Node(reshape_primitive, node.args, (("shape", node.type.shape),), node.type, node.origin)

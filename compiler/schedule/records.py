@@ -14,7 +14,8 @@ from .maps import Range
 
 @dataclass(frozen=True)
 class Buffer:
-    """Named memory. `place` is "slot" (graph inputs and results, `number` counts slots) or "arena" (a byte offset)."""
+    """Named memory. `place` is "slot" (graph inputs and results, `number` counts slots) or "arena" (a byte offset), or
+    "sized" (in the arena, too, at an offset that word `number` of the table of sizes tells)."""
 
     name: str
     type: Type
@@ -221,7 +222,7 @@ class DotKernel:
     epilogue: tuple[Statement, ...]
     op: str
     origin: str
-    scratch: int = 0  # offset in the arena
+    scratch: int | str = 0  # offset in the arena; C where it depends on sizes
     scratch_bytes: int = 0
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..sizes.standins import StandIns
 from .listing import listing
+from .memory import Lifetime
 from .records import Buffer, Check, Kernel
 
 
@@ -13,7 +15,9 @@ class Schedule:
     """A whole step. ``str()`` lists buffers with their places, and kernels with every statement.
 
     `buffers` begin with the graph's inputs and fresh results, in slot order. `checks` tell what the positive return
-    codes of the step mean.
+    codes of the step mean. In a program for all sizes `sizes` stand for these, slot `sizes_slot` has the table
+    of sizes, and `lifetimes` are what lies in the
+    arena, placed anew for each size: the words of the table of sizes behind the sizes themselves.
     """
 
     name: str
@@ -21,6 +25,10 @@ class Schedule:
     kernels: tuple[Kernel, ...]
     arena_bytes: int
     checks: tuple[Check, ...]
+    sizes: StandIns | None = None
+    sizes_slot: int = 0
+    lifetimes: tuple[Lifetime, ...] = ()
 
     def __str__(self) -> str:
-        return listing(self.name, self.buffers, self.kernels, self.arena_bytes)
+        text = listing(self.name, self.buffers, self.kernels, self.arena_bytes)
+        return text if self.sizes is None else self.sizes.named(text)

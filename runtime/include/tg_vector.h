@@ -38,6 +38,9 @@ enum
 #define TG_TILE_COUNT(rows, vectors) (((rows) + TG_TILE_MOST_ROWS(vectors) - 1) / TG_TILE_MOST_ROWS(vectors))
 #define TG_TILE_ROWS(rows, vectors) (((rows) + TG_TILE_COUNT(rows, vectors) - 1) / TG_TILE_COUNT(rows, vectors))
 
+/* Functions that share their parameters need not read all of them. */
+#define TG_UNUSED __attribute__((unused))
+
 /* Only the inner product may fuse a multiplication and an addition: each product is then exact. The file is compiled
  * with -ffp-contract=off, so that fused element-wise code rounds as the eager operations do. A function that is
  * compiled with other options is never inlined into its caller. */

@@ -5,7 +5,8 @@ import functools
 import pytest
 from side_by_side import Program, agreeing, assert_same, batch, noted, ramp, run, weight
 
-from tracegrad.compiled.binding import Binding
+from tracegrad.compiler import pipeline
+from tracegrad.runtime.program import Program as Library
 
 # Tests may take these from here or from side_by_side.
 __all__ = ["Program", "assert_same", "batch", "noted", "ramp", "run", "weight"]
@@ -20,7 +21,11 @@ def agree(tg):
 @pytest.fixture
 def c_calls(monkeypatch):
     """A list that grows by one with each call into C."""
-    made = []
-    run_c = Binding.run
-    monkeypatch.setattr(Binding, "run", lambda binding: (made.append(binding), run_c(binding))[1])
+    made, load = [], pipeline.load
+
+    def counting(path):
+        library = load(path)
+        return Library(library.path, lambda pointer: (made.append(pointer), library.call(pointer))[1])
+
+    monkeypatch.setattr(pipeline, "load", counting)
     return made

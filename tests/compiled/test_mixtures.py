@@ -62,6 +62,32 @@ def part_written_before_the_whole_is_met(tg):
 
 
 @program
+def results_that_share_what_became_a_view(tg):
+    w = ramp(tg, 1, 3).requires_grad_()
+
+    def step(x):
+        y = w * x
+        y.squeeze_()
+        return y, y.detach()
+
+    return Program(step, lambda i: (batch(tg, i, 3),), lambda: w)
+
+
+@program
+def a_tensor_becomes_a_view_while_ops_are_put_off(tg):
+    kept = []
+
+    def step(x):
+        y = x * 2
+        y.unsqueeze_(0)
+        kept.append(y.sum(2).sum().item())
+        y.data = y.data[0].t()
+        return (y * 3).sum(0)
+
+    return Program(step, lambda i: (batch(tg, i, 2, 3),), lambda: list(kept))
+
+
+@program
 def new_leaf_with_a_gradient(tg):
     def step(x):
         y = x * 2
@@ -110,7 +136,10 @@ def before_use(tg, w, x):
     return (w * x).tanh()
 
 
-@pytest.mark.parametrize("function", [through_detach, under_no_grad, through_data, before_use], ids=lambda f: f.__name__)
+FORWARD_ONLY = [through_detach, under_no_grad, through_data, before_use]
+
+
+@pytest.mark.parametrize("function", FORWARD_ONLY, ids=lambda f: f.__name__)
 def test_what_the_tape_does_not_see_is_written(tg, function):
     """The result is differentiated outside, by the tape's idea of the function."""
     notes = {}

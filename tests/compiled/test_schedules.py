@@ -5,7 +5,7 @@ import pytest
 from expected.optimizers import numbers
 from expected.schedules import COMBINED, METRICS, PLANS, PLATEAUS, scheduler_of
 
-from tracegrad.compiled import specialisation
+from tracegrad.compiled import programs
 
 EACH = 12  # steps with each plan; they come one after the other on one optimizer, some 400 steps
 RATE = 0.05
@@ -100,8 +100,8 @@ class Training:
 @pytest.fixture
 def compilations(monkeypatch):
     """A list that grows by one with each program that is made."""
-    made, compile_graph = [], specialisation.compile_graph
-    monkeypatch.setattr(specialisation, "compile_graph", lambda graph: (made.append(graph), compile_graph(graph))[1])
+    made, compile_graph = [], programs.compile_graph
+    monkeypatch.setattr(programs, "compile_graph", lambda graph: (made.append(graph), compile_graph(graph))[1])
     return made
 
 

@@ -1,6 +1,6 @@
 """Many random programs, eager and compiled:  python -m tests.fuzz --programs 20000 --seed 100000
 
-From the root of the repository, with tracegrad importable. Prints each failure with its seed and the shrunk program, and
+From the root of the repository, with tracegrad importable. Prints each failure with its seed and the shrunk program and
 a summary. ``--text file`` judges one program from a file, ``--show`` prints programs without running them.
 """
 

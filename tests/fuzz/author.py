@@ -45,6 +45,8 @@ class Author:
     lines: list[str] = field(default_factory=list)
     made: dict[str, Made] = field(default_factory=dict)
     units: list[str] = field(default_factory=list)  # what was executed, to execute it again
+    numbers: list[str] = field(default_factory=list)  # arguments that are Python numbers
+    functions: list[str] = field(default_factory=list)  # of one tensor, with a backward of their own
     modules: list[tuple[str, int, int, Any]] = field(default_factory=list)  # name, features, least ndim, dtype
     indent: int = 2
     count: int = 0
@@ -55,6 +57,7 @@ class Author:
         pool = [self.choice(self.sizes) for _ in range(3)]
         self.extents = [*pool, *pool, 1] if self.chance(0.95) else [*pool, 0]
         self.double = self.chance(0.7)  # the program's usual type: rounding hides least in float64
+        self.looks = self.chance(0.2)  # at numbers, from Python, and keeps things outside
         self.again()
 
     def again(self) -> None:

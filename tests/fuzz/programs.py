@@ -60,7 +60,26 @@ def setup(a: Author, parts: Parts) -> None:
     if parts.parameters and a.chance(0.15):
         add_outer_hook(a, a.choice(parts.parameters))
     add_optimizer(a, parts)
+    if a.chance(0.08):
+        a.run(CUBE)
+        a.functions.append("Cube.apply")
+    if a.looks:
+        a.run("seen, counts = [], {'n': 0}")
     parts.after_setup = len(a.lines)
+
+
+CUBE = """
+class Cube(tg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x * x * 0.1
+
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return g * x * x * 0.3
+"""[1:-1]
 
 
 def add_buffer(a: Author, parts: Parts) -> None:
@@ -128,6 +147,11 @@ def arguments(a: Author, parts: Parts) -> None:
         name = a.assign(text, exact, letter="x", fixed=True)
         if name:
             parts.arguments.append(name)
+    if a.chance(0.12):
+        name = a.new_name("k")
+        a.run(f"{name} = {a.choice(['0.5 + 0.25 * i', '1 + i % 3', '1.5', 'i', '-0.5 * i'])}")
+        a.numbers.append(name)
+        parts.arguments.append(name)
 
 
 def _size(a: Author, parts: Parts) -> str:
@@ -233,7 +257,7 @@ def after_backward(a: Author, parts: Parts, leaves: list[str]) -> None:
 
 def returned(a: Author) -> str:
     """The result: tensors in some structure."""
-    names = [n for n in a.made]
+    names = list(a.made)
     names += [n for n in names if not a.made[n].uses] * 4
     chosen = [a.choice(names) for _ in range(a.choice([1, 1, 2, 3, 4]))] if names else []
     chosen = [n + (".detach()" if a.chance(0.2) else "") for n in chosen]
@@ -258,9 +282,9 @@ def assembled(a: Author, parts: Parts, taken: list[str]) -> str:
         f'"""Program {a.seed}."""', "", HEADER, "", "def make(compile):", *setup_lines, "",
         f"    def step({names}):", *step_lines, f"        return {parts.returned}", "",
         "    compiled_step = compile(step)", "", "    def call(i):", *call,
-        f"        result = compiled_step({names})", *("        " + line for line in afterwards(a, parts)),
+        f"        result = {called(a)}({names})", *("        " + line for line in afterwards(a, parts)),
         f"        return result, ({''.join(n + ', ' for n in parts.arguments)})", "",
-        "    def state():", f"        return {looked_at(parts)}", "", "    return call, state", "",
+        "    def state():", f"        return {looked_at(a, parts)}", "", "    return call, state", "",
     ])  # fmt: skip
 
 
@@ -282,6 +306,11 @@ def between(a: Author, parts: Parts) -> list[str]:
     return lines
 
 
+def called(a: Author) -> str:
+    """The compiled step; now and then, for a call in between, the function itself."""
+    return "(step if i == 3 else compiled_step)" if a.chance(0.12) else "compiled_step"
+
+
 def afterwards(a: Author, parts: Parts) -> list[str]:
     """What happens with the result: outside training for steps that only compute."""
     if parts.trains:
@@ -297,9 +326,11 @@ def afterwards(a: Author, parts: Parts) -> list[str]:
     return lines
 
 
-def looked_at(parts: Parts) -> str:
+def looked_at(a: Author, parts: Parts) -> str:
     entries = [f"'tensors': [{', '.join([*parts.parameters, *parts.buffers])}]"]
     entries += [f"'{m}': [*{m}.state_dict().values(), *{m}.parameters()]" for m in parts.modules]
     if parts.optimizer:
         entries.append("'opt': opt.state_dict()")
+    if a.looks:
+        entries.append("'seen': list(seen), 'counts': dict(counts)")
     return "{" + ", ".join(entries) + "}"

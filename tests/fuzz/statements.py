@@ -13,7 +13,8 @@ import numpy as np
 import tracegrad as tg
 
 from .author import Author, good
-from .expressions import expression
+from .expressions import expression, options
+from .looking import LOOKING, NUMBERS
 
 # {x} is written, {y} a value that broadcasts into it. All keep exact numbers exact if {y} is.
 WRITES = """
@@ -32,10 +33,6 @@ PART_WRITES = """
 {x}.scatter_(0, tg.zeros_like({x}[:1]).long(), {v})|{x}.transpose(0, -1)[-1].add_({v})|{x}.view(-1)[::2] = {v}|{x}.reshape(-1)[0] = {v}|{x}.flatten()[0].add_(1)
 {x}[-1].copy_({x}[0])|{x}.expand_as({x})[0] = {v}|{x}.diagonal().mul_(0.5)|{x}[0].unsqueeze(0).add_({v})|{x}[tg.tensor([0, -1])] *= 0.5|{x}[{x} > 0.4139] = {v}
 """
-
-
-def options(text: str) -> list[str]:
-    return [part.strip() for line in text.strip().split("\n") for part in line.split("|")]
 
 
 def sharing(a: Author, name: str) -> list[str]:
@@ -124,6 +121,20 @@ def inner_gradient(a: Author) -> bool:
     return a.assign(f"tg.autograd.grad(({y} * {y}).sum(), {x}, {create})[0]") is not None
 
 
+def own_function(a: Author) -> bool:
+    x = a.floating()
+    return bool(x and a.functions) and a.assign(f"{a.choice(a.functions)}({x})") is not None
+
+
+def micro_batches(a: Author) -> bool:
+    """Several backward passes that add up in the parameters' gradients."""
+    x = a.floating(1)
+    w = a.pick(lambda t, m: m.fixed and t.is_leaf and t.requires_grad)
+    if x is None or w is None:
+        return False
+    return a.run(f"for part in {x}.detach().chunk(2):\n    (part * {w}).tanh().mean().backward()")
+
+
 # ------------------------------------------------------------------------------------------------------------- blocks
 
 
@@ -188,6 +199,8 @@ STATEMENTS: list[tuple[int, Callable[[Author], bool]]] = [
     (2, hook),
     (2, rebind),
     (2, inner_gradient),
+    (2, own_function),
+    (1, micro_batches),
 ]
 BLOCKS: list[tuple[int, Callable[[Author], bool]]] = [
     (3, block("with tg.no_grad():", tg.no_grad)),
@@ -210,7 +223,7 @@ def some_statements(a: Author, count: int, statements: list[tuple[int, Callable[
 
 def body(a: Author, count: int, broken: bool) -> None:
     """The middle of a step. Unless it may be `broken`, what makes a later backward() fail is taken back."""
-    everything = [*STATEMENTS, *BLOCKS]
+    everything = [*STATEMENTS, *BLOCKS, *(LOOKING if a.looks else []), *(NUMBERS if a.numbers else [])]
     while count > 0:
         lines, units, made = list(a.lines), list(a.units), copy.deepcopy(a.made)
         some_statements(a, 1, everything)

@@ -71,3 +71,18 @@ def dropout_layer_norm():
 
 
 PROGRAMS = {f.__name__: f for f in (bce_classifier, digits_mlp, hinge_mlp, dropout_layer_norm)}
+
+
+def regression_of_size():
+    """A linear layer with a mean loss and gradient descent: the step, and its arguments for a size."""
+    weight, bias = tg.randn(3, 20).requires_grad_(), tg.zeros(20).requires_grad_()
+    optimizer = tg.optim.SGD([weight, bias], lr=0.1)
+
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = ((x @ weight + bias - y) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step, lambda size: (tg.randn(size, 3), tg.randn(size, 20))

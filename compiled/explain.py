@@ -1,0 +1,126 @@
+"""Saying why: what kept the programs that exist from serving a call, and what keeps a function from being replayed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..autograd.grad_mode import is_grad_enabled
+from ..autograd.tensor import Tensor
+from ..ops.types import get_default_dtype
+from .arguments import TensorArgument
+from .structure import at, leaves, skeleton
+from .surroundings import writer_of
+
+if TYPE_CHECKING:
+    from .function import CompiledFunction
+    from .specialisation import Specialisation
+
+LONGEST = 60  # characters of a value that is shown
+
+
+def difference(of: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """What keeps `of` from serving a call: what it is, old -> new, and the user's line. Its guards are looked at."""
+    for look in (_mode, _argument, _surrounding, _guard, _captured):
+        found = look(of, (args, kwargs))
+        if found:
+            return found
+    return "which of its arguments and captured tensors share memory"
+
+
+def explanation(function: CompiledFunction) -> str:
+    """The text of ``explain()``."""
+    programs = function.specialisations
+    lines = [f"{function.__name__}: {len(programs)} replayed programs; the latest call: {function.way}"]
+    lines += [f"  program {i}: {_of_program(each)}" for i, each in enumerate(reversed(programs), 1)]
+    reasons = function.reasons
+    if reasons:
+        parts = len(function.segments.programs)
+        lines.append(f"  Python runs at calls that no program serves ({parts} compiled parts), because:")
+        for reason in reasons:
+            what, *rest = [line.strip() for line in reason.splitlines()]
+            lines.append(f"    {what}")
+            lines += [f"      {line}" for line in rest]
+    return "\n".join(lines)
+
+
+def _of_program(specialisation: Specialisation) -> str:
+    inputs = specialisation.recording.arguments
+    types = ", ".join(f"{root.node.label} {root.node.type}" for _, root in inputs) or "no tensor arguments"
+    return f"{types}; {specialisation.because}"
+
+
+# ------------------------------------------------------------------------------------------------------ differences
+
+
+def _changed(what: str, old: Any, new: Any, place: str = "") -> str:
+    return f"{what}: {_short(old)} -> {_short(new)}" + (f"  at {place}" if place else "")
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return _tensor(value)
+    text = value if isinstance(value, str) and value.startswith("<") else repr(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def _tensor(tensor: Tensor) -> str:
+    flags = " requires grad" if tensor.requires_grad else ""
+    order = "" if tensor.ndarray.flags.c_contiguous else " strided"
+    return f"<{tensor.type_}{order}{flags}>"
+
+
+def _mode(of: Specialisation, call: Any) -> str:
+    modes = of.recording.modes
+    if is_grad_enabled() is not modes.grad_enabled:
+        return _changed("grad mode", modes.grad_enabled, is_grad_enabled())
+    if get_default_dtype() is not modes.default_dtype:
+        return _changed("default dtype", modes.default_dtype, get_default_dtype())
+    return ""
+
+
+def _argument(of: Specialisation, call: Any) -> str:
+    if skeleton(call) != of.arguments.skeleton:
+        return "the number or the structure of the arguments"
+    names = {path: root.node.label for path, root in of.recording.arguments}
+    for path, leaf in leaves(call):
+        if not of.arguments.fits_at(path, leaf):
+            name = names.get(path) or "argument " + ".".join(map(str, path[1:]))
+            spec = of.arguments.spec_at(path)
+            return _changed(name, spec.describe() if isinstance(spec, TensorArgument) else spec, leaf)
+    return ""
+
+
+def _surrounding(of: Specialisation, call: Any) -> str:
+    for fact in of.recording.surroundings.facts:
+        if not fact.holds():
+            now = fact.get()
+            what = _changed(fact.name, fact.value, now) if now is not fact.value else f"what is in {fact.name}"
+            return f"{what}  at {writer_of(fact.code, fact.name)}"
+    return ""
+
+
+def _guard(of: Specialisation, call: Any) -> str:
+    for guard in of.recording.guards:
+        if not guard.holds():
+            try:
+                now: Any = guard.get()
+            except (AttributeError, KeyError, IndexError, TypeError):
+                now = "<gone>"
+            return _changed(guard.describe, guard.value, now, guard.place)
+    return ""
+
+
+def _captured(of: Specialisation, call: Any) -> str:
+    for root, now in of.captured.unfitting(call):
+        old = f"<{root.node.type}{' requires grad' if root.requires_grad else ''}>"
+        return _changed(root.node.label, old, "<none>" if now is None else now, str(root.node.origin))
+    for slot, had in of.captured.gradients_otherwise(call):
+        old, new = ("<a tensor>", "<None>") if had else ("<None>", "<a tensor>")
+        return _changed(f".grad of {slot.label or 'a tensor'}", old, new)
+    return ""
+
+
+def first_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """What is said of the first program."""
+    given = [at((args, kwargs), path) for path, leaf in leaves((args, kwargs)) if not isinstance(leaf, Tensor)]
+    return "first recorded call" + (f" (with {', '.join(map(_short, given))})" if given else "")

@@ -1,0 +1,251 @@
+"""step.verify(): what it reports, that it finds a wrong program, and that it leaves everything as it was."""
+
+import copy
+import random
+
+import numpy as np
+import pytest
+
+import tracegrad as tg
+from tracegrad.compiled import VerificationError
+from tracegrad.compiler import pipeline
+from tracegrad.compiler.errors import CompilerError
+
+
+def training(make_optimizer=lambda p: tg.optim.Adam(p, lr=1e-2), end=None):
+    """A compiled training step with dropout and normalisation, and its batch."""
+    tg.manual_seed(3)
+    model = tg.nn.Sequential(
+        *(tg.nn.Linear(6, 8), tg.nn.BatchNorm1d(8), tg.nn.ReLU(), tg.nn.Dropout(0.25), tg.nn.Linear(8, 3))
+    )
+    optimizer = make_optimizer(model.parameters())
+
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = tg.nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return tg.compile(step), model, optimizer, (tg.randn(10, 6), tg.tensor([0, 1, 2, 0, 1, 2, 0, 1, 2, 0]))
+
+
+def momentum(parameters):
+    return tg.optim.SGD(parameters, lr=0.1, momentum=0.9)
+
+
+def state_of(model, optimizer):
+    """All that the user can see: numbers, identities, versions, gradients, options, random numbers."""
+    tensors = [*model.parameters(), *model.buffers()]
+    tensors += [value for entry in optimizer.state.values() for value in entry.values()]
+    facts = []
+    for tensor in tensors:
+        grad = tensor.grad
+        facts.append((id(tensor), id(tensor.ndarray), tensor.ndarray.tobytes(), tensor._version, tensor.requires_grad))
+        facts.append(None if grad is None else (id(grad), grad.ndarray.tobytes(), grad._version))
+    entries = [(id(p), list(entry)) for p, entry in optimizer.state.items()]
+    rng = tg.get_rng_state().numpy().tobytes()
+    return facts, entries, copy.deepcopy(optimizer.state_dict()["param_groups"]), rng, random.getstate()
+
+
+@pytest.mark.parametrize("make_optimizer", [momentum, lambda p: tg.optim.Adam(p, lr=1e-2)], ids=["sgd", "adam"])
+@pytest.mark.parametrize("calls", [0, 1, 4])
+def test_a_right_program_agrees_and_the_state_is_untouched(make_optimizer, calls):
+    step, model, optimizer, batch = training(make_optimizer)
+    for _ in range(calls):
+        step(*batch)
+    if calls == 1:
+        optimizer.zero_grad()
+    kept = [p.grad for p in model.parameters()]  # an identity must not be given to another object
+    before = state_of(model, optimizer)
+    report = step.verify(*batch)
+    assert report.ok and report.way == "replay"
+    assert state_of(model, optimizer) == before
+    assert all(p.grad is grad for p, grad in zip(model.parameters(), kept, strict=True))
+    kinds = {(row.kind, row.name) for row in report.rows}
+    assert {("result", "result"), ("gradient", "0.weight"), ("updated", "4.weight")} <= kinds
+    assert ("updated", "1.running_mean") in kinds
+
+
+def test_the_calls_after_it_are_those_without_it():
+    losses = []
+    for verified in (False, True):
+        step, model, _, batch = training()
+        own = []
+        for _ in range(6):
+            own.append(step(*batch).item())
+            if verified:
+                assert step.verify(*batch).ok
+        losses.append((own, [p.detach().numpy().copy() for p in model.parameters()]))
+    assert losses[0][0] == losses[1][0]
+    for one, other in zip(losses[0][1], losses[1][1], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_rows_say_how_far_apart_and_where():
+    step = tg.compile(lambda x: (x.sum(), x * 2))
+    report = step.verify(tg.linspace(0.1, 3.0, 1000))
+    by_name = {row.name: row for row in report.rows}
+    total, double = by_name["result[0]"], by_name["result[1]"]
+    assert total.shape == () and total.dtype == "float32" and total.ulp < 1000 and total.ok
+    assert double.shape == (1000,) and double.ulp == 0 and double.relative == 0
+    assert "test_verify.py" in double.line
+    table = str(report).splitlines()
+    assert "agree" in table[0] and all(word in table[1] for word in ("name", "shape", "ulp", "relative", "line"))
+    assert len(table) == 2 + len(report.rows)
+
+
+@pytest.fixture
+def wrong_constant(monkeypatch):
+    """From now on programs are built with 0x1.8p+1 (three) replaced by another number: a wrong kernel."""
+    render = pipeline.render
+
+    def spoiled(schedule):
+        source = render(schedule)
+        assert "0x1.8p+1f" in source or "3.0f" in source
+        return source.replace("0x1.8p+1f", "0x1.9p+1f").replace("3.0f", "3.125f")
+
+    monkeypatch.setattr(pipeline, "render", spoiled)
+
+
+def with_a_three(x, w):
+    right = w * w
+    wrong = x * 3.0  # the line of the planted fault
+    return right.sum(), wrong + 1.0
+
+
+def test_a_wrong_kernel_is_found_and_the_line_named(wrong_constant):
+    step = tg.compile(with_a_three)
+    report = step.verify(tg.randn(4, 5), tg.randn(3))
+    first, second = report.rows
+    assert not report.ok and first.ok and not second.ok
+    assert second.ulp > 1e4 and len(second.where) == 2
+    planted = with_a_three.__code__.co_firstlineno + 2
+    assert f"test_verify.py:{planted + 1}" in second.line
+    assert any(f"test_verify.py:{planted}" in line for line in report.suspects)
+    assert not any(f"test_verify.py:{planted - 1}" in line for line in report.suspects)
+    assert "DIFFER" in str(report) and "<<<" in str(report)
+
+
+def test_a_wrong_gradient_is_found(wrong_constant):
+    w = tg.ones(4, requires_grad=True)
+
+    def step(x):
+        w.grad = None
+        loss = (x * w * w * w).sum() + (w.detach() * 3.0).sum()
+        loss.backward()
+        return (w.grad * 3.0).sum()
+
+    report = tg.compile(step).verify(tg.randn(4))
+    assert not report.ok and w.grad is None
+
+
+def test_verify_1_verifies_each_specialisation_once_and_refuses_a_wrong_one(monkeypatch, wrong_constant):
+    monkeypatch.setenv("TRACEGRAD_VERIFY", "1")
+    total = tg.zeros(4, 5)
+
+    def step(x):
+        total.add_(x * 3.0)
+        return total.sum()
+
+    compiled, x = tg.compile(step), tg.ones(4, 5)
+    compiled(x)  # recorded: an eager call
+    with pytest.raises(VerificationError) as error:
+        compiled(x)
+    assert total.ndarray.tolist() == np.full((4, 5), 3.0).tolist()  # nothing was changed
+    line = step.__code__.co_firstlineno + 1
+    assert f"test_verify.py:{line}" in str(error.value) and "without tg.compile" in str(error.value)
+
+
+def test_verify_1_lets_right_programs_run(monkeypatch):
+    results = []
+    for value in ("", "1"):
+        monkeypatch.setenv("TRACEGRAD_VERIFY", value)
+        step, model, _, (x, y) = training(momentum)
+        own = [step(x[:size], y[:size]).item() for size in (10, 10, 10, 7, 7, 10, 7)]
+        assert len({id(s) for s in step.specialisations}) == len(step.specialisations)
+        assert not value or not any(s.unverified for s in step.specialisations)
+        results.append((own, [p.detach().numpy().tobytes() for p in model.parameters()]))
+    assert results[0] == results[1]
+
+
+def test_a_rerecorded_function_is_compared_too_and_its_lists_are_put_back():
+    losses, counter = [], {"calls": 0}
+    w = tg.ones(3, requires_grad=True)
+
+    def step(x):
+        counter["calls"] += 1
+        w.grad = None
+        loss = (w * x).sum()
+        loss.backward()
+        losses.append(loss.item())
+        return loss.item() * 2
+
+    compiled, x = tg.compile(step), tg.randn(3)
+    for _ in range(3):
+        compiled(x)
+    report = compiled.verify(x)
+    assert report.ok and report.way == "re-record"
+    assert len(losses) == 3 and counter == {"calls": 3}
+    assert {row.kind for row in report.rows} >= {"result"}
+
+
+def test_the_backward_of_a_compiled_model_is_compared():
+    model = tg.nn.Sequential(tg.nn.Linear(3, 4), tg.nn.Tanh(), tg.nn.Linear(4, 2))
+    report = tg.compile(model).verify(tg.randn(5, 3))
+    assert report.ok and sum(row.kind == "gradient" for row in report.rows) == 4
+    assert all(p.grad is None for p in model.parameters())
+
+
+def test_gradients_that_are_nothing_but_roundings_are_no_fault():
+    """A bias before a normalisation has the gradient 0; Adam makes steps of full size of what roundings leave."""
+    step, _, _, batch = training()
+    for _ in range(3):
+        step(*batch)
+    report = step.verify(*batch)
+    assert report.ok
+
+
+def test_an_error_of_the_function_is_compared():
+    table = tg.randn(4, 2)
+    step = tg.compile(lambda i: table[i].sum())
+    for _ in range(3):
+        step(tg.tensor([0, 3]))
+    report = step.verify(tg.tensor([0, 9]))
+    assert report.ok and "raises IndexError" in report.rows[0].note
+
+
+def test_a_function_that_never_gets_compiled():
+    calls = []
+
+    def step(x):
+        return x * len(calls)
+
+    compiled = tg.compile(step, fullgraph=True)
+    original = compiled._call
+    compiled._call = lambda args, kwargs: (calls.append(0), original(args, kwargs))[1]
+    with pytest.raises(CompilerError, match="no compiled form"):
+        compiled.verify(tg.ones(2))
+
+
+def test_random_numbers_of_python_are_put_back():
+    step = tg.compile(lambda x: x * random.random())
+    before = random.getstate()
+    step.verify(tg.ones(2))
+    assert random.getstate() == before
+
+
+def test_views_and_outside_writes():
+    whole = tg.zeros(4, 3)
+    part = whole[1:3]
+
+    def step(x):
+        part.add_(x)
+        return whole.sum()
+
+    compiled = tg.compile(step)
+    report = compiled.verify(tg.ones(2, 3))
+    assert report.ok and whole.ndarray.sum() == 0 and whole._version == 0
+    compiled(tg.ones(2, 3))
+    compiled(tg.ones(2, 3))
+    assert whole.sum().item() == 12

@@ -1,0 +1,105 @@
+"""Random training programs do compiled what they do eagerly. More of them by hand: python -m tests.fuzz --help."""
+
+import ast
+import os
+
+import pytest
+from fuzz.pool import Worker, survey
+from fuzz.programs import generate
+from fuzz.running import check
+from fuzz.shrinking import shrunk, smaller_program
+
+SAMPLE, PROGRAMS = 60, 2000
+
+
+def shown(failure):
+    """A failure with the program that is left of it after some seconds of shrinking."""
+    worker = Worker()
+    text = smaller_program(failure, worker.judge, seconds=20) if failure["text"] else ""
+    worker.close()
+    return f"seed {failure['seed']}: {failure['outcome']}\n{failure['detail'][:2000]}\n{text}"
+
+
+def assert_no_failures(seeds, capsys):
+    findings = survey(seeds, workers=len(os.sched_getaffinity(0)))
+    with capsys.disabled():
+        print(f"\n{findings}")
+    assert not findings.failures, "\n\n".join(map(shown, findings.failures[:5]))
+    # Most programs have to be good for something: neither refused nor beyond comparison.
+    assert findings.outcomes["same"] > 0.9 * findings.programs
+    assert findings.counts["replay"] > findings.programs
+
+
+def test_sample(capsys):
+    assert_no_failures(range(SAMPLE), capsys)
+
+
+@pytest.mark.slow
+def test_programs(capsys):
+    assert_no_failures(range(SAMPLE, PROGRAMS), capsys)
+
+
+def test_a_program_is_a_function_of_its_seed():
+    assert generate(7) == generate(7) != generate(8)
+
+
+WRONG = """
+import tracegrad as tg
+
+def make(compile):
+    w = tg.ones(3)
+    unused = tg.zeros(2)
+
+    def step(x):
+        y = x + w
+        z = y * {factor}
+        return z
+
+    compiled_step = compile(step)
+
+    def call(i):
+        x = tg.ones(3) * i
+        result = compiled_step(x)
+        return result, x
+
+    def state():
+        return w
+
+    return call, state
+"""
+
+
+@pytest.mark.parametrize(
+    ("factor", "outcome"),
+    [
+        ("2.0", "same"),
+        ("(2.0 if compile is tg.compile else 2.0000000001)", "same"),  # half a rounding of float32
+        ("(2.0 if compile is tg.compile else 2.01)", "different"),
+        ("(2.0 if compile is not tg.compile else missing)", "failed"),
+    ],
+)
+def test_what_the_comparison_notices(factor, outcome):
+    """Programs that are told whether they are compiled, and differ."""
+    assert check(WRONG.format(factor=factor)).outcome == outcome
+
+
+def test_what_it_notices_of_the_world_outside():
+    """Flags, gradients, shared memory, the random generator, and what becomes of results later."""
+    for statement in (
+        "z.requires_grad_()",
+        "z = w[:]",
+        "tg.rand(1)",
+        "w.grad = y",
+        "raise ValueError('only compiled')",
+    ):
+        text = WRONG.format(factor="2.0").replace(
+            "return z", f"if compile is tg.compile:\n            {statement}\n        return z"
+        )
+        assert check(text).outcome in ("different", "failed"), statement
+
+
+def test_shrinking_leaves_what_matters():
+    """The part of a program that makes a predicate true, with the rest of it gone."""
+    text = shrunk(WRONG.format(factor="2.0"), lambda t: "x + w" in t and "def step(x)" in t, seconds=10)
+    assert ast.parse(text) and "x + w" in text
+    assert "unused" not in text and "* 2.0" not in text and "ones" not in text
