@@ -20,6 +20,7 @@ from .binding import CheckFailed
 from .explain import difference, explanation, first_call
 from .openings import Learned
 from .programs import Programs
+from .reach import Codes
 from .recording import Recording
 from .refusals import DONE, refusal
 from .report import Report
@@ -55,6 +56,7 @@ class CompiledFunction:
         self._usual: Callable[[tuple[Any, ...]], Any] | None = None  # of the first specialisation
         self._eager_only = False
         self._learned = Learned()  # which numbers are data
+        self._codes: Codes = {}  # code that runs without being found beforehand
         self._once = 0  # calls in a row that did something which later calls were thought not to do,
         self._transient = ""  # and what the last of them did
 
@@ -127,7 +129,7 @@ class CompiledFunction:
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         wanted = self._learned.wanted([s.recording for s in self.specialisations], (args, kwargs))
-        recording = Recording(self.__name__, self.fullgraph, wanted=wanted)
+        recording = Recording(self.__name__, self.fullgraph, wanted=wanted, codes=self._codes)
         known = self.specialisations[:1]
         because = difference(known[0], args, kwargs) if known else first_call(args, kwargs)
         self.way = "eager"
@@ -144,7 +146,9 @@ class CompiledFunction:
                 raise
             self._rerun.note(reason, args, kwargs)
             if recording.done:
-                return plain(recording.result)
+                result = plain(recording.result)
+                recording.let_go()
+                return result
             self.way = "re-record"
             return self._rerun.call(self.function, args, kwargs)
         except Exception:

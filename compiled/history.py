@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..autograd.nodes import AccumulateGrad, PrimitiveNode, Saved
 from ..autograd.nodes import Node as TapeNode
-from ..autograd.nodes import PrimitiveNode, Saved
 from ..autograd.tensor import Tensor
 
 
@@ -18,7 +18,9 @@ def kept_by_tape(tensors: list[Tensor]) -> set[int]:
     """Tensors that live because the graph of a result still needs them."""
     behind = graph_behind(t.grad_fn for t in tensors)
     saving = [node for node in behind if isinstance(node, PrimitiveNode)]
-    return {id(v.tensor) for node in saving for v in node.known.values() if isinstance(v, Saved)}
+    leaves = [node.variable for node in behind if isinstance(node, AccumulateGrad)]
+    kept = {id(v.tensor) for node in saving for v in node.known.values() if isinstance(v, Saved)}
+    return kept | {id(tensor) for leaf in leaves for tensor in (leaf, leaf._grad)}
 
 
 def graph_behind(nodes: Iterable[TapeNode | None], stop: Iterable[TapeNode | None] = ()) -> set[TapeNode]:

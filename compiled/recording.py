@@ -35,6 +35,7 @@ from .number_tape import NumberTape, Scalar
 from .numbers import Formulas, Number
 from .openings import Openings
 from .places import Spot
+from .reach import Codes
 from .refusals import DONE, CallWatch, ThreadModes, check_gradients, check_overlaps, check_roots, refusal
 from .sinks import Sinks, plain
 from .structure import Path, leaves
@@ -77,6 +78,7 @@ class Recording:
     modes: ThreadModes = field(default_factory=ThreadModes)
     wanted: list[Spot] = field(default_factory=list)  # numbers that shall be data
     openings: Openings = field(init=False)
+    codes: Codes = field(default_factory=dict)  # code that earlier calls have run without its being found
     scalars: list[Scalar] = field(default_factory=list)
     transient: str = ""
     flag_changed: str = ""  # where requires_grad of a tensor from outside was set
@@ -97,7 +99,7 @@ class Recording:
         CaptureError if the call cannot be repeated: with `done`, the call itself has been done, else nothing has.
         """
         self._name_captured(function)
-        self.surroundings = Surroundings(function, [*args, *kwargs.values()])
+        self.surroundings = Surroundings(function, [*args, *kwargs.values()], self.codes)
         self.surroundings.refuse_unwatchable([leaf for _, leaf in leaves((args, kwargs))])
         self._add_arguments(function, args, kwargs)
         self.openings = Openings(Formulas(self), self.wanted)
@@ -150,6 +152,8 @@ class Recording:
         """CaptureError if the call did what cannot be repeated."""
         if self.recorder.refused is not None:
             raise self.recorder.refused  # the function has caught it
+        if imported := self.surroundings.imported():
+            self.transient = f"the function imports {imported}"
         if self.transient:
             return
         if self.recorder.failed:
@@ -165,9 +169,17 @@ class Recording:
         check_gradients(self.fresh_grads(), self.recorder.roots)
         check_overlaps(self.recorder.roots)
         self.surroundings.refuse_side_effects()
-        self.surroundings.extend(self._calls.codes)
-        self._calls.codes = {}
+        self._learn_codes()
         self._guard_unused()
+
+    def _learn_codes(self) -> None:
+        """Code ran that was not found beforehand: the next call is recorded with an eye on what it reaches."""
+        unknown = self.surroundings.unknown(self._calls.codes)
+        self._calls.codes = {}
+        if unknown:
+            self.codes.update(unknown)
+            names = ", ".join(code.co_name for code in unknown)
+            self.transient = f"the function runs code that is new at each call ({names})"
 
     def _guard_unused(self) -> None:
         """The function may have asked tensors for their shape, type or flags that it computes nothing with."""
@@ -325,7 +337,7 @@ class Recording:
         """CaptureError if a tensor made during the call outlives it in a place that a replay would not fill."""
         known = returned + [s.after for s in self.grads.values() if s.after is not None]
         known += [t for _, t in leaves(self.result) if isinstance(t, Tensor)]
-        allowed = {id(t) for t in known} | {id(t.base) for t in known} | kept_by_tape(known)
+        allowed = {id(t) for t in known} | {id(t.base) for t in known if t.base is not None} | kept_by_tape(known)
         self.recorder.forget_values()
         leaked = self._alive_except(allowed)
         if leaked:
@@ -361,5 +373,3 @@ def _distinct(results: list[Result]) -> list[Result]:
         count = seen[result.name] = seen.get(result.name, 0) + 1
         out.append(result if count == 1 else Result(f"{result.name}_{count}", result.node, result.into))
     return out
-
-
