@@ -148,6 +148,7 @@ class CompiledFunction:
             if recording.done:
                 result = plain(recording.result)
                 recording.let_go()
+                reason.__traceback__ = None  # its frames hold the result, and the recording holds the error
                 return result
             self.way = "re-record"
             return self._rerun.call(self.function, args, kwargs)

@@ -24,6 +24,7 @@ import types
 import typing
 import uuid
 from collections import OrderedDict, defaultdict, deque
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,12 @@ def is_understood(value: Any) -> bool:
     return kind in _FOLLOWED or issubclass(kind, (*_IMMUTABLE, type, types.ModuleType, tuple)) or _is_open(kind)
 
 
-@functools.lru_cache(maxsize=4096)
+def items_of(container: Any) -> Iterator[Any]:
+    """What is in a container (of a dict keys and values), whatever a user's class makes of going through it."""
+    kind: Any = next(kind for kind in (OrderedDict, *CONTAINERS) if isinstance(container, kind))
+    return iter(kind.items(container)) if issubclass(kind, dict) else iter(kind.__iter__(container))
+
+
 def _is_open(kind: type) -> bool:
     """True for classes whose objects keep what they know in attributes: written in Python, or by people we know."""
     if kind.__module__.partition(".")[0] in ("tracegrad", "numpy"):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Iterator, Set
+from collections.abc import Container, Iterator, Set
 from typing import Any
 
 from ..autograd.watched_modules import WatchedModule
@@ -32,15 +32,22 @@ def is_descriptor(member: Any) -> bool:
     return hasattr(type(member), "__get__") or isinstance(member, types.MemberDescriptorType)
 
 
-def methods(kind: type, names: Set[str], constructed: bool) -> Iterator[str]:
+def methods(kind: type, names: Set[str], ran: Container[types.CodeType], constructed: bool) -> Iterator[str]:
     """The methods, properties and descriptors in a user's class that code may use, if it mentions `names`.
 
-    `constructed`: objects may be made of the class, not only found.
+    `ran` is code that is known to run, whoever mentions it. `constructed`: objects may be made of the class, not only
+    found.
     """
     for name, member in vars(kind).items():
         is_method = (callable(member) or is_descriptor(member)) and not isinstance(member, _STORAGE)
-        if is_method and _is_used(name, names, constructed):
+        if is_method and (_is_used(name, names, constructed) or _code_of(member) in ran):
             yield name
+
+
+def _code_of(member: Any) -> Any:
+    """The code of a method, a property, a classmethod; None if there is none."""
+    inner = getattr(member, "fget", None) if isinstance(member, property) else getattr(member, "__func__", member)
+    return getattr(inner, "__code__", None)
 
 
 def _is_used(name: str, names: Set[str], constructed: bool) -> bool:

@@ -23,7 +23,7 @@ from ..autograd.watch import WatchedDict
 from ..compiler.origins import is_user_file
 from . import looks
 from .codes import attribute_names, code_storing, global_names, imported_modules, nested, stores_attributes
-from .kinds import CONTAINERS, PLAIN, has_attributes, is_changeable, is_named, is_users
+from .kinds import CONTAINERS, PLAIN, has_attributes, is_changeable, is_named, is_users, items_of
 from .members import is_descriptor, is_watched, methods, of_library, users_classes
 
 MISSING = object()  # what a variable or attribute that is not there looks like
@@ -42,6 +42,7 @@ class Reach:
         self.objects: dict[int, Any] = {}  # everything met, kept alive so that the ids stay taken
         self.found_at: dict[int, Place] = {}  # the place that led to it
         self._codes: dict[types.CodeType, None] = {}
+        self._ran = codes or {}
         self._classes: set[tuple[type, bool]] = set()
         self.summing: dict[int, dict[str, Any]] = {}  # the globals of functions that name `sum`
         self.places: list[Place] = []
@@ -49,7 +50,7 @@ class Reach:
         while known != len(self.names):  # new code names more attributes, behind which there may be more code
             known = len(self.names)
             self.objects, self.found_at, self.places, self._classes = {}, {}, [], set()
-            self._walk(functions, (codes or {}).items())
+            self._walk(functions, self._ran)
             self.by_function = frozenset(self.objects)  # found without the arguments
             self._walk(arguments)
 
@@ -66,9 +67,9 @@ class Reach:
         """The code that mentions a variable or an attribute, or could by its text."""
         return {c for c in self._codes if name in (*c.co_names, *c.co_freevars, *c.co_cellvars) or name in c.co_consts}
 
-    def _walk(self, roots: list[Any], codes: Iterable[tuple[types.CodeType, dict[str, Any]]] = ()) -> None:
+    def _walk(self, roots: list[Any], codes: Codes | None = None) -> None:
         stack: list[tuple[Any, Place | None]] = [(root, None) for root in roots]
-        for code, space in codes:
+        for code, space in (codes or {}).items():
             self._go(self._of_code(code, space), stack)
         while stack:
             value, at = stack.pop()
@@ -116,9 +117,9 @@ class Reach:
     def _behind(self, value: Any) -> list[Any]:
         """What `value` leads to without a name of its own."""
         if isinstance(value, dict):
-            return list(value.values())
+            return [item for _, item in items_of(value)]
         if isinstance(value, CONTAINERS):
-            return list(value)
+            return list(items_of(value))
         if isinstance(value, functools.partial):
             return [value.func, *value.args, *value.keywords.values()]
         if isinstance(value, types.MethodType):
@@ -158,7 +159,7 @@ class Reach:
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             yield name, code, functools.partial(cell_contents, cell)
         yield from self._of_defaults(function, code)
-        if vars(function) or any(stores_attributes(each) for each in self._codes):
+        if vars(function) or self._asks_for_any_attribute() or any(map(stores_attributes, self._codes)):
             yield from self._attributes(function, list(vars(function)))
 
     def _of_defaults(self, function: types.FunctionType, code: types.CodeType) -> Iterator[Place]:
@@ -170,8 +171,9 @@ class Reach:
                 yield what, code, functools.partial(looks.still, function, name, given)
         for name, value in zip(_defaulted(function), function.__defaults__ or (), strict=True):
             yield name, code, functools.partial(itself, value)
-        for name in function.__kwdefaults__ or {}:
-            yield name, code, functools.partial(function.__kwdefaults__.get, name, MISSING)
+        by_name = function.__kwdefaults__ or {}
+        for name in by_name:
+            yield name, code, functools.partial(by_name.get, name, MISSING)
 
     def _of_partial(self, value: functools.partial[Any]) -> Iterator[Place]:
         name = getattr(value.func, "__name__", "a function")
@@ -221,7 +223,7 @@ class Reach:
     def _attributes(self, value: Any, names: list[str]) -> Iterator[Place]:
         named = isinstance(value, (type, types.ModuleType, types.FunctionType))
         kind = value.__name__ if named else type(value).__name__
-        every = not self.names.isdisjoint(_BY_COMPUTED_NAME) or not (named or is_named(type(value)))
+        every = self._asks_for_any_attribute() or not (named or is_named(type(value)))
         for name in names:
             if (every or name in self.names or name == "forward") and name not in _DECLARED and name[:2] != "__":
                 yield f"{kind}.{name}", code_storing(name, self._codes), functools.partial(attribute, value, name)
@@ -229,6 +231,9 @@ class Reach:
             yield f"the attributes of {kind}", None, functools.partial(attribute_count, value)
             if is_changeable(type(value)):
                 yield f"the class of {kind}", None, functools.partial(looks.has_class, value, type(value))
+
+    def _asks_for_any_attribute(self) -> bool:
+        return not self.names.isdisjoint(_BY_COMPUTED_NAME)
 
     def _methods(self, kind: type, constructed: bool) -> Iterator[Place]:
         """The methods of a user's class that code names, or that Python calls by itself; what the library's read."""
@@ -244,14 +249,14 @@ class Reach:
         if (kind, not constructed) not in self._classes:
             yield f"the members of {kind.__name__}", None, functools.partial(looks.size, vars(kind))
         self._classes.add((kind, constructed))
-        for name in methods(kind, self.names, constructed):
+        for name in methods(kind, self.names, self._ran, constructed):
             code = code_storing(name, self._codes)
             yield f"{kind.__name__}.{name}", code, functools.partial(vars(kind).get, name, MISSING)
 
 
 _REGISTERED = "which classes are registered with abstract base classes"
 # Code that mentions these may read attributes that it does not mention.
-_BY_COMPUTED_NAME = frozenset({"getattr", "vars", "__dict__", "__getattribute__"})
+_BY_COMPUTED_NAME = frozenset({"getattr", "hasattr", "vars", "__dict__", "__getattribute__", "eval", "exec"})
 # Declared by the modules themselves, or of no influence on what they compute.
 _DECLARED = frozenset({"_parameters", "_buffers", "_modules", "training", "_non_persistent_buffers_set"})
 

@@ -339,10 +339,9 @@ class Recording:
         known += [t for _, t in leaves(self.result) if isinstance(t, Tensor)]
         allowed = {id(t) for t in known} | {id(t.base) for t in known if t.base is not None} | kept_by_tape(known)
         self.recorder.forget_values()
+        if self._alive_except(allowed):
+            gc.collect()  # what is in cycles; a list of what was found would keep it
         leaked = self._alive_except(allowed)
-        if leaked:
-            gc.collect()
-            leaked = self._alive_except(allowed)
         if leaked:
             node = self.recorder.node(leaked[0])
             raise CaptureError(

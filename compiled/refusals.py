@@ -58,8 +58,8 @@ class CallWatch:
                 self._note_spoken(what, frame)
         elif event == "call" and _is_programs(frame):
             module = sys.modules.get(frame.f_globals.get("__name__", ""))
-            if module is not None and vars(module) is frame.f_globals:  # not a dict that exec() was given
-                self.codes[frame.f_code] = frame.f_globals
+            lasts = module is not None and vars(module) is frame.f_globals  # a dict that exec() was given may not
+            self.codes[frame.f_code] = frame.f_globals if lasts else {}
         elif event == "call":
             what = spoken_to_by(frame.f_code)
             if what and frame.f_back is not None:

@@ -20,12 +20,12 @@ Get = Callable[[], Any]
 
 
 class Steady:
-    """`terms` are to be joined by ``and``; they use `names`, and may raise one of `GONE`, which means no.
+    """`terms` are to be joined by ``and``; they use `names`, and may raise `GONE`, which means no.
 
     Lists that the library counts changes of are looked up beforehand: call `refresh` after a change.
     """
 
-    GONE = (KeyError, AttributeError, ValueError)  # a variable, an attribute, the contents of a cell
+    GONE = Exception  # a variable, an attribute, the contents of a cell; a user's __getattr__ raises what it likes
 
     def __init__(self, surroundings: Surroundings) -> None:
         self.terms: list[str] = []
@@ -57,7 +57,8 @@ class Steady:
 
     def _bound(self, get: Get, value: Any) -> None:
         """A place that shall hold `value` itself."""
-        func, args = (get.func, get.args) if isinstance(get, functools.partial) else (get, ())
+        func: Any = get.func if isinstance(get, functools.partial) else get
+        args = get.args if isinstance(get, functools.partial) else ()
         if func is attribute_count:
             if looks.own_attributes(args[0]) is not None:
                 self.terms.append(f"len({self._name(args[0])}.__dict__) == {value}")

@@ -15,7 +15,6 @@ import gc
 import random
 import sys
 import types
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from operator import is_
@@ -25,7 +24,7 @@ import numpy as np
 
 from ..autograd.tensor import Tensor
 from ..compiler.errors import CaptureError
-from .kinds import CONTAINERS, is_understood
+from .kinds import CONTAINERS, is_understood, items_of
 from .members import users_classes
 from .memory import hooks_on
 from .numbers import KINDS, value_of
@@ -244,7 +243,6 @@ def _flat_items(value: Any) -> tuple[Any, ...] | None:
     return None if any(isinstance(item, MUTABLE) for item in items) else items
 
 
-@functools.lru_cache(maxsize=1024)
 def _has_its_own_iter(kind: type) -> bool:
     """True for a user's class of containers that goes through them in its own way."""
     names = ("__iter__", "__len__", "values")
@@ -327,7 +325,7 @@ def _state(value: Any, within: tuple[int, ...] = (), free: Set[Path] = frozenset
         return type(value), bytes(value)
     if isinstance(value, CONTAINERS) and id(value) not in within:
         inner = (*within, id(value))
-        items = _items(value)
+        items = items_of(value)
         if isinstance(value, dict):
             return type(value), tuple((_state(k, inner), _state(v, inner, _below(k, free))) for k, v in items)
         if isinstance(value, (set, frozenset)):
@@ -338,12 +336,6 @@ def _state(value: Any, within: tuple[int, ...] = (), free: Set[Path] = frozenset
     if isinstance(value, (np.generic, types.MethodType)):
         return type(value), value
     return _Same(value)
-
-
-def _items(container: Any) -> Iterator[Any]:
-    """What is in it, whatever a user's class makes of going through it."""
-    kind: Any = next(kind for kind in (OrderedDict, *CONTAINERS) if isinstance(container, kind))
-    return iter(kind.items(container)) if issubclass(kind, dict) else kind.__iter__(container)
 
 
 def _without_numbers(state: Any) -> Any:
