@@ -58,8 +58,10 @@ class CallWatch:
                 self._note_spoken(what, frame)
         elif event == "call" and _is_programs(frame):
             module = sys.modules.get(frame.f_globals.get("__name__", ""))
-            lasts = module is not None and vars(module) is frame.f_globals  # a dict that exec() was given may not
-            self.codes[frame.f_code] = frame.f_globals if lasts else {}
+            if module is not None and vars(module) is frame.f_globals:
+                self.codes[frame.f_code] = frame.f_globals
+            elif frame.f_back is not None and _is_programs(frame.f_back):  # not this package's named tuples
+                self.codes[frame.f_code] = {}  # a dict that exec() was given is of this call
         elif event == "call":
             what = spoken_to_by(frame.f_code)
             if what and frame.f_back is not None:
