@@ -167,6 +167,17 @@ def check_history(behind: Iterable[TapeNode]) -> None:
                     )
 
 
+def check_leaves(behind: Iterable[TapeNode], recording: Any) -> None:
+    """CaptureError if the history of a result ends in a leaf that the function makes, whose .grad may be looked at."""
+    for node in behind:
+        if isinstance(node, AccumulateGrad) and recording.is_own(node.variable):
+            raise refusal(
+                "a result can be differentiated with respect to a tensor that the function makes",
+                f"the result of {recording.name}",
+                "Call backward() or autograd.grad() inside the compiled function, or make the leaf outside.",
+            )
+
+
 def check_overlaps(roots: Iterable[Root]) -> None:
     """CaptureError if written memory is also shown by a tensor that does not know it (numpy views of one array)."""
     shown = [root for root in roots if root.array.ndarray.size]
