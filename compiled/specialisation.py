@@ -27,7 +27,7 @@ from .joined import Backward, CompiledNode
 from .number_inputs import NumberInputs
 from .programs import Programs
 from .recording import Recording
-from .refusals import check_history, check_leaves, refusal
+from .refusals import check_history, check_leaves, check_unused_indices, refusal
 from .results import Results
 from .structure import at
 from .verify import is_wanted
@@ -41,6 +41,7 @@ class Specialisation:
         _refuse_strided_writes(recording)
         self.results = Results(recording)
         graph = recording.graph([(o.name, t) for o, t in zip(self.results.fresh, self.results.tensors, strict=True)])
+        check_unused_indices(recording.recorder, graph)
         self.backward = _backward_of(recording, graph, self.results, programs)
         recording.refuse_leaks(self.results.tensors)
         self.program: Program = programs.of(graph if self.backward is None else self.backward.parts.forward)
