@@ -33,9 +33,11 @@ class Backward:
         self.program = programs.of(self.parts.backward)
         self._binding = Binding(self.program)
         self._lock = self._binding.lock
-        inputs = [node.label for node in self.program.graph.inputs]
+        numbers = () if self.program.fit is None else self.program.fit.numbers  # they are in their places already
+        inputs = [node.label for node in self.program.graph.inputs if node.label not in numbers]
         seeds = [node for node in self.parts.backward.inputs if node.label not in self.parts.saved]
         self.cotangent_labels = [node.label for node in seeds[len(seeds) - len(self.live) :]]
+        self._inputs = tuple(inputs)
         self.own = tuple(i for i in inputs if i not in self.parts.saved and i not in self.cotangent_labels)
         self._results = [r.name for r in self.program.graph.results]
 
@@ -48,7 +50,7 @@ class Backward:
         given.update(own)
         binding = self._binding
         with self._lock:
-            kept = {label: np.ascontiguousarray(given[label]) for label in binding.slot_of}
+            kept = {label: np.ascontiguousarray(given[label]) for label in self._inputs}
             for label, values in kept.items():
                 binding.point(binding.slot_of[label], values)
             gradients = {name: binding.fresh_result(i) for i, name in enumerate(self._results)}
