@@ -78,7 +78,10 @@ def add_numbers(a: Author, parts: Any) -> None:
 def add_generator(a: Author, parts: Any) -> None:
     if a.chance(0.06):
         parts.generator = a.run("gen = tg.Generator().manual_seed(7)")
-        a.functions += ["(lambda p: p + tg.randn(p.shape, generator=gen))", "(lambda p: p * tg.rand(p.shape, generator=gen))"]
+        a.functions += [
+            "(lambda p: p + tg.randn(p.shape, generator=gen))",
+            "(lambda p: p * tg.rand(p.shape, generator=gen))",
+        ]
 
 
 def other_function(a: Author, parts: Any) -> list[str]:
@@ -129,7 +132,11 @@ def verified(a: Author, parts: Any) -> list[str]:
     if a.looks or not a.chance(0.04):
         return []
     call = f"compiled_step.verify({', '.join(parts.arguments)})"
-    return [f"if i == {a.choice([0, 2])} and compile is tg.compile:", f"    report = {call}", "    assert report.ok, report"]
+    return [
+        f"if i == {a.choice([0, 2])} and compile is tg.compile:",
+        f"    report = {call}",
+        "    assert report.ok, report",
+    ]
 
 
 def afterwards(a: Author, parts: Any) -> list[str]:

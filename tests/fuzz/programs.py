@@ -7,8 +7,20 @@ import re
 import tracegrad as tg
 
 from .author import HEADER, Author
-from .outside import BATCHES, NUMBERS, add_generator, add_numbers, add_optimizer, afterwards, between, called, looked_at
-from .outside import other_function, owned, verified
+from .outside import (
+    BATCHES,
+    NUMBERS,
+    add_generator,
+    add_numbers,
+    add_optimizer,
+    afterwards,
+    between,
+    called,
+    looked_at,
+    other_function,
+    owned,
+    verified,
+)
 from .statements import body
 
 AUGMENTED = re.compile(r"^ +(\w+) [-+*]= ")
@@ -291,7 +303,9 @@ def assembled(a: Author, parts: Parts, taken: list[str]) -> str:
     setup_lines, step_lines = a.lines[: parts.written], a.lines[parts.written :]
     names = ", ".join(parts.arguments)
     call = [*between(a, parts), *taken, *verified(a, parts)]
-    rebound = sorted({name for line in step_lines for name in AUGMENTED.findall(line)} & set(a.made) - set(parts.arguments))
+    rebound = sorted(
+        {name for line in step_lines for name in AUGMENTED.findall(line)} & set(a.made) - set(parts.arguments)
+    )
     if fixed := [name for name in rebound if a.made[name].fixed]:
         step_lines = [f"        nonlocal {', '.join(fixed)}", *step_lines]
     if parts.cells:
