@@ -85,13 +85,14 @@ class BackwardProgram:
     def __init__(self, program: Program) -> None:
         self._binding = Binding(program)
         self._results = [r.name for r in program.graph.results]
-        self.labels = tuple(self._binding.slot_of)
+        numbers = () if program.fit is None else program.fit.numbers  # they are in their places already
+        self.labels = tuple(label for label in self._binding.slot_of if label not in numbers)
 
     def run(self, given: dict[str, np.ndarray]) -> dict[str, Tensor]:
         """The gradients by name. `given` holds the inputs by label, and may hold more."""
         binding = self._binding
         with binding.lock:
-            kept = {label: np.ascontiguousarray(given[label]) for label in self.labels if label in given}
+            kept = {label: np.ascontiguousarray(given[label]) for label in self.labels}
             for label, values in kept.items():
                 binding.point(binding.slot_of[label], values)
             gradients = {name: binding.fresh_result(i) for i, name in enumerate(self._results)}

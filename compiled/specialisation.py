@@ -27,7 +27,7 @@ from .joined import Backward, CompiledNode
 from .number_inputs import NumberInputs
 from .programs import Programs
 from .recording import Recording
-from .refusals import check_history, refusal
+from .refusals import check_history, check_leaves, check_unused_indices, refusal
 from .results import Results
 from .structure import at
 from .verify import is_wanted
@@ -41,6 +41,7 @@ class Specialisation:
         _refuse_strided_writes(recording)
         self.results = Results(recording)
         graph = recording.graph([(o.name, t) for o, t in zip(self.results.fresh, self.results.tensors, strict=True)])
+        check_unused_indices(recording.recorder, graph)
         self.backward = _backward_of(recording, graph, self.results, programs)
         recording.refuse_leaks(self.results.tensors)
         self.program: Program = programs.of(graph if self.backward is None else self.backward.parts.forward)
@@ -161,7 +162,9 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
     """The backward program for results that can still be differentiated; None if there are none."""
     tensors = [t for output, t in zip(results.fresh, results.tensors, strict=True) if output.live]
     began: list[Any] = [getattr(root.array, "grad_fn", None) for root in recording.recorder.roots if root.requires_grad]
-    check_history(graph_behind((t.grad_fn for t in tensors), stop=began))
+    behind = graph_behind((t.grad_fn for t in tensors), stop=began)
+    check_history(behind)
+    check_leaves(behind, recording)
     if tensors and recording.flag_changed:
         raise refusal(
             "requires_grad of a tensor from outside changes while a result is computed that can be differentiated",

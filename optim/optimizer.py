@@ -28,6 +28,19 @@ class State(WatchedDict):
         return entry
 
 
+class Group(WatchedDict):
+    """One group's parameters and options. What a user's code reads of the options, a recording keeps as guards."""
+
+    def __getitem__(self, key: str) -> Any:
+        value = super().__getitem__(key)
+        if watcher() is not None and not isinstance(value, list):
+            declare_read(f"param_groups[...][{key!r}]", lambda: dict.get(self, key))
+        return value
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if key in self else default
+
+
 class Options:
     """One group's options for one step, read in a way that recordings keep: numbers as data, choices as guards."""
 
@@ -48,19 +61,20 @@ class Options:
 
     def choice(self, key: str) -> Any:
         """The option as a fact that the program depends on (nesterov, amsgrad, maximize)."""
-        return declare_read(f"{self._where}[{key!r}]", lambda: self._group[key])
+        return declare_read(f"{self._where}[{key!r}]", lambda: _option(self._group, key))
 
     def is_zero(self, key: str) -> bool:
         """Whether a number is exactly zero, which leaves a term out."""
-        return bool(declare_read(f"{self._where}[{key!r}] == 0", lambda: not _is_nonzero(self._group[key])))
+        return bool(declare_read(f"{self._where}[{key!r}] == 0", lambda: not _is_nonzero(_option(self._group, key))))
 
 
 def _entry(optimizer: Optimizer, p: Tensor) -> Any:
     return optimizer.state.get(p)
 
 
-def _option(group: dict[str, Any], key: str, item: int | None) -> Any:
-    return group[key] if item is None else group[key][item]
+def _option(group: dict[str, Any], key: str, item: int | None = None) -> Any:
+    value = dict.__getitem__(group, key)  # declared by who asks, in his way
+    return value if item is None else value[item]
 
 
 def _number_of(group: dict[str, Any], key: str, item: int | None) -> float:
@@ -90,7 +104,7 @@ class Optimizer:
             )
         self.defaults = defaults
         self.state = State()
-        self.param_groups: list[WatchedDict] = []
+        self.param_groups: list[Group] = []
         groups = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list; pass model.parameters() of a model that has some")
@@ -145,7 +159,7 @@ class Optimizer:
         known = {id(p) for g in self.param_groups for p in g["params"]}
         if known & {id(p) for p in members}:
             raise ValueError("some parameters appear in more than one parameter group; each may be in one only")
-        self.param_groups.append(WatchedDict({**self.defaults, **group, "params": members}))
+        self.param_groups.append(Group({**self.defaults, **group, "params": members}))
         changes.count += 1
 
     def zero_grad(self, set_to_none: bool = True) -> None:
@@ -174,7 +188,7 @@ class Optimizer:
             for index, group in enumerate(self.param_groups):
                 self._step_group(group, index)
 
-    def _step_group(self, group: WatchedDict, index: int) -> None:
+    def _step_group(self, group: Group, index: int) -> None:
         declare_read(f"param_groups[{index}]['params']", lambda: tuple(map(id, group["params"])))
         options = Options(group, index)
         for p in group["params"]:

@@ -448,3 +448,16 @@ def test_parts_of_re_recorded_calls_share_programs(agree):
     step = agree(make, calls=len(sizes))
     segments = step._rerun.segments
     assert (len(segments.programs), segments.sizes.built) == (8, 4)
+
+
+def test_gradients_of_the_joined_backward_take_numbers_made_of_the_size(tg):
+    """The backward of a mean divides by the number of rows, in a program of its own."""
+    notes = []
+    for wrap in (tg.compile, lambda f: f):
+        w = tg.ones(3, dtype=tg.float64, requires_grad=True)
+        loss = wrap(lambda x, w=w: ((w - x) ** 2).mean())
+        notes.append([])
+        for i, n in enumerate((5, 5, 2, 2, 3, 5, 3)):
+            loss(numbers(tg, i, n, 3).double()).backward()
+            notes[-1].append(w.grad.tolist())
+    np.testing.assert_allclose(*notes, rtol=1e-12)
