@@ -87,12 +87,17 @@ _local = _Local()
 
 
 class Changes:
-    """Counts rebindings of anything that guards look at, in any thread."""
+    """Counts rebindings of anything that guards look at, in any thread: `grads` those of ``.grad``, `count` the rest.
 
-    __slots__ = ("count",)
+    Both only grow, so whoever looks at all compares their sum. Most programs look at no gradients, which are bound anew
+    by every backward pass.
+    """
+
+    __slots__ = ("count", "grads")
 
     def __init__(self) -> None:
         self.count = 0
+        self.grads = 0
 
 
 changes = Changes()

@@ -224,8 +224,9 @@ class CompiledFunction:
         >>> step(tg.ones(2)); print(step.explain())  # doctest: +ELLIPSIS
         tensor([1., 1.])
         <lambda>: 0 replayed programs; the latest call: eager
-          Python runs at calls that no program serves (0 compiled parts), because:
+          Python runs at calls that no program serves, because:
             bool(tensor) (an if, while, and, or, not on it) needs a tensor's numbers ...
+          Compiled in these calls: 0 segments, and nothing as a program of its own
         """
         return explanation(self)
 
@@ -238,6 +239,11 @@ class CompiledFunction:
     def segments(self) -> Segments:
         """The parts of calls for which Python runs."""
         return self._rerun.segments
+
+    @property
+    def parts(self) -> list[str]:
+        """Models, losses and optimizers that are programs of their own in calls for which Python runs."""
+        return self._rerun.parts.titles()
 
     @property
     def graph(self) -> Graph:

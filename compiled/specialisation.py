@@ -51,6 +51,7 @@ class Specialisation:
         self.lock = self.binding.lock  # around `matches` and `call`, which share the table
         self.seen = -1  # the value of `changes` for which all guards are known to hold
         self.arguments = Arguments(recording, self.binding, args, kwargs)
+        self.looks_at_grads = bool(recording.grads)
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
         self.written_arguments = [path for path, root in recording.arguments if root.region.written]
         self._bind_numbers()
@@ -73,7 +74,7 @@ class Specialisation:
         """True if this program is the right one for a call with these arguments, in the world as it is."""
         if not self.recording.modes.hold() or not self.arguments.fit(args, kwargs):
             return False
-        changed = changes.count != self.seen
+        changed = self.now() != self.seen
         if not self.recording.surroundings.hold(changed) or not self.inputs.find((args, kwargs)):
             return False
         return not (changed or self.captured.vary) or self._look_again((args, kwargs))
@@ -98,9 +99,13 @@ class Specialisation:
             and self.captured.find(call_arguments)
         )
 
+    def now(self) -> int:
+        """The count of changes, as far as they concern this program."""
+        return changes.count + changes.grads if self.looks_at_grads else changes.count
+
     def _look_again(self, call_arguments: Any) -> bool:
         """Guards, addresses and numbers, after something has been rebound somewhere."""
-        count = changes.count
+        count = self.now()
         recording = self.recording
         if not all(guard.holds() for guard in recording.guards) or not self.captured.find(call_arguments):
             return False
