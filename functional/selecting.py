@@ -114,8 +114,8 @@ def _check_source(input: Any, index: Any, src: Any) -> None:
         )
     if any(wanted > there for wanted, there in zip(index.ndarray.shape, src.ndarray.shape, strict=True)):
         raise RuntimeError(
-            f"Expected index {list(index.shape)} to be no larger than self {list(input.shape)} and to be no larger size "
-            f"than src {list(src.shape)}"
+            f"Expected index {list(index.shape)} to be no larger than self {list(input.shape)} and to be no larger "
+            f"size than src {list(src.shape)}"
         )
 
 

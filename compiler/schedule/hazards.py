@@ -21,9 +21,7 @@ def overwrites_early(kernel: Kernel, updated: set[str]) -> set[str]:
 
 def _clashes(statements: Sequence[Statement], updated: set[str]) -> set[str]:
     stores = {
-        s.buffer: (place, s.index)
-        for place, s in enumerate(statements)
-        if isinstance(s, Store) and s.buffer in updated
+        s.buffer: (place, s.index) for place, s in enumerate(statements) if isinstance(s, Store) and s.buffer in updated
     }
     return {
         buffer
