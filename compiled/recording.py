@@ -121,6 +121,11 @@ class Recording:
         self.surroundings.open(self.openings.open_facts())
         return plain(self.result)
 
+    @property
+    def seen(self) -> Surroundings | None:
+        """What the function can reach, if the recording came so far as to look."""
+        return getattr(self, "surroundings", None)
+
     def _marked(self, tensor: Any) -> Any:
         """What ``item()`` gives: a number that is known again if the program only passes it on, else None."""
         if self.transient:
@@ -325,7 +330,7 @@ class Recording:
         """CaptureError if a tensor made during the call outlives it in a place that a replay would not fill."""
         known = returned + [s.after for s in self.grads.values() if s.after is not None]
         known += [t for _, t in leaves(self.result) if isinstance(t, Tensor)]
-        allowed = {id(t) for t in known} | {id(t.base) for t in known} | kept_by_tape(known)
+        allowed = {id(t) for t in known} | {id(t.base) for t in known} | set(map(id, kept_by_tape(known)))
         self.recorder.forget_values()
         leaked = self._alive_except(allowed)
         if leaked:

@@ -22,7 +22,7 @@ from .binding import Binding
 from .captured import CapturedInputs
 from .effects import Effects, run
 from .grads import Grads
-from .history import graph_behind
+from .history import graph_behind, kept_by_tape
 from .joined import Backward, CompiledNode
 from .number_inputs import NumberInputs
 from .programs import Programs
@@ -139,8 +139,7 @@ class Specialisation:
         outputs = self.results.fresh
         if self.backward is not None:
             live = [tensor for tensor, output in zip(fresh, outputs, strict=True) if output.live]
-            title = f"{self.recording.name}Backward"
-            node = CompiledNode(title, self.backward, self._sources(call_arguments), saved, live)
+            node = CompiledNode(self.backward, self._sources(call_arguments), saved, live)
             for i, tensor in enumerate(live):
                 tensor.attach(node, i)
         for tensor, output in zip(fresh, outputs, strict=True):
@@ -180,8 +179,10 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
             "The graph of values is not the graph of derivatives then: write outside, or call backward() inside.",
         )
     live = [output.name for output in results.fresh if output.live]
+    kept = {id(tensor.buffer) for tensor in kept_by_tape(tensors)}
+    saved = {root.node.label for root in recording.recorder.roots if id(root.array.buffer) in kept}
     wrt = [root.node.label for root in recording.recorder.roots if root.requires_grad]
-    return Backward(graph, live, wrt, programs.backward) if live and wrt else None
+    return Backward(graph, live, wrt, programs.backward, tensors[0].grad_fn, saved) if live and wrt else None
 
 
 def _refuse_strided_writes(recording: Recording) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..autograd.tensor import Tensor, make, unrecorded
-from ..autograd.watch import WatchedDict, as_number, changes, declare_number, declare_read, run_whole, watcher
+from ..autograd.watch import WatchedDict, as_number, changes, declare_number, declare_read, serve, watcher
 from ..ops.array import eager
 from ..ops.core import current
 from ..ops.memory import aligned_empty
@@ -179,7 +179,7 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        run_whole(self._update_all)
+        serve(self._update_all, self._update_all, (), {})
         return loss
 
     def _update_all(self) -> None:

@@ -7,18 +7,13 @@ import pytest
 from semantics import table
 from semantics.known_defects import KNOWN as KNOWN_DEFECTS
 
-from tracegrad.compiled.binding import Binding
-
 REFUSED, KNOWN = "refused with fullgraph", "known defects"
 SERVED = collections.Counter()
 
 
 @pytest.fixture
-def answer(tg, monkeypatch):
+def answer(tg, c_calls):
     """``answer(question)`` checks one row of the table."""
-    c_calls = []
-    run_c = Binding.run
-    monkeypatch.setattr(Binding, "run", lambda binding: (c_calls.append(binding), run_c(binding))[1])
 
     def check(question):
         assert question.text, "a question asks something"
