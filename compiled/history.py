@@ -14,13 +14,17 @@ def is_spent(node: TapeNode) -> bool:
     return any(isinstance(n, PrimitiveNode) and n.released for n in graph_behind([node]))
 
 
-def kept_by_tape(tensors: list[Tensor]) -> set[int]:
+def kept_by_tape(tensors: Iterable[Tensor]) -> list[Tensor]:
     """Tensors that live because the graph of a result still needs them."""
     behind = graph_behind(t.grad_fn for t in tensors)
     saving = [node for node in behind if isinstance(node, PrimitiveNode)]
-    leaves = [node.variable for node in behind if isinstance(node, AccumulateGrad)]
-    kept = {id(v.tensor) for node in saving for v in node.known.values() if isinstance(v, Saved)}
-    return kept | {id(tensor) for leaf in leaves for tensor in (leaf, leaf._grad)}
+    return [v.tensor for node in saving for v in node.known.values() if isinstance(v, Saved)]
+
+
+def leaves_behind(tensors: Iterable[Tensor]) -> list[Tensor]:
+    """The leaves that the graph of a result leads to, and their gradients."""
+    nodes = [node for node in graph_behind(t.grad_fn for t in tensors) if isinstance(node, AccumulateGrad)]
+    return [t for node in nodes for t in (node.variable, node.variable._grad) if t is not None]
 
 
 def graph_behind(nodes: Iterable[TapeNode | None], stop: Iterable[TapeNode | None] = ()) -> set[TapeNode]:

@@ -128,7 +128,8 @@ def has_attributes(value: Any) -> bool:
         return False
     own = own_attributes(value)
     if kind.__module__.startswith("tracegrad."):
-        return own is not None and ("_modules" in own or kind.__name__ in _HOOKS)
+        known = kind.__name__ in _HOOKS or hasattr(kind, "get_last_lr")  # schedulers keep numbers in attributes
+        return own is not None and ("_modules" in own or known)
     return own is not None or any(is_users(base) for base in kind.__mro__[:-1])
 
 

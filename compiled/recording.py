@@ -29,7 +29,7 @@ from ..ops.core import interpreting
 from ..ops.pointwise import cast
 from ..ops.types import float64
 from .guards import Guard
-from .history import kept_by_tape
+from .history import kept_by_tape, leaves_behind
 from .names import argument_names, name_of_argument, visible_variables
 from .number_tape import NumberTape, Scalar
 from .numbers import Formulas, Number
@@ -122,6 +122,11 @@ class Recording:
         self._check()
         self.surroundings.open(self.openings.open_facts())
         return plain(self.result)
+
+    @property
+    def seen(self) -> Surroundings | None:
+        """What the function can reach, if the recording came so far as to look."""
+        return getattr(self, "surroundings", None)
 
     def _marked(self, tensor: Any) -> Any:
         """What ``item()`` gives: a number that is known again if the program only passes it on, else None."""
@@ -337,7 +342,8 @@ class Recording:
         """CaptureError if a tensor made during the call outlives it in a place that a replay would not fill."""
         known = returned + [s.after for s in self.grads.values() if s.after is not None]
         known += [t for _, t in leaves(self.result) if isinstance(t, Tensor)]
-        allowed = {id(t) for t in known} | {id(t.base) for t in known if t.base is not None} | kept_by_tape(known)
+        allowed = {id(t) for t in known} | {id(t.base) for t in known if t.base is not None}
+        allowed.update(map(id, [*kept_by_tape(known), *leaves_behind(known)]))
         self.recorder.forget_values()
         if self._alive_except(allowed):
             gc.collect()  # what is in cycles; a list of what was found would keep it

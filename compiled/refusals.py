@@ -16,9 +16,11 @@ import numpy as np
 from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.nodes import AccumulateGrad, PrimitiveNode, Saved
 from ..autograd.nodes import Node as TapeNode
-from ..compiler.capture import Root
+from ..compiler.capture import Recorder, Root
 from ..compiler.errors import CaptureError
+from ..compiler.graph import Graph, Node, topological
 from ..compiler.origins import is_standard_file, is_user_file
+from ..compiler.schedule.candidates import index_base, index_bounds
 from ..ops.types import get_default_dtype
 from .outside import spoken_to, spoken_to_by
 
@@ -159,6 +161,37 @@ def check_history(behind: Iterable[TapeNode]) -> None:
                         f"used at {node.origin}",
                         "Its backward() would fail: clone() the tensor before it is modified.",
                     )
+
+
+def check_leaves(behind: Iterable[TapeNode], recording: Any) -> None:
+    """CaptureError if the history of a result ends in a leaf that the function makes, whose .grad may be looked at."""
+    for node in behind:
+        if isinstance(node, AccumulateGrad) and recording.is_own(node.variable):
+            raise refusal(
+                "a result can be differentiated with respect to a tensor that the function makes",
+                f"the result of {recording.name}",
+                "Call backward() or autograd.grad() inside the compiled function, or make the leaf outside.",
+            )
+
+
+def check_unused_indices(recorder: Recorder, graph: Graph) -> None:
+    """CaptureError if indices that are not the same at each call are used for results that nobody needs: eager mode
+    raises for those that are out of range."""
+    live = set(graph.nodes())
+    checked = {(index_base(node), low, size) for node in live for _, low, size in index_bounds(node)}
+    same = set(recorder.literals)
+    for node in recorder.kernels:
+        found = {(index_base(node), low, size) for _, low, size in index_bounds(node)} if node not in live else set()
+        if any(index.type.size and _varies(index, same) for index, _, _ in found - checked):
+            raise refusal(
+                f"{node.op.name} with indices, whose result is not used",
+                f"at {node.origin}",
+                "Leave it out, or use it: as it is, only eager mode notices an index that is out of range.",
+            )
+
+
+def _varies(node: Node, same: set[Node]) -> bool:
+    return any(behind.is_input and behind not in same for behind in topological([node]))
 
 
 def check_overlaps(roots: Iterable[Root]) -> None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 from collections.abc import Callable
 from typing import Any
 
 from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.tape import Tape
-from ..autograd.tensor import EAGER, Tensor, make
+from ..autograd.tensor import Tensor, make
 from ..autograd.watch import set_server
 from ..compiler.errors import CaptureError
 from ..ops.core import interpreting
 from .deferred import Deferred
+from .parts import Compile, Parts
 from .segments import Segments
 from .structure import leaves
+from .surroundings import Surroundings
 
 ATTEMPTS = 2  # recordings of one kind of call: the first call may do what later calls do not
 
@@ -22,15 +25,17 @@ ATTEMPTS = 2  # recordings of one kind of call: the first call may do what later
 class Rerun:
     """The re-recorded side of one compiled function."""
 
-    def __init__(self, name: str, compile: Callable[[Callable[[], Any]], Callable[[], Any]]) -> None:
+    def __init__(self, name: str, compile: Compile) -> None:
         self.segments = Segments(name)
-        self._compile = compile
-        self._wholes: dict[Any, Callable[[], Any]] = {}  # optimizer -> its step, compiled
+        self.parts = Parts(compile)
         self.reasons: list[str] = []
         self._attempts: dict[Any, int] = {}
 
-    def note(self, reason: CaptureError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def note(
+        self, reason: CaptureError, surroundings: Surroundings | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
         """Remember why a recording cannot be replayed."""
+        self.parts.look_at(surroundings)
         kind = _kind_of(args, kwargs)
         self._attempts[kind] = self._attempts.get(kind, 0) + 1
         if str(reason) not in self.reasons:
@@ -43,7 +48,7 @@ class Rerun:
     def call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call `function`; whatever comes out of it, or has been written when it raises, holds its numbers."""
         deferred = Deferred(self.segments)
-        server = set_server(lambda whole: self._run_whole(deferred, whole))
+        server = set_server(functools.partial(self.parts.serve, deferred))
         collects = gc.isenabled()
         gc.disable()  # which results are still alive must not depend on when garbage is collected
         try:
@@ -54,19 +59,6 @@ class Rerun:
             deferred.settle()
             if collects:
                 gc.enable()
-
-    def _run_whole(self, deferred: Deferred, whole: Any) -> Any:
-        """A piece of library work (an optimizer's step) as a compiled function of its own."""
-        deferred.settle()
-        owner = whole.__self__
-        if owner not in self._wholes:
-            self._wholes[owner] = self._compile(whole)
-        before = set_server(None)
-        try:
-            with interpreting(EAGER):
-                return self._wholes[owner]()
-        finally:
-            set_server(before)
 
 
 def _kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

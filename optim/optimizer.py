@@ -14,7 +14,7 @@ import numpy as np
 
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..autograd.tensor import Tensor, make, unrecorded
-from ..autograd.watch import WatchedDict, as_number, changes, declare_number, declare_read, run_whole, watcher
+from ..autograd.watch import WatchedDict, as_number, changes, declare_number, declare_read, serve, watcher
 from ..ops.array import eager
 from ..ops.core import current
 from ..ops.memory import aligned_empty
@@ -26,6 +26,19 @@ class State(WatchedDict):
     def __missing__(self, parameter: Tensor) -> WatchedDict:
         self[parameter] = entry = WatchedDict()
         return entry
+
+
+class Group(WatchedDict):
+    """One group's parameters and options. What a user's code reads of the options, a recording keeps as guards."""
+
+    def __getitem__(self, key: str) -> Any:
+        value = super().__getitem__(key)
+        if watcher() is not None and not isinstance(value, list):
+            declare_read(f"param_groups[...][{key!r}]", lambda: dict.get(self, key))
+        return value
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if key in self else default
 
 
 class Options:
@@ -48,19 +61,20 @@ class Options:
 
     def choice(self, key: str) -> Any:
         """The option as a fact that the program depends on (nesterov, amsgrad, maximize)."""
-        return declare_read(f"{self._where}[{key!r}]", lambda: self._group[key])
+        return declare_read(f"{self._where}[{key!r}]", lambda: _option(self._group, key))
 
     def is_zero(self, key: str) -> bool:
         """Whether a number is exactly zero, which leaves a term out."""
-        return bool(declare_read(f"{self._where}[{key!r}] == 0", lambda: not _is_nonzero(self._group[key])))
+        return bool(declare_read(f"{self._where}[{key!r}] == 0", lambda: not _is_nonzero(_option(self._group, key))))
 
 
 def _entry(optimizer: Optimizer, p: Tensor) -> Any:
     return optimizer.state.get(p)
 
 
-def _option(group: dict[str, Any], key: str, item: int | None) -> Any:
-    return group[key] if item is None else group[key][item]
+def _option(group: dict[str, Any], key: str, item: int | None = None) -> Any:
+    value = dict.__getitem__(group, key)  # declared by who asks, in his way
+    return value if item is None else value[item]
 
 
 def _number_of(group: dict[str, Any], key: str, item: int | None) -> float:
@@ -90,7 +104,7 @@ class Optimizer:
             )
         self.defaults = defaults
         self.state = State()
-        self.param_groups: list[WatchedDict] = []
+        self.param_groups: list[Group] = []
         groups = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list; pass model.parameters() of a model that has some")
@@ -145,7 +159,7 @@ class Optimizer:
         known = {id(p) for g in self.param_groups for p in g["params"]}
         if known & {id(p) for p in members}:
             raise ValueError("some parameters appear in more than one parameter group; each may be in one only")
-        self.param_groups.append(WatchedDict({**self.defaults, **group, "params": members}))
+        self.param_groups.append(Group({**self.defaults, **group, "params": members}))
         changes.count += 1
 
     def zero_grad(self, set_to_none: bool = True) -> None:
@@ -165,7 +179,7 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        run_whole(self._update_all)
+        serve(self._update_all, self._update_all, (), {})
         return loss
 
     def _update_all(self) -> None:
@@ -174,7 +188,7 @@ class Optimizer:
             for index, group in enumerate(self.param_groups):
                 self._step_group(group, index)
 
-    def _step_group(self, group: WatchedDict, index: int) -> None:
+    def _step_group(self, group: Group, index: int) -> None:
         declare_read(f"param_groups[{index}]['params']", lambda: tuple(map(id, group["params"])))
         options = Options(group, index)
         for p in group["params"]:

@@ -18,13 +18,25 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from expected.compare import assert_same_tree  # noqa: E402
 
+from tracegrad.compiler import pipeline  # noqa: E402
+from tracegrad.runtime.program import Program as Library  # noqa: E402
+
 REFERENCE = os.environ.get("TRACEGRAD_REFERENCE", "tracegrad")
 GOLDEN = Path(__file__).parent / "golden"
 
 
 def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden and show what changed")
+    parser.addoption("--long", action="store_true", help="run the tests that take minutes, and no others")
     parser.addoption("--semantics-table", action="store_true", help="count how the questions of the table are served")
+
+
+def pytest_collection_modifyitems(config, items):
+    long, usual = [], []
+    for item in items:
+        (long if item.get_closest_marker("long") else usual).append(item)
+    items[:], others = (long, usual) if config.getoption("--long") else (usual, long)
+    config.hook.pytest_deselected(items=others)
 
 
 def compiled(library, function):
@@ -110,3 +122,15 @@ def other_numbers(tensor):
 
 def leaf_grad(arg):
     return arg.grad if getattr(arg, "is_leaf", False) else None
+
+@pytest.fixture
+def c_calls(monkeypatch):
+    """A list that grows by one with each call into C."""
+    made, load = [], pipeline.load
+
+    def counting(path):
+        library = load(path)
+        return Library(library.path, lambda pointer: (made.append(pointer), library.call(pointer))[1])
+
+    monkeypatch.setattr(pipeline, "load", counting)
+    return made

@@ -106,6 +106,20 @@ def part_of_an_argument_as_new_leaf(tg):
     return Program(step, lambda i: (batch(tg, i, 3),))
 
 
+@program
+def overwritten_before_a_fold_of_the_old_value(tg):
+    """One kernel computes what the update and the loss share; the fold reads the old value behind the update."""
+    w = tg.ones(1)
+
+    def step(x):
+        shared = w.sin()
+        loss = shared * shared + (w * x).tile(2).sum()
+        w.add_(shared)
+        return loss
+
+    return Program(step, lambda i: (tg.ones(1) * i,), lambda: w)
+
+
 @pytest.mark.parametrize("make", PROGRAMS, ids=lambda make: make.__name__)
 def test_mixture(agree, make):
     agree(make)
@@ -149,5 +163,30 @@ def test_what_the_tape_does_not_see_is_written(tg, function):
         for i in range(4):
             y = step(batch(tg, i, 3))
             (y * y).sum().backward()
+            notes.setdefault(compiled, []).append(noted((y, w)))
+    assert_same(notes[True], notes[False])
+
+
+def a_leaf_that_is_returned(tg, w, x):
+    y = (x * 2).requires_grad_()
+    return y, (y * w).sin()
+
+
+def a_leaf_that_nobody_sees(tg, w, x):
+    y = (x * 2).requires_grad_()
+    return x, (y * 3).sin()
+
+
+@pytest.mark.parametrize("function", [a_leaf_that_is_returned, a_leaf_that_nobody_sees], ids=lambda f: f.__name__)
+def test_leaves_made_inside(tg, function):
+    """The caller differentiates with respect to a leaf that the function has made."""
+    notes = {}
+    for compiled in (False, True):
+        w = ramp(tg, 3).requires_grad_()
+        step = (tg.compile if compiled else lambda f: f)(lambda x, w=w: function(tg, w, x))
+        for i in range(4):
+            y, result = step(batch(tg, i, 3))
+            assert result.requires_grad
+            result.sum().backward()
             notes.setdefault(compiled, []).append(noted((y, w)))
     assert_same(notes[True], notes[False])
