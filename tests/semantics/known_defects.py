@@ -1,22 +1,10 @@
 """What is known to be wrong: question and defect. Each is a strict xfail: whoever mends it takes its line out."""
 
-NUMBERS = "Python numbers are guarded by value, not data"
 SIZES = "a program holds for one batch size"
 UNNAMED = "the refusal names no line"
 
 KNOWN = {
     # ------------------------------------------------------------------------------ as promised, but not built yet
-    "float_argument": NUMBERS,
-    "float_keyword": NUMBERS,
-    "int_argument": NUMBERS,
-    "int_computed_with_int_tensor": NUMBERS,
-    "number_used_in_python_first": NUMBERS,
-    "clip_norm": NUMBERS,
-    "dropout_probability": NUMBERS,
-    "loss_weight_in_an_attribute": NUMBERS,
-    "loss_weight_in_a_dict": NUMBERS,
-    "momentum_of_batch_norm": NUMBERS,
-    "everything_at_once": NUMBERS,
     "mean_loss_of_a_short_batch": SIZES,
     "size_in_python_arithmetic": SIZES,
     # ------------------------------------------------------------------------------- refusals that do not say where
@@ -58,7 +46,6 @@ KNOWN = {
     "list_that_is_returned": "a captured list that is returned is another list",
     "data_made_an_alias": "captured tensors that come to share memory are not noticed",
     "gradient_shared_by_two_parameters": "gradients that come to be one tensor are not noticed",
-    "parameter_groups_edited": "a group of an optimizer that is replaced is not noticed",
     "parameters_of_a_group_swapped_in_place": "parameters of a group are only counted",
     "subclass_of_an_optimizer": "attributes of a user's optimizer are not compared",
     "counter_in_an_own_optimizer": "attributes of a user's optimizer are not compared",

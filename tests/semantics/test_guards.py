@@ -328,7 +328,6 @@ def what_nobody_reads(tg):
     return Program(lambda x: x * config.scale, batches(tg, 3), lambda: unread, between)
 
 
-@pytest.mark.xfail(reason="explain() is not built yet", strict=True, raises=AttributeError)
 def test_explain_tells_what_differed(tg):
     """Does `explain()` say in one line for each specialisation what differed, from what to what, and where?"""
     config = types.SimpleNamespace(how="sum")
