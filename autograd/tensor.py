@@ -205,6 +205,8 @@ class Tensor(Exchange, Array):
         declare_alias(self)
         alias = make(self.ndarray, Buffer(self.buffer.whole), self.steps)
         alias.label = self.label
+        if self.requires_grad:
+            eager().cut(alias)
         return alias
 
     @data.setter

@@ -69,7 +69,9 @@ class NumberArgument:
 class Arguments:
     """All arguments of one specialisation."""
 
-    def __init__(self, recording: Recording, binding: Binding, args: Args, kwargs: Kwargs) -> None:
+    def __init__(
+        self, recording: Recording, binding: Binding, memories: set[int], args: Args, kwargs: Kwargs
+    ) -> None:
         self._binding = binding
         self.skeleton = skeleton((args, kwargs))
         captures = recording.surroundings.captures
@@ -85,7 +87,7 @@ class Arguments:
         kinds = (TensorArgument, NumberArgument)
         simple = not kwargs and all(isinstance(spec, kinds) and len(path) == 2 for path, spec in self._specs)
         self.simple = [spec for _, spec in self._specs] if simple else None
-        self.captured = _captured_memories(recording)
+        self.captured = memories  # which are looked up again when something has been rebound
         self._aliases = self._alias_pattern(args, kwargs)
         # Which arguments share memory matters where something is written or differentiated, or where they did share it.
         self.alias_free = self._aliases is None and not (
@@ -107,6 +109,10 @@ class Arguments:
             return False
         elif not all(_fits(spec, at((args, kwargs), path), but_for_numbers) for path, spec in self._specs):
             return False
+        return self.share_as_recorded(args, kwargs)
+
+    def share_as_recorded(self, args: Args, kwargs: Kwargs) -> bool:
+        """True if the same ones as in the recorded call share memory with each other and with captured tensors."""
         return self.alias_free or bool(self._alias_pattern(args, kwargs) == self._aliases)
 
     def spec_at(self, path: Path) -> Any:
@@ -167,15 +173,6 @@ def _opened_arguments(recording: Recording) -> dict[Path, NumberArgument]:
         for spot in source.spots
         if spot.get is None
     }
-
-
-def _captured_memories(recording: Recording) -> set[int]:
-    """Captured memory that arguments must not share unnoticed: all of it if anything is written, else none."""
-    roots = recording.recorder.roots
-    if not recording.grads and not any(root.region.written for root in roots):
-        return set()
-    arguments = {id(root) for _, root in recording.arguments}
-    return {owner_of(root.array.buffer.whole) for root in roots if id(root) not in arguments}
 
 
 _COMPARED = (bool, int, float, complex, str, bytes, np.generic, slice, range, MethodType)

@@ -28,6 +28,7 @@ from ..compiler.origins import Whereabouts
 from ..ops.core import interpreting
 from ..ops.pointwise import cast
 from ..ops.types import float64
+from .aliases import with_history
 from .guards import Guard
 from .history import kept_by_tape
 from .names import argument_names, name_of_argument, visible_variables
@@ -192,6 +193,9 @@ class Recording:
         for path, leaf in leaves((args, kwargs)):
             if isinstance(leaf, Tensor) and not any(r.array is leaf for _, r in self.arguments):
                 self.arguments.append((path, self.recorder.add_root(leaf, name_of_argument(names, path))))
+        for tensor in with_history(self.surroundings.tensors()):
+            if not self.recorder.knows(tensor):
+                self.recorder.node(tensor)
 
     def _name_captured(self, function: Callable[..., Any]) -> None:
         """Tensors that the function sees as variables are called what the user calls them."""
@@ -338,6 +342,12 @@ class Recording:
                 f"  made at {node.origin}\n"
                 f"  A compiled step gives back what it returns: return the tensor and store it outside. {DONE}"
             )
+
+    def aliases(self) -> list[Tensor]:
+        """Other tensors from outside through which the call has met the memory of roots."""
+        found = [array for array in (ref() for ref in self.recorder.aliases.values()) if isinstance(array, Tensor)]
+        arguments = {id(root.array) for _, root in self.arguments}
+        return [tensor for tensor in found if not self.is_own(tensor) and id(tensor) not in arguments]
 
     def let_go(self) -> None:
         """Forget the recorded call's own results and gradients, so that only the user keeps them alive."""

@@ -24,6 +24,7 @@ from ..compiler.capture import Root
 from ..compiler.errors import CaptureError
 from ..compiler.origins import is_user_file
 from ..ops.types import get_default_dtype
+from .structure import leaves
 
 DONE = "The call itself was done, eagerly."
 _OUTSIDE: dict[Any, str] = {builtins.print: "print()", builtins.input: "input()", builtins.open: "open()"}
@@ -165,6 +166,27 @@ def check_history(behind: Iterable[TapeNode]) -> None:
                         f"used at {node.origin}",
                         "Its backward() would fail: clone() the tensor before it is modified.",
                     )
+
+
+def check_ends(behind: Iterable[TapeNode], recording: Any) -> None:
+    """CaptureError if the history of a result leads to tensors for which the recorded graph has no input."""
+    inputs = {id(root.array) for root in recording.recorder.roots if root.requires_grad}
+    returned = {id(leaf) for _, leaf in leaves(recording.result)}
+    for node in behind:
+        if isinstance(node, AccumulateGrad):
+            variable = node.variable
+            if id(variable) in inputs or (recording.is_own(variable) and id(variable) not in returned):
+                continue  # the gradient of a tensor that is made inside and stays there is nobody's business
+            what = f"the history of a result leads to {variable.label or 'a leaf'}, "
+            made = recording.is_own(variable)
+            what += "which the function makes" if made else "whose memory the function has met as another tensor"
+        elif node.origin is None:
+            what = "the history of a result leads to operations that were done before the call"
+        else:
+            continue
+        users = (user for user in behind if any(edge.node is node for edge in user.edges))
+        place = next((str(user.origin) for user in users if user.origin is not None), f"a result of {recording.name}")
+        raise refusal(what, f"at {place}", "Call backward() inside the compiled function, or detach() the result.")
 
 
 def check_overlaps(roots: Iterable[Root]) -> None:

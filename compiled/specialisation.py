@@ -27,7 +27,7 @@ from .joined import Backward, CompiledNode
 from .number_inputs import NumberInputs
 from .programs import Programs
 from .recording import Recording
-from .refusals import check_history, refusal
+from .refusals import check_ends, check_history, refusal
 from .results import Results
 from .structure import at
 from .verify import is_wanted
@@ -49,12 +49,12 @@ class Specialisation:
         self.unverified = is_wanted()  # by eager mode
         self.lock = self.binding.lock  # around `matches` and `call`, which share the table
         self.seen = -1  # the value of `changes` for which all guards are known to hold
-        self.arguments = Arguments(recording, self.binding, args, kwargs)
+        self.captured = CapturedInputs(recording, self.binding)
+        self.arguments = Arguments(recording, self.binding, self.captured.memories, args, kwargs)
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
         self.written_arguments = [path for path, root in recording.arguments if root.region.written]
         self._bind_numbers()
         self.inputs = NumberInputs(recording.openings, recording.scalars, self.binding)
-        self.captured = CapturedInputs(recording, self.binding)
         self.results.let_go()
         recording.let_go()
 
@@ -102,6 +102,8 @@ class Specialisation:
         count = changes.count
         recording = self.recording
         if not all(guard.holds() for guard in recording.guards) or not self.captured.find(call_arguments):
+            return False
+        if not self.arguments.share_as_recorded(*call_arguments):  # with the memory that captured tensors have now
             return False
         for i, number in enumerate(recording.numbers):
             self._numbers[i] = number.get()
@@ -162,7 +164,9 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
     """The backward program for results that can still be differentiated; None if there are none."""
     tensors = [t for output, t in zip(results.fresh, results.tensors, strict=True) if output.live]
     began: list[Any] = [getattr(root.array, "grad_fn", None) for root in recording.recorder.roots if root.requires_grad]
-    check_history(graph_behind((t.grad_fn for t in tensors), stop=began))
+    behind = graph_behind((t.grad_fn for t in tensors), stop=began)
+    check_history(behind)
+    check_ends(behind, recording)
     if tensors and recording.flag_changed:
         raise refusal(
             "requires_grad of a tensor from outside changes while a result is computed that can be differentiated",
@@ -178,6 +182,12 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
         )
     live = [output.name for output in results.fresh if output.live]
     wrt = [root.node.label for root in recording.recorder.roots if root.requires_grad]
+    if live and not wrt:
+        raise refusal(
+            "a result has a history that ends at tensors which the function makes",
+            f"the result of {recording.name}",
+            "Nobody can ask for their gradients: return detach(), or call backward() inside.",
+        )
     return Backward(graph, live, wrt, programs.backward) if live and wrt else None
 
 

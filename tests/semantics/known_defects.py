@@ -15,7 +15,6 @@ KNOWN = {
     "python_random": UNNAMED,
     "data_rebound_inside": UNNAMED,
     # ------------------------------------------------------------------------------------------ silent differences
-    "alias_captured_twice": "a result loses its history if another tensor over the parameter's memory was met first",
     "code_of_a_helper_replaced": "a function's __code__ is not compared",
     "default_argument_replaced": "a function's __defaults__ are read once",
     "keyword_default_of_a_helper_replaced": "a function's __kwdefaults__ are read once",
@@ -44,8 +43,6 @@ KNOWN = {
     "attribute_on_a_tensor": "attributes that users set on tensors are not compared",
     "attribute_on_an_argument": "attributes that users set on tensors are not compared",
     "list_that_is_returned": "a captured list that is returned is another list",
-    "data_made_an_alias": "captured tensors that come to share memory are not noticed",
-    "gradient_shared_by_two_parameters": "gradients that come to be one tensor are not noticed",
     "parameters_of_a_group_swapped_in_place": "parameters of a group are only counted",
     "subclass_of_an_optimizer": "attributes of a user's optimizer are not compared",
     "counter_in_an_own_optimizer": "attributes of a user's optimizer are not compared",
