@@ -28,10 +28,11 @@ class TensorArgument:
     `only` is the one tensor that it may be, where the function knows it under another name as well.
     """
 
-    __slots__ = ("hooks", "layout", "leaf", "only", "requires_grad", "slot")
+    __slots__ = ("hooks", "kind", "layout", "leaf", "only", "requires_grad", "slot")
 
     def __init__(self, tensor: Tensor, slot: int | None, captured: bool) -> None:
         self.only = tensor if captured else None
+        self.kind = type(tensor)
         self.layout = memory_of(tensor)[1]
         self.requires_grad = tensor.requires_grad
         self.leaf = tensor.is_leaf
@@ -40,7 +41,7 @@ class TensorArgument:
 
     def fits(self, tensor: Any) -> bool:
         return (
-            isinstance(tensor, Tensor)
+            type(tensor) is self.kind
             and memory_of(tensor)[1] is self.layout
             and (self.only is None or tensor is self.only)
             and tensor.requires_grad is self.requires_grad
@@ -69,9 +70,7 @@ class NumberArgument:
 class Arguments:
     """All arguments of one specialisation."""
 
-    def __init__(
-        self, recording: Recording, binding: Binding, memories: set[int], args: Args, kwargs: Kwargs
-    ) -> None:
+    def __init__(self, recording: Recording, binding: Binding, memories: set[int], args: Args, kwargs: Kwargs) -> None:
         self._binding = binding
         self.skeleton = skeleton((args, kwargs))
         captures = recording.surroundings.captures

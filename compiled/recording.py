@@ -371,5 +371,3 @@ def _distinct(results: list[Result]) -> list[Result]:
         count = seen[result.name] = seen.get(result.name, 0) + 1
         out.append(result if count == 1 else Result(f"{result.name}_{count}", result.node, result.into))
     return out
-
-

@@ -23,6 +23,8 @@ import numpy as np
 
 from ..autograd.tensor import Tensor
 from ..compiler.errors import CaptureError
+from . import groups
+from .groups import Identities
 from .memory import hooks_on
 from .numbers import KINDS, value_of
 from .reach import CONTAINERS, Reach, is_counted
@@ -200,6 +202,12 @@ class Surroundings:
                     f"an argument is {type(value).__name__}, whose contents change without notice\n"
                     "  in the call of a compiled function\n  Pass tensors: tg.from_numpy(array), or next(iterator)."
                 )
+        if not all(groups.is_counted(value) for value in self._reach.objects.values() if groups.is_optimizer(value)):
+            raise CaptureError(
+                "an optimizer has a list or a dict of the program's own among its parameter groups\n"
+                "  in the call of a compiled function\n"
+                "  Its changes are not noticed: use add_param_group(), and change the lists and dicts that are there."
+            )
         for fact in self.facts:
             if isinstance(fact.value, np.ndarray) and fact.value.size > LARGEST:
                 raise _side_effect(f"the function may read {fact.name}, a large numpy array", fact, "make it a tensor.")
@@ -293,6 +301,8 @@ def _state(value: Any, within: tuple[int, ...] = (), free: Set[Path] = frozenset
 
     Of numbers at the paths `free` only the type counts.
     """
+    if isinstance(value, Identities):
+        return value
     if isinstance(value, PLAIN):
         value = value_of(value)
         if () in free:

@@ -104,9 +104,7 @@ def _source(input: Any, index: Any, src: Any) -> Any:
     return movement.slice(src, (0,) * len(shape), shape, (1,) * len(shape))
 
 
-def scatter(
-    input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None
-) -> Any:
+def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
     """`input` with ``out[index[i][j]][j] = src[i][j]`` along `dim` 0; `src` may be a number."""
     index = _long(index)
     source = _source(input, index, value if src is None else src)

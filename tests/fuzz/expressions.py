@@ -57,7 +57,9 @@ CHOICES = "{x}.amax({d})|{x}.max({d}).values|{x}.min({d})[0]|{x}.max()|{x}.amin(
 INDICES = "{x}.argmax({d})|{x}.argmin({d})|{x}.argmax()|tg.argsort({x}, {d})|{x}.max({d}).indices|{x}.sort({d})[1]|tg.count_nonzero({x}, {d})|{x}.argmax({d}, keepdim=True)|{x}.topk(1, {d}).indices"
 CONDITIONS = "{x} > 0|{x} <= 0.5|{x} == 0|({x} > -1) & ({x} < 1)|({x} > 0).logical_not()|{x} != {x}|tg.isfinite({x})|({x} > 0).any({d})|({x} > -1).all()|({x} >= 0).logical_xor({x} < 1)"
 INTEGERS = "{x} + 1|{x} * 2|{x} % 3|{x} // 2|-{x}|{x}.float()|{x}.double()|{x} == 1|{x} & 3|{x}.sum()|{x}.clamp(0, 2)|{x}.to(tg.float64)|{x}.abs()|{x} / 2|{x} * 0.5|{x} > 0|{x}.long()|{x}.int()|tg.cumsum({x}, {d})|{x} ** 2"
-BOOLEANS = "~{x}|{x}.float()|{x}.long()|{x}.any()|{x}.all()|{x} & {x}|{x} * 1.5|{x}.sum()|{x}.logical_not()|{x}.double()"
+BOOLEANS = (
+    "~{x}|{x}.float()|{x}.long()|{x}.any()|{x}.all()|{x} & {x}|{x} * 1.5|{x}.sum()|{x}.logical_not()|{x}.double()"
+)
 PAIRS_SMOOTH = "{a} * {b}|{a} / (1 + {b} * {b})|tg.hypot({a} + 0.3, {b})|tg.atan2({a}, {b} * {b} + 1)|tg.logaddexp({a}, {b})|{a}.lerp({b}, 0.3)|tg.addcdiv({a}, {b}, {a} * {a} + 1)|tg.maximum({a}, {b} + 0.2171)|tg.where({a} > 0.1731, {a}, {b})|tg.einsum('...i,...i->...', {a}, {b})|F.mse_loss({a}, {b})|F.smooth_l1_loss({a}, {b} + 0.1973)|tg.where({b} < 0.2231, 0.5, {a})"
 PAIRS_PLAIN = "{a} + {b}|{a} - {b}|{a}.add({b}, alpha=2)|{a} * {b}"
 PAIRS_KINKED = "tg.maximum({a}, {b})|tg.minimum({a}, {b})|tg.where({a} > {b}, {a}, {b})|{a} == {b}|{a} < {b}|{a} >= {b}|tg.where({a} != {b}, {a}, 0.5)"
@@ -156,8 +158,11 @@ def product(a: Author) -> Written:
     inner = a[x].shape[-1]
     straight = a.pick(lambda t, m: t.dtype is a[x].dtype and t.ndim > 0 and t.shape[-2 if t.ndim > 1 else 0] == inner)
     turned = a.pick(lambda t, m: t.dtype is a[x].dtype and t.ndim > 1 and t.shape[-1] == inner)
-    other = a.choice([n for n in (straight, turned and f"{turned}.mT", f"{x}.mT" if a[x].ndim > 1 else None) if n])\
-        if straight or turned else None
+    other = (
+        a.choice([n for n in (straight, turned and f"{turned}.mT", f"{x}.mT" if a[x].ndim > 1 else None) if n])
+        if straight or turned
+        else None
+    )
     if other is None:
         return None
     return a.choice(options(MATRIX)).replace("{a}", x).replace("{b}", other), False

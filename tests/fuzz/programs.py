@@ -275,7 +275,9 @@ def assembled(a: Author, parts: Parts, taken: list[str]) -> str:
     setup_lines, step_lines = a.lines[: parts.written], a.lines[parts.written :]
     names = ", ".join(parts.arguments)
     call = [*("        " + line for line in taken), *("        " + line for line in between(a, parts))]
-    rebound = sorted({name for line in step_lines for name in AUGMENTED.findall(line)} & set(a.made) - set(parts.arguments))
+    rebound = sorted(
+        {name for line in step_lines for name in AUGMENTED.findall(line)} & set(a.made) - set(parts.arguments)
+    )
     if fixed := [name for name in rebound if a.made[name].fixed]:
         step_lines = [f"        nonlocal {', '.join(fixed)}", *step_lines]
     return "\n".join([

@@ -74,9 +74,11 @@ class Scale(Evaluator):
 
 def _is_mask(numbers: np.ndarray) -> bool:
     """Infinities as start values and masks (of a maximum, of softmax) are no numbers that errors grow with."""
-    return bool(np.isinf(numbers).any()) and not np.isnan(numbers).any() and not np.abs(
-        numbers[np.isfinite(numbers)], dtype=float
-    ).max(initial=0) > UNFIT
+    return (
+        bool(np.isinf(numbers).any())
+        and not np.isnan(numbers).any()
+        and not np.abs(numbers[np.isfinite(numbers)], dtype=float).max(initial=0) > UNFIT
+    )
 
 
 class Different(Exception):

@@ -113,7 +113,10 @@ def simplify(tree: ast.Module, position: int) -> bool:
                     continue
                 for operand in operands(child):
                     edits.append(_replacing(parent, name, i if isinstance(value, list) else None, operand))
-        for items in (getattr(parent, "keywords", []), parent.elts if isinstance(parent, (ast.Tuple, ast.List)) else []):
+        for items in (
+            getattr(parent, "keywords", []),
+            parent.elts if isinstance(parent, (ast.Tuple, ast.List)) else [],
+        ):
             edits += [lambda items=items, i=i: items.pop(i) for i in range(len(items))]
     if position >= len(edits):
         return False
