@@ -18,6 +18,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from expected.compare import assert_same_tree  # noqa: E402
 
+from tracegrad.compiler import pipeline  # noqa: E402
+from tracegrad.runtime.program import Program as Library  # noqa: E402
+
 REFERENCE = os.environ.get("TRACEGRAD_REFERENCE", "tracegrad")
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -110,3 +113,15 @@ def other_numbers(tensor):
 
 def leaf_grad(arg):
     return arg.grad if getattr(arg, "is_leaf", False) else None
+
+@pytest.fixture
+def c_calls(monkeypatch):
+    """A list that grows by one with each call into C."""
+    made, load = [], pipeline.load
+
+    def counting(path):
+        library = load(path)
+        return Library(library.path, lambda pointer: (made.append(pointer), library.call(pointer))[1])
+
+    monkeypatch.setattr(pipeline, "load", counting)
+    return made

@@ -5,9 +5,6 @@ import functools
 import pytest
 from side_by_side import Program, agreeing, assert_same, batch, noted, ramp, run, weight
 
-from tracegrad.compiler import pipeline
-from tracegrad.runtime.program import Program as Library
-
 # Tests may take these from here or from side_by_side.
 __all__ = ["Program", "assert_same", "batch", "noted", "ramp", "run", "weight"]
 
@@ -16,16 +13,3 @@ __all__ = ["Program", "assert_same", "batch", "noted", "ramp", "run", "weight"]
 def agree(tg):
     """``agree(make)``: the program that ``make(tg)`` builds does the same eager and compiled, call by call."""
     return functools.partial(agreeing, tg)
-
-
-@pytest.fixture
-def c_calls(monkeypatch):
-    """A list that grows by one with each call into C."""
-    made, load = [], pipeline.load
-
-    def counting(path):
-        library = load(path)
-        return Library(library.path, lambda pointer: (made.append(pointer), library.call(pointer))[1])
-
-    monkeypatch.setattr(pipeline, "load", counting)
-    return made

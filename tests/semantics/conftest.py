@@ -7,23 +7,13 @@ import pytest
 from semantics import table
 from semantics.known_defects import KNOWN as KNOWN_DEFECTS
 
-from tracegrad.compiler import pipeline
-from tracegrad.runtime.program import Program as Library
-
 REFUSED, KNOWN = "refused with fullgraph", "known defects"
 SERVED = collections.Counter()
 
 
 @pytest.fixture
-def answer(tg, monkeypatch):
+def answer(tg, c_calls):
     """``answer(question)`` checks one row of the table."""
-    c_calls, load = [], pipeline.load
-
-    def counting(path):
-        library = load(path)
-        return Library(library.path, lambda pointer: (c_calls.append(pointer), library.call(pointer))[1])
-
-    monkeypatch.setattr(pipeline, "load", counting)
 
     def check(question):
         assert question.text, "a question asks something"

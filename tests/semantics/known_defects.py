@@ -1,12 +1,8 @@
 """What is known to be wrong: question and defect. Each is a strict xfail: whoever mends it takes its line out."""
 
-SIZES = "a program holds for one batch size"
 UNNAMED = "the refusal names no line"
 
 KNOWN = {
-    # ------------------------------------------------------------------------------ as promised, but not built yet
-    "mean_loss_of_a_short_batch": SIZES,
-    "size_in_python_arithmetic": SIZES,
     # ------------------------------------------------------------------------------- refusals that do not say where
     "argument_list_appended": UNNAMED,
     "argument_dict_written": UNNAMED,
