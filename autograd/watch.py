@@ -59,6 +59,12 @@ class Watcher(Protocol):
     def written_unseen(self, tensor: Any) -> None:
         """`tensor`'s memory gets other numbers, and the tape does not take part: under no_grad, through detach()."""
 
+    def hashed(self, tensor: Any) -> None:
+        """`tensor` is looked up in a dict or a set, as the object that it is."""
+
+    def attribute_missing(self, tensor: Any, name: str) -> None:
+        """The program asks `tensor` for an attribute that it does not have."""
+
     def graph_from_outside(self) -> None:
         """A backward pass has come to an operation that was not done while recording."""
 

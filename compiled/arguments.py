@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from types import MethodType
 from typing import Any
 
@@ -28,9 +28,9 @@ class TensorArgument:
     `only` is the one tensor that it may be, where the function knows it under another name as well.
     """
 
-    __slots__ = ("hooks", "kind", "layout", "leaf", "only", "requires_grad", "slot")
+    __slots__ = ("hooks", "kind", "layout", "leaf", "missing", "only", "requires_grad", "slot")
 
-    def __init__(self, tensor: Tensor, slot: int | None, captured: bool) -> None:
+    def __init__(self, tensor: Tensor, slot: int | None, captured: bool, missing: Set[str]) -> None:
         self.only = tensor if captured else None
         self.kind = type(tensor)
         self.layout = memory_of(tensor)[1]
@@ -38,6 +38,7 @@ class TensorArgument:
         self.leaf = tensor.is_leaf
         self.hooks = hooks_on(tensor)
         self.slot = slot
+        self.missing = missing  # attributes that the program has asked for in vain
 
     def fits(self, tensor: Any) -> bool:
         return (
@@ -45,6 +46,7 @@ class TensorArgument:
             and memory_of(tensor)[1] is self.layout
             and (self.only is None or tensor is self.only)
             and tensor.requires_grad is self.requires_grad
+            and (not self.missing or self.missing.isdisjoint(vars(tensor)))
             and (not self.requires_grad or (tensor.is_leaf is self.leaf and hooks_on(tensor) == self.hooks))
         )
 
@@ -73,11 +75,11 @@ class Arguments:
     def __init__(self, recording: Recording, binding: Binding, memories: set[int], args: Args, kwargs: Kwargs) -> None:
         self._binding = binding
         self.skeleton = skeleton((args, kwargs))
-        captures = recording.surroundings.captures
+        captures, missing = recording.surroundings.captures, recording.questions.missing
         numbers = _opened_arguments(recording)
         slots = {path: binding.slot_of.get(root.node.label) for path, root in recording.arguments}
         self._specs: list[tuple[Path, Any]] = [
-            (path, TensorArgument(leaf, slots.get(path), captures(leaf)))
+            (path, TensorArgument(leaf, slots.get(path), captures(leaf), missing.get(id(leaf), frozenset())))
             if isinstance(leaf, Tensor)
             else (path, numbers.get(path, leaf))
             for path, leaf in leaves((args, kwargs))
@@ -86,11 +88,17 @@ class Arguments:
         kinds = (TensorArgument, NumberArgument)
         simple = not kwargs and all(isinstance(spec, kinds) and len(path) == 2 for path, spec in self._specs)
         self.simple = [spec for _, spec in self._specs] if simple else None
+        self._compared = recording.questions.are_compared
+        self._identities = (
+            frozenset(id(t) for t in recording.outside() if captures(t)) if self._compared else frozenset()
+        )
         self.captured = memories  # which are looked up again when something has been rebound
         self._aliases = self._alias_pattern(args, kwargs)
         # Which arguments share memory matters where something is written or differentiated, or where they did share it.
         self.alias_free = self._aliases is None and not (
-            self.captured or any(root.region.written or root.requires_grad for _, root in recording.arguments)
+            self.captured
+            or self._compared
+            or any(root.region.written or root.requires_grad for _, root in recording.arguments)
         )
 
     def fit(self, args: Args, kwargs: Kwargs, *, but_for_numbers: bool = False) -> bool:
@@ -109,6 +117,11 @@ class Arguments:
         elif not all(_fits(spec, at((args, kwargs), path), but_for_numbers) for path, spec in self._specs):
             return False
         return self.share_as_recorded(args, kwargs)
+
+    @property
+    def are_shared(self) -> bool:
+        """True if the recorded ones shared memory with each other or with captured tensors."""
+        return self._aliases is not None
 
     def share_as_recorded(self, args: Args, kwargs: Kwargs) -> bool:
         """True if the same ones as in the recorded call share memory with each other and with captured tensors."""
@@ -151,7 +164,9 @@ class Arguments:
         if len(set(memories)) == len(memories) and self.captured.isdisjoint(memories):
             return None
         pattern = tuple(m if m in self.captured else memories.index(m) for m in memories)
-        return pattern, tuple(_offset(t, tensors) for t in tensors)
+        identities = list(map(id, tensors))
+        same = tuple(i if i in self._identities else identities.index(i) for i in identities)
+        return pattern, tuple(_offset(t, tensors) for t in tensors), same
 
 
 def _offset(tensor: Tensor, tensors: list[Tensor]) -> Any:

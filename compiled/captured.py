@@ -60,6 +60,7 @@ class CapturedInputs:
         self._had_grad = [
             (s.tensor, paths.get(id(s.tensor)), s.before is not None) for s in recording.grads.values() if s.read_first
         ]
+        self._compared = recording.questions.are_compared
         self._others = _others_over_memory_of(recording, {id(s) for s in gradients.values()}, paths)
         recorded = [captured.array for captured in self._all]
         self._memory = SharedMemory([*recorded, *(tensor for tensor, _ in self._others)])
@@ -74,7 +75,7 @@ class CapturedInputs:
     @property
     def memories(self) -> set[int]:
         """The memories that arguments must not share unnoticed: all captured ones if anything is written, else none."""
-        return self._memory.owners if self._written else set()
+        return self._memory.owners if self._written or self._compared else set()
 
     def unfitting(self, call_arguments: Any) -> Iterator[tuple[Root, Any]]:
         """The captured inputs that are not as recorded, and what is there now."""
@@ -100,7 +101,7 @@ class CapturedInputs:
         tensors = [captured.now(call_arguments) for captured in self._all]
         if not all(map(self._found, self._all, tensors)):
             return False
-        if not self._written and not self._memory.is_shared:
+        if not (self._written or self._compared or self._memory.is_shared):
             return True
         return self._memory.is_as_recorded([*tensors, *(find(call_arguments) for _, find in self._others)])
 
@@ -129,7 +130,9 @@ class CapturedInputs:
 def _others_over_memory_of(recording: Recording, known: set[int], paths: dict[int, Path]) -> list[tuple[Any, Any]]:
     """Tensors from outside that show the memory of captured ones, with how a call finds them: aliases, and gradients
     that are one tensor in several places. `known` are the gradients (their slots) that are looked at anyway."""
-    found: list[tuple[Any, Any]] = [(alias, functools.partial(_itself, alias)) for alias in recording.aliases()]
+    aliases = recording.outside() if recording.questions.are_compared else recording.aliases()
+    inputs = {id(root.array) for root in recording.recorder.roots}
+    found: list[tuple[Any, Any]] = [(t, functools.partial(_itself, t)) for t in aliases if id(t) not in inputs]
     for slot in recording.grads.values():
         if slot.before is not None and id(slot) not in known and recording.recorder.knows(slot.before):
             found.append((slot.before, functools.partial(_gradient, slot.tensor, paths.get(id(slot.tensor)))))

@@ -49,7 +49,7 @@ def group_members(optimizer: Any) -> Identities:
 
 
 def is_counted(optimizer: Any) -> bool:
-    """True while nobody can change a group without being counted: no list or dict of the program's own is among them."""
+    """True while nobody can change a group without being counted: all lists and dicts are the library's."""
     groups = optimizer.__dict__.get("param_groups")
     return type(groups) is WatchedList and all(
         isinstance(group, WatchedDict) and type(dict.get(group, "params")) is WatchedList for group in groups

@@ -1,4 +1,4 @@
-"""A tensor as compiled calls see it: layout and address, found once for each numpy array; owner; hooks."""
+"""A tensor as compiled calls see it: layout and address, found once for each numpy array; owner; hooks; attributes."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ class Layout(NamedTuple):
     writeable: bool
 
 
+_HOOKS = ("_leaf_hooks", "_post_accumulate_hooks")
 _layouts: dict[Layout, Layout] = {}
 
 Memory = tuple[np.ndarray, Layout, int, int]
@@ -41,3 +42,9 @@ def hooks_on(tensor: Any) -> tuple[int, ...]:
     """The hooks of a leaf, by number."""
     own = tensor.__dict__
     return (*own.get("_leaf_hooks", ()), *own.get("_post_accumulate_hooks", ()))
+
+
+def users_attributes(tensor: Any) -> dict[str, Any]:
+    """What users have set on a tensor: everything that is not the library's own."""
+    kind, own = type(tensor), getattr(tensor, "__dict__", {})
+    return {name: value for name, value in own.items() if name not in _HOOKS and not hasattr(kind, name)}

@@ -22,6 +22,7 @@ from ..autograd.tensor import Tensor
 from ..autograd.watch import WatchedDict
 from ..compiler.origins import is_user_file
 from .groups import Identities, group_members, is_of_the_library, is_optimizer, parameters
+from .memory import users_attributes
 
 CONTAINERS = (list, tuple, set, frozenset, dict, deque)
 MISSING = object()  # what a variable or attribute that is not there looks like
@@ -88,6 +89,10 @@ class Reach:
             if not is_of_the_library(value):
                 names = [name for name in _attribute_names(value) if name not in _OF_OPTIMIZERS]
                 yield from self._attributes(value, names)
+        elif isinstance(value, Tensor):
+            for name in users_attributes(value):
+                if name in self.names or not self.names.isdisjoint(_BY_COMPUTED_NAME):
+                    yield f"Tensor.{name}", _code_storing(name, self._codes), functools.partial(attribute, value, name)
         elif _has_attributes(value):
             yield from self._attributes(value, _attribute_names(value))
 

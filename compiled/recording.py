@@ -31,6 +31,7 @@ from ..ops.types import float64
 from .aliases import with_history
 from .guards import Guard
 from .history import kept_by_tape
+from .identity import Questions
 from .names import argument_names, name_of_argument, visible_variables
 from .number_tape import NumberTape, Scalar
 from .numbers import Formulas, Number
@@ -68,6 +69,7 @@ class Recording:
     name: str
     strict: bool = True  # raise at a line that cannot be recorded; else go on eagerly and raise when the call is done
     surroundings: Surroundings = field(init=False)
+    questions: Questions = field(init=False)
     recorder: Recorder = field(init=False)
     guards: list[Guard] = field(default_factory=list)
     numbers: list[NumberInput] = field(default_factory=list)
@@ -99,16 +101,18 @@ class Recording:
         """
         self._name_captured(function)
         self.surroundings = Surroundings(function, [*args, *kwargs.values()])
-        self.surroundings.refuse_unwatchable([leaf for _, leaf in leaves((args, kwargs))])
+        given = [leaf for _, leaf in leaves((args, kwargs))]
+        self.surroundings.refuse_unwatchable(given)
         self._add_arguments(function, args, kwargs)
+        self.questions = Questions(self.surroundings, [leaf for leaf in given if isinstance(leaf, Tensor)])
         self.openings = Openings(Formulas(self), self.wanted)
         self.sinks = Sinks(function)
         self.recorder.mark_item = self._marked
         try:
-            with self.openings.applied(self.surroundings, (args, kwargs)) as given:
-                self._run(function, *given)
+            with self.openings.applied(self.surroundings, (args, kwargs)) as opened:
+                self._run(function, *opened)
                 self.outcome = self.openings.kept(self.result)
-                del given
+                del opened
             self.done = True
         finally:
             if not self.done:
@@ -166,6 +170,7 @@ class Recording:
         check_gradients(self.fresh_grads(), self.recorder.roots)
         check_overlaps(self.recorder.roots)
         self.surroundings.refuse_side_effects()
+        self.questions.check([*self.surroundings.codes, *self._calls.codes])
         self.surroundings.extend(self._calls.codes)
         self._calls.codes = {}
         self._guard_unused()
@@ -220,6 +225,14 @@ class Recording:
         number = cast(tensor.detach(), float64)
         self.recorder.promote_as_number(number)
         return number
+
+    def hashed(self, tensor: Tensor) -> None:
+        if not self.is_own(tensor):
+            self.questions.hashed(tensor, str(self.origin()))
+
+    def attribute_missing(self, tensor: Tensor, name: str) -> None:
+        if not self.is_own(tensor):
+            self.questions.attribute_missing(tensor, name)
 
     def transient_because(self, reason: str) -> None:
         self.transient = reason
@@ -349,10 +362,16 @@ class Recording:
         arguments = {id(root.array) for _, root in self.arguments}
         return [tensor for tensor in found if not self.is_own(tensor) and id(tensor) not in arguments]
 
+    def outside(self) -> list[Tensor]:
+        """The tensors that the function finds without its arguments, and those that it has met as aliases."""
+        captured = [tensor for tensor in self.surroundings.tensors() if self.surroundings.captures(tensor)]
+        return list({id(tensor): tensor for tensor in (*captured, *self.aliases())}.values())
+
     def let_go(self) -> None:
         """Forget the recorded call's own results and gradients, so that only the user keeps them alive."""
         self.result = self.outcome = None
         self.grads.clear()
+        self.questions.let_go()
         self.surroundings.let_go()
 
     def _alive_except(self, allowed: set[int]) -> list[Tensor]:

@@ -19,11 +19,12 @@ from ..ops.core import Step
 from ..ops.types import DType
 from ..ops.views import replay
 from .history import is_spent
+from .memory import users_attributes
 from .numbers import Number
 from .recording import Recording
 from .refusals import refusal
 from .sinks import MARKED
-from .structure import at, leaves, rebuilt
+from .structure import at, containers, leaves, rebuilt
 
 Fill = Callable[[list[Tensor], Any], Any]  # of the new tensors and (args, kwargs)
 _VALUES = (bool, int, float, complex, str, bytes, type(None), DType, type, types.FunctionType, enum.Enum, range, slice)
@@ -70,6 +71,7 @@ class Results:
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
+        _refuse_containers_from_outside(recording)
         self._existing = list(_existing(recording))
         numbers = [number for appends in recording.sinks.appends for number in appends.numbers]
         given = [_tensor_of(leaf) for leaf in (*(leaf for _, leaf in leaves(recording.outcome)), *numbers)]
@@ -148,6 +150,7 @@ class Results:
         if not self._recording.is_own(leaf):
             return lambda fresh, _: leaf  # a captured tensor that nothing is computed from
         _refuse_gradient_of(leaf, self._recording)
+        _refuse_attributes_of(leaf, self._recording)
         sharing = [(t, fill) for t, fill in self._existing if _shows_part(leaf, t)]
         if sharing:
             return _view_of(*max(sharing, key=lambda found: len(found[0].steps)), leaf)
@@ -217,6 +220,25 @@ def _refuse_gradient_of(tensor: Tensor, recording: Recording) -> None:
             f"the result of {recording.name}",
             "Return the gradient, too, or use autograd.grad().",
         )
+
+
+def _refuse_attributes_of(tensor: Tensor, recording: Recording) -> None:
+    for name in users_attributes(tensor):
+        raise refusal(
+            f"a tensor that the function makes is returned with an attribute of its own ({name})",
+            f"the result of {recording.name}",
+            "Return the value beside the tensor.",
+        )
+
+
+def _refuse_containers_from_outside(recording: Recording) -> None:
+    for container in containers(recording.result):
+        if isinstance(container, (list, dict)) and recording.surroundings.reaches(container):
+            raise refusal(
+                f"a {type(container).__name__} is returned that was there before the call",
+                f"the result of {recording.name}",
+                "Each call makes its own: return a copy of it.",
+            )
 
 
 def _root_of(array: Tensor, path: Any) -> Fill:

@@ -104,6 +104,16 @@ class Surroundings:
             self.facts += [_fact(*place) for place in more.places]
             self._sort()
 
+    def watch(self, name: str, get: Callable[[], Any]) -> None:
+        """Add a fact that was met while the function ran."""
+        self.facts.append(_fact(name, None, get))
+        self._sort()
+
+    @property
+    def codes(self) -> list[types.CodeType]:
+        """All code that was found."""
+        return list(self._reach.codes)
+
     def takes_stand_ins(self) -> bool:
         """True if all that was found may run on stand-ins for numbers."""
         if self._trusted is None:

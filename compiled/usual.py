@@ -153,7 +153,7 @@ def _written(source: str, title: str, names: dict[str, Any]) -> Callable[[tuple[
 
 
 def _can_be_usual(of: Specialisation) -> bool:
-    if of.arguments.simple is None or of.backward is not None or of.written_arguments:
+    if of.arguments.simple is None or of.backward is not None or of.written_arguments or of.arguments.are_shared:
         return False
     if any(path is not None for _, path in of.grads.to_none):
         return False
@@ -161,7 +161,7 @@ def _can_be_usual(of: Specialisation) -> bool:
     if captured.copied or captured.vary or captured.writes_normals:
         return False
     if any(
-        s.only is not None or s.kind is not Tensor or s.requires_grad or not s.layout.contiguous
+        s.only is not None or s.kind is not Tensor or s.missing or s.requires_grad or not s.layout.contiguous
         for _, s in _tensors(of)
     ):
         return False
