@@ -353,19 +353,7 @@ class Tensor(Exchange, Array):
     __ge__ = binary_operator(comparison.ge)
     __eq__ = binary_operator(comparison.eq)
     __ne__ = binary_operator(comparison.ne)
-
-    def __hash__(self) -> int:
-        listening = watcher()
-        if listening is not None:
-            listening.hashed(self)
-        return object.__hash__(self)
-
-    def __getattr__(self, name: str) -> Any:
-        """Asked for what is not there."""
-        listening = watcher()
-        if listening is not None and name[:2] != "__":
-            listening.attribute_missing(self, name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+    __hash__ = Exchange.__hash__
 
 
 class Size(tuple):

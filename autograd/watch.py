@@ -269,7 +269,7 @@ class WatchedDict(dict):
         changes.count += 1
         return out
 
-    def __ior__(self, other: Any) -> Any:
+    def __ior__(self, other: Any) -> Any:  # type: ignore[misc]
         self.update(other)
         return self
 
