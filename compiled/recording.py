@@ -164,12 +164,13 @@ class Recording:
                 "Which way it takes depends on numbers: check them outside.",
             )
         self._calls.check()
-        self.modes.check(self.name)
-        check_roots(self.recorder.roots)
+        deeds = self._calls.deeds
+        self.modes.check(self.name, deeds)
+        check_roots(self.recorder.roots, deeds)
         self._check_origins_of_numbers()
-        check_gradients(self.fresh_grads(), self.recorder.roots)
+        check_gradients(self.fresh_grads(), self.recorder.roots, deeds)
         check_overlaps(self.recorder.roots)
-        self.surroundings.refuse_side_effects()
+        self.surroundings.refuse_side_effects(deeds)
         self.questions.check([*self.surroundings.codes, *self._calls.codes])
         self.surroundings.extend(self._calls.codes)
         self._calls.codes = {}
@@ -300,7 +301,7 @@ class Recording:
             yield
         finally:
             try:
-                around.refuse_side_effects()
+                around.refuse_side_effects(self._calls.deeds)
             except CaptureError as effect:
                 raise SideEffect(f"in a branch of tg.cond, {effect}") from None
             if self._calls.refused is not spoken and self._calls.refused is not None:
@@ -361,6 +362,11 @@ class Recording:
         found = [array for array in (ref() for ref in self.recorder.aliases.values()) if isinstance(array, Tensor)]
         arguments = {id(root.array) for _, root in self.arguments}
         return [tensor for tensor in found if not self.is_own(tensor) and id(tensor) not in arguments]
+
+    @property
+    def place_of_result(self) -> str:
+        """Where the function returned, for a message."""
+        return self._calls.deeds.at_return(f"the result of {self.name}")
 
     def outside(self) -> list[Tensor]:
         """The tensors that the function finds without its arguments, and those that it has met as aliases."""

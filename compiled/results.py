@@ -139,7 +139,7 @@ class Results:
         if not isinstance(leaf, _VALUES) and not self._recording.surroundings.reaches(leaf):
             raise refusal(
                 f"the function returns an object of type {type(leaf).__name__}",
-                f"the result of {self._recording.name}",
+                self._recording.place_of_result,
                 "Return tensors and numbers in tuples, lists and dicts: each call must make it anew.",
             )
 
@@ -208,7 +208,7 @@ def _gradient_of(slot: Any, path: Any) -> Fill:
 def _refuse_replaced(recording: Recording) -> NoReturn:
     raise refusal(
         "a gradient is returned that the function has replaced by another",
-        f"the result of {recording.name}",
+        recording.place_of_result,
         "Return a clone() of it.",
     )
 
@@ -217,7 +217,7 @@ def _refuse_gradient_of(tensor: Tensor, recording: Recording) -> None:
     if tensor._grad is not None:
         raise refusal(
             "a tensor that the function makes is returned with a .grad of its own",
-            f"the result of {recording.name}",
+            recording.place_of_result,
             "Return the gradient, too, or use autograd.grad().",
         )
 
@@ -226,7 +226,7 @@ def _refuse_attributes_of(tensor: Tensor, recording: Recording) -> None:
     for name in users_attributes(tensor):
         raise refusal(
             f"a tensor that the function makes is returned with an attribute of its own ({name})",
-            f"the result of {recording.name}",
+            recording.place_of_result,
             "Return the value beside the tensor.",
         )
 
@@ -236,7 +236,7 @@ def _refuse_containers_from_outside(recording: Recording) -> None:
         if isinstance(container, (list, dict)) and recording.surroundings.reaches(container):
             raise refusal(
                 f"a {type(container).__name__} is returned that was there before the call",
-                f"the result of {recording.name}",
+                recording.place_of_result,
                 "Each call makes its own: return a copy of it.",
             )
 
@@ -260,7 +260,7 @@ def _common_whole(sharing: list[Tensor], recording: Recording) -> Tensor:
     if not tracked and any(t.requires_grad for t in sharing):
         raise refusal(
             "results share memory whose whole, with its history, is not there any more",
-            f"the result of {recording.name}",
+            recording.place_of_result,
             "Use the out-of-place form: squeeze() for squeeze_(), t() for t_().",
         )
     return (tracked or wholes or [make(first.buffer.whole, first.buffer)])[0]

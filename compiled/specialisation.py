@@ -185,7 +185,7 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
     if live and not wrt:
         raise refusal(
             "a result has a history that ends at tensors which the function makes",
-            f"the result of {recording.name}",
+            recording.place_of_result,
             "Nobody can ask for their gradients: return detach(), or call backward() inside.",
         )
     return Backward(graph, live, wrt, programs.backward) if live and wrt else None
@@ -195,6 +195,7 @@ def _refuse_strided_writes(recording: Recording) -> None:
     for root in recording.recorder.roots:
         if root.region.written and not root.array.ndarray.flags.c_contiguous:
             raise CaptureError(
-                f"an in-place write to {root.node.label}, whose memory is not contiguous\n  in {recording.name}\n"
+                f"an in-place write to {root.node.label}, whose memory is not contiguous\n"
+                f"  at {root.region.node.origin}\n"
                 "  Pass the tensor that it is a view of, and take the view inside the compiled function."
             )

@@ -24,6 +24,7 @@ import numpy as np
 from ..autograd.tensor import Tensor
 from ..compiler.errors import CaptureError
 from . import groups
+from .deeds import Deeds, lines_storing
 from .groups import Identities
 from .memory import hooks_on
 from .numbers import KINDS, value_of
@@ -179,28 +180,30 @@ class Surroundings:
         """True for a tensor that the function finds without its arguments."""
         return id(tensor) in self._reach.by_function
 
-    def refuse_side_effects(self) -> None:
+    def refuse_side_effects(self, deeds: Deeds) -> None:
         """CaptureError if the call itself has changed a fact, or has drawn numbers that a replay would repeat."""
+        unknown = "in the call that was recorded"
         for fact in self.facts:
             if not fact.holds():
                 raise _side_effect(f"the function changes {fact.name}, which outlives the call", fact)
         for value, before in self._arguments:
             if _state(value) != before:
+                place = deeds.at("container", value, lines_storing(self.codes) or unknown)
                 raise CaptureError(
-                    f"the function changes an argument, a {type(value).__name__}\n  in the call that was recorded\n"
+                    f"the function changes an argument, a {type(value).__name__}\n  {place}\n"
                     "  A compiled step repeats what it computes, not what it does to Python objects: return the value."
                 )
         for tensor, hooks in self._hooks:
             if hooks_on(tensor) != hooks:
+                place = deeds.at("hook", tensor, deeds.at("hook", None, unknown))
                 raise CaptureError(
-                    f"the function registers or removes a hook of {tensor.label or 'a tensor'}\n"
-                    "  in the call that was recorded\n"
+                    f"the function registers or removes a hook of {tensor.label or 'a tensor'}\n  {place}\n"
                     "  Later calls would not do it again: register hooks outside."
                 )
         for name, get, before in self._random:
             if get() != before:
                 raise CaptureError(
-                    f"the function draws from {name}\n  in the call that was recorded\n"
+                    f"the function draws from {name}\n  {deeds.at('random', None, unknown)}\n"
                     "  Later calls would repeat these numbers: draw with tg.rand and the like, or pass them in."
                 )
 

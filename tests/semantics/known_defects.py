@@ -1,15 +1,6 @@
 """What is known to be wrong: question and defect. Each is a strict xfail: whoever mends it takes its line out."""
 
-UNNAMED = "the refusal names no line"
-
 KNOWN = {
-    # ------------------------------------------------------------------------------- refusals that do not say where
-    "argument_list_appended": UNNAMED,
-    "argument_dict_written": UNNAMED,
-    "gradient_that_shares_an_argument": UNNAMED,
-    "hook_registered_inside": UNNAMED,
-    "python_random": UNNAMED,
-    "data_rebound_inside": UNNAMED,
     # ------------------------------------------------------------------------------------------ silent differences
     "code_of_a_helper_replaced": "a function's __code__ is not compared",
     "default_argument_replaced": "a function's __defaults__ are read once",
