@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from .nodes import NO_EDGE
 from .tensor import Tensor
+from .watch import serve
 
 #: Composites whose last op keeps a number for which PyTorch's operation has no need.
 SAVING_NOTHING = ("MeanBackward0", "MeanBackward1")
@@ -31,6 +32,16 @@ def composite(title: str) -> Callable[[F], F]:
         return named  # type: ignore[return-value]
 
     return decorate
+
+
+def whole(function: F) -> F:
+    """Decorate a function of many ops: within a re-recorded call it may be a program of its own (`watch.serve`)."""
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return serve(called, function, args, kwargs)
+
+    return called  # type: ignore[return-value]
 
 
 def relabel(out: Any, title: str, operands: Any) -> None:

@@ -104,7 +104,7 @@ class Sweep:
         hooks = node.hooks_of(output)
         for hook in hooks:
             replaced = hook(g)
-            g = g if replaced is None else replaced
+            g = g if replaced is None else _checked(replaced, g, hook)
         if hooks:
             self.owned_elsewhere.add(id(g.buffer))
         keeper = node.retained.get(output)
@@ -119,6 +119,23 @@ class Sweep:
         fresh = id(g.buffer) not in self.owned_elsewhere
         self.owned_elsewhere.add(id(g.buffer))
         self.accumulate(node.variable, g, self.create_graph, fresh)
+
+
+def _checked(replaced: Any, g: Any, hook: Callable[[Any], Any]) -> Any:
+    """What a hook returned, if it is like the gradient that it was given; TypeError and RuntimeError as in PyTorch."""
+    if not isinstance(replaced, type(g)):
+        raise TypeError(f"expected Variable, but hook returned '{type(replaced).__name__}'; return a tensor, or None")
+    name = getattr(hook, "__name__", "<unknown>")
+    if replaced.dtype is not g.dtype:
+        raise RuntimeError(
+            f"hook '{name}' has changed the type of value (was {g.dtype} got {replaced.dtype}); return the same dtype"
+        )
+    if tuple(replaced.shape) != tuple(g.shape):
+        raise RuntimeError(
+            f"hook '{name}' has changed the size of value from {list(g.shape)} to {list(replaced.shape)}; return a "
+            "gradient of the same shape"
+        )
+    return replaced
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:

@@ -259,7 +259,7 @@ class Tensor(Exchange, Array):
         listening = watcher()
         if listening is not None:
             listening.grad_written(self)
-        changes.count += 1
+        changes.grads += 1
         self._grad = value
 
     @grad.deleter

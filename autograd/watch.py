@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -82,21 +82,29 @@ class Watcher(Protocol):
         """The innermost module's forward is done."""
 
 
+Server = Callable[[Any, Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
+
+
 class _Local(threading.local):
     watcher: Watcher | None = None
-    server: Callable[[Callable[[], Any]], Any] | None = None
+    server: Server | None = None
 
 
 _local = _Local()
 
 
 class Changes:
-    """Counts rebindings of anything that guards look at, in any thread."""
+    """Counts rebindings of anything that guards look at, in any thread: `grads` those of ``.grad``, `count` the rest.
 
-    __slots__ = ("count",)
+    Both only grow, so whoever looks at all compares their sum. Most programs look at no gradients, which are bound anew
+    by every backward pass.
+    """
+
+    __slots__ = ("count", "grads")
 
     def __init__(self) -> None:
         self.count = 0
+        self.grads = 0
 
 
 changes = Changes()
@@ -114,19 +122,20 @@ def set_watcher(new: Watcher | None) -> Watcher | None:
     return before
 
 
-def set_server(new: Callable[[Callable[[], Any]], Any] | None) -> Callable[[Callable[[], Any]], Any] | None:
-    """Let this thread's `run_whole` go to `new` (None: nobody); returns the one before."""
+def set_server(new: Server | None) -> Server | None:
+    """Let this thread's `serve` go to `new` (None: nobody); returns the one before."""
     before = _local.server
     _local.server = new
     return before
 
 
-def run_whole(function: Callable[[], Any]) -> Any:
-    """Call `function`, a method without arguments that does a piece of the library's own work, alike at each call.
+def serve(whole: Any, otherwise: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """``otherwise(*args, **kwargs)``: what calling `whole`, a piece of the library's work, means to its caller.
 
     Where Python runs only to notice what is to be done (a re-recorded call), such a piece is a program of its own.
     """
-    return function() if _local.server is None else _local.server(function)
+    server = _local.server
+    return otherwise(*args, **kwargs) if server is None else server(whole, otherwise, args, kwargs)
 
 
 def declare_read(describe: str, get: Callable[[], Any]) -> Any:

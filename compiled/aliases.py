@@ -56,3 +56,16 @@ class SharedMemory:
             (first, memory[2] - seen[first][0][2], strides)
             for first, (memory, strides) in zip(firsts, seen, strict=True)
         )
+
+
+def met_as_aliases(recording: Any) -> list[Tensor]:
+    """Other tensors from outside through which a call has met the memory of its roots."""
+    found = [array for array in (ref() for ref in recording.recorder.aliases.values()) if isinstance(array, Tensor)]
+    arguments = {id(root.array) for _, root in recording.arguments}
+    return [tensor for tensor in found if not recording.is_own(tensor) and id(tensor) not in arguments]
+
+
+def captured_tensors(recording: Any) -> list[Tensor]:
+    """The tensors that the function finds without its arguments, and those that it has met as aliases."""
+    captured = [tensor for tensor in recording.surroundings.tensors() if recording.surroundings.captures(tensor)]
+    return list({id(tensor): tensor for tensor in (*captured, *met_as_aliases(recording))}.values())

@@ -12,6 +12,7 @@ from ..autograd.tensor import Tensor
 from ..ops.exposure import owner_of
 from ..ops.types import Type, dtype_of
 from ..runtime.program import address_of
+from .aliases import captured_tensors
 from .binding import Binding
 from .memory import hooks_on, memory_of
 from .numbers import KINDS
@@ -90,7 +91,7 @@ class Arguments:
         self.simple = [spec for _, spec in self._specs] if simple else None
         self._compared = recording.questions.are_compared
         self._identities = (
-            frozenset(id(t) for t in recording.outside() if captures(t)) if self._compared else frozenset()
+            frozenset(id(t) for t in captured_tensors(recording) if captures(t)) if self._compared else frozenset()
         )
         self.captured = memories  # which are looked up again when something has been rebound
         self._aliases = self._alias_pattern(args, kwargs)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..compiler.capture import Root
-from .aliases import SharedMemory
+from .aliases import SharedMemory, captured_tensors, met_as_aliases
 from .binding import Binding
 from .memory import hooks_on
 from .recording import GradSlot, Recording
@@ -130,7 +130,7 @@ class CapturedInputs:
 def _others_over_memory_of(recording: Recording, known: set[int], paths: dict[int, Path]) -> list[tuple[Any, Any]]:
     """Tensors from outside that show the memory of captured ones, with how a call finds them: aliases, and gradients
     that are one tensor in several places. `known` are the gradients (their slots) that are looked at anyway."""
-    aliases = recording.outside() if recording.questions.are_compared else recording.aliases()
+    aliases = (captured_tensors if recording.questions.are_compared else met_as_aliases)(recording)
     inputs = {id(root.array) for root in recording.recorder.roots}
     found: list[tuple[Any, Any]] = [(t, functools.partial(_itself, t)) for t in aliases if id(t) not in inputs]
     for slot in recording.grads.values():

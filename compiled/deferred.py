@@ -28,6 +28,7 @@ class Deferred(Evaluator):
 
     def __init__(self, segments: Segments) -> None:
         self.segments = segments
+        self.ops = 0  # how many were noted
         self._begin()
 
     def _begin(self) -> None:
@@ -48,6 +49,7 @@ class Deferred(Evaluator):
         key = (primitive, *self._tokens(operands), *map(_parameter, params.items()))
         point = self._here.next.get(key) or self._further(primitive, operands, params)
         self._here = point
+        self.ops += 1
         event: Any = point.event
         if event.is_view:
             base = operands[0]

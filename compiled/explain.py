@@ -34,12 +34,14 @@ def explanation(function: CompiledFunction) -> str:
     lines += [f"  program {i}: {_of_program(each)}" for i, each in enumerate(reversed(programs), 1)]
     reasons = function.reasons
     if reasons:
-        parts = len(function.segments.programs)
-        lines.append(f"  Python runs at calls that no program serves ({parts} compiled parts), because:")
+        segments = len(function.segments.programs)
+        parts = ", ".join(function.parts) or "nothing"
+        lines.append("  Python runs at calls that no program serves, because:")
         for reason in reasons:
             what, *rest = [line.strip() for line in reason.splitlines()]
             lines.append(f"    {what}")
             lines += [f"      {line}" for line in rest]
+        lines.append(f"  Compiled in these calls: {segments} segments, and {parts} as a program of its own")
     return "\n".join(lines)
 
 

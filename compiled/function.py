@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..autograd.tensor import EAGER
+from ..autograd.tensor import EAGER, Tensor
 from ..compiler.errors import CaptureError, CompilerError
 from ..compiler.graph import Graph
 from ..compiler.schedule.schedule import Schedule
@@ -18,15 +18,18 @@ from ..ops.core import current
 from ..runtime.errors import RuntimeFault, ToolchainMissing
 from .binding import CheckFailed
 from .explain import difference, explanation, first_call
+from .memory import hooks_on
 from .openings import Learned
+from .parts import NOT_SERVED
 from .programs import Programs
 from .recording import Recording
 from .refusals import DONE, refusal
 from .report import Report
-from .rerun import Rerun
+from .rerun import Rerun, kind_of
 from .segments import Segments
 from .sinks import plain
 from .specialisation import Specialisation
+from .structure import leaves
 from .usual import UNUSUAL, usual_call
 from .verify import check, verify
 
@@ -50,7 +53,7 @@ class CompiledFunction:
         self.specialisations: list[Specialisation] = []
         self.programs = Programs()
         self.way = "eager"
-        self._rerun = Rerun(self.__name__, CompiledFunction)
+        self._rerun = Rerun(self.__name__, Part)
         self._lock = threading.Lock()
         self._usual: Callable[[tuple[Any, ...]], Any] | None = None  # of the first specialisation
         self._eager_only = False
@@ -100,6 +103,9 @@ class CompiledFunction:
         """A call that no specialisation fits: recorded, as long as there is hope that it can be replayed."""
         if self.fullgraph or self._rerun.may_record(args, kwargs):
             return self._record(args, kwargs)
+        return self._rerecord(args, kwargs)
+
+    def _rerecord(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self.way = "re-record"
         return self._rerun.call(self.function, args, kwargs)
 
@@ -130,6 +136,7 @@ class CompiledFunction:
         recording = Recording(self.__name__, self.fullgraph, wanted=wanted)
         known = self.specialisations[:1]
         because = difference(known[0], args, kwargs) if known else first_call(args, kwargs)
+        kind = kind_of(args, kwargs)
         self.way = "eager"
         try:
             self._check_limits()
@@ -142,14 +149,13 @@ class CompiledFunction:
         except CaptureError as reason:
             if self.fullgraph:
                 raise
-            self._rerun.note(reason, args, kwargs)
+            self._rerun.note(reason, recording.seen, kind)
             if recording.done:
                 return plain(recording.result)
-            self.way = "re-record"
-            return self._rerun.call(self.function, args, kwargs)
+            return self._rerecord(args, kwargs)
         except Exception:
             if recording.recorder.refused is not None and not self.fullgraph:
-                self._rerun.note(recording.recorder.refused, args, kwargs)
+                self._rerun.note(recording.recorder.refused, recording.seen, kind)
             raise
         recording.let_go()
         return result
@@ -219,8 +225,9 @@ class CompiledFunction:
         >>> step(tg.ones(2)); print(step.explain())  # doctest: +ELLIPSIS
         tensor([1., 1.])
         <lambda>: 0 replayed programs; the latest call: eager
-          Python runs at calls that no program serves (0 compiled parts), because:
+          Python runs at calls that no program serves, because:
             bool(tensor) (an if, while, and, or, not on it) needs a tensor's numbers ...
+          Compiled in these calls: 0 segments, and nothing as a program of its own
         """
         return explanation(self)
 
@@ -233,6 +240,11 @@ class CompiledFunction:
     def segments(self) -> Segments:
         """The parts of calls for which Python runs."""
         return self._rerun.segments
+
+    @property
+    def parts(self) -> list[str]:
+        """Models, losses and optimizers that are programs of their own in calls for which Python runs."""
+        return self._rerun.parts.titles()
 
     @property
     def graph(self) -> Graph:
@@ -261,6 +273,31 @@ class CompiledFunction:
 
     def __repr__(self) -> str:
         return f"<compiled {self.__name__}, {len(self.specialisations)} specialisations>"
+
+
+class Part(CompiledFunction):
+    """A piece of library work within the re-recorded calls of another function: `NOT_SERVED` if it cannot be replayed,
+    with nothing done."""
+
+    def may_serve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """False if such calls will not be served."""
+        return bool(self.specialisations) or self._rerun.may_record(args, kwargs)
+
+    def _rerecord(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return NOT_SERVED
+
+    def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: str) -> None:
+        _refuse_order_of_hooks(recording)
+        super()._compile(recording, args, kwargs, because)
+
+
+def _refuse_order_of_hooks(recording: Recording) -> None:
+    """CaptureError where leaves have hooks: one node for the whole call does not call them in the eager order."""
+    results = [leaf for _, leaf in leaves(recording.result) if isinstance(leaf, Tensor)]
+    if any(result.requires_grad for result in results):
+        for root in recording.recorder.roots:
+            if root.requires_grad and hooks_on(root.array):
+                raise refusal(f"{root.node.label} has hooks", f"in {recording.name}", "Hooks run in the eager order.")
 
 
 def _name_of(function: Any) -> str:

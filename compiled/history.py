@@ -14,11 +14,11 @@ def is_spent(node: TapeNode) -> bool:
     return any(isinstance(n, PrimitiveNode) and n.released for n in graph_behind([node]))
 
 
-def kept_by_tape(tensors: list[Tensor]) -> set[int]:
+def kept_by_tape(tensors: Iterable[Tensor]) -> list[Tensor]:
     """Tensors that live because the graph of a result still needs them."""
     behind = graph_behind(t.grad_fn for t in tensors)
     saving = [node for node in behind if isinstance(node, PrimitiveNode)]
-    return {id(v.tensor) for node in saving for v in node.known.values() if isinstance(v, Saved)}
+    return [v.tensor for node in saving for v in node.known.values() if isinstance(v, Saved)]
 
 
 def graph_behind(nodes: Iterable[TapeNode | None], stop: Iterable[TapeNode | None] = ()) -> set[TapeNode]:

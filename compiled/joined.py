@@ -7,6 +7,7 @@ and one tape node stands for the whole call.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,57 +17,102 @@ from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.nodes import SECOND_BACKWARD, Saved
 from ..autograd.nodes import Node as TapeNode
 from ..autograd.tensor import Tensor
+from ..compiler.absent import without
 from ..compiler.differentiate import differentiate
 from ..compiler.graph import Graph
+from ..compiler.passes.simplify import simplify
+from ..compiler.pipeline import Program
 from ..compiler.split import Split, split
+from ..ops.array import eager
+from .again import gradients_again, inputs_of
 from .binding import Binding
 from .programs import Programs
 
 
 class Backward:
-    """The backward program of one specialisation."""
+    """The backward programs of one specialisation: one for each set of results that a gradient arrives at."""
 
-    def __init__(self, graph: Graph, live: Sequence[str], wrt: Sequence[str], programs: Programs) -> None:
+    def __init__(
+        self, graph: Graph, live: Sequence[str], wrt: Sequence[str], programs: Programs, node: Any, saved: set[str]
+    ) -> None:
+        self.title = str(node.name())  # that of the node behind the first result in eager mode
+        self.saved = saved  # the inputs that eager mode saves
         self.wrt = tuple(wrt)
         self.live = tuple(live)
+        self.graph = graph
         self.parts: Split = split(graph, differentiate(graph, live, wrt))
-        self.program = programs.of(self.parts.backward)
-        self._binding = Binding(self.program)
-        self._lock = self._binding.lock
-        inputs = [node.label for node in self.program.graph.inputs]
+        self._programs = programs
         seeds = [node for node in self.parts.backward.inputs if node.label not in self.parts.saved]
-        self.cotangent_labels = [node.label for node in seeds[len(seeds) - len(self.live) :]]
-        self.own = tuple(i for i in inputs if i not in self.parts.saved and i not in self.cotangent_labels)
-        self._results = [r.name for r in self.program.graph.results]
+        self._cotangent_labels = [node.label for node in seeds[len(seeds) - len(self.live) :]]
+        self._lock = threading.Lock()
+        self._whole = BackwardProgram(programs.of(self.parts.backward))
+        self._partial: dict[frozenset[str], BackwardProgram] = {}
+        computed = (*self.parts.saved, *self._cotangent_labels)
+        self.own = tuple(label for label in self._whole.labels if label not in computed)
+        # What the graph reads, if all of it is still there after the call: then it can be done again.
+        overwritten = {result.into for result in graph.results}
+        reads = inputs_of(graph, live)
+        self.reads = tuple(reads) if reads.isdisjoint(overwritten) else None
 
     def run(
-        self, own: dict[str, np.ndarray], saved: Sequence[np.ndarray], cotangents: Sequence[np.ndarray]
+        self, own: dict[str, np.ndarray], saved: Sequence[np.ndarray], cotangents: Sequence[np.ndarray | None]
     ) -> list[Tensor | None]:
         """The gradients in the order of `wrt`, None where there is none."""
-        given = dict(zip(self.parts.saved, saved, strict=True))
-        given.update(zip(self.cotangent_labels, cotangents, strict=True))
+        arrived = dict(zip(self._cotangent_labels, cotangents, strict=True))
+        given = {label: g for label, g in arrived.items() if g is not None}
+        given.update(zip(self.parts.saved, saved, strict=True))
         given.update(own)
-        binding = self._binding
+        absent = frozenset(label for label, g in arrived.items() if g is None)
+        gradients = (self._without(absent) if absent else self._whole).run(given)
+        return [gradients.get(f"grad_{label}") for label in self.wrt]
+
+    def _without(self, absent: frozenset[str]) -> BackwardProgram:
         with self._lock:
-            kept = {label: np.ascontiguousarray(given[label]) for label in binding.slot_of}
+            if absent not in self._partial:
+                graph = without(self.parts.backward, absent, self._cotangent_labels)
+                self._partial[absent] = BackwardProgram(self._programs.of(simplify(graph)))
+            return self._partial[absent]
+
+    def run_again(self, given: dict[str, Tensor], cotangents: Sequence[Tensor | None]) -> list[Tensor | None]:
+        """The gradients with a history, by doing the recorded graph once more as eager mode does."""
+        arrived = {name: g for name, g in zip(self.live, cotangents, strict=True) if g is not None}
+        return gradients_again(self.graph, list(arrived), self.wrt, given, list(arrived.values()))
+
+
+class BackwardProgram:
+    """One backward program and its table."""
+
+    def __init__(self, program: Program) -> None:
+        self._binding = Binding(program)
+        self._results = [r.name for r in program.graph.results]
+        numbers = () if program.fit is None else program.fit.numbers  # they are in their places already
+        self.labels = tuple(label for label in self._binding.slot_of if label not in numbers)
+
+    def run(self, given: dict[str, np.ndarray]) -> dict[str, Tensor]:
+        """The gradients by name. `given` holds the inputs by label, and may hold more."""
+        binding = self._binding
+        with binding.lock:
+            kept = {label: np.ascontiguousarray(given[label]) for label in self.labels}
             for label, values in kept.items():
                 binding.point(binding.slot_of[label], values)
             gradients = {name: binding.fresh_result(i) for i, name in enumerate(self._results)}
             binding.run()
-        return [gradients.get(f"grad_{label}") for label in self.wrt]
+        return gradients
 
 
 class CompiledNode(TapeNode):
-    """One call of a compiled function on the tape. Its gradients cannot be differentiated again."""
+    """One call of a compiled function on the tape."""
 
     def __init__(
-        self, title: str, backward: Backward, sources: dict[str, Tensor], saved: list[Tensor], live: list[Tensor]
+        self, backward: Backward, sources: dict[str, Tensor], saved: list[Tensor], live: list[Tensor]
     ) -> None:
-        super().__init__(title, tuple(sources[label].gradient_edge() for label in backward.wrt))
+        super().__init__(backward.title, tuple(sources[label].gradient_edge() for label in backward.wrt))
         self._backward = backward
-        self._own = {label: Saved(sources[label], is_output=False) for label in backward.own}
+        read = {*backward.own, *backward.saved, *(backward.reads or ())}
+        self._kept = {label: Saved(sources[label], is_output=False) for label in read}
+        # Where eager mode does not look at an input again, it may be overwritten before the backward pass.
+        self._copies = {label: _copied(sources[label]) for label in backward.own if label not in backward.saved}
         self._saved = [t.ndarray for t in saved]
-        self._types = [t.type_ for t in live]
         self._released = False
         self.outputs = len(live)
 
@@ -74,19 +120,29 @@ class CompiledNode(TapeNode):
         if self._released:
             raise RuntimeError(SECOND_BACKWARD)
         if is_grad_enabled():
-            raise RuntimeError(
-                f"create_graph=True through {self.title}: a compiled forward has a backward of its own, once.\n"
-                "  Put the whole step, the inner gradient included, into one function and compile that."
-            )
-        own = {label: kept.unpack(self).ndarray for label, kept in self._own.items()}
-        seeds = [
-            np.zeros(of.shape, of.dtype.numpy) if g is None else g.ndarray
-            for g, of in zip(cotangents, self._types, strict=True)
-        ]
-        gradients = self._backward.run(own, self._saved, seeds)
+            gradients = self._backward.run_again(self._given_again(), cotangents)
+        else:
+            peek = eager().peek
+            kept = {label: peek(self._kept[label].unpack(self)) for label in self._backward.saved}
+            arrived = [None if g is None else peek(g) for g in cotangents]
+            gradients = self._backward.run({**kept, **self._copies}, self._saved, arrived)
         return [g if want else None for g, want in zip(gradients, wanted, strict=True)]
 
+    def _given_again(self) -> dict[str, Tensor]:
+        if self._backward.reads is None:
+            raise RuntimeError(
+                f"create_graph=True through {self.title}, a compiled call that has overwritten what it read (random "
+                "numbers, a buffer)\n  in backward()\n"
+                "  Put the whole step, the inner gradient included, into one function and compile that."
+            )
+        return {label: self._kept[label].unpack(self) for label in self._backward.reads}
+
     def release(self) -> None:
-        if self._own or self._saved:
+        if self._kept or self._saved:
             self._released = True
-            self._own, self._saved = {}, []
+            self._kept, self._copies, self._saved = {}, {}, []
+
+
+def _copied(tensor: Tensor) -> np.ndarray:
+    """Its numbers now, in memory of their own."""
+    return np.array(tensor.ndarray, order="C")

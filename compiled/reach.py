@@ -242,7 +242,8 @@ def _has_attributes(value: Any) -> bool:
     if isinstance(value, (Tensor, np.ndarray, types.FunctionType, types.MethodType, functools.partial)):
         return False
     if kind.__module__.startswith("tracegrad."):
-        return "_modules" in value.__dict__ or kind.__name__ in _HOOKS if hasattr(value, "__dict__") else False
+        known = kind.__name__ in _HOOKS or hasattr(kind, "get_last_lr")  # schedulers keep numbers in attributes
+        return "_modules" in value.__dict__ or known if hasattr(value, "__dict__") else False
     return hasattr(value, "__dict__") or any(is_users(base) for base in kind.__mro__[:-1])
 
 

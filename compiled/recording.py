@@ -11,7 +11,7 @@ import functools
 import gc
 import sys
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +23,6 @@ from ..autograd.tensor import Tensor, make
 from ..autograd.watch import SideEffect, set_watcher
 from ..compiler.capture import Recorder, Root
 from ..compiler.errors import CaptureError
-from ..compiler.graph import Graph, Result
 from ..compiler.origins import Whereabouts
 from ..ops.core import interpreting
 from ..ops.pointwise import cast
@@ -125,6 +124,11 @@ class Recording:
         self._check()
         self.surroundings.open(self.openings.open_facts())
         return plain(self.result)
+
+    @property
+    def seen(self) -> Surroundings | None:
+        """What the function can reach, if the recording came so far as to look."""
+        return getattr(self, "surroundings", None)
 
     def _marked(self, tensor: Any) -> Any:
         """What ``item()`` gives: a number that is known again if the program only passes it on, else None."""
@@ -320,30 +324,11 @@ class Recording:
         """The slots that hold a new gradient after the call."""
         return [s for s in self.grads.values() if s.after is not None and s.after is not s.before]
 
-    def graph(self, returned: Iterable[tuple[str, Tensor]]) -> Graph:
-        """Everything the call computed for the world outside: results, new gradients, writes to roots."""
-        results = [Result(name, self.recorder.node(tensor)) for name, tensor in returned]
-        for slot in self.fresh_grads():
-            assert slot.after is not None
-            results.append(Result(f"{self._name_of(slot.tensor)}_grad", self.recorder.node(slot.after)))
-        results += [
-            Result(f"new_{root.node.label}", root.region.node, into=root.node.label)
-            for root in self.recorder.roots
-            if root.region.written
-        ]
-        return Graph(self.name, tuple(root.node for root in self.recorder.roots), tuple(_distinct(results)))
-
-    def _name_of(self, tensor: Tensor) -> str:
-        for root in self.recorder.roots:
-            if root.array is tensor:
-                return root.node.label
-        return tensor.label or "tensor"
-
     def refuse_leaks(self, returned: list[Tensor]) -> None:
         """CaptureError if a tensor made during the call outlives it in a place that a replay would not fill."""
         known = returned + [s.after for s in self.grads.values() if s.after is not None]
         known += [t for _, t in leaves(self.result) if isinstance(t, Tensor)]
-        allowed = {id(t) for t in known} | {id(t.base) for t in known} | kept_by_tape(known)
+        allowed = {id(t) for t in known} | {id(t.base) for t in known} | set(map(id, kept_by_tape(known)))
         self.recorder.forget_values()
         leaked = self._alive_except(allowed)
         if leaked:
@@ -357,21 +342,10 @@ class Recording:
                 f"  A compiled step gives back what it returns: return the tensor and store it outside. {DONE}"
             )
 
-    def aliases(self) -> list[Tensor]:
-        """Other tensors from outside through which the call has met the memory of roots."""
-        found = [array for array in (ref() for ref in self.recorder.aliases.values()) if isinstance(array, Tensor)]
-        arguments = {id(root.array) for _, root in self.arguments}
-        return [tensor for tensor in found if not self.is_own(tensor) and id(tensor) not in arguments]
-
     @property
     def place_of_result(self) -> str:
         """Where the function returned, for a message."""
         return self._calls.deeds.at_return(f"the result of {self.name}")
-
-    def outside(self) -> list[Tensor]:
-        """The tensors that the function finds without its arguments, and those that it has met as aliases."""
-        captured = [tensor for tensor in self.surroundings.tensors() if self.surroundings.captures(tensor)]
-        return list({id(tensor): tensor for tensor in (*captured, *self.aliases())}.values())
 
     def let_go(self) -> None:
         """Forget the recorded call's own results and gradients, so that only the user keeps them alive."""
@@ -387,12 +361,3 @@ class Recording:
 
 def _facts_of(tensor: Tensor) -> tuple[Any, ...]:
     return tensor.ndarray.shape, tensor.ndarray.dtype.str, tensor._requires, tensor._grad is None
-
-
-def _distinct(results: list[Result]) -> list[Result]:
-    seen: dict[str, int] = {}
-    out = []
-    for result in results:
-        count = seen[result.name] = seen.get(result.name, 0) + 1
-        out.append(result if count == 1 else Result(f"{result.name}_{count}", result.node, result.into))
-    return out

@@ -20,12 +20,13 @@ import numpy as np
 from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.nodes import AccumulateGrad, PrimitiveNode, Saved
 from ..autograd.nodes import Node as TapeNode
-from ..compiler.capture import Root
+from ..compiler.capture import Recorder, Root
 from ..compiler.errors import CaptureError
+from ..compiler.graph import Graph, Node, topological
 from ..compiler.origins import is_user_file
+from ..compiler.schedule.candidates import index_base, index_bounds
 from ..ops.types import get_default_dtype
 from .deeds import Deeds
-from .structure import leaves
 
 DONE = "The call itself was done, eagerly."
 _OUTSIDE: dict[Any, str] = {builtins.print: "print()", builtins.input: "input()", builtins.open: "open()"}
@@ -183,15 +184,14 @@ def check_history(behind: Iterable[TapeNode]) -> None:
 def check_ends(behind: Iterable[TapeNode], recording: Any) -> None:
     """CaptureError if the history of a result leads to tensors for which the recorded graph has no input."""
     inputs = {id(root.array) for root in recording.recorder.roots if root.requires_grad}
-    returned = {id(leaf) for _, leaf in leaves(recording.result)}
     for node in behind:
         if isinstance(node, AccumulateGrad):
-            variable = node.variable
-            if id(variable) in inputs or (recording.is_own(variable) and id(variable) not in returned):
-                continue  # the gradient of a tensor that is made inside and stays there is nobody's business
-            what = f"the history of a result leads to {variable.label or 'a leaf'}, "
-            made = recording.is_own(variable)
-            what += "which the function makes" if made else "whose memory the function has met as another tensor"
+            if id(node.variable) in inputs:
+                continue
+            name = node.variable.label or "a leaf"
+            what = f"the history of a result leads to {name}, whose memory the function has met as another tensor"
+            if recording.is_own(node.variable):
+                what = "a result can be differentiated with respect to a tensor that the function makes"
         elif node.origin is None:
             what = "the history of a result leads to operations that were done before the call"
         else:
@@ -199,7 +199,27 @@ def check_ends(behind: Iterable[TapeNode], recording: Any) -> None:
         users = (user for user in behind if any(edge.node is node for edge in user.edges))
         place = next((str(user.origin) for user in users if user.origin is not None), "")
         where = f"at {place}" if place else recording.place_of_result
-        raise refusal(what, where, "Call backward() inside the compiled function, or detach() the result.")
+        raise refusal(what, where, "Call backward() inside, detach() the result, or make the tensor outside.")
+
+
+def check_unused_indices(recorder: Recorder, graph: Graph) -> None:
+    """CaptureError if indices that are not the same at each call are used for results that nobody needs: eager mode
+    raises for those that are out of range."""
+    live = set(graph.nodes())
+    checked = {(index_base(node), low, size) for node in live for _, low, size in index_bounds(node)}
+    same = set(recorder.literals)
+    for node in recorder.kernels:
+        found = {(index_base(node), low, size) for _, low, size in index_bounds(node)} if node not in live else set()
+        if any(index.type.size and _varies(index, same) for index, _, _ in found - checked):
+            raise refusal(
+                f"{node.op.name} with indices, whose result is not used",
+                f"at {node.origin}",
+                "Leave it out, or use it: as it is, only eager mode notices an index that is out of range.",
+            )
+
+
+def _varies(node: Node, same: set[Node]) -> bool:
+    return any(behind.is_input and behind not in same for behind in topological([node]))
 
 
 def check_overlaps(roots: Iterable[Root]) -> None:

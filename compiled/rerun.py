@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 from collections.abc import Callable
 from typing import Any
 
 from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.tape import Tape
-from ..autograd.tensor import EAGER, Tensor, make
+from ..autograd.tensor import Tensor, make
 from ..autograd.watch import set_server
 from ..compiler.errors import CaptureError
 from ..ops.core import interpreting
 from .deferred import Deferred
+from .parts import Compile, Parts
 from .segments import Segments
-from .structure import leaves
+from .surroundings import Surroundings
 
 ATTEMPTS = 2  # recordings of one kind of call: the first call may do what later calls do not
 
@@ -22,28 +24,27 @@ ATTEMPTS = 2  # recordings of one kind of call: the first call may do what later
 class Rerun:
     """The re-recorded side of one compiled function."""
 
-    def __init__(self, name: str, compile: Callable[[Callable[[], Any]], Callable[[], Any]]) -> None:
+    def __init__(self, name: str, compile: Compile) -> None:
         self.segments = Segments(name)
-        self._compile = compile
-        self._wholes: dict[Any, Callable[[], Any]] = {}  # optimizer -> its step, compiled
+        self.parts = Parts(compile)
         self.reasons: list[str] = []
         self._attempts: dict[Any, int] = {}
 
-    def note(self, reason: CaptureError, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Remember why a recording cannot be replayed."""
-        kind = _kind_of(args, kwargs)
+    def note(self, reason: CaptureError, surroundings: Surroundings | None, kind: Any) -> None:
+        """Remember why a recording of a `kind_of` call cannot be replayed."""
+        self.parts.look_at(surroundings)
         self._attempts[kind] = self._attempts.get(kind, 0) + 1
         if str(reason) not in self.reasons:
             self.reasons.append(str(reason))
 
     def may_record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """False once recordings of such calls have turned out to be useless."""
-        return not self._attempts or self._attempts.get(_kind_of(args, kwargs), 0) < ATTEMPTS
+        return not self._attempts or self._attempts.get(kind_of(args, kwargs), 0) < ATTEMPTS
 
     def call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call `function`; whatever comes out of it, or has been written when it raises, holds its numbers."""
         deferred = Deferred(self.segments)
-        server = set_server(lambda whole: self._run_whole(deferred, whole))
+        server = set_server(functools.partial(self.parts.serve, deferred))
         collects = gc.isenabled()
         gc.disable()  # which results are still alive must not depend on when garbage is collected
         try:
@@ -55,24 +56,23 @@ class Rerun:
             if collects:
                 gc.enable()
 
-    def _run_whole(self, deferred: Deferred, whole: Any) -> Any:
-        """A piece of library work (an optimizer's step) as a compiled function of its own."""
-        deferred.settle()
-        owner = whole.__self__
-        if owner not in self._wholes:
-            self._wholes[owner] = self._compile(whole)
-        before = set_server(None)
-        try:
-            with interpreting(EAGER):
-                return self._wholes[owner]()
-        finally:
-            set_server(before)
+
+def kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What calls of one kind have in common: shapes and types of tensors, types of other arguments.
+
+    To be asked before the call, which may change its arguments.
+    """
+    return is_grad_enabled(), _shapes((args, kwargs))
 
 
-def _kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What calls of one kind have in common: shapes and types of tensors, types of other arguments."""
-    shapes = tuple(
-        (path, leaf.ndarray.shape, leaf.ndarray.dtype.char) if isinstance(leaf, Tensor) else (path, type(leaf))
-        for path, leaf in leaves((args, kwargs))
-    )
-    return is_grad_enabled(), shapes
+def _shapes(tree: Any) -> Any:
+    """Of a list only what kinds of items it holds: it may grow from call to call."""
+    if isinstance(tree, Tensor):
+        return tree.ndarray.shape, tree.ndarray.dtype.char
+    if isinstance(tree, list):
+        return list, frozenset(map(_shapes, tree))
+    if isinstance(tree, tuple):
+        return tuple, tuple(map(_shapes, tree))
+    if isinstance(tree, dict):
+        return dict, tuple((key, _shapes(value)) for key, value in tree.items())
+    return type(tree)

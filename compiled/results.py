@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from ..autograd.nodes import SECOND_BACKWARD, Edge
 from ..autograd.nodes import Node as TapeNode
 from ..autograd.tensor import Tensor, make
+from ..compiler.graph import Graph, Result
 from ..ops.core import Step
 from ..ops.types import DType
 from ..ops.views import replay
@@ -177,6 +178,37 @@ class Results:
         if node is None:
             return FreshOutput(name, leaf=tensor.requires_grad)
         return FreshOutput(name, spent=Spent(node.name())) if is_spent(node) else FreshOutput(name, live=True)
+
+
+def graph_of(recording: Recording, results: Results) -> Graph:
+    """Everything the call computed for the world outside: results, new gradients, writes to roots."""
+    node = recording.recorder.node
+    outputs = [Result(o.name, node(t)) for o, t in zip(results.fresh, results.tensors, strict=True)]
+    for slot in recording.fresh_grads():
+        assert slot.after is not None
+        outputs.append(Result(f"{_name_of(slot.tensor, recording)}_grad", node(slot.after)))
+    outputs += [
+        Result(f"new_{root.node.label}", root.region.node, into=root.node.label)
+        for root in recording.recorder.roots
+        if root.region.written
+    ]
+    return Graph(recording.name, tuple(root.node for root in recording.recorder.roots), tuple(_distinct(outputs)))
+
+
+def _name_of(tensor: Tensor, recording: Recording) -> str:
+    for root in recording.recorder.roots:
+        if root.array is tensor:
+            return root.node.label
+    return tensor.label or "tensor"
+
+
+def _distinct(results: list[Result]) -> list[Result]:
+    seen: dict[str, int] = {}
+    out = []
+    for result in results:
+        count = seen[result.name] = seen.get(result.name, 0) + 1
+        out.append(result if count == 1 else Result(f"{result.name}_{count}", result.node, result.into))
+    return out
 
 
 def _tensor_of(leaf: Any) -> Any:

@@ -22,13 +22,13 @@ from .binding import Binding
 from .captured import CapturedInputs
 from .effects import Effects, run
 from .grads import Grads
-from .history import graph_behind
+from .history import graph_behind, kept_by_tape
 from .joined import Backward, CompiledNode
 from .number_inputs import NumberInputs
 from .programs import Programs
 from .recording import Recording
-from .refusals import check_ends, check_history, refusal
-from .results import Results
+from .refusals import check_ends, check_history, check_unused_indices, refusal
+from .results import Results, graph_of
 from .structure import at
 from .verify import is_wanted
 
@@ -40,7 +40,8 @@ class Specialisation:
         self.recording = recording
         _refuse_strided_writes(recording)
         self.results = Results(recording)
-        graph = recording.graph([(o.name, t) for o, t in zip(self.results.fresh, self.results.tensors, strict=True)])
+        graph = graph_of(recording, self.results)
+        check_unused_indices(recording.recorder, graph)
         self.backward = _backward_of(recording, graph, self.results, programs)
         recording.refuse_leaks(self.results.tensors)
         self.program: Program = programs.of(graph if self.backward is None else self.backward.parts.forward)
@@ -51,6 +52,7 @@ class Specialisation:
         self.seen = -1  # the value of `changes` for which all guards are known to hold
         self.captured = CapturedInputs(recording, self.binding)
         self.arguments = Arguments(recording, self.binding, self.captured.memories, args, kwargs)
+        self.looks_at_grads = bool(recording.grads)
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
         self.written_arguments = [path for path, root in recording.arguments if root.region.written]
         self._bind_numbers()
@@ -72,7 +74,7 @@ class Specialisation:
         """True if this program is the right one for a call with these arguments, in the world as it is."""
         if not self.recording.modes.hold() or not self.arguments.fit(args, kwargs):
             return False
-        changed = changes.count != self.seen
+        changed = self.now() != self.seen
         if not self.recording.surroundings.hold(changed) or not self.inputs.find((args, kwargs)):
             return False
         return not (changed or self.captured.vary) or self._look_again((args, kwargs))
@@ -97,9 +99,13 @@ class Specialisation:
             and self.captured.find(call_arguments)
         )
 
+    def now(self) -> int:
+        """The count of changes, as far as they concern this program."""
+        return changes.count + changes.grads if self.looks_at_grads else changes.count
+
     def _look_again(self, call_arguments: Any) -> bool:
         """Guards, addresses and numbers, after something has been rebound somewhere."""
-        count = changes.count
+        count = self.now()
         recording = self.recording
         if not all(guard.holds() for guard in recording.guards) or not self.captured.find(call_arguments):
             return False
@@ -140,8 +146,7 @@ class Specialisation:
         outputs = self.results.fresh
         if self.backward is not None:
             live = [tensor for tensor, output in zip(fresh, outputs, strict=True) if output.live]
-            title = f"{self.recording.name}Backward"
-            node = CompiledNode(title, self.backward, self._sources(call_arguments), saved, live)
+            node = CompiledNode(self.backward, self._sources(call_arguments), saved, live)
             for i, tensor in enumerate(live):
                 tensor.attach(node, i)
         for tensor, output in zip(fresh, outputs, strict=True):
@@ -181,14 +186,10 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
             "The graph of values is not the graph of derivatives then: write outside, or call backward() inside.",
         )
     live = [output.name for output in results.fresh if output.live]
+    kept = {id(tensor.buffer) for tensor in kept_by_tape(tensors)}
+    saved = {root.node.label for root in recording.recorder.roots if id(root.array.buffer) in kept}
     wrt = [root.node.label for root in recording.recorder.roots if root.requires_grad]
-    if live and not wrt:
-        raise refusal(
-            "a result has a history that ends at tensors which the function makes",
-            recording.place_of_result,
-            "Nobody can ask for their gradients: return detach(), or call backward() inside.",
-        )
-    return Backward(graph, live, wrt, programs.backward) if live and wrt else None
+    return Backward(graph, live, wrt, programs.backward, tensors[0].grad_fn, saved) if live and wrt else None
 
 
 def _refuse_strided_writes(recording: Recording) -> None:

@@ -167,6 +167,10 @@ class Surroundings:
         self.facts.append(Fact(fact.name, fact.code, kind, list, _state(list)))
         self._sort()
 
+    def mentions(self, name: str) -> bool:
+        """True if any code that was found mentions the variable, attribute or keyword."""
+        return bool(self._reach.codes_naming(name)) or any(name in code.co_consts for code in self._reach.codes)
+
     def reaches(self, value: Any) -> bool:
         """True for an object that was there before the call."""
         return id(value) in self._reach.objects

@@ -40,7 +40,7 @@ def call(args):
         return UNUSUAL
     {arguments}
     with lock:
-        if changes.count != last_look.count and not last_look.again():
+        if {now} != last_look.count and not last_look.again():
             return UNUSUAL
         try:
             if not ({surroundings}):
@@ -100,7 +100,7 @@ class LastLook:
 
     def again(self) -> bool:
         """Look again, if the specialisation itself has done so since the last change."""
-        of, count = self._of, changes.count
+        of, count = self._of, self._of.now()
         if count != of.seen or any(tensor._grad is not None for tensor, _ in of.grads.to_none):
             return False
         counts = of.grads.free_now()
@@ -133,6 +133,7 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
     )  # fmt: skip
     source = SOURCE.format(
         count=len(of.arguments.simple or ()),
+        now="changes.count + changes.grads" if of.looks_at_grads else "changes.count",
         surroundings="\n            and ".join(steady.terms) or "True",
         arguments=_arguments(of, names),
         numbers=" and numbers_hold(args)" if of.inputs.sources else "",

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.array import Array, Buffer, Evaluator
-from ..ops.core import REGISTRY, Params, Primitive, Step, interpreting
+from ..ops.core import REGISTRY, Kernel, Params, Primitive, Step, interpreting
 from ..ops.identity import detach_primitive
 from ..ops.movement import broadcast
 from ..ops.pointwise import cast
@@ -68,6 +68,8 @@ class Recorder(Evaluator):
         self.aliases: dict[int, weakref.ref[Array]] = {}  # other arrays over the memory of roots
         self.refused: CaptureError | None = None  # the first refusal
         self.mark_item: Callable[[Array], Any] | None = None  # a number that is known again, or None
+        self.kernels: list[Node] = []  # ops that are more than a formula or a view
+        self.literals: list[Node] = []
         self.failed = ""  # where an operation failed for the numbers that it met
 
     # ------------------------------------------------------------------------------------------------ the interpreter
@@ -86,7 +88,10 @@ class Recorder(Evaluator):
                 self._cut[id(out)] = out
             return out  # a view: its node follows from the memory's
         with self._building(self.whereabouts.now()):
-            self._remember(out, self.builder.apply(primitive, nodes, params))
+            node = self.builder.apply(primitive, nodes, params)
+        self._remember(out, node)
+        if isinstance(primitive.lower, Kernel):
+            self.kernels.append(node)
         if operands and all(self.is_number(o) for o in operands):
             self._numbers[id(out)] = out
         return out
@@ -105,6 +110,7 @@ class Recorder(Evaluator):
     def literal(self, values: np.ndarray, kind: Any = Array) -> Any:
         """Numbers written in the program: an input with the same values at each call, in memory that starts afresh."""
         root = self.add_root(Array(values.copy()), f"literal_{len(self.roots)}")
+        self.literals.append(root.node)
         out = super().literal(values, kind)
         self._remember(out, root.node)
         return out
@@ -179,6 +185,7 @@ class Recorder(Evaluator):
     def forget_values(self) -> None:
         """Let go of the recorded values, so that only what the user keeps stays alive."""
         self._cut.clear()
+        self.kernels.clear()
         self._numbers.clear()
 
     def _view(self, region: Region, steps: tuple[Step, ...]) -> Node:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..autograd.composite import composite
+from ..autograd.composite import composite, whole
 from ..autograd.in_place import assign
 from ..autograd.random import bernoulli_with
 from ..ops import elementary, indexing, movement
@@ -76,6 +76,7 @@ def _normalized(x: Any, axes: tuple[int, ...], eps: float) -> Any:
     return centred * elementary.rsqrt(_mean(centred * centred, axes) + eps)
 
 
+@whole
 @composite("NativeLayerNormBackward0")
 def layer_norm(
     input: Any, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None, eps: float = 1e-5
@@ -92,6 +93,7 @@ def layer_norm(
     return out if bias is None else out + bias
 
 
+@whole
 def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
     """`input` divided by the root of its mean square over its last axes, which are `normalized_shape`."""
     ndim = input.ndarray.ndim
@@ -106,6 +108,7 @@ def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> A
     return input / input.norm(p, dim, keepdim=True).clamp_min(eps)
 
 
+@whole
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """The cosine of the angle between vectors along `dim`."""
     lengths = x1.norm(2, dim).clamp_min(eps) * x2.norm(2, dim).clamp_min(eps)

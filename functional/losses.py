@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ..autograd.composite import composite, relabel
+from ..autograd.composite import composite, relabel, whole
 from ..autograd.function import Function
 from ..ops import arithmetic, elementary, indexing, movement
 from ..ops import reductions as folds
@@ -35,6 +35,7 @@ def _warn_of_broadcasting(input: Any, target: Any) -> None:
         )
 
 
+@whole
 @composite("MseLossBackward0")
 def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
     """The squared differences."""
@@ -52,6 +53,7 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
     return out
 
 
+@whole
 @composite("SmoothL1LossBackward0")
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
     """Quadratic for differences below `beta`, linear above."""
@@ -62,6 +64,7 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
     return reduced(where(distance < beta, 0.5 * distance * distance / beta, distance - 0.5 * beta), reduction)
 
 
+@whole
 @composite("HuberLossBackward0")
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
     """Quadratic for differences up to `delta`, linear above with slope `delta`."""
@@ -111,6 +114,7 @@ def _picked(x: Any, target: Any, axis: int) -> Any:
         raise IndexError(f"Target {wrong.flat[0]} is out of bounds. There are {classes} classes, from 0.") from None
 
 
+@whole
 @composite("NllLossBackward0")
 def nll_loss(
     input: Any,
@@ -147,6 +151,7 @@ def _class_weights(weight: Any, target: Any) -> Any:
     return indexing.take(weight, target)
 
 
+@whole
 def cross_entropy(
     input: Any,
     target: Any,
@@ -218,6 +223,7 @@ def _check_same_shape(input: Any, target: Any) -> None:
         )
 
 
+@whole
 @composite("BinaryCrossEntropyBackward0")
 def binary_cross_entropy(
     input: Any, target: Any, weight: Any = None, size_average: None = None, reduce: None = None, reduction: str = "mean"
@@ -252,6 +258,7 @@ class _ProbabilityCrossEntropy(Function):
         return to_p, g * (elementary.log1p(-p) - elementary.log(p)) if ctx.needs_input_grad[1] else None
 
 
+@whole
 @composite("BinaryCrossEntropyWithLogitsBackward0")
 def binary_cross_entropy_with_logits(
     input: Any,
@@ -272,6 +279,7 @@ def binary_cross_entropy_with_logits(
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
+@whole
 def kl_div(
     input: Any,
     target: Any,
@@ -291,6 +299,7 @@ def kl_div(
     return reduced(loss, reduction)
 
 
+@whole
 def gaussian_nll_loss(
     input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Any:

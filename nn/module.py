@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from ..autograd.device import require_cpu
 from ..autograd.grad_mode import no_grad
 from ..autograd.tensor import RemovableHandle, Tensor
-from ..autograd.watch import WatchedDict, Watcher, watcher
+from ..autograd.watch import WatchedDict, Watcher, serve, watcher
 from ..ops.array import eager
 from ..ops.core import current
 from ..ops.pointwise import cast
@@ -59,7 +59,7 @@ class Module(Traversal):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         listening = watcher()
         if listening is None:
-            return self._run(args, kwargs)
+            return serve(self, self._run, args, kwargs)
         return self._recorded(listening, args, kwargs)
 
     def _recorded(self, listening: Watcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -67,11 +67,11 @@ class Module(Traversal):
             declared(self, "hooks", self._hook_ids)
             listening.module_called(self, path)
             try:
-                return self._run(args, kwargs)
+                return self._run(*args, **kwargs)
             finally:
                 listening.module_left()
 
-    def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _run(self, *args: Any, **kwargs: Any) -> Any:
         own = self.__dict__
         try:
             hooked = any(own[hooks] for hooks in _HOOKS)

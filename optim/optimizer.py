@@ -21,7 +21,7 @@ from ..autograd.watch import (
     changes,
     declare_number,
     declare_read,
-    run_whole,
+    serve,
     watcher,
 )
 from ..ops.array import eager
@@ -188,7 +188,7 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        run_whole(self._update_all)
+        serve(self._update_all, self._update_all, (), {})
         return loss
 
     def _update_all(self) -> None:

@@ -69,6 +69,18 @@ def index_base(node: Node, chosen: Container[Node] = ()) -> Node:
     return index
 
 
+def index_bounds(node: Node) -> Iterable[tuple[int, int, int]]:
+    """(axis, lowest, size) of the indices of a node."""
+    lower = node.op.lower
+    kind = lower.kind if isinstance(lower, Kernel) else ""
+    if kind in ("gather", "scatter", "scatter_add"):
+        axis = node.param("axis")
+        yield axis, 0, node.args[0].type.shape[axis]
+    if kind in ("take", "put", "index_add"):
+        extent = node.args[0].type.shape[0]
+        yield 0, -extent, extent
+
+
 def _picks_few(node: Node) -> bool:
     """A gather of a part of its operand belongs to the loops that compute the operand."""
     return node.op.name == "gather" and node.type.size < node.args[0].type.size

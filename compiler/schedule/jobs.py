@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ...ops.core import Kernel as KernelOp
 from ...ops.types import Type, int64
 from ..errors import CompilerError
 from ..graph import Graph, Node, Result
-from .candidates import index_base
+from .candidates import index_base, index_bounds
 from .dots import lower_dot
 from .grouping import Group, Grouping
 from .lower import Memory, lower_loops
@@ -151,22 +149,10 @@ def _add_checks(plan: Plan) -> None:
     """A check for each pair of indices and size; it runs before anything that uses or overwrites them."""
     wanted: dict[tuple[Node, int, int], tuple[Node, int]] = {}
     for node in plan.graph.nodes():
-        for axis, low, size in _bounds(node):
+        for axis, low, size in index_bounds(node):
             wanted.setdefault((index_base(node, plan.grouping.reads), low, size), (node, axis))
     checks = []
     for code, ((index, low, size), (node, axis)) in enumerate(wanted.items(), 1):
         plan.jobs.append(Job(plan.names.numbered("check"), None, {}, (index, low, size, code)))
         checks.append(Check(code, node.op.name, axis, size, str(node.origin)))
     plan.checks = tuple(checks)
-
-
-def _bounds(node: Node) -> Iterable[tuple[int, int, int]]:
-    """(axis, lowest, size) of the indices of a node."""
-    lower = node.op.lower
-    kind = lower.kind if isinstance(lower, KernelOp) else ""
-    if kind in ("gather", "scatter", "scatter_add"):
-        axis = node.param("axis")
-        yield axis, 0, node.args[0].type.shape[axis]
-    if kind in ("take", "put", "index_add"):
-        extent = node.args[0].type.shape[0]
-        yield 0, -extent, extent

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...autograd.tensor import Tensor
+from ...autograd.watch import forbid
 from ...functional.shapes import clone
 from ...ops.array import eager
 from ...ops.core import current
@@ -31,6 +32,11 @@ def option_values(optimizer: Optimizer, key: str) -> list[Any]:
 def own(value: Any) -> Any:
     """`value`, as a copy if it is a tensor."""
     return clone(value) if isinstance(value, Tensor) else value
+
+
+def refuse_inside() -> None:
+    """A step counts in Python: a recording names the line and is not replayed."""
+    forbid("a step of a learning-rate scheduler", "Do it outside.")
 
 
 def require_optimizer(optimizer: Any) -> None:
@@ -111,6 +117,7 @@ class LRScheduler:
         Warns when the first step comes before the optimizer's first one. Difference: an optimizer that was already
         part of a compiled function when its first scheduler was made gets no such warning.
         """
+        refuse_inside()
         if self._step_count == 1:
             self._warn_of_wrong_order()
         self._step_count += 1

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..optimizer import Optimizer
-from .base import LRScheduler, option_values, set_option
+from .base import LRScheduler, option_values, refuse_inside, set_option
 from .plateau import ReduceLROnPlateau
 
 
@@ -98,6 +98,7 @@ class SequentialLR(_Combined):
 
     def step(self) -> None:  # type: ignore[override]  # as in PyTorch there is no epoch to go to
         """Go on by one step."""
+        refuse_inside()
         self.last_epoch += 1
         i = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[i]
@@ -133,6 +134,7 @@ class ChainedScheduler(_Combined):
 
     def step(self) -> None:  # type: ignore[override]
         """Go on by one step."""
+        refuse_inside()
         for scheduler in self._schedulers:
             scheduler.step()
         self._last_lr = option_values(self.optimizer, "lr")

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..optimizer import Optimizer
-from .base import ClosedForm, LRScheduler
+from .base import ClosedForm, LRScheduler, refuse_inside
 
 
 def _between(low: float, high: Any, place: float) -> Any:
@@ -90,6 +90,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def step(self, epoch: float | None = None) -> None:
         """Go on by one step; with `epoch`, an int or float from 0 on (ValueError below), to that one."""
+        refuse_inside()
         if epoch is None and self.last_epoch < 0:
             epoch = 0
         if epoch is None:

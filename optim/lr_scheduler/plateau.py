@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..optimizer import Optimizer
-from .base import LRScheduler, option_values, require_optimizer, set_option, warn_of_epoch
+from .base import LRScheduler, option_values, refuse_inside, require_optimizer, set_option, warn_of_epoch
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -76,6 +76,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Look at a new value of the metric (a number or a tensor with one element)."""
+        refuse_inside()
         value = float(metrics)
         if epoch is not None:
             warn_of_epoch(stacklevel=3)

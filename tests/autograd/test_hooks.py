@@ -95,3 +95,22 @@ def test_post_accumulate_hook(tg):
 def test_hook_needs_a_tracked_tensor(tg):
     with pytest.raises(RuntimeError, match="cannot register a hook on a tensor that doesn't require gradient"):
         tg.ones(1).register_hook(print)
+
+
+@pytest.mark.parametrize(
+    ("hook", "error", "words"),
+    [
+        (lambda g: g.sum(), RuntimeError, "hook '<lambda>' has changed the size of value"),
+        (lambda g: g[None] * 1, RuntimeError, "hook '<lambda>' has changed the size of value"),
+        (lambda g: g.double(), RuntimeError, "hook '<lambda>' has changed the type of value"),
+        (lambda g: 1.0, TypeError, "expected Variable, but hook returned 'float'"),
+    ],
+)
+@pytest.mark.parametrize("of_leaf", [True, False])
+def test_a_hook_must_return_what_is_like_the_gradient(tg, of_leaf, hook, error, words):
+    x = tg.ones(2, requires_grad=True)
+    y = x * 2
+    (x if of_leaf else y).register_hook(hook)
+    with pytest.raises(error, match=words):
+        y.sum().backward()
+    assert x.grad is None

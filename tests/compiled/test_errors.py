@@ -216,3 +216,38 @@ def test_a_bad_index_in_a_usual_call_is_the_eager_error(tg):
     assert tg.equal(model.weight, weight)
     compiled(x, y)
     assert len(compiled.specialisations) == 1
+
+
+@pytest.mark.parametrize("kind", ["scatter", "gather", "take"])
+def test_index_out_of_range_for_a_result_that_nobody_uses(tg, kind):
+    """The line is dead code for a compiler; eager mode raises there all the same."""
+    uses = {
+        "scatter": lambda x, i: x.scatter(0, i, 0.25),
+        "gather": lambda x, i: x.gather(0, i),
+        "take": lambda x, i: tg.zeros_like(x[i]),
+    }
+
+    def step(x, i):
+        uses[kind](x, i)
+        return x * 2
+
+    compiled = tg.compile(step)
+    for i in (0, 1, 4, 2, 4):
+        notes = []
+        for function in (step, compiled):
+            try:
+                notes.append(noted(function(ramp(tg, 3), tg.tensor([i]))).numbers.tolist())
+            except (IndexError, RuntimeError) as error:
+                notes.append((type(error), str(error)))
+        assert notes[0] == notes[1]
+
+
+def test_an_unused_result_at_places_that_never_change_is_left_out(tg):
+    def step(x):
+        x[[0, -1]]
+        return x * 2
+
+    compiled = tg.compile(step, fullgraph=True)
+    for _ in range(3):
+        compiled(ramp(tg, 3))
+    assert compiled.way == "replay"

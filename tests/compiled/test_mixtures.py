@@ -151,3 +151,28 @@ def test_what_the_tape_does_not_see_is_written(tg, function):
             (y * y).sum().backward()
             notes.setdefault(compiled, []).append(noted((y, w)))
     assert_same(notes[True], notes[False])
+
+
+def a_leaf_that_is_returned(tg, w, x):
+    y = (x * 2).requires_grad_()
+    return y, (y * w).sin()
+
+
+def a_leaf_that_nobody_sees(tg, w, x):
+    y = (x * 2).requires_grad_()
+    return x, (y * 3).sin()
+
+
+@pytest.mark.parametrize("function", [a_leaf_that_is_returned, a_leaf_that_nobody_sees], ids=lambda f: f.__name__)
+def test_leaves_made_inside(tg, function):
+    """The caller differentiates with respect to a leaf that the function has made."""
+    notes = {}
+    for compiled in (False, True):
+        w = ramp(tg, 3).requires_grad_()
+        step = (tg.compile if compiled else lambda f: f)(lambda x, w=w: function(tg, w, x))
+        for i in range(4):
+            y, result = step(batch(tg, i, 3))
+            assert result.requires_grad
+            result.sum().backward()
+            notes.setdefault(compiled, []).append(noted((y, w)))
+    assert_same(notes[True], notes[False])

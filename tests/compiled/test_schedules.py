@@ -6,6 +6,7 @@ from expected.optimizers import numbers
 from expected.schedules import COMBINED, METRICS, PLANS, PLATEAUS, scheduler_of
 
 from tracegrad.compiled import programs
+from tracegrad.compiler.errors import CaptureError
 
 EACH = 12  # steps with each plan; they come one after the other on one optimizer, some 400 steps
 RATE = 0.05
@@ -193,3 +194,58 @@ def test_a_plan_inside_the_compiled_step(tg, plan):
     assert plan_of_compiled.last_epoch == plan_of_eager.last_epoch == EACH
     assert plan_of_compiled.get_last_lr() == plan_of_eager.get_last_lr()
     assert compiled.step.way == "re-record"
+
+
+READS = {
+    "last_epoch": lambda plan, optimizer: 1 + plan.last_epoch,
+    "get_last_lr": lambda plan, optimizer: plan.get_last_lr()[0],
+    "state_dict": lambda plan, optimizer: 1 + plan.state_dict()["last_epoch"],
+    "option": lambda plan, optimizer: optimizer.param_groups[0]["lr"],
+    "option_of_each_group": lambda plan, optimizer: sum(group.get("lr") for group in optimizer.param_groups),
+}
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_the_function_reads_what_a_plan_has_set(tg, read):
+    """A loss that is scaled with the rate of the moment."""
+    optimizer = tg.optim.SGD([tg.ones(2, requires_grad=True)], lr=1.0)
+    plan = tg.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    step = tg.compile(lambda x: x * read(plan, optimizer))
+    for _ in range(6):
+        assert step(tg.ones(1)).item() == read(plan, optimizer)
+        optimizer.step()
+        plan.step()
+
+
+@pytest.mark.parametrize("name", ["StepLR", "ReduceLROnPlateau", "SequentialLR", "ChainedScheduler", "warm"])
+def test_a_plan_that_goes_on_inside_of_the_function(tg, name):
+    """Its count is kept in Python: Python runs at each call, also where the rate stays the same."""
+    schedules, rates = tg.optim.lr_scheduler, []
+    for wrap in (tg.compile, lambda f: f):
+        w = tg.ones(2, requires_grad=True)
+        optimizer = tg.optim.SGD([w], lr=1.0)
+        first = schedules.StepLR(optimizer, 2, gamma=0.5)
+        plan = {
+            "StepLR": lambda first=first: first,
+            "ReduceLROnPlateau": lambda o=optimizer: schedules.ReduceLROnPlateau(o, patience=1),
+            "SequentialLR": lambda o=optimizer: schedules.SequentialLR(
+                o, [schedules.StepLR(o, 2), schedules.ConstantLR(o)], milestones=[3]
+            ),
+            "ChainedScheduler": lambda first=first: schedules.ChainedScheduler([first]),
+            "warm": lambda o=optimizer: schedules.CosineAnnealingWarmRestarts(o, 2),
+        }[name]()
+
+        def step(x, w=w, optimizer=optimizer, plan=plan):
+            w.grad = None
+            (w * x).sum().backward()
+            optimizer.step()
+            plan.step(*[1.0] * (name == "ReduceLROnPlateau"))
+
+        step = wrap(step)
+        for _ in range(7):
+            step(tg.ones(2))
+            rates.append((optimizer.param_groups[0]["lr"], w.tolist()))
+    assert rates[:7] == rates[7:]
+    strict = tg.compile(step, fullgraph=True)
+    with pytest.raises(CaptureError, match="a step of a learning-rate scheduler"):
+        strict(tg.ones(2))

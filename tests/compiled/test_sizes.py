@@ -214,7 +214,7 @@ WHOLE = [
 @pytest.mark.parametrize("make", WHOLE, ids=lambda make: make.__name__)
 def test_all_sizes_share_one_program(agree, make):
     step = agree(make, calls=len(SIZES))
-    assert step.programs.built == 2
+    assert step.programs.built == 2, step.programs.notes
 
 
 #: What is broadcast along the batch is not summed over a batch of one in eager mode, not even to +0: another program.
@@ -246,13 +246,13 @@ def with_sizes(make, sizes):
 @pytest.mark.parametrize("make", [linear, mlp, layer_norm], ids=lambda make: make.__name__)
 def test_single_rows_no_rows_and_many_rows(agree, make, sizes):
     step = agree(with_sizes(make, sizes), calls=len(sizes))
-    assert step.programs.built == 2
+    assert step.programs.built == 2, step.programs.notes
 
 
 def test_batch_statistics_are_those_of_each_batch(agree):
     sizes = (32, 7, 33, 2, 100, 32, 7, 2, 64)
     step = agree(with_sizes(batch_norm, sizes), calls=len(sizes))
-    assert step.programs.built == 2
+    assert step.programs.built == 2, step.programs.notes
 
 
 def test_what_eager_mode_refuses_is_refused_for_its_size_only(tg):
@@ -263,7 +263,7 @@ def test_what_eager_mode_refuses_is_refused_for_its_size_only(tg):
     with pytest.raises(ValueError, match="more than 1 value per channel"):
         step(numbers(tg, 0, 1, 6), numbers(tg, 0, 1, 3))
     step(numbers(tg, 0, 6, 6), numbers(tg, 0, 6, 3))
-    assert step.programs.built == 2
+    assert step.programs.built == 2, step.programs.notes
 
 
 def branching(choose):
@@ -296,7 +296,7 @@ def test_code_that_looks_at_the_size_is_asked_for_each(agree, choose):
 
 def test_numbers_made_of_the_size_have_a_value_for_each(agree):
     step = agree(branching(lambda x: (x / len(x) ** 0.5).sum() + 1 / (len(x) + 3.0)), calls=len(SIZES))
-    assert step.programs.built == 2
+    assert step.programs.built == 2, step.programs.notes
 
 
 def test_two_sizes_vary_on_their_own(agree):
@@ -314,14 +314,14 @@ def test_two_sizes_vary_on_their_own(agree):
         return Program(step, lambda i: (numbers(tg, i, *lengths[i], 6),), lambda: [weight])
 
     step = agree(make, calls=len(lengths))
-    assert step.programs.built == 2
+    assert step.programs.built == 2, step.programs.notes
 
 
 def test_sizes_that_meet_by_chance(agree):
     """The batch is as wide as a layer, as the number of classes, as a constant in the code."""
     sizes = (10, 17, 40, 6, 3, 17, 130, 2, 40)
     step = agree(with_sizes(mlp, sizes), calls=len(sizes))
-    assert step.programs.built == 2
+    assert step.programs.built == 2, step.programs.notes
 
 
 def test_other_dtypes_have_programs_of_their_own(tg):
@@ -448,3 +448,16 @@ def test_parts_of_re_recorded_calls_share_programs(agree):
     step = agree(make, calls=len(sizes))
     segments = step._rerun.segments
     assert (len(segments.programs), segments.sizes.built) == (8, 4)
+
+
+def test_gradients_of_the_joined_backward_take_numbers_made_of_the_size(tg):
+    """The backward of a mean divides by the number of rows, in a program of its own."""
+    notes = []
+    for wrap in (tg.compile, lambda f: f):
+        w = tg.ones(3, dtype=tg.float64, requires_grad=True)
+        loss = wrap(lambda x, w=w: ((w - x) ** 2).mean())
+        notes.append([])
+        for i, n in enumerate((5, 5, 2, 2, 3, 5, 3)):
+            loss(numbers(tg, i, n, 3).double()).backward()
+            notes[-1].append(w.grad.tolist())
+    np.testing.assert_allclose(*notes, rtol=1e-12)

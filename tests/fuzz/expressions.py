@@ -210,6 +210,19 @@ def indexed(a: Author) -> Written:
     return text.replace("{x}", x).replace("{y}", y).replace("{r}", ones).replace("{n}", str(rows)), a.exact(x)
 
 
+@writer(1)
+def either(a: Author) -> Written:
+    """One of two computations, without looking; its condition is asked of exact numbers."""
+    x, y = a.pick(lambda t, m: m.exact and t.numel() > 0), a.floating()
+    if x is None or y is None:
+        return None
+    return a.choice([
+        f"tg.cond(({x}).sum() > 0, lambda p: p * 0.5, lambda p: p.tanh(), ({y},))",
+        f"tg.cond(({x} != 0).all(), lambda: {y} * 2, lambda: {y} - {y}.sin())",
+        f"tg.while_loop(lambda n, p: n < 2, lambda n, p: (n + 1, p.tanh()), (tg.tensor(0), {y}))[1]",
+    ]), False  # fmt: skip
+
+
 @writer(3)
 def class_loss(a: Author) -> Written:
     x = a.pick(lambda t, m: t.is_floating_point() and t.ndim == 2 and min(t.shape) > 0)

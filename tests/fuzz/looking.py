@@ -42,14 +42,23 @@ def ragged(a: Author) -> Written:
     return None if x is None else (a.choice(options(RAGGED)).replace("{x}", x), True)
 
 
+BY_NUMBER = """
+{y} * {k}|{y} + {k}|{y} / ({k} + 2.5)|F.dropout({y}, 0.1 * abs({k}))|{y}.clamp(max={k} + 0.0137)|tg.full((int({k}) + 1,), 0.5)|{y}[..., :int({k})]
+{y}.mul({k}).sub(0.25 * {k})|{y} * 0.5 if {k} > 0.6 else {y}|({y} * {y} + 0.5) ** (0.5 * {k})|{y} * max({k}, 0.75)|{y} * int({k})
+{y} * math.exp(-{k})|{y}.add({y}, alpha={k})|tg.full_like({y}, {k})|F.leaky_relu({y} + 0.1337, 0.1 * {k})|{y}.clone().fill_({k})
+tg.tensor({k}) * {y}|tg.tensor([{k}, 0.5]).sum() * {y}|tg.where({y} > 0.3119, {y}, {k})|tg.lerp({y}, tg.sin({y}), {k})|{y} * round({k})
+{y} * (0.5 if isinstance({k}, float) else 2)|{y} * len(str({k}))|{y} * (0.5, 2.0)[{k} == 1.5]|{k} - {y}|{y} * ({k} // 1)|{y} * ({k} or 0.25)
+{y} * ({k} ** 2 - 1)|sum(({y} * j for j in range(int({k}))), {y})|{y}.clone().mul_({k})|{y} * float({k})|{y} / 2 ** {k}|{y} * ({k} % 0.7)
+F.layer_norm({y}, {y}.shape[-1:], eps=0.1 + abs({k}))|{y} * math.sqrt(abs({k}))|tg.arange(4) * {k}|tg.ones(2, 3) * {k} + 1
+"""
+
+
 def by_argument(a: Author) -> Written:
-    """With a Python number that the caller passes."""
+    """With a Python number that the caller passes or changes."""
     y = a.floating()
     if y is None or not a.numbers:
         return None
-    k = a.choice(a.numbers)
-    return a.choice([f"{y} * {k}", f"{y} + {k}", f"{y} / ({k} + 2)", f"F.dropout({y}, 0.1 * {k})", f"{y}.clamp(max={k})",
-                     f"tg.full(({k} + 1,), 0.5)", f"{y}[..., :{k}]", f"{y}.mul({k}).sub(0.25 * {k})"]), False  # fmt: skip
+    return a.choice(options(BY_NUMBER)).replace("{y}", y).replace("{k}", a.choice(a.numbers)), False
 
 
 def computed(write: Callable[[Author], Written]) -> Callable[[Author], bool]:

@@ -7,6 +7,20 @@ import re
 import tracegrad as tg
 
 from .author import HEADER, Author
+from .outside import (
+    BATCHES,
+    NUMBERS,
+    add_generator,
+    add_numbers,
+    add_optimizer,
+    afterwards,
+    between,
+    called,
+    looked_at,
+    other_function,
+    owned,
+    verified,
+)
 from .statements import body
 
 AUGMENTED = re.compile(r"^ +(\w+) [-+*]= ")
@@ -15,7 +29,7 @@ AUGMENTED = re.compile(r"^ +(\w+) [-+*]= ")
 def generate(seed: int, sizes: tuple[int, ...] = (1, 2, 3, 4), attempt: int = 0) -> str:
     """The text of program number `seed`. Later attempts leave out what made an earlier one fail in eager mode."""
     a = Author(seed, sizes)
-    parts = Parts(a, varying=a.chance(0.3) and attempt == 0, broken=a.chance(0.06))
+    parts = Parts(a, varying=a.chance(0.4) and attempt == 0, broken=a.chance(0.06))
     a.indent = 1
     setup(a, parts)
     a.indent = 0
@@ -32,14 +46,17 @@ class Parts:
 
     def __init__(self, a: Author, varying: bool, broken: bool) -> None:
         self.varying, self.broken = varying, broken
+        self.batch = a.choice(BATCHES) if varying and a.chance(0.7) else ()  # all arguments' rows at each call
         self.trains = a.chance(0.75)  # backward() inside of the step
         self.after_setup = self.written = 0
         self.parameters: list[str] = []
         self.buffers: list[str] = []
         self.modules: list[str] = []
         self.arguments: list[str] = []
-        self.optimizer = False
-        self.returned = ""
+        self.changing: list[str] = []  # assignments of other numbers, before each call
+        self.cells: list[str] = []  # variables among them
+        self.optimizer = self.scheduler = self.steps_inside = self.shared = self.generator = self.other = False
+        self.settings = self.returned = ""
 
 
 # -------------------------------------------------------------------------------------------------------------- setup
@@ -59,7 +76,10 @@ def setup(a: Author, parts: Parts) -> None:
         a.run(f"{frozen}.requires_grad_(False)")
     if parts.parameters and a.chance(0.15):
         add_outer_hook(a, a.choice(parts.parameters))
+    share_weights(a, parts)
     add_optimizer(a, parts)
+    add_numbers(a, parts)
+    add_generator(a, parts)
     if a.chance(0.08):
         a.run(CUBE)
         a.functions.append("Cube.apply")
@@ -109,11 +129,26 @@ def add_module(a: Author, parts: Parts) -> None:
         (f"nn.Sequential(nn.Linear({n}, {n}), nn.LayerNorm({n}, eps=0.1), nn.GELU())", 1), ("nn.Dropout(0.4)", 0),
         (f"nn.Sequential(nn.BatchNorm1d({n}, eps=0.1), nn.Sigmoid())", 2), (f"nn.PReLU({n})", 2),
         (f"nn.BatchNorm1d({n}, eps=0.1, affine=False, momentum=None)", 2),
+        (f"nn.Sequential(*[nn.Linear({n}, {n})] * 2)", 1),
     ])  # fmt: skip
     name = a.new_name("m")
     if a.run(f"{name} = {text}{cast}"):
         parts.modules.append(name)
         a.modules.append((name, n, ndim, tg.int64 if "Embedding" in text else dtype))
+
+
+def share_weights(a: Author, parts: Parts) -> None:
+    """A module's parameter as a variable, or as another module's."""
+    linear = [m for m in parts.modules if hasattr(a[m], "weight") and hasattr(a[m], "in_features")]
+    if not linear or not a.chance(0.2):
+        return
+    m = a.choice(linear)
+    other = a.choice([n for n in linear if a[n].weight.shape == a[m].weight.shape])
+    if other != m:
+        parts.shared = a.run(f"{other}.weight = {m}.weight")
+    elif name := a.assign(f"{m}.weight", letter="w", fixed=True):
+        parts.parameters.append(name)
+        parts.shared = True
 
 
 def add_outer_hook(a: Author, name: str) -> None:
@@ -124,24 +159,12 @@ def add_outer_hook(a: Author, name: str) -> None:
     ]))  # fmt: skip
 
 
-def add_optimizer(a: Author, parts: Parts) -> None:
-    # Adam divides gradients by their size: with its usual eps of 1e-8 it would make a step of a rounding error.
-    kind = a.choice([
-        "tg.optim.SGD({p}, lr=0.1)", "tg.optim.SGD({p}, lr=0.05, momentum=0.9)",
-        "tg.optim.SGD({p}, lr=0.05, momentum=0.8, nesterov=True, weight_decay=0.1)", "tg.optim.Adam({p}, lr=0.05, eps=0.1)",
-        "tg.optim.SGD({p}, lr=0.05, weight_decay=0.1)", "tg.optim.AdamW({p}, lr=0.05, eps=0.1, weight_decay=0.1)",
-        "tg.optim.Adam({p}, lr=0.05, eps=0.1, amsgrad=True, betas=(0.7, 0.9))",
-        "tg.optim.SGD({p}, lr=0.05, momentum=0.9, dampening=0.3, maximize=True)",
-    ])  # fmt: skip
-    owned = [*parts.parameters, *(f"*{m}.parameters()" for m in parts.modules)]
-    if owned and a.chance(0.85):
-        parts.optimizer = a.run("opt = " + kind.replace("{p}", f"[{', '.join(owned)}]"))
-
-
 # ---------------------------------------------------------------------------------------------------------- arguments
 
 
 def arguments(a: Author, parts: Parts) -> None:
+    if parts.batch:
+        a.run(f"rows = {parts.batch}[i]")
     for _ in range(a.choice([1, 1, 2, 2, 3])):
         text, exact = a.choice([exact_floats, floats, integers, booleans, exact_floats, floats])(a, parts)
         name = a.assign(text, exact, letter="x", fixed=True)
@@ -149,14 +172,16 @@ def arguments(a: Author, parts: Parts) -> None:
             parts.arguments.append(name)
     if a.chance(0.12):
         name = a.new_name("k")
-        a.run(f"{name} = {a.choice(['0.5 + 0.25 * i', '1 + i % 3', '1.5', 'i', '-0.5 * i'])}")
+        a.run(f"{name} = {a.choice(NUMBERS)}")
         a.numbers.append(name)
         parts.arguments.append(name)
 
 
 def _size(a: Author, parts: Parts) -> str:
     shape = [str(n) for n in a.shape()]
-    if parts.varying and shape:
+    if parts.batch and shape and a.chance(0.85):
+        shape[0] = "rows"
+    elif parts.varying and shape:
         shape[0] = f"{shape[0]} if i % 3 != 2 else {a.choice([1, 2, 3])}"
     return f"({', '.join(shape)}{',' if len(shape) == 1 else ''})"
 
@@ -236,12 +261,15 @@ def penalty(a: Author, loss: str, leaf: str) -> None:
 
 
 def after_backward(a: Author, parts: Parts, leaves: list[str]) -> None:
-    owned = [*parts.parameters, *(f"*{m}.parameters()" for m in parts.modules)]
     if a.chance(0.25):
-        a.run(a.choice([f"n = nn.utils.clip_grad_norm_([{', '.join(owned)}], 0.37)",
-                        f"nn.utils.clip_grad_value_([{', '.join(owned)}], 0.2317)"]))  # fmt: skip
+        a.run(a.choice([f"n = nn.utils.clip_grad_norm_({owned(parts)}, 0.37)",
+                        f"nn.utils.clip_grad_value_({owned(parts)}, 0.2317)"]))  # fmt: skip
     if parts.optimizer and a.chance(0.85):
+        if a.numbers and a.chance(0.15):
+            a.run(f"opt.param_groups[0]['lr'] = 0.05 * abs({a.choice(a.numbers)})")
         a.run("opt.step()")
+        if parts.scheduler and a.chance(0.2):
+            parts.steps_inside = a.run("plan.step()")
     elif leaves:
         p = a.choice(leaves)
         a.run(a.choice([
@@ -274,65 +302,21 @@ def returned(a: Author) -> str:
 def assembled(a: Author, parts: Parts, taken: list[str]) -> str:
     setup_lines, step_lines = a.lines[: parts.written], a.lines[parts.written :]
     names = ", ".join(parts.arguments)
-    call = [*("        " + line for line in taken), *("        " + line for line in between(a, parts))]
+    call = [*between(a, parts), *taken, *verified(a, parts)]
     rebound = sorted(
         {name for line in step_lines for name in AUGMENTED.findall(line)} & set(a.made) - set(parts.arguments)
     )
     if fixed := [name for name in rebound if a.made[name].fixed]:
         step_lines = [f"        nonlocal {', '.join(fixed)}", *step_lines]
+    if parts.cells:
+        call.insert(0, f"nonlocal {', '.join(parts.cells)}")
     return "\n".join([
-        f'"""Program {a.seed}."""', "", HEADER, "", "def make(compile):", *setup_lines, "",
+        f'"""Program {a.seed}."""', "", HEADER, *([f"CALLS = {len(parts.batch)}"] if parts.batch else []),
+        "", "def make(compile):", *setup_lines, "",
         f"    def step({names}):", *step_lines, f"        return {parts.returned}", "",
-        "    compiled_step = compile(step)", "", "    def call(i):", *call,
+        "    compiled_step = compile(step)", "", *other_function(a, parts), "    def call(i):",
+        *("        " + line for line in call),
         f"        result = {called(a)}({names})", *("        " + line for line in afterwards(a, parts)),
         f"        return result, ({''.join(n + ', ' for n in parts.arguments)})", "",
         "    def state():", f"        return {looked_at(a, parts)}", "", "    return call, state", "",
     ])  # fmt: skip
-
-
-def between(a: Author, parts: Parts) -> list[str]:
-    """What happens outside, before a call."""
-    lines = []
-    if a.chance(0.2):
-        lines.append("tg.rand(3)")
-    if parts.buffers and a.chance(0.15):
-        lines.append(f"{a.choice(parts.buffers)}.add_(0.5)")
-    if parts.optimizer and a.chance(0.2):
-        lines.append("opt.param_groups[0]['lr'] *= 0.9")
-    if parts.modules and a.chance(0.2):
-        lines.append(f"{a.choice(parts.modules)}.train(i % 2 == 0)")
-    if parts.parameters and a.chance(0.15):
-        p = a.choice(parts.parameters)
-        lines.append(a.choice([f"{p}.grad = None", f"{p}.requires_grad_(i % 2 == 0)",
-                               f"{p}.grad = tg.ones_like({p}) if i % 2 else None"]))  # fmt: skip
-    return lines
-
-
-def called(a: Author) -> str:
-    """The compiled step; now and then, for a call in between, the function itself."""
-    return "(step if i == 3 else compiled_step)" if a.chance(0.12) else "compiled_step"
-
-
-def afterwards(a: Author, parts: Parts) -> list[str]:
-    """What happens with the result: outside training for steps that only compute."""
-    if parts.trains:
-        return []
-    lines = [
-        "found = result.values() if isinstance(result, dict) else result if isinstance(result, (list, tuple)) else [result]",
-        "ends = [(r * r).sum().double() for r in found if r is not None and r.requires_grad]",
-        "if ends:",
-        "    sum(ends).backward()",
-    ]
-    if parts.optimizer:
-        lines += ["    opt.step()", "    opt.zero_grad()"]
-    return lines
-
-
-def looked_at(a: Author, parts: Parts) -> str:
-    entries = [f"'tensors': [{', '.join([*parts.parameters, *parts.buffers])}]"]
-    entries += [f"'{m}': [*{m}.state_dict().values(), *{m}.parameters()]" for m in parts.modules]
-    if parts.optimizer:
-        entries.append("'opt': opt.state_dict()")
-    if a.looks:
-        entries.append("'seen': list(seen), 'counts': dict(counts)")
-    return "{" + ", ".join(entries) + "}"

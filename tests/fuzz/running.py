@@ -58,9 +58,9 @@ class Scale(Evaluator):
         out = super().evaluate(*args)
         if out.ndarray.dtype.kind == "f" and out.ndarray.size:
             self.epsilon = max(self.epsilon, EPSILON[str(out.ndarray.dtype)])
-            largest = float(np.abs(out.ndarray).max())
-            if not largest <= self.largest and not _is_mask(out.ndarray):
-                self.largest = max(self.largest, largest) if largest == largest else np.inf
+            largest = float(np.fmax.reduce(np.abs(out.ndarray), None))  # NaN of the mean of no rows is as sharp as any
+            if largest > self.largest and not _is_mask(out.ndarray):
+                self.largest = largest
         return out
 
     @property
@@ -75,9 +75,7 @@ class Scale(Evaluator):
 def _is_mask(numbers: np.ndarray) -> bool:
     """Infinities as start values and masks (of a maximum, of softmax) are no numbers that errors grow with."""
     return (
-        bool(np.isinf(numbers).any())
-        and not np.isnan(numbers).any()
-        and not np.abs(numbers[np.isfinite(numbers)], dtype=float).max(initial=0) > UNFIT
+        bool(np.isinf(numbers).any()) and not np.abs(numbers[np.isfinite(numbers)], dtype=float).max(initial=0) > UNFIT
     )
 
 
@@ -183,7 +181,9 @@ class Run:
     def __post_init__(self) -> None:
         self.ways: Counter[str] = Counter()
         tg.manual_seed(0)
-        self.call, self.state = loaded(self.text)["make"](tg.compile if self.compiled else lambda function: function)
+        module = loaded(self.text)
+        self.calls: int = module.get("CALLS", CALLS)
+        self.call, self.state = module["make"](tg.compile if self.compiled else lambda function: function)
 
     @property
     def functions(self) -> list[CompiledFunction]:
@@ -225,39 +225,47 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def check(text: str, calls: int = CALLS, keep: bool = True) -> Verdict:
+def check(text: str, keep: bool = True) -> Verdict:
     """Run the program of `text` both ways and compare after each call. `keep`: results are held by somebody."""
     with quiet():
-        scale = Scale()
-        with interpreting(Tape(scale, make_tensor)):
-            expected, kept, errors = eager_notes(text, calls, keep)
-        if errors == calls:
-            return Verdict("wrong", expected[0]["result"][1])
-        return compiled_verdict(text, expected, kept, scale, keep)
+        expected = Expected(text, keep)
+        if expected.errors == len(expected.notes):
+            return Verdict("wrong", expected.notes[0]["result"][1])
+        return compiled_verdict(text, expected, keep)
 
 
-def eager_notes(text: str, calls: int, keep: bool) -> tuple[list[Any], list[Any], int]:
-    run = Run(text, compiled=False)
-    notes, results = [], []
-    for i in range(calls):
-        result, note = run.outcome(i)
-        notes.append(note)
-        results.append(result if keep else None)
-    errors = sum(isinstance(r, Exception) for r in results)
-    return notes, noted(results), errors
+class Expected:
+    """What eager mode does, call by call, and how sharply it can be compared."""
+
+    def __init__(self, text: str, keep: bool) -> None:
+        self.scale = Scale()
+        self.notes: list[Any] = []
+        self.tolerances: list[float | None] = []  # none where numbers have run away
+        results: list[Any] = []
+        with interpreting(Tape(self.scale, make_tensor)):
+            run = Run(text, compiled=False)
+            for i in range(run.calls):
+                result, note = run.outcome(i)
+                self.notes.append(note)
+                self.tolerances.append(None if self.scale.is_unfit else self.scale.tolerance)
+                self.errors = self.errors + isinstance(result, Exception)
+                results.append(result if keep else None)
+            self.kept = noted(results)
+
+    errors = 0
 
 
-def compiled_verdict(text: str, expected: list[Any], kept: list[Any], scale: Scale, keep: bool) -> Verdict:
+def compiled_verdict(text: str, expected: Expected, keep: bool) -> Verdict:
     run = Run(text, compiled=True)
     results: list[Any] = []
-    for i, note in enumerate(expected):
+    for i, (note, tolerance) in enumerate(zip(expected.notes, expected.tolerances, strict=True)):
         result, actual = run.outcome(i)
         if isinstance(result, CaptureError):
             return Verdict("refused", str(result), i, counts_of(run))
-        if scale.is_unfit:
-            return Verdict("unfit", f"{scale.largest}", i, counts_of(run))
+        if tolerance is None:
+            return Verdict("unfit", f"{expected.scale.largest}", i, counts_of(run))
         try:
-            compare(actual, note, scale.tolerance, f"call {i}")
+            compare(actual, note, tolerance, f"call {i}")
             if sharing(actual) != sharing(note):
                 raise Different(f"call {i}: memory is shared by {sharing(actual)}, in eager mode by {sharing(note)}")
         except Different as difference:
@@ -265,10 +273,10 @@ def compiled_verdict(text: str, expected: list[Any], kept: list[Any], scale: Sca
             return Verdict(outcome, f"{difference}{traced(result)}", i, counts_of(run))
         results.append(result if keep else None)
     try:
-        compare(noted(results), kept, scale.tolerance, "results, looked at in the end")
+        compare(noted(results), expected.kept, expected.scale.tolerance, "results, looked at in the end")
     except Different as difference:
-        return Verdict("different", str(difference), len(expected), counts_of(run))
-    return Verdict("same", "", len(expected), counts_of(run))
+        return Verdict("different", str(difference), len(expected.notes), counts_of(run))
+    return Verdict("same", "", len(expected.notes), counts_of(run))
 
 
 def traced(result: Any) -> str:
