@@ -26,6 +26,9 @@ class Captured:
         self.requires_grad = root.requires_grad
         self.hooks = hooks_on(self.array) if self.requires_grad else ()
         self.written = root.region.written
+        flags = self.array.ndarray.flags
+        # Gradients may lie this way or that: nobody's strides follow from theirs alone.
+        self.strides = None if slot is not None or flags.c_contiguous else self.array.ndarray.strides
         self.slot = slot
         self.path = path
         self.index = index  # in the table, None if the program does not read it
@@ -38,6 +41,8 @@ class Captured:
 
     def fits(self, now: Any) -> bool:
         if now is None or now.type_ != self.type or getattr(now, "requires_grad", False) is not self.requires_grad:
+            return False
+        if self.slot is None and self.strides != (None if now.ndarray.flags.c_contiguous else now.ndarray.strides):
             return False
         return not self.requires_grad or hooks_on(now) == self.hooks
 

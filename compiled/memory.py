@@ -18,6 +18,7 @@ class Layout(NamedTuple):
     dtype: np.dtype
     contiguous: bool  # and aligned
     writeable: bool
+    strides: tuple[int, ...]  # of what is not contiguous: they show in results' strides
 
 
 _HOOKS = ("_leaf_hooks", "_post_accumulate_hooks")
@@ -33,7 +34,8 @@ def memory_of(tensor: Tensor) -> Memory:
         return known
     array = tensor.ndarray
     flags = array.flags
-    layout = Layout(array.shape, array.dtype, flags.c_contiguous and flags.aligned, flags.writeable)
+    contiguous = flags.c_contiguous and flags.aligned
+    layout = Layout(array.shape, array.dtype, contiguous, flags.writeable, () if contiguous else array.strides)
     tensor.memory = found = (array, _layouts.setdefault(layout, layout), address_of(array), owner_of(array))
     return found
 

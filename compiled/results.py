@@ -12,11 +12,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
 from ..autograd.nodes import SECOND_BACKWARD, Edge
 from ..autograd.nodes import Node as TapeNode
 from ..autograd.tensor import Tensor, make
 from ..compiler.graph import Graph, Result
 from ..ops.core import Step
+from ..ops.memory import aligned_empty
 from ..ops.types import DType
 from ..ops.views import replay
 from .history import is_spent
@@ -45,12 +49,22 @@ class Spent(TapeNode):
 class FreshOutput:
     """A tensor that each call makes anew, called `name` in the graph. `live` says that the graph behind it can still
     be differentiated; where a ``backward()`` inside the function has used it up, `spent` stands for it. `leaf` says
-    that it requires a gradient without a history."""
+    that it requires a gradient without a history. `strides` are those of eager mode, None for contiguous memory."""
 
     name: str
     live: bool = False
     spent: Spent | None = None
     leaf: bool = False
+    strides: tuple[int, ...] | None = None
+
+    def lay_out(self, tensor: Tensor) -> None:
+        """Let `tensor`, which C has written row by row, lie in memory as it does in eager mode."""
+        if self.strides is not None:
+            values = tensor.ndarray
+            extent = sum((n - 1) * s for n, s in zip(values.shape, self.strides, strict=True)) // values.itemsize + 1
+            laid = as_strided(aligned_empty((extent,), values.dtype), values.shape, self.strides)
+            np.copyto(laid, values)
+            tensor.ndarray = tensor.buffer.whole = laid
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,10 +188,13 @@ class Results:
         result = leaves(self._recording.outcome)
         path = next((path for path, leaf in result if _tensor_of(leaf) is tensor), ("whole", index))
         name = "_".join(("result", *map(str, path)))
-        node = tensor.grad_fn
+        array, node = tensor.ndarray, tensor.grad_fn
+        strides = None if array.flags.c_contiguous else array.strides
         if node is None:
-            return FreshOutput(name, leaf=tensor.requires_grad)
-        return FreshOutput(name, spent=Spent(node.name())) if is_spent(node) else FreshOutput(name, live=True)
+            return FreshOutput(name, leaf=tensor.requires_grad, strides=strides)
+        if is_spent(node):
+            return FreshOutput(name, spent=Spent(node.name()), strides=strides)
+        return FreshOutput(name, live=True, strides=strides)
 
 
 def graph_of(recording: Recording, results: Results) -> Graph:

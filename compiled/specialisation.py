@@ -131,6 +131,8 @@ class Specialisation:
         self.captured.before_call()
         run(self.binding, effects)
         del kept
+        for tensor, output in zip(fresh, self.results.fresh, strict=True):
+            output.lay_out(tensor)
         self._join_tape(fresh, saved, call_arguments)
         return self.results.hand_out(fresh, call_arguments, self.inputs.values)
 

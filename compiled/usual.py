@@ -166,6 +166,8 @@ def _can_be_usual(of: Specialisation) -> bool:
         for _, s in _tensors(of)
     ):
         return False
+    if any(output.strides is not None for output in of.results.fresh):
+        return False
     return not any(output.path is not None or output.always_new for output in of.grads.outputs)
 
 
