@@ -1,5 +1,6 @@
 # make train   train a digit classifier, eagerly and compiled to C
 # make test    run the tests
+# make long    run the tests that take minutes: 2,000 random programs
 # make lint    ruff and mypy
 #
 # Each target works in its own environment, .venv, and installs what it needs there: a system Python refuses
@@ -10,13 +11,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: train test lint clean compiler
+.PHONY: train test long lint clean compiler
 
 train: $(VENV)/.examples compiler
 	$(BIN)/python examples/train_digits.py $(ARGS)
 
 test: $(VENV)/.test compiler
 	$(BIN)/python -m pytest tests -q $(ARGS)
+
+long: $(VENV)/.test compiler
+	$(BIN)/python -m pytest tests -q --long $(ARGS)
 
 # mypy does not follow an editable install; it finds the package through a link of that name.
 lint: $(VENV)/.test

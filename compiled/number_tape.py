@@ -76,7 +76,8 @@ class NumberTape(Tape):
             divisor, number = self._integers[id(operands[1])]
             operands = [operands[0], super().constant(number.tg_formulas.pin(number), divisor.dtype)]
         if any(_has_number(value) for value in params.values()):
-            if primitive is _FULL and _fills_exactly(params["value"], params["dtype"]):
+            filled = primitive is _FULL and params["value"].tg_is_data()
+            if filled and _fills_exactly(params["value"], params["dtype"]):
                 return copy(broadcast(self.constant(params["value"], params["dtype"]), params["shape"]))
             params = {name: _looked_at(value) for name, value in params.items()}
         return super().apply(primitive, operands, params)

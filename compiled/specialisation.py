@@ -23,7 +23,7 @@ from .captured import CapturedInputs
 from .effects import Effects, run
 from .grads import Grads
 from .history import graph_behind, kept_by_tape
-from .joined import Backward, CompiledNode
+from .joined import Backward, CompiledNode, EagerTape
 from .number_inputs import NumberInputs
 from .programs import Programs
 from .recording import Recording
@@ -188,10 +188,18 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
             "The graph of values is not the graph of derivatives then: write outside, or call backward() inside.",
         )
     live = [output.name for output in results.fresh if output.live]
-    kept = {id(tensor.buffer) for tensor in kept_by_tape(tensors)}
-    saved = {root.node.label for root in recording.recorder.roots if id(root.array.buffer) in kept}
     wrt = [root.node.label for root in recording.recorder.roots if root.requires_grad]
-    return Backward(graph, live, wrt, programs.backward, tensors[0].grad_fn, saved) if live and wrt else None
+    return Backward(graph, live, wrt, programs.backward, _eager_tape(recording, tensors)) if live and wrt else None
+
+
+def _eager_tape(recording: Recording, live: list[Tensor]) -> EagerTape:
+    kept = {id(tensor.buffer) for tensor in kept_by_tape(live)}
+    assert live[0].grad_fn is not None
+    return EagerTape(
+        live[0].grad_fn.name(),
+        frozenset(root.node.label for root in recording.recorder.roots if id(root.array.buffer) in kept),
+        tuple(i for i, tensor in enumerate(live) if id(tensor.buffer) in kept),
+    )
 
 
 def _refuse_strided_writes(recording: Recording) -> None:

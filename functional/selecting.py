@@ -101,10 +101,27 @@ def _source(input: Any, index: Any, src: Any) -> Any:
     src = converted(src, input.dtype)
     if src.ndarray.shape == shape:
         return src
+    _check_source(input, index, src)
     return movement.slice(src, (0,) * len(shape), shape, (1,) * len(shape))
 
 
-def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
+def _check_source(input: Any, index: Any, src: Any) -> None:
+    """RuntimeError unless `src` has a value for each index."""
+    if src.ndarray.ndim != index.ndarray.ndim:
+        raise RuntimeError(
+            f"Index tensor must have the same number of dimensions as src tensor: {list(index.shape)} and "
+            f"{list(src.shape)}"
+        )
+    if any(wanted > there for wanted, there in zip(index.ndarray.shape, src.ndarray.shape, strict=True)):
+        raise RuntimeError(
+            f"Expected index {list(index.shape)} to be no larger than self {list(input.shape)} and to be no larger "
+            f"size than src {list(src.shape)}"
+        )
+
+
+def scatter(
+    input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None
+) -> Any:
     """`input` with ``out[index[i][j]][j] = src[i][j]`` along `dim` 0; `src` may be a number."""
     index = _long(index)
     source = _source(input, index, value if src is None else src)

@@ -27,7 +27,16 @@ GOLDEN = Path(__file__).parent / "golden"
 
 def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden and show what changed")
+    parser.addoption("--long", action="store_true", help="run the tests that take minutes, and no others")
     parser.addoption("--semantics-table", action="store_true", help="count how the questions of the table are served")
+
+
+def pytest_collection_modifyitems(config, items):
+    long, usual = [], []
+    for item in items:
+        (long if item.get_closest_marker("long") else usual).append(item)
+    items[:], others = (long, usual) if config.getoption("--long") else (usual, long)
+    config.hook.pytest_deselected(items=others)
 
 
 def compiled(library, function):

@@ -163,9 +163,10 @@ class _Stages:
         self.values.body = Scope()
 
     def flush(self) -> None:
-        """Row statements so far become a stage in a straight line."""
+        """Row statements so far become a stage in a straight line. It stores when all is read that it may overwrite."""
         if self.values.row.statements:
-            self.done.append(Stage((), tuple(self.values.row.statements)))
+            ordered = sorted(self.values.row.statements, key=lambda statement: isinstance(statement, Store))
+            self.done.append(Stage((), tuple(ordered)))
             self.values.row.statements = []
 
     def _stores(self, nodes: list[Node]) -> list[Statement]:

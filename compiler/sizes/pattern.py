@@ -208,7 +208,9 @@ class Pattern:
             raise NotSized("the recording has other results")
         found: dict[int, int] = {}
         for value, real in zip(self.values[: self.inputs], graph.inputs, strict=True):
-            for number, extent in zip(value.type.shape, real.type.shape, strict=False):
+            if value.type.ndim != real.type.ndim:
+                raise NotSized(f"{real.label} has another number of axes")
+            for number, extent in zip(value.type.shape, real.type.shape, strict=True):
                 if number in self.standins.numbers:
                     found.setdefault(number, extent)
         return tuple(found[number] for number in self.standins.numbers)

@@ -134,3 +134,24 @@ def test_the_node_is_called_as_in_eager_mode(tg):
     forward = tg.compile(model)
     for i in range(3):
         assert forward(batch(tg, i, 4, 3)).grad_fn.name() == model(batch(tg, i, 4, 3)).grad_fn.name()
+
+
+@pytest.mark.parametrize("name", ["exp", "sin"])
+def test_a_result_that_eager_mode_saves_may_not_be_overwritten(agree, name):
+    """exp keeps its result for the backward pass, sin does not."""
+
+    def make(tg):
+        w = weight(tg, 3)
+        forward = tg.compile(lambda x: getattr(x * w, name)())
+
+        def step(x):
+            result = forward(x)
+            result.add_(1)
+            try:
+                result.sum().backward()
+            except RuntimeError as error:
+                return "modified by an inplace operation" in str(error)
+
+        return Program(step, lambda i: (batch(tg, i, 3),), lambda: w)
+
+    agree(make)

@@ -106,6 +106,20 @@ def part_of_an_argument_as_new_leaf(tg):
     return Program(step, lambda i: (batch(tg, i, 3),))
 
 
+@program
+def overwritten_before_a_fold_of_the_old_value(tg):
+    """One kernel computes what the update and the loss share; the fold reads the old value behind the update."""
+    w = tg.ones(1)
+
+    def step(x):
+        shared = w.sin()
+        loss = shared * shared + (w * x).tile(2).sum()
+        w.add_(shared)
+        return loss
+
+    return Program(step, lambda i: (tg.ones(1) * i,), lambda: w)
+
+
 @pytest.mark.parametrize("make", PROGRAMS, ids=lambda make: make.__name__)
 def test_mixture(agree, make):
     agree(make)

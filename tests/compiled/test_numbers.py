@@ -354,6 +354,11 @@ def test_integers_that_shape_are_guards(same, tg, step, c_calls):
     assert len(compiled.specialisations) <= 3 and len(c_calls) >= 3
 
 
+def test_a_number_that_was_looked_at_fills_a_tensor(same, tg):
+    """The literal has made its very value a fact, so it is no data any more when it fills."""
+    same(lambda x, v: (tg.tensor([v]), tg.full_like(x, v)), [(tg.ones(2), v) for v in (0.5, 1.5, 2.5, 0.5)])
+
+
 def test_special_numbers(same, tg):
     values = (1.0, float("nan"), float("inf"), -float("inf"), -0.0, 0.0, 5e-324, 1e300, 1e-300, float("nan"))
     compiled = same(lambda x, v: (x * v, v / x, v), [(tg.ones(2), v) for v in values])

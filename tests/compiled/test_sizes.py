@@ -461,3 +461,13 @@ def test_gradients_of_the_joined_backward_take_numbers_made_of_the_size(tg):
             loss(numbers(tg, i, n, 3).double()).backward()
             notes[-1].append(w.grad.tolist())
     np.testing.assert_allclose(*notes, rtol=1e-12)
+
+
+def test_a_part_of_a_re_recorded_call_with_another_number_of_axes_has_a_program_of_its_own(tg):
+    def step(x):
+        return x * 2 if x.sum() > 0 else x * 3
+
+    compiled = tg.compile(step)
+    for i, shape in enumerate([(3, 1)] * 4 + [(4, 1)] * 4 + [()] * 4 + [(2,)] * 3):
+        x = tg.tensor(np.random.RandomState(i).standard_normal(shape).astype(np.float32))
+        np.testing.assert_array_equal(compiled(x).numpy(), step(x).numpy())

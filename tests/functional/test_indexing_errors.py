@@ -21,7 +21,9 @@ READS = {
     "tg.gather(x, 0, tg.tensor(0))": (RuntimeError, "Index tensor must have the same number of dimensions"),
     "tg.gather(x, 0, tg.zeros(2, 5).long())": (RuntimeError, "apart from dimension 0"),
     "x.scatter(0, tg.tensor([0]), 0.5)": (RuntimeError, "Index tensor must have the same number of dimensions"),
-    "x.scatter_add(0, tg.zeros(2, 1).long(), tg.ones(1, 1))": (RuntimeError, "index"),
+    "x.scatter_add(0, tg.zeros(2, 1).long(), tg.ones(1, 1))": (RuntimeError, "to be no larger size than src"),
+    "x.scatter(0, tg.zeros(1, 1).long(), tg.ones(0, 1))": (RuntimeError, "to be no larger size than src"),
+    "x.scatter(0, tg.zeros(1, 1).long(), tg.ones(1, 1, 1))": (RuntimeError, "the same number of dimensions as src"),
     "x.index_add(0, tg.tensor([0]), tg.ones(1, 1))": (RuntimeError, "shape"),
     "x.index_copy(0, tg.tensor([0]), tg.ones(1, 1))": (RuntimeError, "shape"),
 }

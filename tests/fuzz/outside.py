@@ -53,6 +53,8 @@ def add_optimizer(a: Author, parts: Any) -> None:
         first, rest = parts.parameters[0], everything.replace(f"{parts.parameters[0]}, ", "", 1)
         everything = f"[{{'params': [{first}]}}, {{'params': {rest}, 'lr': 0.02, 'weight_decay': 0.03}}]"
     parts.optimizer = a.run(f"opt = tg.optim.{text.replace('{p}', everything)}")
+    if parts.optimizer and a.chance(0.06):
+        a.numbers.append("opt.param_groups[0]['lr']")
     parts.settings = SETTINGS[""] + "|" + SETTINGS["SGD" if text.startswith("SGD") else "Adam"]
     if parts.optimizer and a.chance(0.2):
         name = a.choice(options(SCHEDULERS)).replace("{o}", "opt")
@@ -115,16 +117,22 @@ def between(a: Author, parts: Any) -> list[str]:
         lines.append("opt.load_state_dict(opt.state_dict())")
     if parts.modules and a.chance(0.2):
         lines.append(f"{a.choice(parts.modules)}.train(i % 2 == 0)")
-    if parts.parameters and a.chance(0.15):
+    if parts.modules and a.chance(0.08):
+        m = a.choice(parts.modules)
+        lines.append(a.choice([f"{m}.eps = 0.1 + 0.05 * i", f"{m}.p = 0.1 * i", f"{m}.momentum = 0.1 * i",
+                               f"{m}.requires_grad_(i % 2 == 0)", f"{m}.zero_grad()"]))  # fmt: skip
+    if parts.parameters and a.chance(0.2):
         p = a.choice(parts.parameters)
-        lines.append(a.choice([f"{p}.grad = None", f"{p}.requires_grad_(i % 2 == 0)",
-                               f"{p}.grad = tg.ones_like({p}) if i % 2 else None"]))  # fmt: skip
+        lines.append(a.choice([f"{p}.grad = None", f"{p}.requires_grad_(i % 2 == 0)", f"{p}.data = {p}.data * 0.9",
+                               f"{p}.grad = tg.ones_like({p}) if i % 2 else None", f"{p}.data.mul_(0.9)"]))  # fmt: skip
     return lines
 
 
-def called(a: Author) -> str:
-    """The compiled step; now and then, for a call in between, the function itself."""
-    return "(step if i == 3 else compiled_step)" if a.chance(0.12) else "compiled_step"
+def called(a: Author, arguments: str) -> list[str]:
+    """A call of the compiled step; now and then of the function itself, or without derivatives."""
+    function = "(step if i == 3 else compiled_step)" if a.chance(0.12) else "compiled_step"
+    call = f"result = {function}({arguments})"
+    return [f"with tg.set_grad_enabled(i != {a.choice([1, 3])}):", f"    {call}"] if a.chance(0.03) else [call]
 
 
 def verified(a: Author, parts: Any) -> list[str]:

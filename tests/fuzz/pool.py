@@ -23,11 +23,19 @@ LIFETIME = 200  # programs a process judges: libraries stay loaded
 FAILURES = ("different", "failed", "crashed", "broken")
 
 
+def _in_memory() -> str | None:
+    """A folder for programs that no disk has to be waited for, if there is one."""
+    folder = "/dev/shm"
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK) or os.statvfs(folder).f_flag & os.ST_NOEXEC:
+        return None
+    return folder
+
+
 class Worker:
     """One worker process, started again when it ends."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="tracegrad-fuzz-")
+        self._folder = tempfile.TemporaryDirectory(prefix="tracegrad-fuzz-", dir=_in_memory())
         self._process: subprocess.Popen[str] | None = None
         self._judged = 0
 

@@ -316,7 +316,7 @@ def assembled(a: Author, parts: Parts, taken: list[str]) -> str:
         f"    def step({names}):", *step_lines, f"        return {parts.returned}", "",
         "    compiled_step = compile(step)", "", *other_function(a, parts), "    def call(i):",
         *("        " + line for line in call),
-        f"        result = {called(a)}({names})", *("        " + line for line in afterwards(a, parts)),
+        *("        " + line for line in called(a, names)), *("        " + line for line in afterwards(a, parts)),
         f"        return result, ({''.join(n + ', ' for n in parts.arguments)})", "",
         "    def state():", f"        return {looked_at(a, parts)}", "", "    return call, state", "",
     ])  # fmt: skip

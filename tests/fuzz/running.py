@@ -203,8 +203,9 @@ class Run:
 
 def random_state() -> Any:
     """The generator's words, bit for bit; the normal number that it keeps is as exact as its logarithm."""
-    words, (normal, kept), seed = (part.tolist() for part in tg.default_generator.snapshot())
-    return [words, normal, kept == 1.0, seed]
+    words, normals, seed = (part.numpy() for part in tg.default_generator.snapshot())
+    normal, kept = normals.tolist()
+    return [words.tobytes().hex(), normal, kept == 1.0, seed.tolist()]
 
 
 def loaded(text: str) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""Random training programs do compiled what they do eagerly. More of them by hand: python -m tests.fuzz --help."""
+"""Random training programs do compiled what they do eagerly: a sample here, 2,000 with --long (some nine minutes of one
+core), more of them by hand: python -m tests.fuzz --help."""
 
 import ast
 import os
@@ -23,7 +24,7 @@ def shown(failure):
 def assert_no_failures(seeds, capsys):
     findings = survey(seeds, workers=len(os.sched_getaffinity(0)))
     with capsys.disabled():
-        print(f"\n{findings}")
+        print(f"\nseeds {seeds.start} to {seeds.stop - 1}: {findings}")
     assert not findings.failures, "\n\n".join(map(shown, findings.failures[:5]))
     # Most programs have to be good for something: neither refused nor beyond comparison.
     assert findings.outcomes["same"] > 0.9 * findings.programs
@@ -34,7 +35,7 @@ def test_sample(capsys):
     assert_no_failures(range(SAMPLE), capsys)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_programs(capsys):
     assert_no_failures(range(SAMPLE, PROGRAMS), capsys)
 

@@ -303,9 +303,9 @@ static void amax_sub_exp_sum_0(float *restrict gather_0, float *restrict add_1, 
         const float v15 = tg_logf(sum_acc13);
         const float v16 = add_0[i0 * 4 + v4] - amax_acc1;
         const float v17 = v16 - v15;
-        gather_0[i0] = v17;
         const float v18 = 0.0f + v7;
         const float v20 = sum_acc2 / sum_acc13;
+        gather_0[i0] = v17;
         #pragma omp simd
         for (long i1 = 0; i1 < 4; ++i1)
         {
