@@ -205,7 +205,9 @@ def xlogy(input: Any, other: Any) -> Any:
     return where(eq(input, 0), 0.0, input * elementary.log(other))
 
 
-def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+def isclose(
+    input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
     """Where ``|input - other| <= atol + rtol * |other|``; equal infinities are close, NaNs if `equal_nan`."""
     same = eq(input, other)
     if equal_nan:
@@ -225,3 +227,5 @@ def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equ
 def equal(input: Any, other: Any) -> bool:
     """True if both have the same shape and the same elements."""
     return input.shape == other.shape and bool(eq(input, other).all())
+
+

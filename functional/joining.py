@@ -93,7 +93,9 @@ def select(input: Any, dim: int, index: int) -> Any:
     shape = input.ndarray.shape
     axis = axis_of(dim, len(shape))
     if not -shape[axis] <= index < shape[axis]:
-        raise IndexError(f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {axis}")
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {axis}"
+        )
     part = narrow(input, axis, index % shape[axis], 1)
     out = movement.reshape(part, shape[:axis] + shape[axis + 1 :])
     relabel(out, "SelectBackward0", (input,))

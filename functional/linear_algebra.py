@@ -53,7 +53,9 @@ def mv(input: Any, vec: Any) -> Any:
 def dot(input: Any, tensor: Any) -> Any:
     """The scalar product of two vectors."""
     if input.ndarray.ndim != 1 or tensor.ndarray.ndim != 1:
-        raise RuntimeError(f"1D tensors expected, but got {input.ndarray.ndim}D and {tensor.ndarray.ndim}D tensors")
+        raise RuntimeError(
+            f"1D tensors expected, but got {input.ndarray.ndim}D and {tensor.ndarray.ndim}D tensors"
+        )
     n = input.ndarray.size
     if n != tensor.ndarray.size:
         raise RuntimeError(

@@ -104,3 +104,5 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None
     dtype = options.get("dtype") or get_default_dtype()
     drawn = draws.normal(sizes_of((size,)), dtype, mean, std, generator)
     return _leaf(drawn, options.get("requires_grad", False))
+
+
