@@ -88,6 +88,8 @@ def _argument(of: Specialisation, call: Any) -> str:
         if not of.arguments.fits_at(path, leaf):
             name = names.get(path) or "argument " + ".".join(map(str, path[1:]))
             spec = of.arguments.spec_at(path)
+            if isinstance(spec, TensorArgument) and isinstance(leaf, Tensor) and type(leaf) is not spec.kind:
+                return _changed(f"the class of {name}", spec.kind, type(leaf))
             return _changed(name, spec.describe() if isinstance(spec, TensorArgument) else spec, leaf)
     return ""
 

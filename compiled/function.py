@@ -26,7 +26,7 @@ from .reach import Codes
 from .recording import Recording
 from .refusals import DONE, refusal
 from .report import Report
-from .rerun import Rerun
+from .rerun import Rerun, kind_of
 from .segments import Segments
 from .sinks import plain
 from .specialisation import Specialisation
@@ -138,6 +138,7 @@ class CompiledFunction:
         recording = Recording(self.__name__, self.fullgraph, wanted=wanted, codes=self._codes)
         known = self.specialisations[:1]
         because = difference(known[0], args, kwargs) if known else first_call(args, kwargs)
+        kind = kind_of(args, kwargs)
         self.way = "eager"
         try:
             self._check_limits()
@@ -150,7 +151,7 @@ class CompiledFunction:
         except CaptureError as reason:
             if self.fullgraph:
                 raise
-            self._rerun.note(reason, recording.seen, args, kwargs)
+            self._rerun.note(reason, recording.seen, kind)
             if recording.done:
                 result = plain(recording.result)
                 recording.let_go()
@@ -159,7 +160,7 @@ class CompiledFunction:
             return self._rerecord(args, kwargs)
         except Exception:
             if recording.recorder.refused is not None and not self.fullgraph:
-                self._rerun.note(recording.recorder.refused, recording.seen, args, kwargs)
+                self._rerun.note(recording.recorder.refused, recording.seen, kind)
             raise
         recording.let_go()
         return result

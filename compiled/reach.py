@@ -23,8 +23,10 @@ from ..autograd.watch import WatchedDict
 from ..compiler.origins import is_user_file
 from . import looks
 from .codes import attribute_names, code_storing, global_names, imported_modules, nested, stores_attributes
+from .groups import Identities, group_members, is_of_the_library, is_optimizer, parameters
 from .kinds import CONTAINERS, PLAIN, has_attributes, is_changeable, is_named, is_users, items_of
 from .members import is_descriptor, is_watched, methods, of_library, users_classes
+from .memory import users_attributes
 
 MISSING = object()  # what a variable or attribute that is not there looks like
 
@@ -108,8 +110,12 @@ class Reach:
             yield f"what {value.__name__} belongs to", None, functools.partial(itself, value.__self__)
         elif isinstance(value, (operator.attrgetter, operator.methodcaller)):
             self.names.update(_names_within(value))
-        elif "param_groups" in (looks.own_attributes(value) or ()):
-            yield "the parameters of an optimizer", None, functools.partial(group_sizes, value)
+        elif is_optimizer(value):
+            yield from self._of_optimizer(value)
+        elif isinstance(value, Tensor):
+            for name in users_attributes(value):
+                if name in self.names or self._asks_for_any_attribute():
+                    yield f"Tensor.{name}", code_storing(name, self._codes), functools.partial(attribute, value, name)
         elif has_attributes(value):
             yield from self._methods(type(value), constructed=False)
             yield from self._attributes(value, _attribute_names(value))
@@ -135,8 +141,8 @@ class Reach:
         own = looks.own_attributes(value) or {}
         if isinstance(value, contextvars.ContextVar):
             return [value.get(None)]
-        if "param_groups" in own:
-            return [p for group in own["param_groups"] for p in group["params"]]
+        if is_optimizer(value):
+            return parameters(value)
         inner = [own.get("__wrapped__")]
         if isinstance(value, type):
             inner += users_classes(value)
@@ -204,6 +210,12 @@ class Reach:
         for name in modules:
             yield f"module {name}", code, functools.partial(sys.modules.get, name, MISSING)
 
+    def _of_optimizer(self, value: Any) -> Iterator[Place]:
+        yield "the groups or parameters of an optimizer", None, functools.partial(group_members, value)
+        if not is_of_the_library(value):
+            yield from self._methods(type(value), constructed=False)
+            yield from self._attributes(value, [n for n in _attribute_names(value) if n not in _OF_OPTIMIZERS])
+
     def _of_module(self, module: types.ModuleType) -> Iterator[Place]:
         if is_users(module):
             yield from self._attributes(module, list(vars(module)))
@@ -257,6 +269,8 @@ class Reach:
 _REGISTERED = "which classes are registered with abstract base classes"
 # Code that mentions these may read attributes that it does not mention.
 _BY_COMPUTED_NAME = frozenset({"getattr", "hasattr", "vars", "__dict__", "__getattribute__", "eval", "exec"})
+# What optimizers keep to themselves, or is looked at by `group_members` and as it is read.
+_OF_OPTIMIZERS = frozenset({"param_groups", "state", "_opt_called", "_recorded", "_watched_step"})
 # Declared by the modules themselves, or of no influence on what they compute.
 _DECLARED = frozenset({"_parameters", "_buffers", "_modules", "training", "_non_persistent_buffers_set"})
 
@@ -268,7 +282,7 @@ def is_counted(get: Get, value: Any) -> bool:
     if get.func is looks.member:
         return is_watched(get.args[0])
     if get.func not in (attribute, attribute_count, looks.has_class):
-        return False
+        return isinstance(value, Identities)
     module = "_modules" in (looks.own_attributes(get.args[0]) or ())
     return module and (isinstance(value, WatchedDict) or not isinstance(value, (*CONTAINERS, np.ndarray, bytearray)))
 
@@ -360,12 +374,6 @@ def attribute(value: Any, name: str) -> Any:
 def attribute_count(value: Any) -> int:
     """How many attributes there are: a new one is noticed by it."""
     return len(looks.own_attributes(value) or ())
-
-
-def group_sizes(optimizer: Any) -> tuple[int, ...]:
-    """Which changes when somebody appends to the list of groups or to a group's list, or puts another group into its
-    place: nobody else would be told of it."""
-    return tuple(number for group in optimizer.param_groups for number in (id(group), len(group["params"])))
 
 
 def itself(value: Any) -> Any:

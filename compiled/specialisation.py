@@ -27,8 +27,8 @@ from .joined import Backward, CompiledNode, EagerTape
 from .number_inputs import NumberInputs
 from .programs import Programs
 from .recording import Recording
-from .refusals import check_history, check_leaves, check_unused_indices, refusal
-from .results import Results
+from .refusals import check_ends, check_history, check_unused_indices, refusal
+from .results import Results, graph_of
 from .structure import at
 from .verify import is_wanted
 
@@ -40,7 +40,7 @@ class Specialisation:
         self.recording = recording
         _refuse_strided_writes(recording)
         self.results = Results(recording)
-        graph = recording.graph([(o.name, t) for o, t in zip(self.results.fresh, self.results.tensors, strict=True)])
+        graph = graph_of(recording, self.results)
         check_unused_indices(recording.recorder, graph)
         self.backward = _backward_of(recording, graph, self.results, programs)
         recording.refuse_leaks(self.results.tensors)
@@ -50,13 +50,13 @@ class Specialisation:
         self.unverified = is_wanted()  # by eager mode
         self.lock = self.binding.lock  # around `matches` and `call`, which share the table
         self.seen = -1  # the value of `changes` for which all guards are known to hold
-        self.arguments = Arguments(recording, self.binding, args, kwargs)
+        self.captured = CapturedInputs(recording, self.binding)
+        self.arguments = Arguments(recording, self.binding, self.captured.memories, args, kwargs)
         self.looks_at_grads = bool(recording.grads)
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
         self.written_arguments = [path for path, root in recording.arguments if root.region.written]
         self._bind_numbers()
         self.inputs = NumberInputs(recording.openings, recording.scalars, self.binding)
-        self.captured = CapturedInputs(recording, self.binding)
         self.results.let_go()
         recording.let_go()
 
@@ -109,6 +109,8 @@ class Specialisation:
         recording = self.recording
         if not all(guard.holds() for guard in recording.guards) or not self.captured.find(call_arguments):
             return False
+        if not self.arguments.share_as_recorded(*call_arguments):  # with the memory that captured tensors have now
+            return False
         for i, number in enumerate(recording.numbers):
             self._numbers[i] = number.get()
         self.seen = count
@@ -129,6 +131,8 @@ class Specialisation:
         self.captured.before_call()
         run(self.binding, effects)
         del kept
+        for tensor, output in zip(fresh, self.results.fresh, strict=True):
+            output.lay_out(tensor)
         self._join_tape(fresh, saved, call_arguments)
         return self.results.hand_out(fresh, call_arguments, self.inputs.values)
 
@@ -169,7 +173,7 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
     began: list[Any] = [getattr(root.array, "grad_fn", None) for root in recording.recorder.roots if root.requires_grad]
     behind = graph_behind((t.grad_fn for t in tensors), stop=began)
     check_history(behind)
-    check_leaves(behind, recording)
+    check_ends(behind, recording)
     if tensors and recording.flag_changed:
         raise refusal(
             "requires_grad of a tensor from outside changes while a result is computed that can be differentiated",
@@ -202,6 +206,7 @@ def _refuse_strided_writes(recording: Recording) -> None:
     for root in recording.recorder.roots:
         if root.region.written and not root.array.ndarray.flags.c_contiguous:
             raise CaptureError(
-                f"an in-place write to {root.node.label}, whose memory is not contiguous\n  in {recording.name}\n"
+                f"an in-place write to {root.node.label}, whose memory is not contiguous\n"
+                f"  at {root.region.node.origin}\n"
                 "  Pass the tensor that it is a view of, and take the view inside the compiled function."
             )
