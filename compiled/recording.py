@@ -163,6 +163,8 @@ class Recording:
             raise self.recorder.refused  # the function has caught it
         if imported := self.surroundings.imported():
             self.transient = f"the function imports {imported}"
+        if self._calls.is_blind:
+            self.transient = "a profiler is at work, so that nobody sees what the function calls"
         if self.transient:
             return
         if self.recorder.failed:

@@ -55,6 +55,11 @@ class CallWatch:
         if self._collects:
             gc.enable()
 
+    @property
+    def is_blind(self) -> bool:
+        """True if nothing was noted: a profiler was at work."""
+        return self._before is not None
+
     def _note(self, frame: types.FrameType, event: str, called: Any) -> None:
         if event == "c_call":
             self._note_c(frame, called)
