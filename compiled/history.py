@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..autograd.nodes import AccumulateGrad, PrimitiveNode, Saved
 from ..autograd.nodes import Node as TapeNode
-from ..autograd.nodes import PrimitiveNode, Saved
 from ..autograd.tensor import Tensor
 
 
@@ -19,6 +19,12 @@ def kept_by_tape(tensors: Iterable[Tensor]) -> list[Tensor]:
     behind = graph_behind(t.grad_fn for t in tensors)
     saving = [node for node in behind if isinstance(node, PrimitiveNode)]
     return [v.tensor for node in saving for v in node.known.values() if isinstance(v, Saved)]
+
+
+def leaves_behind(tensors: Iterable[Tensor]) -> list[Tensor]:
+    """The leaves that the graph of a result leads to, and their gradients."""
+    nodes = [node for node in graph_behind(t.grad_fn for t in tensors) if isinstance(node, AccumulateGrad)]
+    return [t for node in nodes for t in (node.variable, node.variable._grad) if t is not None]
 
 
 def graph_behind(nodes: Iterable[TapeNode | None], stop: Iterable[TapeNode | None] = ()) -> set[TapeNode]:
