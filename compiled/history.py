@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+import types
 from collections.abc import Iterable
+from typing import Any
 
-from ..autograd.nodes import AccumulateGrad, PrimitiveNode, Saved
+import numpy as np
+
 from ..autograd.nodes import Node as TapeNode
+from ..autograd.nodes import PrimitiveNode, Saved
 from ..autograd.tensor import Tensor
 
 
@@ -21,10 +26,27 @@ def kept_by_tape(tensors: Iterable[Tensor]) -> list[Tensor]:
     return [v.tensor for node in saving for v in node.known.values() if isinstance(v, Saved)]
 
 
-def leaves_behind(tensors: Iterable[Tensor]) -> list[Tensor]:
-    """The leaves that the graph of a result leads to, and their gradients."""
-    nodes = [node for node in graph_behind(t.grad_fn for t in tensors) if isinstance(node, AccumulateGrad)]
-    return [t for node in nodes for t in (node.variable, node.variable._grad) if t is not None]
+def held_by_tape(tensors: Iterable[Tensor]) -> list[Tensor]:
+    """All tensors that live as long as the histories of these do: saved ones, indices, leaves and their gradients."""
+    found: dict[int, Tensor] = {}
+    stack: list[Any] = [t.grad_fn for t in tensors]
+    seen = set(map(id, stack))
+    while stack:
+        value = stack.pop()
+        inner = _referents(value)
+        if isinstance(value, Tensor):
+            found[id(value)] = value
+            inner = [value._grad, value.base]
+        stack += [each for each in inner if id(each) not in seen]
+        seen.update(map(id, inner))
+    return list(found.values())
+
+
+def _referents(value: Any) -> list[Any]:
+    """What an object refers to; of a function its variables, and nothing of classes and modules."""
+    if isinstance(value, types.FunctionType):
+        return list(value.__closure__ or ())
+    return [] if isinstance(value, (type, types.ModuleType, np.ndarray)) else gc.get_referents(value)
 
 
 def graph_behind(nodes: Iterable[TapeNode | None], stop: Iterable[TapeNode | None] = ()) -> set[TapeNode]:

@@ -29,7 +29,7 @@ from ..ops.pointwise import cast
 from ..ops.types import float64
 from .aliases import with_history
 from .guards import Guard
-from .history import kept_by_tape, leaves_behind
+from .history import held_by_tape
 from .identity import Questions
 from .names import argument_names, name_of_argument, visible_variables
 from .number_tape import NumberTape, Scalar
@@ -341,7 +341,7 @@ class Recording:
         known = returned + [s.after for s in self.grads.values() if s.after is not None]
         known += [t for _, t in leaves(self.result) if isinstance(t, Tensor)]
         allowed = {id(t) for t in known} | {id(t.base) for t in known if t.base is not None}
-        allowed.update(map(id, [*kept_by_tape(known), *leaves_behind(known)]))
+        allowed.update(map(id, held_by_tape(known)))
         self.recorder.forget_values()
         if self._alive_except(allowed):
             gc.collect()  # what is in cycles; a list of what was found would keep it
