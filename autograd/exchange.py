@@ -10,6 +10,7 @@ import numpy as np
 from ..ops.array import eager
 from ..ops.exposure import expose
 from .formatting import format_tensor
+from .watch import watcher
 
 
 class Exchange:
@@ -21,6 +22,19 @@ class Exchange:
 
     def _read(self, purpose: str) -> np.ndarray:
         return eager().read(self, purpose)
+
+    def __hash__(self) -> int:
+        listening = watcher()
+        if listening is not None:
+            listening.hashed(self)
+        return object.__hash__(self)
+
+    def __getattr__(self, name: str) -> Any:
+        """Asked for what is not there."""
+        listening = watcher()
+        if listening is not None and name[:2] != "__":
+            listening.attribute_missing(self, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     def item(self) -> bool | int | float:
         """The one element as a Python number; RuntimeError if there are several."""

@@ -192,8 +192,11 @@ class Tensor(Exchange, Array):
 
     def detach(self) -> Tensor:
         """The same memory without a history; writes to either are seen, and counted, by both."""
+        return self._alias(self.buffer)
+
+    def _alias(self, buffer: Buffer) -> Tensor:
         declare_alias(self)
-        alias = make(self.ndarray, self.buffer, self.steps)
+        alias = make(self.ndarray, buffer, self.steps)
         alias.label = self.label
         if self.requires_grad:
             eager().cut(alias)
@@ -202,10 +205,7 @@ class Tensor(Exchange, Array):
     @property
     def data(self) -> Tensor:
         """The same memory without a history and without the version check: writes through it are not noticed."""
-        declare_alias(self)
-        alias = make(self.ndarray, Buffer(self.buffer.whole), self.steps)
-        alias.label = self.label
-        return alias
+        return self._alias(Buffer(self.buffer.whole))
 
     @data.setter
     def data(self, new: Tensor) -> None:
@@ -259,7 +259,7 @@ class Tensor(Exchange, Array):
         listening = watcher()
         if listening is not None:
             listening.grad_written(self)
-        changes.count += 1
+        changes.grads += 1
         self._grad = value
 
     @grad.deleter
@@ -351,7 +351,7 @@ class Tensor(Exchange, Array):
     __ge__ = binary_operator(comparison.ge)
     __eq__ = binary_operator(comparison.eq)
     __ne__ = binary_operator(comparison.ne)
-    __hash__ = object.__hash__
+    __hash__ = Exchange.__hash__
 
 
 class Size(tuple):

@@ -7,6 +7,7 @@ thread, if there is one; a compiled function keeps these reads as guards. Everyt
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -58,6 +59,12 @@ class Watcher(Protocol):
     def written_unseen(self, tensor: Any) -> None:
         """`tensor`'s memory gets other numbers, and the tape does not take part: under no_grad, through detach()."""
 
+    def hashed(self, tensor: Any) -> None:
+        """`tensor` is looked up in a dict or a set, as the object that it is."""
+
+    def attribute_missing(self, tensor: Any, name: str) -> None:
+        """The program asks `tensor` for an attribute that it does not have."""
+
     def graph_from_outside(self) -> None:
         """A backward pass has come to an operation that was not done while recording."""
 
@@ -87,12 +94,17 @@ _local = _Local()
 
 
 class Changes:
-    """Counts rebindings of anything that guards look at, in any thread."""
+    """Counts rebindings of anything that guards look at, in any thread: `grads` those of ``.grad``, `count` the rest.
 
-    __slots__ = ("count",)
+    Both only grow, so whoever looks at all compares their sum. Most programs look at no gradients, which are bound anew
+    by every backward pass.
+    """
+
+    __slots__ = ("count", "grads")
 
     def __init__(self) -> None:
         self.count = 0
+        self.grads = 0
 
 
 changes = Changes()
@@ -229,7 +241,7 @@ class WatchedDict(dict):
         return super().__iter__()
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if _local.watcher is not None and not (isinstance(value, WatchedDict) and not value):
+        if _local.watcher is not None and not (isinstance(value, WatchedDict) and not dict.__len__(value)):
             if not declare_set(f"[{key!r}]", lambda: self.get(key), value):
                 forbid(f"setting [{key!r}] of an optimizer's options or state, or of a module", "Set it outside.")
         super().__setitem__(key, value)
@@ -259,3 +271,69 @@ class WatchedDict(dict):
         if key not in self:
             self[key] = default
         return self[key]
+
+    def popitem(self) -> Any:
+        forbid("removing an entry of an optimizer's options or state, or of a module", "Remove it outside.")
+        out = super().popitem()
+        changes.count += 1
+        return out
+
+    def __ior__(self, other: Any) -> Any:  # type: ignore[misc]
+        self.update(other)
+        return self
+
+
+class Entries(WatchedDict):
+    """Options or state of an optimizer: what a program reads of them is declared as well.
+
+    The library itself, which declares its reads in its own ways, goes past these methods.
+    """
+
+    def _declare(self, key: Any, look: Callable[..., Any]) -> None:
+        if _local.watcher is not None:
+            name = f"[{key!r}]" if isinstance(key, str) else "an entry"
+            declare_read(f"{name} of an optimizer's options or state", functools.partial(look, self, key))
+
+    def __getitem__(self, key: Any) -> Any:
+        value = super().__getitem__(key)  # which may make it
+        self._declare(key, dict.get)
+        return value
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        self._declare(key, dict.get)
+        return super().get(key, default)
+
+    def __contains__(self, key: Any) -> bool:
+        self._declare(key, dict.__contains__)
+        return super().__contains__(key)
+
+    def __len__(self) -> int:
+        if _local.watcher is not None:
+            declare_read("the number of an optimizer's options or state", functools.partial(dict.__len__, self))
+        return super().__len__()
+
+
+class WatchedList(list):
+    """A list whose changes compiled functions notice: optimizers keep their groups and parameters in it."""
+
+    def __reduce__(self) -> Any:
+        return WatchedList, (list(self),)
+
+
+def _counting(name: str) -> Callable[..., Any]:
+    """The list's method, counted, and refused while a function is recorded."""
+    change = getattr(list, name)
+
+    @functools.wraps(change)
+    def changed(self: WatchedList, *args: Any, **kwargs: Any) -> Any:
+        forbid("changing an optimizer's list of groups or of parameters", "Change it outside.")
+        out = change(self, *args, **kwargs)
+        changes.count += 1
+        return out
+
+    return changed
+
+
+_CHANGING = ("append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse")
+for _name in (*_CHANGING, "__setitem__", "__delitem__", "__iadd__", "__imul__"):
+    setattr(WatchedList, _name, _counting(_name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from types import MethodType
 from typing import Any
 
@@ -12,6 +12,7 @@ from ..autograd.tensor import Tensor
 from ..ops.exposure import owner_of
 from ..ops.types import Type, dtype_of
 from ..runtime.program import address_of
+from .aliases import captured_tensors
 from .binding import Binding
 from .memory import hooks_on, memory_of
 from .numbers import KINDS
@@ -28,22 +29,25 @@ class TensorArgument:
     `only` is the one tensor that it may be, where the function knows it under another name as well.
     """
 
-    __slots__ = ("hooks", "layout", "leaf", "only", "requires_grad", "slot")
+    __slots__ = ("hooks", "kind", "layout", "leaf", "missing", "only", "requires_grad", "slot")
 
-    def __init__(self, tensor: Tensor, slot: int | None, captured: bool) -> None:
+    def __init__(self, tensor: Tensor, slot: int | None, captured: bool, missing: Set[str]) -> None:
         self.only = tensor if captured else None
+        self.kind = type(tensor)
         self.layout = memory_of(tensor)[1]
         self.requires_grad = tensor.requires_grad
         self.leaf = tensor.is_leaf
         self.hooks = hooks_on(tensor)
         self.slot = slot
+        self.missing = missing  # attributes that the program has asked for in vain
 
     def fits(self, tensor: Any) -> bool:
         return (
-            isinstance(tensor, Tensor)
+            type(tensor) is self.kind
             and memory_of(tensor)[1] is self.layout
             and (self.only is None or tensor is self.only)
             and tensor.requires_grad is self.requires_grad
+            and (not self.missing or self.missing.isdisjoint(vars(tensor)))
             and (not self.requires_grad or (tensor.is_leaf is self.leaf and hooks_on(tensor) == self.hooks))
         )
 
@@ -69,14 +73,14 @@ class NumberArgument:
 class Arguments:
     """All arguments of one specialisation."""
 
-    def __init__(self, recording: Recording, binding: Binding, args: Args, kwargs: Kwargs) -> None:
+    def __init__(self, recording: Recording, binding: Binding, memories: set[int], args: Args, kwargs: Kwargs) -> None:
         self._binding = binding
         self.skeleton = skeleton((args, kwargs))
-        captures = recording.surroundings.captures
+        captures, missing = recording.surroundings.captures, recording.questions.missing
         numbers = _opened_arguments(recording)
         slots = {path: binding.slot_of.get(root.node.label) for path, root in recording.arguments}
         self._specs: list[tuple[Path, Any]] = [
-            (path, TensorArgument(leaf, slots.get(path), captures(leaf)))
+            (path, TensorArgument(leaf, slots.get(path), captures(leaf), missing.get(id(leaf), frozenset())))
             if isinstance(leaf, Tensor)
             else (path, numbers.get(path, leaf))
             for path, leaf in leaves((args, kwargs))
@@ -85,11 +89,17 @@ class Arguments:
         kinds = (TensorArgument, NumberArgument)
         simple = not kwargs and all(isinstance(spec, kinds) and len(path) == 2 for path, spec in self._specs)
         self.simple = [spec for _, spec in self._specs] if simple else None
-        self.captured = _captured_memories(recording)
+        self._compared = recording.questions.are_compared
+        self._identities = (
+            frozenset(id(t) for t in captured_tensors(recording) if captures(t)) if self._compared else frozenset()
+        )
+        self.captured = memories  # which are looked up again when something has been rebound
         self._aliases = self._alias_pattern(args, kwargs)
         # Which arguments share memory matters where something is written or differentiated, or where they did share it.
         self.alias_free = self._aliases is None and not (
-            self.captured or any(root.region.written or root.requires_grad for _, root in recording.arguments)
+            self.captured
+            or self._compared
+            or any(root.region.written or root.requires_grad for _, root in recording.arguments)
         )
 
     def fit(self, args: Args, kwargs: Kwargs, *, but_for_numbers: bool = False) -> bool:
@@ -107,6 +117,15 @@ class Arguments:
             return False
         elif not all(_fits(spec, at((args, kwargs), path), but_for_numbers) for path, spec in self._specs):
             return False
+        return self.share_as_recorded(args, kwargs)
+
+    @property
+    def are_shared(self) -> bool:
+        """True if the recorded ones shared memory with each other or with captured tensors."""
+        return self._aliases is not None
+
+    def share_as_recorded(self, args: Args, kwargs: Kwargs) -> bool:
+        """True if the same ones as in the recorded call share memory with each other and with captured tensors."""
         return self.alias_free or bool(self._alias_pattern(args, kwargs) == self._aliases)
 
     def spec_at(self, path: Path) -> Any:
@@ -146,7 +165,9 @@ class Arguments:
         if len(set(memories)) == len(memories) and self.captured.isdisjoint(memories):
             return None
         pattern = tuple(m if m in self.captured else memories.index(m) for m in memories)
-        return pattern, tuple(_offset(t, tensors) for t in tensors)
+        identities = list(map(id, tensors))
+        same = tuple(i if i in self._identities else identities.index(i) for i in identities)
+        return pattern, tuple(_offset(t, tensors) for t in tensors), same
 
 
 def _offset(tensor: Tensor, tensors: list[Tensor]) -> Any:
@@ -167,15 +188,6 @@ def _opened_arguments(recording: Recording) -> dict[Path, NumberArgument]:
         for spot in source.spots
         if spot.get is None
     }
-
-
-def _captured_memories(recording: Recording) -> set[int]:
-    """Captured memory that arguments must not share unnoticed: all of it if anything is written, else none."""
-    roots = recording.recorder.roots
-    if not recording.grads and not any(root.region.written for root in roots):
-        return set()
-    arguments = {id(root) for _, root in recording.arguments}
-    return {owner_of(root.array.buffer.whole) for root in roots if id(root) not in arguments}
 
 
 _COMPARED = (bool, int, float, complex, str, bytes, np.generic, slice, range, MethodType)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ..compiler.capture import Root
+from .aliases import SharedMemory, captured_tensors, met_as_aliases
 from .binding import Binding
 from .memory import hooks_on
 from .recording import GradSlot, Recording
@@ -24,6 +26,9 @@ class Captured:
         self.requires_grad = root.requires_grad
         self.hooks = hooks_on(self.array) if self.requires_grad else ()
         self.written = root.region.written
+        flags = self.array.ndarray.flags
+        # Gradients may lie this way or that: nobody's strides follow from theirs alone.
+        self.strides = None if slot is not None or flags.c_contiguous else self.array.ndarray.strides
         self.slot = slot
         self.path = path
         self.index = index  # in the table, None if the program does not read it
@@ -36,6 +41,8 @@ class Captured:
 
     def fits(self, now: Any) -> bool:
         if now is None or now.type_ != self.type or getattr(now, "requires_grad", False) is not self.requires_grad:
+            return False
+        if self.slot is None and self.strides != (None if now.ndarray.flags.c_contiguous else now.ndarray.strides):
             return False
         return not self.requires_grad or hooks_on(now) == self.hooks
 
@@ -58,11 +65,22 @@ class CapturedInputs:
         self._had_grad = [
             (s.tensor, paths.get(id(s.tensor)), s.before is not None) for s in recording.grads.values() if s.read_first
         ]
+        self._compared = recording.questions.are_compared
+        self._others = _others_over_memory_of(recording, {id(s) for s in gradients.values()}, paths)
+        recorded = [captured.array for captured in self._all]
+        self._memory = SharedMemory([*recorded, *(tensor for tensor, _ in self._others)])
+        # Which of them share memory matters where something is written, or where they did share it.
+        self._written = bool(recording.grads) or any(root.region.written for root in recording.recorder.roots)
         self.written_buffers: list[Any] = []  # buffers
         self.copied: list[tuple[np.ndarray, np.ndarray]] = []
         # Gradients of arguments may be others at each call, without anything having been rebound.
         self.vary = any(path is not None for _, path, _ in self._had_grad)
         self.writes_normals = any(c.written and c.array.label == "generator.cached" for c in self._all)
+
+    @property
+    def memories(self) -> set[int]:
+        """The memories that arguments must not share unnoticed: all captured ones if anything is written, else none."""
+        return self._memory.owners if self._written or self._compared else set()
 
     def unfitting(self, call_arguments: Any) -> Iterator[tuple[Root, Any]]:
         """The captured inputs that are not as recorded, and what is there now."""
@@ -85,7 +103,12 @@ class CapturedInputs:
                 return False
         self.written_buffers.clear()
         self.copied.clear()
-        return all(self._found(captured, captured.now(call_arguments)) for captured in self._all)
+        tensors = [captured.now(call_arguments) for captured in self._all]
+        if not all(map(self._found, self._all, tensors)):
+            return False
+        if not (self._written or self._compared or self._memory.is_shared):
+            return True
+        return self._memory.is_as_recorded([*tensors, *(find(call_arguments) for _, find in self._others)])
 
     def _found(self, captured: Captured, now: Any) -> bool:
         if not captured.fits(now):
@@ -107,3 +130,23 @@ class CapturedInputs:
         """C reads contiguous memory: copies of what is not, made at each call, since nobody tells of writes to it."""
         for copy, values in self.copied:
             np.copyto(copy, values)
+
+
+def _others_over_memory_of(recording: Recording, known: set[int], paths: dict[int, Path]) -> list[tuple[Any, Any]]:
+    """Tensors from outside that show the memory of captured ones, with how a call finds them: aliases, and gradients
+    that are one tensor in several places. `known` are the gradients (their slots) that are looked at anyway."""
+    aliases = (captured_tensors if recording.questions.are_compared else met_as_aliases)(recording)
+    inputs = {id(root.array) for root in recording.recorder.roots}
+    found: list[tuple[Any, Any]] = [(t, functools.partial(_itself, t)) for t in aliases if id(t) not in inputs]
+    for slot in recording.grads.values():
+        if slot.before is not None and id(slot) not in known and recording.recorder.knows(slot.before):
+            found.append((slot.before, functools.partial(_gradient, slot.tensor, paths.get(id(slot.tensor)))))
+    return found
+
+
+def _itself(tensor: Any, call_arguments: Any) -> Any:
+    return tensor
+
+
+def _gradient(tensor: Any, path: Path | None, call_arguments: Any) -> Any:
+    return (tensor if path is None else at(call_arguments, path))._grad

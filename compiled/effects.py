@@ -16,24 +16,23 @@ from .binding import Binding
 
 
 class Effects:
-    """Attributes that get new values, and buffers whose versions are counted up."""
+    """Gradients that tensors get, and buffers whose versions are counted up."""
 
     def __init__(self, written: Iterable[Buffer], count_up: bool = False) -> None:
         self._written = iter(written)
         self._count_up = count_up  # whether guards must be looked at again
-        self._places: list[tuple[Any, str, Any]] = []
+        self._gradients: list[tuple[Any, Any]] = []
 
-    def set(self, target: Any, name: str, value: Any) -> None:
-        """Give the attribute of an object without a ``__setattr__`` of its own another value; guards look at it."""
-        self._places.append((target, name, value))
-        self._count_up = True
+    def set_gradient(self, tensor: Any, value: Any) -> None:
+        """``tensor.grad = value``, without a look at whether it fits."""
+        self._gradients.append((tensor, value))
 
     def apply(self) -> None:
         """Do it. After an interrupt it may be called once more, and does the rest."""
-        for target, name, value in self._places:
-            setattr(target, name, value)
-        if self._count_up:
-            changes.count += 1
+        for tensor, value in self._gradients:
+            tensor._grad = value
+        changes.count += self._count_up
+        changes.grads += bool(self._gradients)
         for buffer in self._written:  # an iterator: it goes on where it was
             buffer.version += 1
 

@@ -34,12 +34,14 @@ def explanation(function: CompiledFunction) -> str:
     lines += [f"  program {i}: {_of_program(each)}" for i, each in enumerate(reversed(programs), 1)]
     reasons = function.reasons
     if reasons:
-        parts = len(function.segments.programs)
-        lines.append(f"  Python runs at calls that no program serves ({parts} compiled parts), because:")
+        segments = len(function.segments.programs)
+        parts = ", ".join(function.parts) or "nothing"
+        lines.append("  Python runs at calls that no program serves, because:")
         for reason in reasons:
             what, *rest = [line.strip() for line in reason.splitlines()]
             lines.append(f"    {what}")
             lines += [f"      {line}" for line in rest]
+        lines.append(f"  Compiled in these calls: {segments} segments, and {parts} as a program of its own")
     return "\n".join(lines)
 
 
@@ -86,6 +88,8 @@ def _argument(of: Specialisation, call: Any) -> str:
         if not of.arguments.fits_at(path, leaf):
             name = names.get(path) or "argument " + ".".join(map(str, path[1:]))
             spec = of.arguments.spec_at(path)
+            if isinstance(spec, TensorArgument) and isinstance(leaf, Tensor) and type(leaf) is not spec.kind:
+                return _changed(f"the class of {name}", spec.kind, type(leaf))
             return _changed(name, spec.describe() if isinstance(spec, TensorArgument) else spec, leaf)
     return ""
 

@@ -25,7 +25,7 @@ from .programs import Programs
 from .recording import Recording
 from .refusals import DONE, refusal
 from .report import Report
-from .rerun import Rerun
+from .rerun import Rerun, kind_of
 from .segments import Segments
 from .sinks import plain
 from .specialisation import Specialisation
@@ -136,6 +136,7 @@ class CompiledFunction:
         recording = Recording(self.__name__, self.fullgraph, wanted=wanted)
         known = self.specialisations[:1]
         because = difference(known[0], args, kwargs) if known else first_call(args, kwargs)
+        kind = kind_of(args, kwargs)
         self.way = "eager"
         try:
             self._check_limits()
@@ -148,13 +149,13 @@ class CompiledFunction:
         except CaptureError as reason:
             if self.fullgraph:
                 raise
-            self._rerun.note(reason, recording.seen, args, kwargs)
+            self._rerun.note(reason, recording.seen, kind)
             if recording.done:
                 return plain(recording.result)
             return self._rerecord(args, kwargs)
         except Exception:
             if recording.recorder.refused is not None and not self.fullgraph:
-                self._rerun.note(recording.recorder.refused, recording.seen, args, kwargs)
+                self._rerun.note(recording.recorder.refused, recording.seen, kind)
             raise
         recording.let_go()
         return result
@@ -224,8 +225,9 @@ class CompiledFunction:
         >>> step(tg.ones(2)); print(step.explain())  # doctest: +ELLIPSIS
         tensor([1., 1.])
         <lambda>: 0 replayed programs; the latest call: eager
-          Python runs at calls that no program serves (0 compiled parts), because:
+          Python runs at calls that no program serves, because:
             bool(tensor) (an if, while, and, or, not on it) needs a tensor's numbers ...
+          Compiled in these calls: 0 segments, and nothing as a program of its own
         """
         return explanation(self)
 
@@ -238,6 +240,11 @@ class CompiledFunction:
     def segments(self) -> Segments:
         """The parts of calls for which Python runs."""
         return self._rerun.segments
+
+    @property
+    def parts(self) -> list[str]:
+        """Models, losses and optimizers that are programs of their own in calls for which Python runs."""
+        return self._rerun.parts.titles()
 
     @property
     def graph(self) -> Graph:

@@ -98,8 +98,8 @@ class Grads:
         """
         for output, gradient in zip(self.outputs, fresh, strict=True):
             if gradient is not None:
-                effects.set(output.of(call_arguments), "_grad", gradient)
+                effects.set_gradient(output.of(call_arguments), gradient)
         for tensor, path in self.to_none:
             target = tensor if path is None else at(call_arguments, path)
             if target._grad is not None:
-                effects.set(target, "_grad", None)
+                effects.set_gradient(target, None)

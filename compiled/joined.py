@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,14 +30,22 @@ from .binding import Binding
 from .programs import Programs
 
 
+@dataclass(frozen=True)
+class EagerTape:
+    """What eager mode has on its tape for a call: the name of the node behind the first result, and what is saved."""
+
+    title: str
+    inputs: frozenset[str]  # labels
+    outputs: tuple[int, ...]  # results, in the order of those that have a history
+
+
 class Backward:
     """The backward programs of one specialisation: one for each set of results that a gradient arrives at."""
 
     def __init__(
-        self, graph: Graph, live: Sequence[str], wrt: Sequence[str], programs: Programs, node: Any, saved: set[str]
+        self, graph: Graph, live: Sequence[str], wrt: Sequence[str], programs: Programs, eager: EagerTape
     ) -> None:
-        self.title = str(node.name())  # that of the node behind the first result in eager mode
-        self.saved = saved  # the inputs that eager mode saves
+        self.eager = eager
         self.wrt = tuple(wrt)
         self.live = tuple(live)
         self.graph = graph
@@ -106,12 +115,13 @@ class CompiledNode(TapeNode):
     def __init__(
         self, backward: Backward, sources: dict[str, Tensor], saved: list[Tensor], live: list[Tensor]
     ) -> None:
-        super().__init__(backward.title, tuple(sources[label].gradient_edge() for label in backward.wrt))
+        super().__init__(backward.eager.title, tuple(sources[label].gradient_edge() for label in backward.wrt))
         self._backward = backward
-        read = {*backward.own, *backward.saved, *(backward.reads or ())}
+        read = {*backward.own, *backward.eager.inputs, *(backward.reads or ())}
         self._kept = {label: Saved(sources[label], is_output=False) for label in read}
+        self._outputs = [Saved(live[i], is_output=True) for i in backward.eager.outputs]
         # Where eager mode does not look at an input again, it may be overwritten before the backward pass.
-        self._copies = {label: _copied(sources[label]) for label in backward.own if label not in backward.saved}
+        self._copies = {label: _copied(sources[label]) for label in backward.own if label not in backward.eager.inputs}
         self._saved = [t.ndarray for t in saved]
         self._released = False
         self.outputs = len(live)
@@ -123,7 +133,9 @@ class CompiledNode(TapeNode):
             gradients = self._backward.run_again(self._given_again(), cotangents)
         else:
             peek = eager().peek
-            kept = {label: peek(self._kept[label].unpack(self)) for label in self._backward.saved}
+            kept = {label: peek(self._kept[label].unpack(self)) for label in self._backward.eager.inputs}
+            for output in self._outputs:
+                output.unpack(self)  # it is not read, but eager mode refuses if somebody has written to it
             arrived = [None if g is None else peek(g) for g in cotangents]
             gradients = self._backward.run({**kept, **self._copies}, self._saved, arrived)
         return [g if want else None for g, want in zip(gradients, wanted, strict=True)]
@@ -140,7 +152,7 @@ class CompiledNode(TapeNode):
     def release(self) -> None:
         if self._kept or self._saved:
             self._released = True
-            self._kept, self._copies, self._saved = {}, {}, []
+            self._kept, self._copies, self._saved, self._outputs = {}, {}, [], []
 
 
 def _copied(tensor: Tensor) -> np.ndarray:

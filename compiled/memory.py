@@ -1,4 +1,4 @@
-"""A tensor as compiled calls see it: layout and address, found once for each numpy array; owner; hooks."""
+"""A tensor as compiled calls see it: layout and address, found once for each numpy array; owner; hooks; attributes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ class Layout(NamedTuple):
     dtype: np.dtype
     contiguous: bool  # and aligned
     writeable: bool
+    strides: tuple[int, ...]  # of what is not contiguous: they show in results' strides
 
 
+_HOOKS = ("_leaf_hooks", "_post_accumulate_hooks")
 _layouts: dict[Layout, Layout] = {}
 
 Memory = tuple[np.ndarray, Layout, int, int]
@@ -32,7 +34,8 @@ def memory_of(tensor: Tensor) -> Memory:
         return known
     array = tensor.ndarray
     flags = array.flags
-    layout = Layout(array.shape, array.dtype, flags.c_contiguous and flags.aligned, flags.writeable)
+    contiguous = flags.c_contiguous and flags.aligned
+    layout = Layout(array.shape, array.dtype, contiguous, flags.writeable, () if contiguous else array.strides)
     tensor.memory = found = (array, _layouts.setdefault(layout, layout), address_of(array), owner_of(array))
     return found
 
@@ -41,3 +44,9 @@ def hooks_on(tensor: Any) -> tuple[int, ...]:
     """The hooks of a leaf, by number."""
     own = tensor.__dict__
     return (*own.get("_leaf_hooks", ()), *own.get("_post_accumulate_hooks", ()))
+
+
+def users_attributes(tensor: Any) -> dict[str, Any]:
+    """What users have set on a tensor: everything that is not the library's own."""
+    kind, own = type(tensor), getattr(tensor, "__dict__", {})
+    return {name: value for name, value in own.items() if name not in _HOOKS and not hasattr(kind, name)}

@@ -38,6 +38,11 @@ class Parts:
         self._parts: dict[int, Any] = {}
         self._wanted: bool | None = None  # None: it is not known what the function's code mentions
 
+    def titles(self) -> list[str]:
+        """What the parts that have programs are: classes of modules and optimizers, names of functions."""
+        served = [part for part in list(self._parts.values()) if part.specialisations]
+        return [type(p.function.__self__).__name__ if hasattr(p.function, "__self__") else p.__name__ for p in served]
+
     def look_at(self, surroundings: Surroundings | None) -> None:
         """Learn from a recording whether parts can be told from what they stand for."""
         if surroundings is not None:

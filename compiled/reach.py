@@ -21,6 +21,8 @@ import numpy as np
 from ..autograd.tensor import Tensor
 from ..autograd.watch import WatchedDict
 from ..compiler.origins import is_user_file
+from .groups import Identities, group_members, is_of_the_library, is_optimizer, parameters
+from .memory import users_attributes
 
 CONTAINERS = (list, tuple, set, frozenset, dict, deque)
 MISSING = object()  # what a variable or attribute that is not there looks like
@@ -82,8 +84,15 @@ class Reach:
                 yield from self._attributes(value, list(vars(value)))
         elif isinstance(value, contextvars.ContextVar):
             yield value.name, None, functools.partial(value.get, MISSING)
-        elif "param_groups" in getattr(value, "__dict__", ()):
-            yield "the parameters of an optimizer", None, functools.partial(group_sizes, value)
+        elif is_optimizer(value):
+            yield "the groups or parameters of an optimizer", None, functools.partial(group_members, value)
+            if not is_of_the_library(value):
+                names = [name for name in _attribute_names(value) if name not in _OF_OPTIMIZERS]
+                yield from self._attributes(value, names)
+        elif isinstance(value, Tensor):
+            for name in users_attributes(value):
+                if name in self.names or not self.names.isdisjoint(_BY_COMPUTED_NAME):
+                    yield f"Tensor.{name}", _code_storing(name, self._codes), functools.partial(attribute, value, name)
         elif _has_attributes(value):
             yield from self._attributes(value, _attribute_names(value))
 
@@ -108,8 +117,8 @@ class Reach:
             return [value.get(None)]
         if isinstance(value, weakref.ref):
             return [value()]
-        if "param_groups" in own:
-            return [p for group in own["param_groups"] for p in group["params"]]
+        if is_optimizer(value):
+            return parameters(value) + ([] if is_of_the_library(value) else self._methods(type(value)))
         inner = [own.get("__wrapped__")]
         if _has_attributes(value):
             inner += [*_parts_of_module(value), *self._methods(type(value)), own.get("hook")]
@@ -169,6 +178,8 @@ class Reach:
 
 # Code that mentions these may read attributes that it does not mention.
 _BY_COMPUTED_NAME = frozenset({"getattr", "vars", "__dict__", "__getattribute__"})
+# What optimizers keep to themselves, or is looked at by `group_members` and as it is read.
+_OF_OPTIMIZERS = frozenset({"param_groups", "state", "_opt_called", "_recorded", "_watched_step"})
 _HOOKS = ("ForwardHook", "ForwardPreHook")
 # Declared by the modules themselves, or of no influence on what they compute.
 _DECLARED = frozenset({"_parameters", "_buffers", "_modules", "training", "_non_persistent_buffers_set"})
@@ -177,7 +188,7 @@ _DECLARED = frozenset({"_parameters", "_buffers", "_modules", "training", "_non_
 def is_counted(get: Get, value: Any) -> bool:
     """True for attributes of the library's modules: whoever sets one counts `changes` up, as their dicts do."""
     if not isinstance(get, functools.partial) or get.func not in (attribute, attribute_count):
-        return False
+        return isinstance(value, Identities)
     module = "_modules" in getattr(get.args[0], "__dict__", ())
     return module and (isinstance(value, WatchedDict) or not isinstance(value, (*CONTAINERS, np.ndarray, bytearray)))
 
@@ -273,12 +284,6 @@ def attribute(value: Any, name: str) -> Any:
 def attribute_count(value: Any) -> int:
     """How many attributes there are: a new one is noticed by it."""
     return len(getattr(value, "__dict__", ()))
-
-
-def group_sizes(optimizer: Any) -> tuple[int, ...]:
-    """Which changes when somebody appends to the list of groups or to a group's list, or puts another group into its
-    place: nobody else would be told of it."""
-    return tuple(number for group in optimizer.param_groups for number in (id(group), len(group["params"])))
 
 
 def itself(value: Any) -> Any:

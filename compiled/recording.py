@@ -11,7 +11,7 @@ import functools
 import gc
 import sys
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,13 +23,14 @@ from ..autograd.tensor import Tensor, make
 from ..autograd.watch import SideEffect, set_watcher
 from ..compiler.capture import Recorder, Root
 from ..compiler.errors import CaptureError
-from ..compiler.graph import Graph, Result
 from ..compiler.origins import Whereabouts
 from ..ops.core import interpreting
 from ..ops.pointwise import cast
 from ..ops.types import float64
+from .aliases import with_history
 from .guards import Guard
 from .history import kept_by_tape
+from .identity import Questions
 from .names import argument_names, name_of_argument, visible_variables
 from .number_tape import NumberTape, Scalar
 from .numbers import Formulas, Number
@@ -67,6 +68,7 @@ class Recording:
     name: str
     strict: bool = True  # raise at a line that cannot be recorded; else go on eagerly and raise when the call is done
     surroundings: Surroundings = field(init=False)
+    questions: Questions = field(init=False)
     recorder: Recorder = field(init=False)
     guards: list[Guard] = field(default_factory=list)
     numbers: list[NumberInput] = field(default_factory=list)
@@ -98,16 +100,18 @@ class Recording:
         """
         self._name_captured(function)
         self.surroundings = Surroundings(function, [*args, *kwargs.values()])
-        self.surroundings.refuse_unwatchable([leaf for _, leaf in leaves((args, kwargs))])
+        given = [leaf for _, leaf in leaves((args, kwargs))]
+        self.surroundings.refuse_unwatchable(given)
         self._add_arguments(function, args, kwargs)
+        self.questions = Questions(self.surroundings, [leaf for leaf in given if isinstance(leaf, Tensor)])
         self.openings = Openings(Formulas(self), self.wanted)
         self.sinks = Sinks(function)
         self.recorder.mark_item = self._marked
         try:
-            with self.openings.applied(self.surroundings, (args, kwargs)) as given:
-                self._run(function, *given)
+            with self.openings.applied(self.surroundings, (args, kwargs)) as opened:
+                self._run(function, *opened)
                 self.outcome = self.openings.kept(self.result)
-                del given
+                del opened
             self.done = True
         finally:
             if not self.done:
@@ -164,12 +168,14 @@ class Recording:
                 "Which way it takes depends on numbers: check them outside.",
             )
         self._calls.check()
-        self.modes.check(self.name)
-        check_roots(self.recorder.roots)
+        deeds = self._calls.deeds
+        self.modes.check(self.name, deeds)
+        check_roots(self.recorder.roots, deeds)
         self._check_origins_of_numbers()
-        check_gradients(self.fresh_grads(), self.recorder.roots)
+        check_gradients(self.fresh_grads(), self.recorder.roots, deeds)
         check_overlaps(self.recorder.roots)
-        self.surroundings.refuse_side_effects()
+        self.surroundings.refuse_side_effects(deeds)
+        self.questions.check([*self.surroundings.codes, *self._calls.codes])
         self.surroundings.extend(self._calls.codes)
         self._calls.codes = {}
         self._guard_unused()
@@ -197,6 +203,9 @@ class Recording:
         for path, leaf in leaves((args, kwargs)):
             if isinstance(leaf, Tensor) and not any(r.array is leaf for _, r in self.arguments):
                 self.arguments.append((path, self.recorder.add_root(leaf, name_of_argument(names, path))))
+        for tensor in with_history(self.surroundings.tensors()):
+            if not self.recorder.knows(tensor):
+                self.recorder.node(tensor)
 
     def _name_captured(self, function: Callable[..., Any]) -> None:
         """Tensors that the function sees as variables are called what the user calls them."""
@@ -221,6 +230,14 @@ class Recording:
         number = cast(tensor.detach(), float64)
         self.recorder.promote_as_number(number)
         return number
+
+    def hashed(self, tensor: Tensor) -> None:
+        if not self.is_own(tensor):
+            self.questions.hashed(tensor, str(self.origin()))
+
+    def attribute_missing(self, tensor: Tensor, name: str) -> None:
+        if not self.is_own(tensor):
+            self.questions.attribute_missing(tensor, name)
 
     def transient_because(self, reason: str) -> None:
         self.transient = reason
@@ -288,7 +305,7 @@ class Recording:
             yield
         finally:
             try:
-                around.refuse_side_effects()
+                around.refuse_side_effects(self._calls.deeds)
             except CaptureError as effect:
                 raise SideEffect(f"in a branch of tg.cond, {effect}") from None
             if self._calls.refused is not spoken and self._calls.refused is not None:
@@ -306,25 +323,6 @@ class Recording:
     def fresh_grads(self) -> list[GradSlot]:
         """The slots that hold a new gradient after the call."""
         return [s for s in self.grads.values() if s.after is not None and s.after is not s.before]
-
-    def graph(self, returned: Iterable[tuple[str, Tensor]]) -> Graph:
-        """Everything the call computed for the world outside: results, new gradients, writes to roots."""
-        results = [Result(name, self.recorder.node(tensor)) for name, tensor in returned]
-        for slot in self.fresh_grads():
-            assert slot.after is not None
-            results.append(Result(f"{self._name_of(slot.tensor)}_grad", self.recorder.node(slot.after)))
-        results += [
-            Result(f"new_{root.node.label}", root.region.node, into=root.node.label)
-            for root in self.recorder.roots
-            if root.region.written
-        ]
-        return Graph(self.name, tuple(root.node for root in self.recorder.roots), tuple(_distinct(results)))
-
-    def _name_of(self, tensor: Tensor) -> str:
-        for root in self.recorder.roots:
-            if root.array is tensor:
-                return root.node.label
-        return tensor.label or "tensor"
 
     def refuse_leaks(self, returned: list[Tensor]) -> None:
         """CaptureError if a tensor made during the call outlives it in a place that a replay would not fill."""
@@ -344,10 +342,16 @@ class Recording:
                 f"  A compiled step gives back what it returns: return the tensor and store it outside. {DONE}"
             )
 
+    @property
+    def place_of_result(self) -> str:
+        """Where the function returned, for a message."""
+        return self._calls.deeds.at_return(f"the result of {self.name}")
+
     def let_go(self) -> None:
         """Forget the recorded call's own results and gradients, so that only the user keeps them alive."""
         self.result = self.outcome = None
         self.grads.clear()
+        self.questions.let_go()
         self.surroundings.let_go()
 
     def _alive_except(self, allowed: set[int]) -> list[Tensor]:
@@ -357,14 +361,3 @@ class Recording:
 
 def _facts_of(tensor: Tensor) -> tuple[Any, ...]:
     return tensor.ndarray.shape, tensor.ndarray.dtype.str, tensor._requires, tensor._grad is None
-
-
-def _distinct(results: list[Result]) -> list[Result]:
-    seen: dict[str, int] = {}
-    out = []
-    for result in results:
-        count = seen[result.name] = seen.get(result.name, 0) + 1
-        out.append(result if count == 1 else Result(f"{result.name}_{count}", result.node, result.into))
-    return out
-
-

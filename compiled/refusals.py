@@ -26,6 +26,7 @@ from ..compiler.graph import Graph, Node, topological
 from ..compiler.origins import is_user_file
 from ..compiler.schedule.candidates import index_base, index_bounds
 from ..ops.types import get_default_dtype
+from .deeds import Deeds
 
 DONE = "The call itself was done, eagerly."
 _OUTSIDE: dict[Any, str] = {builtins.print: "print()", builtins.input: "input()", builtins.open: "open()"}
@@ -42,6 +43,7 @@ class CallWatch:
 
     def __init__(self) -> None:
         self.refused: tuple[str, str] | None = None
+        self.deeds = Deeds()
         self.clock = ""
         self.codes: dict[types.CodeType, dict[str, Any]] = {}  # what the user's program ran, with its globals
 
@@ -65,11 +67,21 @@ class CallWatch:
                 self._refuse(_OUTSIDE[called], frame)
             elif called in _CLOCKS and is_user_file(frame.f_code.co_filename):
                 self.clock = _place(frame)
-        elif event == "call" and _is_programs(frame):
+            else:
+                self.deeds.called_c(called)
+            return
+        if event == "return":
+            self.deeds.returned(frame)
+        elif event == "call":
+            self._note_call(frame)
+
+    def _note_call(self, frame: types.FrameType) -> None:
+        self.deeds.called(frame)
+        if _is_programs(frame):
             module = sys.modules.get(frame.f_globals.get("__name__", ""))
             if module is not None and vars(module) is frame.f_globals:  # not a dict that exec() was given
                 self.codes[frame.f_code] = frame.f_globals
-        elif event == "call" and frame.f_code is _LOG and frame.f_back is not None:
+        elif frame.f_code is _LOG and frame.f_back is not None:
             self._refuse("logging", _leaving(frame, logging.__file__))
 
     def _refuse(self, what: str, frame: types.FrameType) -> None:
@@ -119,30 +131,30 @@ class ThreadModes:
     def hold(self) -> bool:
         return is_grad_enabled() is self.grad_enabled and get_default_dtype() is self.default_dtype
 
-    def check(self, name: str) -> None:
+    def check(self, name: str, deeds: Deeds) -> None:
         """CaptureError if the call has changed one."""
         if not self.hold():
             raise refusal(
                 "the function leaves the grad mode or the default dtype changed",
-                f"in {name}",
+                deeds.at("mode", None, f"in {name}"),
                 "Later calls would not change it: use a with block, or set it outside.",
             )
 
 
-def check_roots(roots: Iterable[Root]) -> None:
+def check_roots(roots: Iterable[Root], deeds: Deeds) -> None:
     """CaptureError if the call made a tensor from outside show other memory, or changed whether it requires grad."""
     for root in roots:
         array = root.array
         if array.ndarray is not root.shown:
             raise refusal(
                 f"{root.node.label} is made to show other memory (.data = ..., an in-place transpose)",
-                f"first read at {root.node.origin}" if str(root.node.origin) else "an argument of the function",
+                deeds.at("memory", array, f"first read at {root.node.origin}"),
                 "Write into the memory that it has: t.data.copy_(new), or with no_grad(): t.copy_(new).",
             )
         if bool(getattr(array, "_requires", False)) != root.leaf_requires:
             raise refusal(
                 f"requires_grad of {root.node.label} is changed for later calls",
-                "in the function that was recorded",
+                deeds.at("flag", array, "in the function that was recorded"),
                 "Set it outside; freezing and unfreezing from outside gives one specialisation each.",
             )
 
@@ -169,15 +181,25 @@ def check_history(behind: Iterable[TapeNode]) -> None:
                     )
 
 
-def check_leaves(behind: Iterable[TapeNode], recording: Any) -> None:
-    """CaptureError if the history of a result ends in a leaf that the function makes, whose .grad may be looked at."""
+def check_ends(behind: Iterable[TapeNode], recording: Any) -> None:
+    """CaptureError if the history of a result leads to tensors for which the recorded graph has no input."""
+    inputs = {id(root.array) for root in recording.recorder.roots if root.requires_grad}
     for node in behind:
-        if isinstance(node, AccumulateGrad) and recording.is_own(node.variable):
-            raise refusal(
-                "a result can be differentiated with respect to a tensor that the function makes",
-                f"the result of {recording.name}",
-                "Call backward() or autograd.grad() inside the compiled function, or make the leaf outside.",
-            )
+        if isinstance(node, AccumulateGrad):
+            if id(node.variable) in inputs:
+                continue
+            name = node.variable.label or "a leaf"
+            what = f"the history of a result leads to {name}, whose memory the function has met as another tensor"
+            if recording.is_own(node.variable):
+                what = "a result can be differentiated with respect to a tensor that the function makes"
+        elif node.origin is None:
+            what = "the history of a result leads to operations that were done before the call"
+        else:
+            continue
+        users = (user for user in behind if any(edge.node is node for edge in user.edges))
+        place = next((str(user.origin) for user in users if user.origin is not None), "")
+        where = f"at {place}" if place else recording.place_of_result
+        raise refusal(what, where, "Call backward() inside, detach() the result, or make the tensor outside.")
 
 
 def check_unused_indices(recorder: Recorder, graph: Graph) -> None:
@@ -211,12 +233,12 @@ def check_overlaps(roots: Iterable[Root]) -> None:
             if mine is not its and np.may_share_memory(mine, its):
                 raise refusal(
                     f"{root.node.label} is written in place, and {other.node.label} shows the same memory",
-                    "two tensors over one numpy array, in the function that was recorded",
+                    f"two tensors over one numpy array, written at {root.region.node.origin}",
                     "Make one tensor of the array and take views of it.",
                 )
 
 
-def check_gradients(slots: Iterable[Any], roots: Iterable[Root]) -> None:
+def check_gradients(slots: Iterable[Any], roots: Iterable[Root], deeds: Deeds) -> None:
     """CaptureError if a new gradient shares memory with a tensor from outside or with another gradient."""
     taken = {id(root.array.buffer.whole) for root in roots}
     for slot in slots:
@@ -224,7 +246,7 @@ def check_gradients(slots: Iterable[Any], roots: Iterable[Root]) -> None:
         if memory in taken or slot.after.steps:
             raise refusal(
                 "a gradient is assigned that shares memory with another tensor",
-                f"the .grad of {slot.tensor.label or 'a tensor'}",
+                deeds.at("gradient", slot.tensor, f"the .grad of {slot.tensor.label or 'a tensor'}"),
                 "Assign a clone() of it.",
             )
         taken.add(memory)

@@ -16,7 +16,6 @@ from ..ops.core import interpreting
 from .deferred import Deferred
 from .parts import Compile, Parts
 from .segments import Segments
-from .structure import leaves
 from .surroundings import Surroundings
 
 ATTEMPTS = 2  # recordings of one kind of call: the first call may do what later calls do not
@@ -31,19 +30,16 @@ class Rerun:
         self.reasons: list[str] = []
         self._attempts: dict[Any, int] = {}
 
-    def note(
-        self, reason: CaptureError, surroundings: Surroundings | None, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
-        """Remember why a recording cannot be replayed."""
+    def note(self, reason: CaptureError, surroundings: Surroundings | None, kind: Any) -> None:
+        """Remember why a recording of a `kind_of` call cannot be replayed."""
         self.parts.look_at(surroundings)
-        kind = _kind_of(args, kwargs)
         self._attempts[kind] = self._attempts.get(kind, 0) + 1
         if str(reason) not in self.reasons:
             self.reasons.append(str(reason))
 
     def may_record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """False once recordings of such calls have turned out to be useless."""
-        return not self._attempts or self._attempts.get(_kind_of(args, kwargs), 0) < ATTEMPTS
+        return not self._attempts or self._attempts.get(kind_of(args, kwargs), 0) < ATTEMPTS
 
     def call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call `function`; whatever comes out of it, or has been written when it raises, holds its numbers."""
@@ -61,10 +57,22 @@ class Rerun:
                 gc.enable()
 
 
-def _kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What calls of one kind have in common: shapes and types of tensors, types of other arguments."""
-    shapes = tuple(
-        (path, leaf.ndarray.shape, leaf.ndarray.dtype.char) if isinstance(leaf, Tensor) else (path, type(leaf))
-        for path, leaf in leaves((args, kwargs))
-    )
-    return is_grad_enabled(), shapes
+def kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What calls of one kind have in common: shapes and types of tensors, types of other arguments.
+
+    To be asked before the call, which may change its arguments.
+    """
+    return is_grad_enabled(), _shapes((args, kwargs))
+
+
+def _shapes(tree: Any) -> Any:
+    """Of a list only what kinds of items it holds: it may grow from call to call."""
+    if isinstance(tree, Tensor):
+        return tree.ndarray.shape, tree.ndarray.dtype.char
+    if isinstance(tree, list):
+        return list, frozenset(map(_shapes, tree))
+    if isinstance(tree, tuple):
+        return tuple, tuple(map(_shapes, tree))
+    if isinstance(tree, dict):
+        return dict, tuple((key, _shapes(value)) for key, value in tree.items())
+    return type(tree)

@@ -12,18 +12,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
 from ..autograd.nodes import SECOND_BACKWARD, Edge
 from ..autograd.nodes import Node as TapeNode
 from ..autograd.tensor import Tensor, make
+from ..compiler.graph import Graph, Result
 from ..ops.core import Step
+from ..ops.memory import aligned_empty
 from ..ops.types import DType
 from ..ops.views import replay
 from .history import is_spent
+from .memory import users_attributes
 from .numbers import Number
 from .recording import Recording
 from .refusals import refusal
 from .sinks import MARKED
-from .structure import at, leaves, rebuilt
+from .structure import at, containers, leaves, rebuilt
 
 Fill = Callable[[list[Tensor], Any], Any]  # of the new tensors and (args, kwargs)
 _VALUES = (bool, int, float, complex, str, bytes, type(None), DType, type, types.FunctionType, enum.Enum, range, slice)
@@ -43,12 +49,22 @@ class Spent(TapeNode):
 class FreshOutput:
     """A tensor that each call makes anew, called `name` in the graph. `live` says that the graph behind it can still
     be differentiated; where a ``backward()`` inside the function has used it up, `spent` stands for it. `leaf` says
-    that it requires a gradient without a history."""
+    that it requires a gradient without a history. `strides` are those of eager mode, None for contiguous memory."""
 
     name: str
     live: bool = False
     spent: Spent | None = None
     leaf: bool = False
+    strides: tuple[int, ...] | None = None
+
+    def lay_out(self, tensor: Tensor) -> None:
+        """Let `tensor`, which C has written row by row, lie in memory as it does in eager mode."""
+        if self.strides is not None:
+            values = tensor.ndarray
+            extent = sum((n - 1) * s for n, s in zip(values.shape, self.strides, strict=True)) // values.itemsize + 1
+            laid = as_strided(aligned_empty((extent,), values.dtype), values.shape, self.strides)
+            np.copyto(laid, values)
+            tensor.ndarray = tensor.buffer.whole = laid
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +86,7 @@ class Results:
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
+        _refuse_containers_from_outside(recording)
         self._existing = list(_existing(recording))
         numbers = [number for appends in recording.sinks.appends for number in appends.numbers]
         given = [_tensor_of(leaf) for leaf in (*(leaf for _, leaf in leaves(recording.outcome)), *numbers)]
@@ -137,7 +154,7 @@ class Results:
         if not isinstance(leaf, _VALUES) and not self._recording.surroundings.reaches(leaf):
             raise refusal(
                 f"the function returns an object of type {type(leaf).__name__}",
-                f"the result of {self._recording.name}",
+                self._recording.place_of_result,
                 "Return tensors and numbers in tuples, lists and dicts: each call must make it anew.",
             )
 
@@ -148,6 +165,7 @@ class Results:
         if not self._recording.is_own(leaf):
             return lambda fresh, _: leaf  # a captured tensor that nothing is computed from
         _refuse_gradient_of(leaf, self._recording)
+        _refuse_attributes_of(leaf, self._recording)
         sharing = [(t, fill) for t, fill in self._existing if _shows_part(leaf, t)]
         if sharing:
             return _view_of(*max(sharing, key=lambda found: len(found[0].steps)), leaf)
@@ -170,10 +188,44 @@ class Results:
         result = leaves(self._recording.outcome)
         path = next((path for path, leaf in result if _tensor_of(leaf) is tensor), ("whole", index))
         name = "_".join(("result", *map(str, path)))
-        node = tensor.grad_fn
+        array, node = tensor.ndarray, tensor.grad_fn
+        strides = None if array.flags.c_contiguous else array.strides
         if node is None:
-            return FreshOutput(name, leaf=tensor.requires_grad)
-        return FreshOutput(name, spent=Spent(node.name())) if is_spent(node) else FreshOutput(name, live=True)
+            return FreshOutput(name, leaf=tensor.requires_grad, strides=strides)
+        if is_spent(node):
+            return FreshOutput(name, spent=Spent(node.name()), strides=strides)
+        return FreshOutput(name, live=True, strides=strides)
+
+
+def graph_of(recording: Recording, results: Results) -> Graph:
+    """Everything the call computed for the world outside: results, new gradients, writes to roots."""
+    node = recording.recorder.node
+    outputs = [Result(o.name, node(t)) for o, t in zip(results.fresh, results.tensors, strict=True)]
+    for slot in recording.fresh_grads():
+        assert slot.after is not None
+        outputs.append(Result(f"{_name_of(slot.tensor, recording)}_grad", node(slot.after)))
+    outputs += [
+        Result(f"new_{root.node.label}", root.region.node, into=root.node.label)
+        for root in recording.recorder.roots
+        if root.region.written
+    ]
+    return Graph(recording.name, tuple(root.node for root in recording.recorder.roots), tuple(_distinct(outputs)))
+
+
+def _name_of(tensor: Tensor, recording: Recording) -> str:
+    for root in recording.recorder.roots:
+        if root.array is tensor:
+            return root.node.label
+    return tensor.label or "tensor"
+
+
+def _distinct(results: list[Result]) -> list[Result]:
+    seen: dict[str, int] = {}
+    out = []
+    for result in results:
+        count = seen[result.name] = seen.get(result.name, 0) + 1
+        out.append(result if count == 1 else Result(f"{result.name}_{count}", result.node, result.into))
+    return out
 
 
 def _tensor_of(leaf: Any) -> Any:
@@ -205,7 +257,7 @@ def _gradient_of(slot: Any, path: Any) -> Fill:
 def _refuse_replaced(recording: Recording) -> NoReturn:
     raise refusal(
         "a gradient is returned that the function has replaced by another",
-        f"the result of {recording.name}",
+        recording.place_of_result,
         "Return a clone() of it.",
     )
 
@@ -214,9 +266,28 @@ def _refuse_gradient_of(tensor: Tensor, recording: Recording) -> None:
     if tensor._grad is not None:
         raise refusal(
             "a tensor that the function makes is returned with a .grad of its own",
-            f"the result of {recording.name}",
+            recording.place_of_result,
             "Return the gradient, too, or use autograd.grad().",
         )
+
+
+def _refuse_attributes_of(tensor: Tensor, recording: Recording) -> None:
+    for name in users_attributes(tensor):
+        raise refusal(
+            f"a tensor that the function makes is returned with an attribute of its own ({name})",
+            recording.place_of_result,
+            "Return the value beside the tensor.",
+        )
+
+
+def _refuse_containers_from_outside(recording: Recording) -> None:
+    for container in containers(recording.result):
+        if isinstance(container, (list, dict)) and recording.surroundings.reaches(container):
+            raise refusal(
+                f"a {type(container).__name__} is returned that was there before the call",
+                recording.place_of_result,
+                "Each call makes its own: return a copy of it.",
+            )
 
 
 def _root_of(array: Tensor, path: Any) -> Fill:
@@ -238,7 +309,7 @@ def _common_whole(sharing: list[Tensor], recording: Recording) -> Tensor:
     if not tracked and any(t.requires_grad for t in sharing):
         raise refusal(
             "results share memory whose whole, with its history, is not there any more",
-            f"the result of {recording.name}",
+            recording.place_of_result,
             "Use the out-of-place form: squeeze() for squeeze_(), t() for t_().",
         )
     return (tracked or wholes or [make(first.buffer.whole, first.buffer)])[0]

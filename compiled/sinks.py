@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..autograd.tensor import Tensor
+from ..compiler.graph import Origin
 from ..ops.identity import copy
 from .passing import Passing, only_appends, passing_at
 from .refusals import refusal
@@ -23,15 +24,17 @@ from .surroundings import Fact, Surroundings
 
 
 class MarkedFloat(float):
-    """The number of `tensor`, which the recording knows."""
+    """The number of `tensor`, which the recording knows; made at a line of the program."""
 
     tensor: Tensor
+    place: str
 
 
 class MarkedInt(int):
     """The same for integers."""
 
     tensor: Tensor
+    place: str
 
 
 MARKED = (MarkedFloat, MarkedInt)
@@ -66,7 +69,9 @@ class Sinks:
         passing = passing_at(frame)
         if passing is None or not all(_is_list(frame, receiver) for receiver in passing.lists):
             return None
-        return self._marked_number(tensor, value, passing)
+        number = self._marked_number(tensor, value, passing)
+        number.place = str(Origin(frame.f_code.co_filename, frame.f_lineno))
+        return number
 
     def _marked_number(self, tensor: Tensor, value: Any, passing: Passing) -> Any:
         number = MarkedFloat(value) if isinstance(value, float) else MarkedInt(value)
@@ -97,7 +102,7 @@ class Sinks:
                 if not self._is_only_appended(fact, now, surroundings):
                     raise refusal(
                         f"the function appends a number to {fact.name} and does more with that list",
-                        "in the function that was recorded",
+                        f"at {next(item.place for item in now if isinstance(item, MARKED))}",
                         "Return the number and append it outside.",
                     )
                 self.appends.append(Appends(fact.get, tuple(now[len(fact.state[1]) :])))
@@ -120,10 +125,11 @@ class Sinks:
     def _check_all_found(self, result: Any) -> None:
         found = {id(leaf) for _, leaf in leaves(result)}
         found.update(id(number) for appends in self.appends for number in appends.numbers)
-        if any(id(number) not in found for number in self._marked):
+        lost = [number for number in self._marked if id(number) not in found]
+        if lost:
             raise refusal(
                 "a number that the function makes of a tensor is kept where a replay could not put the next one",
-                "in the function that was recorded",
+                f"made at {lost[0].place}",
                 "Return it, or append it to a list in a variable.",
             )
 

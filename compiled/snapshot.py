@@ -106,7 +106,7 @@ def _all_objects(objects: Iterable[Any]) -> Iterator[Any]:
         elif isinstance(value, Generator):
             stack += [value.state, value.cached, value.seeded]
         elif "param_groups" in own:
-            stack += [own["state"], own["param_groups"]]
+            stack += [own.get("state"), own["param_groups"]]
         elif isinstance(value, (list, tuple)):
             stack += value
         elif isinstance(value, dict):

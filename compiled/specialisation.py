@@ -23,12 +23,12 @@ from .captured import CapturedInputs
 from .effects import Effects, run
 from .grads import Grads
 from .history import graph_behind, kept_by_tape
-from .joined import Backward, CompiledNode
+from .joined import Backward, CompiledNode, EagerTape
 from .number_inputs import NumberInputs
 from .programs import Programs
 from .recording import Recording
-from .refusals import check_history, check_leaves, check_unused_indices, refusal
-from .results import Results
+from .refusals import check_ends, check_history, check_unused_indices, refusal
+from .results import Results, graph_of
 from .structure import at
 from .verify import is_wanted
 
@@ -40,7 +40,7 @@ class Specialisation:
         self.recording = recording
         _refuse_strided_writes(recording)
         self.results = Results(recording)
-        graph = recording.graph([(o.name, t) for o, t in zip(self.results.fresh, self.results.tensors, strict=True)])
+        graph = graph_of(recording, self.results)
         check_unused_indices(recording.recorder, graph)
         self.backward = _backward_of(recording, graph, self.results, programs)
         recording.refuse_leaks(self.results.tensors)
@@ -50,12 +50,13 @@ class Specialisation:
         self.unverified = is_wanted()  # by eager mode
         self.lock = self.binding.lock  # around `matches` and `call`, which share the table
         self.seen = -1  # the value of `changes` for which all guards are known to hold
-        self.arguments = Arguments(recording, self.binding, args, kwargs)
+        self.captured = CapturedInputs(recording, self.binding)
+        self.arguments = Arguments(recording, self.binding, self.captured.memories, args, kwargs)
+        self.looks_at_grads = bool(recording.grads)
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
         self.written_arguments = [path for path, root in recording.arguments if root.region.written]
         self._bind_numbers()
         self.inputs = NumberInputs(recording.openings, recording.scalars, self.binding)
-        self.captured = CapturedInputs(recording, self.binding)
         self.results.let_go()
         recording.let_go()
 
@@ -73,7 +74,7 @@ class Specialisation:
         """True if this program is the right one for a call with these arguments, in the world as it is."""
         if not self.recording.modes.hold() or not self.arguments.fit(args, kwargs):
             return False
-        changed = changes.count != self.seen
+        changed = self.now() != self.seen
         if not self.recording.surroundings.hold(changed) or not self.inputs.find((args, kwargs)):
             return False
         return not (changed or self.captured.vary) or self._look_again((args, kwargs))
@@ -98,11 +99,17 @@ class Specialisation:
             and self.captured.find(call_arguments)
         )
 
+    def now(self) -> int:
+        """The count of changes, as far as they concern this program."""
+        return changes.count + changes.grads if self.looks_at_grads else changes.count
+
     def _look_again(self, call_arguments: Any) -> bool:
         """Guards, addresses and numbers, after something has been rebound somewhere."""
-        count = changes.count
+        count = self.now()
         recording = self.recording
         if not all(guard.holds() for guard in recording.guards) or not self.captured.find(call_arguments):
+            return False
+        if not self.arguments.share_as_recorded(*call_arguments):  # with the memory that captured tensors have now
             return False
         for i, number in enumerate(recording.numbers):
             self._numbers[i] = number.get()
@@ -124,6 +131,8 @@ class Specialisation:
         self.captured.before_call()
         run(self.binding, effects)
         del kept
+        for tensor, output in zip(fresh, self.results.fresh, strict=True):
+            output.lay_out(tensor)
         self._join_tape(fresh, saved, call_arguments)
         return self.results.hand_out(fresh, call_arguments, self.inputs.values)
 
@@ -164,7 +173,7 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
     began: list[Any] = [getattr(root.array, "grad_fn", None) for root in recording.recorder.roots if root.requires_grad]
     behind = graph_behind((t.grad_fn for t in tensors), stop=began)
     check_history(behind)
-    check_leaves(behind, recording)
+    check_ends(behind, recording)
     if tensors and recording.flag_changed:
         raise refusal(
             "requires_grad of a tensor from outside changes while a result is computed that can be differentiated",
@@ -179,16 +188,25 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
             "The graph of values is not the graph of derivatives then: write outside, or call backward() inside.",
         )
     live = [output.name for output in results.fresh if output.live]
-    kept = {id(tensor.buffer) for tensor in kept_by_tape(tensors)}
-    saved = {root.node.label for root in recording.recorder.roots if id(root.array.buffer) in kept}
     wrt = [root.node.label for root in recording.recorder.roots if root.requires_grad]
-    return Backward(graph, live, wrt, programs.backward, tensors[0].grad_fn, saved) if live and wrt else None
+    return Backward(graph, live, wrt, programs.backward, _eager_tape(recording, tensors)) if live and wrt else None
+
+
+def _eager_tape(recording: Recording, live: list[Tensor]) -> EagerTape:
+    kept = {id(tensor.buffer) for tensor in kept_by_tape(live)}
+    assert live[0].grad_fn is not None
+    return EagerTape(
+        live[0].grad_fn.name(),
+        frozenset(root.node.label for root in recording.recorder.roots if id(root.array.buffer) in kept),
+        tuple(i for i, tensor in enumerate(live) if id(tensor.buffer) in kept),
+    )
 
 
 def _refuse_strided_writes(recording: Recording) -> None:
     for root in recording.recorder.roots:
         if root.region.written and not root.array.ndarray.flags.c_contiguous:
             raise CaptureError(
-                f"an in-place write to {root.node.label}, whose memory is not contiguous\n  in {recording.name}\n"
+                f"an in-place write to {root.node.label}, whose memory is not contiguous\n"
+                f"  at {root.region.node.origin}\n"
                 "  Pass the tensor that it is a view of, and take the view inside the compiled function."
             )

@@ -11,35 +11,26 @@ import keyword
 from collections.abc import Callable
 from typing import Any
 
-from .reach import MISSING, attribute, attribute_count, cell_contents, group_sizes, itself
+from .reach import MISSING, attribute, attribute_count, cell_contents, itself
 from .surroundings import Surroundings, has_items
 
 Get = Callable[[], Any]
 
 
 class Steady:
-    """`terms` are to be joined by ``and``; they use `names`, and may raise one of `GONE`, which means no.
-
-    Lists that the library counts changes of are looked up beforehand: call `refresh` after a change.
-    """
+    """`terms` are to be joined by ``and``; they use `names`, and may raise one of `GONE`, which means no."""
 
     GONE = (KeyError, AttributeError, ValueError)  # a variable, an attribute, the contents of a cell
 
     def __init__(self, surroundings: Surroundings) -> None:
         self.terms: list[str] = []
         self.names: dict[str, Any] = {"has_items": has_items}
-        self._lists: list[tuple[str, Get]] = []
         for get, value, _ in surroundings.bindings:
             self._bound(get, value)
         for fact, items in surroundings.contents:
             self._container(fact.get, fact.value, items)
         for same, fact in surroundings.opened:
             self.terms.append(f"({self._name(same)}() or {self._name(fact.holds)}())")
-
-    def refresh(self) -> None:
-        """Find the optimizers' lists of parameters again."""
-        for name, get in self._lists:
-            self.names[name] = get()
 
     def _name(self, value: Any) -> str:
         name = f"k{len(self.names)}"
@@ -71,24 +62,7 @@ class Steady:
         """A place whose container shall hold `items`; None for one that is always looked at closely."""
         if items is None:
             self.terms.append("False")
-        elif isinstance(get, functools.partial) and get.func is group_sizes:
-            self._groups(get.args[0], value)
         elif type(value) is tuple:
             self._bound(get, value)
         else:
             self.terms.append(f"has_items({self._name(get)}(), {self._name(items)})")
-
-    def _groups(self, optimizer: Any, recorded: tuple[int, ...]) -> None:
-        """Changes inside of a group are counted; those of the list of groups and of its lists of parameters are not."""
-        if group_sizes(optimizer) != recorded:
-            self.terms.append("False")
-        groups = self._list(functools.partial(getattr, optimizer, "param_groups"))
-        self.terms.append(f"len({groups}) == {len(optimizer.param_groups)}")
-        for i, group in enumerate(optimizer.param_groups):
-            params = self._list(functools.partial(dict.get, group, "params"))
-            self.terms.append(f"{groups}[{i}] is {self._name(group)} and len({params}) == {len(group['params'])}")
-
-    def _list(self, get: Get) -> str:
-        name = self._name(get())
-        self._lists.append((name, get))
-        return name

@@ -23,6 +23,9 @@ import numpy as np
 
 from ..autograd.tensor import Tensor
 from ..compiler.errors import CaptureError
+from . import groups
+from .deeds import Deeds, lines_storing
+from .groups import Identities
 from .memory import hooks_on
 from .numbers import KINDS, value_of
 from .reach import CONTAINERS, Reach, is_counted
@@ -102,6 +105,16 @@ class Surroundings:
             self.facts += [_fact(*place) for place in more.places]
             self._sort()
 
+    def watch(self, name: str, get: Callable[[], Any]) -> None:
+        """Add a fact that was met while the function ran."""
+        self.facts.append(_fact(name, None, get))
+        self._sort()
+
+    @property
+    def codes(self) -> list[types.CodeType]:
+        """All code that was found."""
+        return list(self._reach.codes)
+
     def takes_stand_ins(self) -> bool:
         """True if all that was found may run on stand-ins for numbers."""
         if self._trusted is None:
@@ -171,28 +184,30 @@ class Surroundings:
         """True for a tensor that the function finds without its arguments."""
         return id(tensor) in self._reach.by_function
 
-    def refuse_side_effects(self) -> None:
+    def refuse_side_effects(self, deeds: Deeds) -> None:
         """CaptureError if the call itself has changed a fact, or has drawn numbers that a replay would repeat."""
+        unknown = "in the call that was recorded"
         for fact in self.facts:
             if not fact.holds():
                 raise _side_effect(f"the function changes {fact.name}, which outlives the call", fact)
         for value, before in self._arguments:
             if _state(value) != before:
+                place = deeds.at("container", value, lines_storing(self.codes) or unknown)
                 raise CaptureError(
-                    f"the function changes an argument, a {type(value).__name__}\n  in the call that was recorded\n"
+                    f"the function changes an argument, a {type(value).__name__}\n  {place}\n"
                     "  A compiled step repeats what it computes, not what it does to Python objects: return the value."
                 )
         for tensor, hooks in self._hooks:
             if hooks_on(tensor) != hooks:
+                place = deeds.at("hook", tensor, deeds.at("hook", None, unknown))
                 raise CaptureError(
-                    f"the function registers or removes a hook of {tensor.label or 'a tensor'}\n"
-                    "  in the call that was recorded\n"
+                    f"the function registers or removes a hook of {tensor.label or 'a tensor'}\n  {place}\n"
                     "  Later calls would not do it again: register hooks outside."
                 )
         for name, get, before in self._random:
             if get() != before:
                 raise CaptureError(
-                    f"the function draws from {name}\n  in the call that was recorded\n"
+                    f"the function draws from {name}\n  {deeds.at('random', None, unknown)}\n"
                     "  Later calls would repeat these numbers: draw with tg.rand and the like, or pass them in."
                 )
 
@@ -204,6 +219,12 @@ class Surroundings:
                     f"an argument is {type(value).__name__}, whose contents change without notice\n"
                     "  in the call of a compiled function\n  Pass tensors: tg.from_numpy(array), or next(iterator)."
                 )
+        if not all(groups.is_counted(value) for value in self._reach.objects.values() if groups.is_optimizer(value)):
+            raise CaptureError(
+                "an optimizer has a list or a dict of the program's own among its parameter groups\n"
+                "  in the call of a compiled function\n"
+                "  Its changes are not noticed: use add_param_group(), and change the lists and dicts that are there."
+            )
         for fact in self.facts:
             if isinstance(fact.value, np.ndarray) and fact.value.size > LARGEST:
                 raise _side_effect(f"the function may read {fact.name}, a large numpy array", fact, "make it a tensor.")
@@ -297,6 +318,8 @@ def _state(value: Any, within: tuple[int, ...] = (), free: Set[Path] = frozenset
 
     Of numbers at the paths `free` only the type counts.
     """
+    if isinstance(value, Identities):
+        return value
     if isinstance(value, PLAIN):
         value = value_of(value)
         if () in free:

@@ -40,7 +40,7 @@ def call(args):
         return UNUSUAL
     {arguments}
     with lock:
-        if changes.count != last_look.count and not last_look.again():
+        if {now} != last_look.count and not last_look.again():
             return UNUSUAL
         try:
             if not ({surroundings}):
@@ -93,22 +93,20 @@ ARGUMENT = """
 class LastLook:
     """What was found at the value `count` of `changes`, and holds while nothing is counted."""
 
-    def __init__(self, of: Specialisation, steady: Steady) -> None:
+    def __init__(self, of: Specialisation) -> None:
         self._of = of
-        self._steady = steady
         self.count = -1
         self.gradients_free: Callable[[], bool] = bool  # false
 
     def again(self) -> bool:
         """Look again, if the specialisation itself has done so since the last change."""
-        of, count = self._of, changes.count
+        of, count = self._of, self._of.now()
         if count != of.seen or any(tensor._grad is not None for tensor, _ in of.grads.to_none):
             return False
         counts = of.grads.free_now()
         if counts is None:
             return False
         self.gradients_free = counts.agree
-        self._steady.refresh()
         self.count = count
         return True
 
@@ -130,11 +128,12 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
         binding=binding, codes=binding.codes, c=binding.entry, pointers=binding.pointers,
         written_buffers=of.captured.written_buffers,
         words=binding.slots.words, fresh_result=binding.fresh_result, hand_out=of.results.hand_out,
-        last_look=LastLook(of, steady), captured=of.arguments.captured, inputs=of.inputs,
+        last_look=LastLook(of), captured=of.arguments.captured, inputs=of.inputs,
         numbers_hold=of.inputs.reader(),
     )  # fmt: skip
     source = SOURCE.format(
         count=len(of.arguments.simple or ()),
+        now="changes.count + changes.grads" if of.looks_at_grads else "changes.count",
         surroundings="\n            and ".join(steady.terms) or "True",
         arguments=_arguments(of, names),
         numbers=" and numbers_hold(args)" if of.inputs.sources else "",
@@ -155,14 +154,19 @@ def _written(source: str, title: str, names: dict[str, Any]) -> Callable[[tuple[
 
 
 def _can_be_usual(of: Specialisation) -> bool:
-    if of.arguments.simple is None or of.backward is not None or of.written_arguments:
+    if of.arguments.simple is None or of.backward is not None or of.written_arguments or of.arguments.are_shared:
         return False
     if any(path is not None for _, path in of.grads.to_none):
         return False
     captured = of.captured
     if captured.copied or captured.vary or captured.writes_normals:
         return False
-    if any(s.only is not None or s.requires_grad or not s.layout.contiguous for _, s in _tensors(of)):
+    if any(
+        s.only is not None or s.kind is not Tensor or s.missing or s.requires_grad or not s.layout.contiguous
+        for _, s in _tensors(of)
+    ):
+        return False
+    if any(output.strides is not None for output in of.results.fresh):
         return False
     return not any(output.path is not None or output.always_new for output in of.grads.outputs)
 

@@ -7,6 +7,7 @@ in-place write gives it another one, through whatever view the write came. What 
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -64,6 +65,7 @@ class Recorder(Evaluator):
         self._numbers: dict[int, Array] = {}
         self._cut: dict[int, Array] = {}
         self._names: set[str] = set()
+        self.aliases: dict[int, weakref.ref[Array]] = {}  # other arrays over the memory of roots
         self.refused: CaptureError | None = None  # the first refusal
         self.mark_item: Callable[[Array], Any] | None = None  # a number that is known again, or None
         self.kernels: list[Node] = []  # ops that are more than a formula or a view
@@ -166,9 +168,15 @@ class Recorder(Evaluator):
             return self.builder.constant(operand, dtype_of(operand))
         region = self._region(operand)
         node = self._view(region, operand.steps[len(region.prefix) :])
-        if id(operand) in self._cut:
+        if id(operand) in self._cut or self._is_cut_alias(operand, region):
             return self.builder.apply(detach_primitive, (node,), {})
         return node
+
+    def _is_cut_alias(self, array: Array, region: Region) -> bool:
+        """True for what shows a root's memory without its history: a ``detach()`` that was made outside."""
+        if region.array is None or region.array is array or not getattr(region.array, "requires_grad", False):
+            return False
+        return not getattr(array, "requires_grad", False)
 
     def knows(self, array: Array) -> bool:
         """True if `array` shows memory that this recording has met or made."""
@@ -190,7 +198,10 @@ class Recorder(Evaluator):
     def _region(self, array: Array) -> Region:
         fitting = [r for r in self._regions_of(array.buffer) if array.steps[: len(r.prefix)] == r.prefix]
         if fitting:
-            return max(fitting, key=lambda r: len(r.prefix))
+            region = max(fitting, key=lambda r: len(r.prefix))
+            if region.array is not None and region.array is not array:
+                self.aliases[id(array)] = weakref.ref(array)
+            return region
         if any(r.written for r in self._regions_of(array.buffer)):
             self._refuse_shared()
         return self.add_root(array, array.label or f"captured_{len(self.roots)}").region

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..autograd.tensor import Tensor
-from ..autograd.watch import WatchedDict
+from ..autograd.watch import Entries
 from ..ops.arithmetic import maximum
 from ..ops.array import eager
 from ..ops.elementary import sqrt
@@ -44,7 +44,7 @@ class Adam(Optimizer):
         choices = {"maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable}
         super().__init__(params, {**options, **choices, "fused": fused})
 
-    def update(self, p: Tensor, gradient: Tensor, state: WatchedDict, options: Options) -> None:
+    def update(self, p: Tensor, gradient: Tensor, state: Entries, options: Options) -> None:
         step = counted(step_counter(state, p))
         mean, square = state_tensor(state, "exp_avg", p), state_tensor(state, "exp_avg_sq", p)
         lr, beta1, beta2 = options.number("lr"), options.number("betas", 0), options.number("betas", 1)
@@ -63,7 +63,7 @@ class Adam(Optimizer):
         root = sqrt(peak) * (1 - beta2**step) ** -0.5 + options.number("eps")
         eager().write(p, value - (mean * (lr / (1 - beta1**step))) / root)
 
-    def _peak(self, square: Tensor, p: Tensor, state: WatchedDict, options: Options) -> Tensor:
+    def _peak(self, square: Tensor, p: Tensor, state: Entries, options: Options) -> Tensor:
         if not options.choice("amsgrad"):
             return square
         peak = state_tensor(state, "max_exp_avg_sq", p)

@@ -14,31 +14,32 @@ import numpy as np
 
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..autograd.tensor import Tensor, make, unrecorded
-from ..autograd.watch import WatchedDict, as_number, changes, declare_number, declare_read, serve, watcher
+from ..autograd.watch import (
+    Entries,
+    WatchedList,
+    as_number,
+    changes,
+    declare_number,
+    declare_read,
+    serve,
+    watcher,
+)
 from ..ops.array import eager
 from ..ops.core import current
 from ..ops.memory import aligned_empty
 
 
-class State(WatchedDict):
+class State(Entries):
     """Per-parameter state; a parameter that has none yet gets an empty dict."""
 
-    def __missing__(self, parameter: Tensor) -> WatchedDict:
-        self[parameter] = entry = WatchedDict()
+    def __missing__(self, parameter: Tensor) -> Entries:
+        self[parameter] = entry = Entries()
         return entry
 
-
-class Group(WatchedDict):
-    """One group's parameters and options. What a user's code reads of the options, a recording keeps as guards."""
-
-    def __getitem__(self, key: str) -> Any:
-        value = super().__getitem__(key)
-        if watcher() is not None and not isinstance(value, list):
-            declare_read(f"param_groups[...][{key!r}]", lambda: dict.get(self, key))
-        return value
-
-    def get(self, key: str, default: Any = None) -> Any:
-        return self[key] if key in self else default
+    def of(self, parameter: Tensor) -> Entries:
+        """The same, for the library's own use: nothing is declared."""
+        entry: Entries | None = dict.get(self, parameter)
+        return self.__missing__(parameter) if entry is None else entry
 
 
 class Options:
@@ -61,19 +62,25 @@ class Options:
 
     def choice(self, key: str) -> Any:
         """The option as a fact that the program depends on (nesterov, amsgrad, maximize)."""
-        return declare_read(f"{self._where}[{key!r}]", lambda: _option(self._group, key))
+        return declare_read(f"{self._where}[{key!r}]", lambda: dict.get(self._group, key))
 
     def is_zero(self, key: str) -> bool:
         """Whether a number is exactly zero, which leaves a term out."""
-        return bool(declare_read(f"{self._where}[{key!r}] == 0", lambda: not _is_nonzero(_option(self._group, key))))
+        return bool(declare_read(f"{self._where}[{key!r}] == 0", lambda: not _is_nonzero(dict.get(self._group, key))))
 
 
 def _entry(optimizer: Optimizer, p: Tensor) -> Any:
-    return optimizer.state.get(p)
+    return dict.get(optimizer.state, p)
 
 
-def _option(group: dict[str, Any], key: str, item: int | None = None) -> Any:
-    value = dict.__getitem__(group, key)  # declared by who asks, in his way
+def _parameters_of(group: dict[str, Any]) -> list[Tensor]:
+    """Past what `Entries` declares: who else reads the groups is told by their own fact in a recording."""
+    params: list[Tensor] = dict.__getitem__(group, "params")
+    return params
+
+
+def _option(group: dict[str, Any], key: str, item: int | None) -> Any:
+    value = dict.__getitem__(group, key)
     return value if item is None else value[item]
 
 
@@ -102,9 +109,11 @@ class Optimizer:
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got a Tensor. "
                 "Pass [tensor], or model.parameters()."
             )
+        object.__setattr__(self, "_opt_called", False)  # all attributes are there from the beginning
+        object.__setattr__(self, "_recorded", False)
         self.defaults = defaults
         self.state = State()
-        self.param_groups: list[Group] = []
+        self.param_groups: list[Entries] = WatchedList()
         groups = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list; pass model.parameters() of a model that has some")
@@ -159,13 +168,13 @@ class Optimizer:
         known = {id(p) for g in self.param_groups for p in g["params"]}
         if known & {id(p) for p in members}:
             raise ValueError("some parameters appear in more than one parameter group; each may be in one only")
-        self.param_groups.append(Group({**self.defaults, **group, "params": members}))
+        self.param_groups.append(Entries({**self.defaults, **group, "params": WatchedList(members)}))
         changes.count += 1
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients: ``.grad = None``, or zeros in place."""
         for group in self.param_groups:
-            for p in group["params"]:
+            for p in _parameters_of(group):
                 if set_to_none:
                     p.grad = None
                 elif p.grad is not None:
@@ -188,17 +197,17 @@ class Optimizer:
             for index, group in enumerate(self.param_groups):
                 self._step_group(group, index)
 
-    def _step_group(self, group: Group, index: int) -> None:
-        declare_read(f"param_groups[{index}]['params']", lambda: tuple(map(id, group["params"])))
+    def _step_group(self, group: Entries, index: int) -> None:
+        declare_read(f"param_groups[{index}]['params']", lambda: tuple(map(id, _parameters_of(group))))
         options = Options(group, index)
-        for p in group["params"]:
+        for p in _parameters_of(group):
             gradient = p.grad
             if gradient is not None:
-                entry = self.state[p]
+                entry = self.state.of(p)
                 declare_read("optimizer state", functools.partial(_entry, self, p))
                 self.update(p, gradient, entry, options)
 
-    def update(self, p: Tensor, gradient: Tensor, state: WatchedDict, options: Options) -> None:
+    def update(self, p: Tensor, gradient: Tensor, state: Entries, options: Options) -> None:
         """One parameter's update, in place."""
         raise NotImplementedError
 
@@ -235,7 +244,7 @@ class Optimizer:
         )
         state = State()
         for number, entry in state_dict["state"].items():
-            state[by_number[number]] = WatchedDict({k: _copied(v) for k, v in entry.items()})
+            state[by_number[number]] = Entries({k: _copied(v) for k, v in entry.items()})
         self.state = state
         for group, loaded in zip(self.param_groups, saved, strict=True):
             group.update({k: v for k, v in loaded.items() if k != "params"})
@@ -261,9 +270,9 @@ def _copied(value: Any) -> Any:
     return make(eager().peek(value).copy()) if isinstance(value, Tensor) else value
 
 
-def state_tensor(state: WatchedDict, key: str, p: Tensor) -> Tensor:
+def state_tensor(state: Entries, key: str, p: Tensor) -> Tensor:
     """``state[key]``, made as zeros of p's shape when it is not there yet, as if it had always been."""
-    if key not in state:
+    if not dict.__contains__(state, key):
         with unrecorded():
             zeros = aligned_empty(p.ndarray.shape, p.ndarray.dtype)
             zeros.fill(0)
@@ -271,9 +280,9 @@ def state_tensor(state: WatchedDict, key: str, p: Tensor) -> Tensor:
     return _declared(state, key, p)
 
 
-def step_counter(state: WatchedDict, p: Tensor) -> Tensor:
+def step_counter(state: Entries, p: Tensor) -> Tensor:
     """``state["step"]``, a 0-d float32 tensor that starts at 0."""
-    if "step" not in state:
+    if not dict.__contains__(state, "step"):
         with unrecorded():
             state["step"] = make(np.zeros((), np.float32))
     return _declared(state, "step", p)
@@ -285,10 +294,12 @@ def counted(step: Tensor) -> Any:
     return as_number(step)
 
 
-def _declared(state: WatchedDict, key: str, p: Tensor) -> Tensor:
+def _declared(state: Entries, key: str, p: Tensor) -> Tensor:
     if watcher() is not None:
-        state[key].label = f"{p.label or 'parameter'}.{key}"
-    tensor: Tensor = declare_read(f"state[{key!r}] of {p.label or 'a parameter'}", lambda: state.get(key))
+        dict.__getitem__(state, key).label = f"{p.label or 'parameter'}.{key}"
+    tensor: Tensor = declare_read(
+        f"state[{key!r}] of {p.label or 'a parameter'}", functools.partial(dict.get, state, key)
+    )
     return tensor
 
 

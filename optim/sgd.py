@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..autograd.tensor import Tensor
-from ..autograd.watch import WatchedDict, declare_read, declare_transient
+from ..autograd.watch import Entries, declare_read, declare_transient
 from ..ops.array import eager
 from ..ops.identity import copy
 from .optimizer import Optimizer, Options, check_at_least_zero, state_tensor
@@ -39,7 +39,7 @@ class SGD(Optimizer):
         choices = {"nesterov": nesterov, "maximize": maximize, "foreach": foreach, "differentiable": differentiable}
         super().__init__(params, {**options, **choices, "fused": fused})
 
-    def update(self, p: Tensor, gradient: Tensor, state: WatchedDict, options: Options) -> None:
+    def update(self, p: Tensor, gradient: Tensor, state: Entries, options: Options) -> None:
         d = -gradient if options.choice("maximize") else gradient
         if not options.is_zero("weight_decay"):
             d = d + p * options.number("weight_decay")
@@ -48,12 +48,12 @@ class SGD(Optimizer):
             d = d + velocity * options.number("momentum") if options.choice("nesterov") else velocity
         eager().write(p, p - d * options.number("lr"))
 
-    def _velocity(self, p: Tensor, d: Tensor, state: WatchedDict, options: Options) -> Tensor:
-        started = declare_read("momentum_buffer is there", lambda: state.get("momentum_buffer") is not None)
+    def _velocity(self, p: Tensor, d: Tensor, state: Entries, options: Options) -> Tensor:
+        started = declare_read("momentum_buffer is there", lambda: dict.get(state, "momentum_buffer") is not None)
         if not started:
             declare_transient("the first step with momentum makes momentum_buffer")
-            state["momentum_buffer"] = copy(d)
-            return state["momentum_buffer"]
+            state["momentum_buffer"] = buffer = copy(d)
+            return buffer
         velocity = state_tensor(state, "momentum_buffer", p)
         kept = velocity * options.number("momentum")
         eager().write(velocity, kept + d * (1 - options.number("dampening")))

@@ -4,7 +4,7 @@ from collections import OrderedDict, namedtuple
 
 import numpy as np
 import pytest
-from side_by_side import Program, ramp
+from side_by_side import Program, batch, ramp, weight
 
 PROGRAMS = []
 Pair = namedtuple("Pair", "first second")
@@ -163,3 +163,40 @@ def test_history_of_a_used_result(tg):
         assert loss.requires_grad and loss.grad_fn is not None
         with pytest.raises(RuntimeError, match="second time"):
             loss.backward()
+
+
+def test_strides_are_the_eager_ones(agree):
+    """Whatever the strides of the argument and of a captured tensor are. (Re-recorded calls give contiguous memory.)"""
+
+    def make(tg):
+        captured, kept = ramp(tg, 4, 4), []
+
+        def args(i):
+            x = ramp(tg, 4, 4)
+            return ((x.t(), x[:, ::2].t(), x, x.t(), x[::2])[i % 5],)
+
+        def between(i):
+            captured.data = captured.data.t()
+
+        def step(x):
+            return x * 2, (x + 1).t(), x.exp()[:, :2], x.sum(0), captured * 2
+
+        def after(i, out):
+            kept.append([(tensor.stride(), tensor.is_contiguous()) for tensor in out])
+
+        return Program(step, args, lambda: kept, between, after=after)
+
+    assert agree(make, calls=20).way == "replay"
+
+
+def test_strides_of_what_can_be_differentiated(agree):
+    def make(tg):
+        w, kept = weight(tg, 3, 2), []
+
+        def after(i, out):
+            out.sum().backward()
+            kept.append(out.stride())
+
+        return Program(lambda x: (x * w).t(), lambda i: (batch(tg, i, 3, 2),), lambda: (kept, w), after=after)
+
+    assert agree(make).way == "replay"

@@ -115,7 +115,8 @@ def interrupt():
     def run(call, longest):
         count = 0
         try:
-            signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-6, longest))
+            # Once more later on: Python loses an exception that comes within a finaliser.
+            signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-6, longest), 0.05)
             while True:
                 call()
                 count += 1

@@ -132,7 +132,7 @@ def written_through_data(tg):
     return Program(step, batches(tg, 3), lambda: w)
 
 
-@ask.replay()
+@ask.either()
 def alias_captured_twice(tg):
     """Do two captured tensors over one memory stay one memory, when one is written?"""
     w = weight(tg, 3)

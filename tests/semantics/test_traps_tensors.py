@@ -210,6 +210,88 @@ def exponential_moving_average_with_warm_up(tg):
     return Program(step, batches(tg, 3), lambda: (w, mean, world))
 
 
+@trap
+def detached_alias_beside_the_parameter(tg):
+    """Is a captured detach() of a parameter, used beside it, constant for the gradient?"""
+    w = weight(tg, 3)
+    alias, data = w.detach(), w.data
+    return Program(
+        lambda x: (alias * x + w * 2 * x + data * w + w.data).sum(),
+        batches(tg, 3),
+        lambda: w,
+        after=lambda i, out: out.backward(),
+    )
+
+
+@trap
+def detached_argument_beside_the_parameter(tg):
+    """Does the gradient of a parameter pass by an argument that is its detach()?"""
+    w = weight(tg, 3)
+
+    def args(i):
+        return (w.detach() if i in (1, 2) else ramp(tg, 3),)
+
+    return Program(lambda x: (x * w).sum(), args, lambda: w, after=lambda i, out: out.backward())
+
+
+@trap
+def leaf_made_inside_and_returned(tg):
+    """Does a leaf that the function makes and returns get its gradient from the loss that is returned, too?"""
+
+    def step(x):
+        leaf = x.detach().requires_grad_()
+        return leaf, (leaf * x).sum()
+
+    return Program(step, batches(tg, 3), after=lambda i, out: out[1].backward())
+
+
+@trap
+def history_from_outside_beside_its_alias(tg):
+    """Does a gradient go on through operations that were done outside, to what is met as an alias first?"""
+    w = weight(tg, 3)
+    hidden = w * 2
+    alias = hidden.detach()
+    return Program(
+        lambda x: (alias * x, (hidden * x + w).sum()),
+        batches(tg, 3),
+        lambda: w,
+        after=lambda i, out: out[1].backward(retain_graph=True),
+    )
+
+
+@trap
+def argument_over_memory_that_was_rebound(tg):
+    """Is an argument that shares the memory which a written tensor got by `.data` seen to change?"""
+    w, world = ramp(tg, 3), {}
+
+    def between(i):
+        if i == 3:
+            world["memory"] = ramp(tg, 6)
+            w.data = world["memory"][:3]
+
+    def args(i):
+        return (world["memory"][:3] if i > 3 else ramp(tg, 3),)
+
+    def step(x):
+        w.mul_(2.0)
+        return x + w
+
+    return Program(step, args, lambda: w, between)
+
+
+@trap
+def gradients_unshared_again(tg):
+    """Are two gradients that were one tensor, and are two again, accumulated apart?"""
+    a, b = weight(tg, 3), weight(tg, 3)
+    a.grad = b.grad = tg.zeros(3)
+
+    def between(i):
+        if i == 3:
+            b.grad = b.grad.clone()
+
+    return Program(lambda x: (a * x + b * x * 2).sum().backward(), batches(tg, 3), lambda: (a, b), between)
+
+
 @pytest.mark.parametrize("question", ask.rows())
 def test_traps_tensors(answer, question):
     answer(question)

@@ -1,0 +1,61 @@
+"""An optimizer's parameter groups, as a compiled function depends on them: which objects they are made of."""
+
+from __future__ import annotations
+
+from operator import is_
+from typing import Any
+
+from ..autograd.watch import WatchedDict, WatchedList
+
+
+class Identities:
+    """Equal for the very same objects. It keeps them, so that their identities stay taken."""
+
+    __slots__ = ("objects",)
+
+    def __init__(self, objects: list[Any]) -> None:
+        self.objects = objects
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Identities) or len(other.objects) != len(self.objects):
+            return False
+        return all(map(is_, self.objects, other.objects))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{len(self.objects)} objects>"
+
+
+def is_optimizer(value: Any) -> bool:
+    """True for the library's optimizers and those that inherit from them."""
+    return any(base.__module__ == "tracegrad.optim.optimizer" for base in type(value).__mro__)
+
+
+def is_of_the_library(value: Any) -> bool:
+    """True for optimizers that read nothing but what they declare."""
+    return type(value).__module__.startswith("tracegrad.")
+
+
+def group_members(optimizer: Any) -> Identities:
+    """The optimizer's state, its list of groups, the groups, their lists, and the parameters in these."""
+    own = optimizer.__dict__
+    groups = own.get("param_groups", ())
+    objects = [own.get("state"), groups, *groups]
+    for group in groups:
+        params = dict.get(group, "params", ())
+        objects += [params, *params]
+    return Identities(objects)
+
+
+def is_counted(optimizer: Any) -> bool:
+    """True while nobody can change a group without being counted: all lists and dicts are the library's."""
+    groups = optimizer.__dict__.get("param_groups")
+    return type(groups) is WatchedList and all(
+        isinstance(group, WatchedDict) and type(dict.get(group, "params")) is WatchedList for group in groups
+    )
+
+
+def parameters(optimizer: Any) -> list[Any]:
+    """All of them."""
+    return [p for group in optimizer.__dict__.get("param_groups", ()) for p in dict.get(group, "params", ())]
