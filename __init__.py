@@ -54,6 +54,7 @@ from .autograd.legacy import BoolTensor, DoubleTensor, FloatTensor, IntTensor, L
 from .autograd.limits import finfo, iinfo
 from .autograd.serialization import load, save
 from .autograd.tensor import Size, Tensor
+from .autograd.watched_modules import watch_modules
 from .compiled import CompiledFunction, compile
 from .functional import linalg, methods
 from .functional.activations import log_softmax, relu, selu, softmax
@@ -231,3 +232,5 @@ detach, row_stack = Tensor.detach, vstack
 float, double, int, long, bool = float32, float64, int32, int64, bool_
 
 __version__ = "0.1.0"
+
+watch_modules(__name__)

@@ -22,6 +22,7 @@ from .memory import hooks_on
 from .openings import Learned
 from .parts import NOT_SERVED
 from .programs import Programs
+from .reach import Codes
 from .recording import Recording
 from .refusals import DONE, refusal
 from .report import Report
@@ -58,6 +59,7 @@ class CompiledFunction:
         self._usual: Callable[[tuple[Any, ...]], Any] | None = None  # of the first specialisation
         self._eager_only = False
         self._learned = Learned()  # which numbers are data
+        self._codes: Codes = {}  # code that runs without being found beforehand
         self._once = 0  # calls in a row that did something which later calls were thought not to do,
         self._transient = ""  # and what the last of them did
 
@@ -133,7 +135,7 @@ class CompiledFunction:
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         wanted = self._learned.wanted([s.recording for s in self.specialisations], (args, kwargs))
-        recording = Recording(self.__name__, self.fullgraph, wanted=wanted)
+        recording = Recording(self.__name__, self.fullgraph, wanted=wanted, codes=self._codes)
         known = self.specialisations[:1]
         because = difference(known[0], args, kwargs) if known else first_call(args, kwargs)
         kind = kind_of(args, kwargs)
@@ -151,7 +153,10 @@ class CompiledFunction:
                 raise
             self._rerun.note(reason, recording.seen, kind)
             if recording.done:
-                return plain(recording.result)
+                result = plain(recording.result)
+                recording.let_go()
+                reason.__traceback__ = None  # its frames hold the result, and the recording holds the error
+                return result
             return self._rerecord(args, kwargs)
         except Exception:
             if recording.recorder.refused is not None and not self.fullgraph:

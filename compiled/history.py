@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import types
 from collections.abc import Iterable
 from typing import Any
+
+import numpy as np
 
 from ..autograd.nodes import SECOND_BACKWARD, Edge, PrimitiveNode, Saved
 from ..autograd.nodes import Node as TapeNode
@@ -30,6 +34,29 @@ def kept_by_tape(tensors: Iterable[Tensor]) -> list[Tensor]:
     behind = graph_behind(t.grad_fn for t in tensors)
     saving = [node for node in behind if isinstance(node, PrimitiveNode)]
     return [v.tensor for node in saving for v in node.known.values() if isinstance(v, Saved)]
+
+
+def held_by_tape(tensors: Iterable[Tensor]) -> list[Tensor]:
+    """All tensors that live as long as the histories of these do: saved ones, indices, leaves and their gradients."""
+    found: dict[int, Tensor] = {}
+    stack: list[Any] = [t.grad_fn for t in tensors]
+    seen = set(map(id, stack))
+    while stack:
+        value = stack.pop()
+        inner = _referents(value)
+        if isinstance(value, Tensor):
+            found[id(value)] = value
+            inner = [value._grad, value.base]
+        stack += [each for each in inner if id(each) not in seen]
+        seen.update(map(id, inner))
+    return list(found.values())
+
+
+def _referents(value: Any) -> list[Any]:
+    """What an object refers to; of a function its variables, and nothing of classes and modules."""
+    if isinstance(value, types.FunctionType):
+        return list(value.__closure__ or ())
+    return [] if isinstance(value, (type, types.ModuleType, np.ndarray)) else gc.get_referents(value)
 
 
 def graph_behind(nodes: Iterable[TapeNode | None], stop: Iterable[TapeNode | None] = ()) -> set[TapeNode]:

@@ -11,8 +11,9 @@ import functools
 import types
 
 from ..autograd.tensor import Tensor
+from .codes import global_names
 from .memory import users_attributes
-from .reach import attribute, global_names
+from .reach import attribute
 from .refusals import refusal
 from .surroundings import Surroundings, writer_of
 

@@ -5,14 +5,14 @@ An attribute counts only if some code that was found names it; so an object's ot
 
 from __future__ import annotations
 
+import abc
 import builtins
 import contextvars
-import dis
 import functools
+import logging
+import operator
 import sys
 import types
-import weakref
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -21,31 +21,38 @@ import numpy as np
 from ..autograd.tensor import Tensor
 from ..autograd.watch import WatchedDict
 from ..compiler.origins import is_user_file
+from . import looks
+from .codes import attribute_names, code_storing, global_names, imported_modules, nested, stores_attributes
 from .groups import Identities, group_members, is_of_the_library, is_optimizer, parameters
+from .kinds import CONTAINERS, PLAIN, has_attributes, is_changeable, is_named, is_users, items_of
+from .members import is_descriptor, is_watched, methods, of_library, users_classes
 from .memory import users_attributes
 
-CONTAINERS = (list, tuple, set, frozenset, dict, deque)
 MISSING = object()  # what a variable or attribute that is not there looks like
 
 Get = Callable[[], Any]
 # Name, the code that reads it (None if unknown), and how to look at it.
 Place = tuple[str, types.CodeType | None, Get]
+Codes = dict[types.CodeType, dict[str, Any]]  # with their globals
 
 
 class Reach:
     """All places that functions and arguments lead to. `names` are the attributes that code on the way mentions."""
 
-    def __init__(self, functions: list[Any], arguments: list[Any]) -> None:
+    def __init__(self, functions: list[Any], arguments: list[Any], codes: Codes | None = None) -> None:
         self.names: set[str] = set()
         self.objects: dict[int, Any] = {}  # everything met, kept alive so that the ids stay taken
+        self.found_at: dict[int, Place] = {}  # the place that led to it
         self._codes: dict[types.CodeType, None] = {}
+        self._ran = codes or {}
+        self._classes: set[tuple[type, bool]] = set()
         self.summing: dict[int, dict[str, Any]] = {}  # the globals of functions that name `sum`
         self.places: list[Place] = []
         known = -1
         while known != len(self.names):  # new code names more attributes, behind which there may be more code
             known = len(self.names)
-            self.objects, self.places = {}, []
-            self._walk(functions)
+            self.objects, self.found_at, self.places, self._classes = {}, {}, [], set()
+            self._walk(functions, self._ran)
             self.by_function = frozenset(self.objects)  # found without the arguments
             self._walk(arguments)
 
@@ -62,134 +69,225 @@ class Reach:
         """The code that mentions a variable or an attribute, or could by its text."""
         return {c for c in self._codes if name in (*c.co_names, *c.co_freevars, *c.co_cellvars) or name in c.co_consts}
 
-    def _walk(self, roots: list[Any]) -> None:
-        stack = list(roots)
+    def _walk(self, roots: list[Any], codes: Codes | None = None) -> None:
+        stack: list[tuple[Any, Place | None]] = [(root, None) for root in roots]
+        for code, space in (codes or {}).items():
+            self._go(self._of_code(code, space), stack)
         while stack:
-            value = stack.pop()
-            if id(value) in self.objects or isinstance(value, (str, bytes, int, float, type(None))):
+            value, at = stack.pop()
+            if id(value) in self.objects or isinstance(value, PLAIN):
                 continue
             self.objects[id(value)] = value
-            for place in self._around(value):
-                self.places.append(place)
-                stack.append(place[2]())
-            stack += self._behind(value)
+            if at is not None:
+                self.found_at[id(value)] = at
+            self._go(self._around(value), stack)
+            stack += [(inner, at) for inner in self._behind(value)]
+
+    def _go(self, places: Iterator[Place], stack: list[tuple[Any, Place | None]]) -> None:
+        for place in places:
+            self.places.append(place)
+            value = place[2]()
+            if not (_is_of_library(place[2]) and isinstance(value, (types.FunctionType, type))):
+                stack.append((value, place))
 
     def _around(self, value: Any) -> Iterator[Place]:
         """The named places directly at `value`."""
         if isinstance(value, types.FunctionType):
-            if is_user_file(value.__code__.co_filename):
-                yield from self._of_function(value)
-        elif isinstance(value, (type, types.ModuleType)):
-            if is_users(value):
-                yield from self._attributes(value, list(vars(value)))
+            yield from self._of_function(value)
+        elif isinstance(value, type):
+            yield from self._of_class(value)
+        elif isinstance(value, types.ModuleType):
+            yield from self._of_module(value)
         elif isinstance(value, contextvars.ContextVar):
             yield value.name, None, functools.partial(value.get, MISSING)
+        elif isinstance(value, logging.Logger):
+            yield f"the level of logger {value.name}", None, functools.partial(looks.level_of, value)
+        elif isinstance(value, types.MappingProxyType):
+            yield "what is behind a mappingproxy", None, functools.partial(looks.behind, value)
+        elif isinstance(value, functools.partial):
+            yield from self._of_partial(value)
+        elif _belongs_to_an_object(value):
+            yield f"what {value.__name__} belongs to", None, functools.partial(itself, value.__self__)
+        elif isinstance(value, (operator.attrgetter, operator.methodcaller)):
+            self.names.update(_names_within(value))
         elif is_optimizer(value):
-            yield "the groups or parameters of an optimizer", None, functools.partial(group_members, value)
-            if not is_of_the_library(value):
-                names = [name for name in _attribute_names(value) if name not in _OF_OPTIMIZERS]
-                yield from self._attributes(value, names)
+            yield from self._of_optimizer(value)
         elif isinstance(value, Tensor):
             for name in users_attributes(value):
-                if name in self.names or not self.names.isdisjoint(_BY_COMPUTED_NAME):
-                    yield f"Tensor.{name}", _code_storing(name, self._codes), functools.partial(attribute, value, name)
-        elif _has_attributes(value):
+                if name in self.names or self._asks_for_any_attribute():
+                    yield f"Tensor.{name}", code_storing(name, self._codes), functools.partial(attribute, value, name)
+        elif has_attributes(value):
+            yield from self._methods(type(value), constructed=False)
             yield from self._attributes(value, _attribute_names(value))
 
     def _behind(self, value: Any) -> list[Any]:
         """What `value` leads to without a name of its own."""
         if isinstance(value, dict):
-            return list(value.values())
+            return [item for _, item in items_of(value)]
         if isinstance(value, CONTAINERS):
-            return list(value)
+            return list(items_of(value))
         if isinstance(value, functools.partial):
             return [value.func, *value.args, *value.keywords.values()]
         if isinstance(value, types.MethodType):
-            return [value.__func__, value.__self__]
+            return [value.__func__]
         if isinstance(value, property):
-            return [value.fget]
+            return [value.fget, value.fset, value.fdel]
         if isinstance(value, (staticmethod, classmethod)):
             return [value.__func__]
+        if isinstance(value, functools.cached_property):
+            return [value.func]
         if isinstance(value, Tensor):
             return [value.__dict__.get("_leaf_hooks"), value.__dict__.get("_post_accumulate_hooks")]
-        own = getattr(value, "__dict__", {})
+        own = looks.own_attributes(value) or {}
         if isinstance(value, contextvars.ContextVar):
             return [value.get(None)]
-        if isinstance(value, weakref.ref):
-            return [value()]
         if is_optimizer(value):
-            return parameters(value) + ([] if is_of_the_library(value) else self._methods(type(value)))
+            return parameters(value)
         inner = [own.get("__wrapped__")]
-        if _has_attributes(value):
-            inner += [*_parts_of_module(value), *self._methods(type(value)), own.get("hook")]
+        if isinstance(value, type):
+            inner += users_classes(value)
+        elif has_attributes(value):
+            inner += [*_parts_of_module(value), own.get("hook")]
         return inner
 
     # -------------------------------------------------------------------------------------------------------- places
 
     def _of_function(self, function: types.FunctionType) -> Iterator[Place]:
         code = function.__code__
+        if not is_user_file(code.co_filename) or _is_numpys(function):
+            registry = vars(function).get("registry")
+            if isinstance(registry, types.MappingProxyType):  # functools.singledispatch
+                yield f"what is registered with {function.__name__}", None, functools.partial(itself, registry)
+                yield _REGISTERED, None, looks.registrations()
+            return
+        yield f"the code of {function.__name__}", code, functools.partial(attribute, function, "__code__")
         yield from self._of_code(code, function.__globals__)
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             yield name, code, functools.partial(cell_contents, cell)
-        for name, value in zip(_defaulted(function), function.__defaults__ or (), strict=True):
-            yield name, code, functools.partial(itself, value)
-        for name, value in (function.__kwdefaults__ or {}).items():
-            yield name, code, functools.partial(itself, value)
-        if vars(function) or any(_stores_attributes(each) for each in self._codes):
+        yield from self._of_defaults(function, code)
+        if vars(function) or self._asks_for_any_attribute() or any(map(stores_attributes, self._codes)):
             yield from self._attributes(function, list(vars(function)))
 
+    def _of_defaults(self, function: types.FunctionType, code: types.CodeType) -> Iterator[Place]:
+        """Of a function that has none, new defaults are never asked for: the recorded call did without."""
+        for name in ("__defaults__", "__kwdefaults__"):
+            given = getattr(function, name)
+            if given:
+                what = f"the defaults of {function.__name__}"
+                yield what, code, functools.partial(looks.still, function, name, given)
+        for name, value in zip(_defaulted(function), function.__defaults__ or (), strict=True):
+            yield name, code, functools.partial(itself, value)
+        by_name = function.__kwdefaults__ or {}
+        for name in by_name:
+            yield name, code, functools.partial(by_name.get, name, MISSING)
+
+    def _of_partial(self, value: functools.partial[Any]) -> Iterator[Place]:
+        name = getattr(value.func, "__name__", "a function")
+        yield f"the keywords of partial {name}", None, functools.partial(itself, value.keywords)
+        for item in value.args:
+            yield f"an argument of partial {name}", None, functools.partial(itself, item)
+        if vars(value):
+            yield from self._attributes(value, list(vars(value)))
+
     def _of_code(self, code: types.CodeType, space: dict[str, Any]) -> Iterator[Place]:
-        for each in _nested(code):
+        for each in nested(code):
             if each not in self._codes:
                 self._codes[each] = None
-                self.names.update(each.co_names, (c for c in each.co_consts if isinstance(c, str)))
+                self.names.update(attribute_names(each))
         names = set(global_names(code))
         if "sum" in names:
             self.summing[id(space)] = space
         if "globals" in names:
-            names.update(c for each in _nested(code) for c in each.co_consts if isinstance(c, str) and c in space)
+            names.update(c for each in nested(code) for c in each.co_consts if isinstance(c, str) and c in space)
         for name in sorted(names):
-            if name in space or not hasattr(builtins, name):
-                yield name, code, functools.partial(space.get, name, MISSING)
+            yield name, code, functools.partial(space.get, name, MISSING)
+            if name not in space and hasattr(builtins, name):
+                yield name, code, functools.partial(vars(builtins).get, name, MISSING)
+        modules = imported_modules(code, space)
+        for each in nested(code):
+            if "modules" in each.co_names:  # sys.modules, perhaps
+                modules += [c for c in each.co_consts if isinstance(c, str) and c in sys.modules]
+        for name in modules:
+            yield f"module {name}", code, functools.partial(sys.modules.get, name, MISSING)
+
+    def _of_module(self, module: types.ModuleType) -> Iterator[Place]:
+        if is_users(module):
+            yield from self._attributes(module, list(vars(module)))
+        else:
+            for name in of_library(module, self.names):
+                code = code_storing(name, self._codes)
+                yield f"{module.__name__}.{name}", code, functools.partial(looks.member, module, name)
+
+    def _of_class(self, kind: type) -> Iterator[Place]:
+        if isinstance(kind, abc.ABCMeta):
+            yield _REGISTERED, None, looks.registrations()
+        if is_users(kind):
+            yield from self._methods(type(kind), constructed=False)
+            yield from self._methods(kind, constructed=True)
+            yield from self._attributes(kind, [n for n, member in vars(kind).items() if not _is_method(member)])
 
     def _attributes(self, value: Any, names: list[str]) -> Iterator[Place]:
         named = isinstance(value, (type, types.ModuleType, types.FunctionType))
         kind = value.__name__ if named else type(value).__name__
-        every = not self.names.isdisjoint(_BY_COMPUTED_NAME) or not (named or _is_named(type(value)))
+        every = self._asks_for_any_attribute() or not (named or is_named(type(value)))
         for name in names:
             if (every or name in self.names or name == "forward") and name not in _DECLARED and name[:2] != "__":
-                yield f"{kind}.{name}", _code_storing(name, self._codes), functools.partial(attribute, value, name)
-        if not isinstance(value, types.ModuleType):
+                yield f"{kind}.{name}", code_storing(name, self._codes), functools.partial(attribute, value, name)
+        if not isinstance(value, (type, types.ModuleType)):
             yield f"the attributes of {kind}", None, functools.partial(attribute_count, value)
+            if is_changeable(type(value)):
+                yield f"the class of {kind}", None, functools.partial(looks.has_class, value, type(value))
 
-    def _methods(self, kind: type) -> list[Any]:
+    def _of_optimizer(self, value: Any) -> Iterator[Place]:
+        yield "the groups or parameters of an optimizer", None, functools.partial(group_members, value)
+        if not is_of_the_library(value):
+            yield from self._methods(type(value), constructed=False)
+            names = [name for name in _attribute_names(value) if name not in _OF_OPTIMIZERS]
+            yield from self._attributes(value, names)
+
+    def _asks_for_any_attribute(self) -> bool:
+        return not self.names.isdisjoint(_BY_COMPUTED_NAME)
+
+    def _methods(self, kind: type, constructed: bool) -> Iterator[Place]:
         """The methods of a user's class that code names, or that Python calls by itself; what the library's read."""
-        found = []
         for base in kind.__mro__:
-            for name, member in vars(base).items():
-                if not is_users(base):
-                    code = getattr(member, "__code__", None)
-                    if hasattr(kind, "_modules") and code is not None:
-                        self.names.update(code.co_names)
-                elif name in self.names or name in ("forward", "__call__", "__getitem__", "__len__"):
-                    found.append(member)
-        return found
+            if is_users(base):
+                if (base, constructed) not in self._classes:
+                    yield from self._methods_in(base, constructed)
+            elif hasattr(kind, "_modules"):
+                codes = (getattr(member, "__code__", None) for member in vars(base).values())
+                self.names.update(name for code in codes if code is not None for name in code.co_names)
+
+    def _methods_in(self, kind: type, constructed: bool) -> Iterator[Place]:
+        if (kind, not constructed) not in self._classes:
+            yield f"the members of {kind.__name__}", None, functools.partial(looks.size, vars(kind))
+        self._classes.add((kind, constructed))
+        for name in methods(kind, self.names, self._ran, constructed):
+            code = code_storing(name, self._codes)
+            yield f"{kind.__name__}.{name}", code, functools.partial(vars(kind).get, name, MISSING)
 
 
+_REGISTERED = "which classes are registered with abstract base classes"
 # Code that mentions these may read attributes that it does not mention.
-_BY_COMPUTED_NAME = frozenset({"getattr", "vars", "__dict__", "__getattribute__"})
+_BY_COMPUTED_NAME = frozenset({"getattr", "hasattr", "vars", "__dict__", "__getattribute__", "eval", "exec"})
 # What optimizers keep to themselves, or is looked at by `group_members` and as it is read.
 _OF_OPTIMIZERS = frozenset({"param_groups", "state", "_opt_called", "_recorded", "_watched_step"})
-_HOOKS = ("ForwardHook", "ForwardPreHook")
 # Declared by the modules themselves, or of no influence on what they compute.
 _DECLARED = frozenset({"_parameters", "_buffers", "_modules", "training", "_non_persistent_buffers_set"})
 
 
 def is_counted(get: Get, value: Any) -> bool:
-    """True for attributes of the library's modules: whoever sets one counts `changes` up, as their dicts do."""
-    if not isinstance(get, functools.partial) or get.func not in (attribute, attribute_count):
-        return isinstance(value, Identities)
-    module = "_modules" in getattr(get.args[0], "__dict__", ())
+    """True for attributes of networks' modules and of this package's, and for an optimizer's groups: whoever sets one
+    counts `changes` up."""
+    if isinstance(value, Identities):
+        return True
+    if not isinstance(get, functools.partial):
+        return False
+    if get.func is looks.member:
+        return is_watched(get.args[0])
+    if get.func not in (attribute, attribute_count, looks.has_class):
+        return False
+    module = "_modules" in (looks.own_attributes(get.args[0]) or ())
     return module and (isinstance(value, WatchedDict) or not isinstance(value, (*CONTAINERS, np.ndarray, bytearray)))
 
 
@@ -210,7 +308,7 @@ def storage_of(get: Get) -> tuple[str, Any, Any] | None:
 
 def _storage_of_attribute(value: Any, name: str) -> tuple[str, Any, Any] | None:
     now = attribute(value, name)
-    own = getattr(value, "__dict__", None)
+    own = looks.own_attributes(value)
     if type(own) is dict and name in own:
         return ("entry", own, name) if own[name] is now else None
     for base in value.__mro__ if isinstance(value, type) else type(value).__mro__:
@@ -222,55 +320,47 @@ def _storage_of_attribute(value: Any, name: str) -> tuple[str, Any, Any] | None:
     return None
 
 
-def is_users(thing: Any) -> bool:
-    """True for modules and classes of the user's program, False for libraries and for this package."""
-    name = thing.__module__ if isinstance(thing, type) else thing.__name__
-    module = sys.modules.get(name) if isinstance(thing, type) else thing
-    file = getattr(module, "__file__", None)
-    if file is None:  # a notebook, a REPL, exec; built-in modules have no file either
-        return name == "__main__" or (name not in sys.builtin_module_names and name not in sys.stdlib_module_names)
-    return is_user_file(file) and name.partition(".")[0] not in sys.stdlib_module_names and not _is_library(file)
-
-
-def _is_library(file: str) -> bool:
-    return "site-packages" in file or "dist-packages" in file
-
-
-def _has_attributes(value: Any) -> bool:
-    """True for objects with attributes that are not this package's own, and for its modules of networks."""
-    kind = type(value)
-    if isinstance(value, (Tensor, np.ndarray, types.FunctionType, types.MethodType, functools.partial)):
-        return False
-    if kind.__module__.startswith("tracegrad."):
-        known = kind.__name__ in _HOOKS or hasattr(kind, "get_last_lr")  # schedulers keep numbers in attributes
-        return "_modules" in value.__dict__ or known if hasattr(value, "__dict__") else False
-    return hasattr(value, "__dict__") or any(is_users(base) for base in kind.__mro__[:-1])
-
-
-def _is_named(kind: type) -> bool:
-    """True if the code that reads the attributes of such objects is walked, too: not for Python's own classes."""
-    return (
-        kind is types.SimpleNamespace or hasattr(kind, "_modules") or any(is_users(base) for base in kind.__mro__[:-1])
-    )
-
-
 def _attribute_names(value: Any) -> list[str]:
     """Instance attributes, slots, and what user's classes define besides methods."""
-    own = list(getattr(value, "__dict__", ()))
+    own = list(looks.own_attributes(value) or ())
     for base in type(value).__mro__[:-1]:
         slots = base.__dict__.get("__slots__", ())
-        own += [slots] if isinstance(slots, str) else [s for s in slots if hasattr(value, s)]
+        own += [slots] if isinstance(slots, str) else [s for s in slots if attribute(value, s) is not MISSING]
         if is_users(base):
-            own += [name for name, member in vars(base).items() if not callable(member) and not _is_descriptor(member)]
+            own += [name for name, member in vars(base).items() if not _is_method(member)]
     return [name for name in dict.fromkeys(own) if not name.startswith("__")]
 
 
-def _is_descriptor(member: Any) -> bool:
-    return hasattr(type(member), "__get__") or isinstance(member, types.MemberDescriptorType)
+def _is_method(member: Any) -> bool:
+    return callable(member) or is_descriptor(member)
+
+
+def _is_of_library(get: Get) -> bool:
+    return isinstance(get, functools.partial) and get.func is looks.member
+
+
+def _belongs_to_an_object(value: Any) -> bool:
+    """True for bound methods: `losses.append` leads to the list."""
+    if not isinstance(value, (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)):
+        return False
+    return not isinstance(value.__self__, (types.ModuleType, type(None)))
+
+
+def _is_numpys(function: types.FunctionType) -> bool:
+    return str(function.__globals__.get("__name__")).partition(".")[0] == "numpy"
+
+
+def _names_within(getter: Any) -> Iterator[str]:
+    """The names of the attributes that an attrgetter or a methodcaller asks for."""
+    kind, arguments = getter.__reduce__()[:2]
+    given = kind.args if isinstance(kind, functools.partial) else ()  # a methodcaller with keywords
+    for path in (*given, *arguments):
+        if isinstance(path, str):
+            yield from path.split(".")
 
 
 def _parts_of_module(value: Any) -> list[Any]:
-    own = getattr(value, "__dict__", {})
+    own = looks.own_attributes(value) or {}
     tables = ("_modules", "_parameters", "_buffers", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks")
     if "_modules" not in own:
         return []
@@ -278,12 +368,16 @@ def _parts_of_module(value: Any) -> list[Any]:
 
 
 def attribute(value: Any, name: str) -> Any:
-    return getattr(value, name, MISSING)
+    """What is there; a user's ``__getattr__`` may raise what it likes."""
+    try:
+        return getattr(value, name, MISSING)
+    except Exception:
+        return MISSING
 
 
 def attribute_count(value: Any) -> int:
     """How many attributes there are: a new one is noticed by it."""
-    return len(getattr(value, "__dict__", ()))
+    return len(looks.own_attributes(value) or ())
 
 
 def itself(value: Any) -> Any:
@@ -300,27 +394,3 @@ def cell_contents(cell: Any) -> Any:
 def _defaulted(function: types.FunctionType) -> tuple[str, ...]:
     count = len(function.__defaults__ or ())
     return function.__code__.co_varnames[: function.__code__.co_argcount][-count:] if count else ()
-
-
-@functools.lru_cache(maxsize=1024)
-def _nested(code: types.CodeType) -> tuple[types.CodeType, ...]:
-    inner = [each for c in code.co_consts if isinstance(c, types.CodeType) for each in _nested(c)]
-    return (code, *inner)
-
-
-@functools.lru_cache(maxsize=1024)
-def global_names(code: types.CodeType) -> tuple[str, ...]:
-    """The names of globals that the code, or code nested in it, reads or writes."""
-    kinds = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
-    names = {i.argval for each in _nested(code) for i in dis.get_instructions(each) if i.opname in kinds}
-    return tuple(sorted(names))
-
-
-@functools.lru_cache(maxsize=1024)
-def _stores_attributes(code: types.CodeType) -> bool:
-    return any(i.opname == "STORE_ATTR" for i in dis.get_instructions(code))
-
-
-def _code_storing(name: str, codes: dict[types.CodeType, None]) -> types.CodeType | None:
-    """A code that mentions the attribute, for the place in a message."""
-    return next((code for code in codes if name in code.co_names), None)

@@ -29,13 +29,14 @@ from ..ops.pointwise import cast
 from ..ops.types import float64
 from .aliases import with_history
 from .guards import Guard
-from .history import kept_by_tape
+from .history import held_by_tape
 from .identity import Questions
 from .names import argument_names, name_of_argument, visible_variables
 from .number_tape import NumberTape, Scalar
 from .numbers import Formulas, Number
 from .openings import Openings
 from .places import Spot
+from .reach import Codes
 from .refusals import DONE, CallWatch, ThreadModes, check_gradients, check_overlaps, check_roots, refusal
 from .sinks import Sinks, plain
 from .structure import Path, leaves
@@ -79,6 +80,7 @@ class Recording:
     modes: ThreadModes = field(default_factory=ThreadModes)
     wanted: list[Spot] = field(default_factory=list)  # numbers that shall be data
     openings: Openings = field(init=False)
+    codes: Codes = field(default_factory=dict)  # code that earlier calls have run without its being found
     scalars: list[Scalar] = field(default_factory=list)
     transient: str = ""
     flag_changed: str = ""  # where requires_grad of a tensor from outside was set
@@ -99,7 +101,7 @@ class Recording:
         CaptureError if the call cannot be repeated: with `done`, the call itself has been done, else nothing has.
         """
         self._name_captured(function)
-        self.surroundings = Surroundings(function, [*args, *kwargs.values()])
+        self.surroundings = Surroundings(function, [*args, *kwargs.values()], self.codes)
         given = [leaf for _, leaf in leaves((args, kwargs))]
         self.surroundings.refuse_unwatchable(given)
         self._add_arguments(function, args, kwargs)
@@ -159,6 +161,8 @@ class Recording:
         """CaptureError if the call did what cannot be repeated."""
         if self.recorder.refused is not None:
             raise self.recorder.refused  # the function has caught it
+        if imported := self.surroundings.imported():
+            self.transient = f"the function imports {imported}"
         if self.transient:
             return
         if self.recorder.failed:
@@ -176,9 +180,17 @@ class Recording:
         check_overlaps(self.recorder.roots)
         self.surroundings.refuse_side_effects(deeds)
         self.questions.check([*self.surroundings.codes, *self._calls.codes])
-        self.surroundings.extend(self._calls.codes)
-        self._calls.codes = {}
+        self._learn_codes()
         self._guard_unused()
+
+    def _learn_codes(self) -> None:
+        """Code ran that was not found beforehand: the next call is recorded with an eye on what it reaches."""
+        unknown = self.surroundings.unknown(self._calls.codes)
+        self._calls.codes = {}
+        if unknown:
+            self.codes.update(unknown)
+            names = ", ".join(code.co_name for code in unknown)
+            self.transient = f"the function runs code that is new at each call ({names})"
 
     def _guard_unused(self) -> None:
         """The function may have asked tensors for their shape, type or flags that it computes nothing with."""
@@ -328,12 +340,12 @@ class Recording:
         """CaptureError if a tensor made during the call outlives it in a place that a replay would not fill."""
         known = returned + [s.after for s in self.grads.values() if s.after is not None]
         known += [t for _, t in leaves(self.result) if isinstance(t, Tensor)]
-        allowed = {id(t) for t in known} | {id(t.base) for t in known} | set(map(id, kept_by_tape(known)))
+        allowed = {id(t) for t in known} | {id(t.base) for t in known if t.base is not None}
+        allowed.update(map(id, held_by_tape(known)))
         self.recorder.forget_values()
+        if self._alive_except(allowed):
+            gc.collect()  # what is in cycles; a list of what was found would keep it
         leaked = self._alive_except(allowed)
-        if leaked:
-            gc.collect()
-            leaked = self._alive_except(allowed)
         if leaked:
             node = self.recorder.node(leaked[0])
             raise CaptureError(

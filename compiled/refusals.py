@@ -5,13 +5,9 @@ The call itself was an eager call and is done; what is refused is to repeat it.
 
 from __future__ import annotations
 
-import builtins
 import gc
-import logging
 import sys
-import time
 import types
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,14 +19,13 @@ from ..autograd.nodes import Node as TapeNode
 from ..compiler.capture import Recorder, Root
 from ..compiler.errors import CaptureError
 from ..compiler.graph import Graph, Node, topological
-from ..compiler.origins import is_user_file
+from ..compiler.origins import is_standard_file, is_user_file
 from ..compiler.schedule.candidates import index_base, index_bounds
 from ..ops.types import get_default_dtype
 from .deeds import Deeds
+from .outside import spoken_to, spoken_to_by
 
 DONE = "The call itself was done, eagerly."
-_OUTSIDE: dict[Any, str] = {builtins.print: "print()", builtins.input: "input()", builtins.open: "open()"}
-_CLOCKS = (time.time, time.perf_counter, time.monotonic, time.process_time, time.time_ns, time.perf_counter_ns)
 
 
 def refusal(what: str, where: Any, advice: str) -> CaptureError:
@@ -39,12 +34,11 @@ def refusal(what: str, where: Any, advice: str) -> CaptureError:
 
 
 class CallWatch:
-    """Notes calls that speak to the outside world (print, open, logging), and clocks, while a function is recorded."""
+    """Notes calls that speak to the outside world (print, open, clocks, logging) while a function is recorded."""
 
     def __init__(self) -> None:
         self.refused: tuple[str, str] | None = None
         self.deeds = Deeds()
-        self.clock = ""
         self.codes: dict[types.CodeType, dict[str, Any]] = {}  # what the user's program ran, with its globals
 
     def __enter__(self) -> CallWatch:
@@ -62,15 +56,13 @@ class CallWatch:
             gc.enable()
 
     def _note(self, frame: types.FrameType, event: str, called: Any) -> None:
-        if event == "c_call" and isinstance(called, types.BuiltinFunctionType):
-            if called.__self__ is builtins and called in _OUTSIDE and is_user_file(frame.f_code.co_filename):
-                self._refuse(_OUTSIDE[called], frame)
-            elif called in _CLOCKS and is_user_file(frame.f_code.co_filename):
-                self.clock = _place(frame)
-            else:
+        if event == "c_call":
+            what = "id()" if called is id and _is_programs(frame) else spoken_to(called)
+            if what:
+                self._note_spoken(what, frame)
+            if isinstance(called, types.BuiltinFunctionType):
                 self.deeds.called_c(called)
-            return
-        if event == "return":
+        elif event == "return":
             self.deeds.returned(frame)
         elif event == "call":
             self._note_call(frame)
@@ -79,28 +71,35 @@ class CallWatch:
         self.deeds.called(frame)
         if _is_programs(frame):
             module = sys.modules.get(frame.f_globals.get("__name__", ""))
-            if module is not None and vars(module) is frame.f_globals:  # not a dict that exec() was given
+            if module is not None and vars(module) is frame.f_globals:
                 self.codes[frame.f_code] = frame.f_globals
-        elif frame.f_code is _LOG and frame.f_back is not None:
-            self._refuse("logging", _leaving(frame, logging.__file__))
+            elif frame.f_back is not None and _is_programs(frame.f_back):  # not this package's named tuples
+                self.codes[frame.f_code] = {}  # a dict that exec() was given is of this call
+        else:
+            what = spoken_to_by(frame.f_code)
+            if what and frame.f_back is not None:
+                self._note_spoken(what, frame.f_back)
+
+    def _note_spoken(self, what: str, frame: types.FrameType) -> None:
+        """It is the program that speaks if only Python's library is between."""
+        outer: types.FrameType | None = frame
+        while outer is not None and is_standard_file(outer.f_code.co_filename):
+            outer = outer.f_back
+        if outer is not None and _is_programs(outer):
+            self._refuse(what, outer)
 
     def _refuse(self, what: str, frame: types.FrameType) -> None:
         if self.refused is None:
             self.refused = (what, _place(frame))
 
     def check(self) -> None:
-        """CaptureError for what later calls would leave out; a warning for a clock, which stands still."""
+        """CaptureError for what later calls would leave out."""
         if self.refused is not None:
             what, place = self.refused
             advice = "Later calls would skip it: return the values and do it outside."
             raise refusal(f"{what} inside a compiled function", f"at {place}", advice)
-        if self.clock:
-            warnings.warn(
-                f"the clock is read at {self.clock}: later calls of the compiled function keep this time", stacklevel=5
-            )
 
 
-_LOG = logging.Logger._log.__code__
 _NOT_THE_PROGRAM = frozenset({"tracegrad", "numpy", *sys.stdlib_module_names})
 
 
@@ -113,12 +112,6 @@ def _is_programs(frame: types.FrameType) -> bool:
 
 def _place(frame: types.FrameType) -> str:
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
-
-
-def _leaving(frame: types.FrameType, file: str) -> types.FrameType:
-    while frame.f_back is not None and frame.f_code.co_filename == file:
-        frame = frame.f_back
-    return frame
 
 
 class ThreadModes:

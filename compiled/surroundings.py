@@ -13,8 +13,9 @@ import dis
 import functools
 import gc
 import random
+import sys
 import types
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from operator import is_
 from typing import Any
@@ -26,9 +27,11 @@ from ..compiler.errors import CaptureError
 from . import groups
 from .deeds import Deeds, lines_storing
 from .groups import Identities
+from .kinds import CONTAINERS, is_understood, items_of
+from .members import users_classes
 from .memory import hooks_on
 from .numbers import KINDS, value_of
-from .reach import CONTAINERS, Reach, is_counted
+from .reach import MISSING, Codes, Reach, is_counted
 from .structure import Path
 from .trust import takes_stand_ins
 
@@ -72,10 +75,13 @@ class _Same:
 
 
 class Surroundings:
-    """The facts around one call: of the function, and of the objects among its arguments."""
+    """The facts around one call: of the function, and of the objects among its arguments.
 
-    def __init__(self, function: Any, arguments: list[Any]) -> None:
-        self._reach = Reach([function], arguments)
+    `codes` is code that is known to run without being found otherwise.
+    """
+
+    def __init__(self, function: Any, arguments: list[Any], codes: Codes | None = None) -> None:
+        self._reach = Reach([function, *_functions_of(codes or {})], arguments, codes)
         self.summing = list(self._reach.summing.values())
         self._trusted: bool | None = None
         self.facts = [_fact(*place) for place in self._reach.places]
@@ -94,16 +100,16 @@ class Surroundings:
         self.contents = [(fact, _flat_items(fact.value)) for fact in rest if isinstance(fact.value, MUTABLE)]
         self.bindings = [(fact.get, fact.value, fact) for fact in rest if not isinstance(fact.value, MUTABLE)]
 
-    def extend(self, codes: dict[types.CodeType, dict[str, Any]]) -> None:
-        """Add the surroundings of code that ran without having been found: callbacks, what ``eval`` was given."""
-        functions = [
-            f for code, space in codes.items() if not self._reach.knows(code) for f in _functions_of(code, space)
-        ]
-        if functions:
-            more = Reach(functions, [])
-            self._trusted = self.takes_stand_ins() and _takes_stand_ins(more) and not more.summing
-            self.facts += [_fact(*place) for place in more.places]
-            self._sort()
+    def unknown(self, codes: Codes) -> Codes:
+        """Those of `codes` that ran without having been found: callbacks, what ``eval`` was given."""
+        return {code: space for code, space in codes.items() if not self._reach.knows(code)}
+
+    def imported(self) -> str:
+        """A module that the call has imported for the first time; "" if there is none."""
+        for fact in self.facts:
+            if fact.value is MISSING and _is_of_modules(fact.get) and fact.get() is not MISSING:
+                return fact.name
+        return ""
 
     def watch(self, name: str, get: Callable[[], Any]) -> None:
         """Add a fact that was met while the function ran."""
@@ -118,7 +124,7 @@ class Surroundings:
     def takes_stand_ins(self) -> bool:
         """True if all that was found may run on stand-ins for numbers."""
         if self._trusted is None:
-            self._trusted = _takes_stand_ins(self._reach)
+            self._trusted = takes_stand_ins(self._reach.codes, self._reach.objects.values())
         return self._trusted
 
     def open(self, free: dict[int, set[Path]]) -> None:
@@ -214,7 +220,7 @@ class Surroundings:
     def refuse_unwatchable(self, arguments: list[Any]) -> None:
         """CaptureError for what cannot be compared from call to call: iterators, numpy arrays. Nothing has run yet."""
         for value in arguments:
-            if isinstance(value, np.ndarray) or (hasattr(value, "__next__") and not isinstance(value, type)):
+            if isinstance(value, np.ndarray) or hasattr(type(value), "__next__"):
                 raise CaptureError(
                     f"an argument is {type(value).__name__}, whose contents change without notice\n"
                     "  in the call of a compiled function\n  Pass tensors: tg.from_numpy(array), or next(iterator)."
@@ -228,27 +234,44 @@ class Surroundings:
         for fact in self.facts:
             if isinstance(fact.value, np.ndarray) and fact.value.size > LARGEST:
                 raise _side_effect(f"the function may read {fact.name}, a large numpy array", fact, "make it a tensor.")
-            if hasattr(fact.value, "__next__") and not isinstance(fact.value, type):
+            if hasattr(type(fact.value), "__next__"):
                 what = f"the function may advance {fact.name}, an iterator that outlives the call"
                 raise _side_effect(what, fact, "take the next item outside and pass it as an argument.")
+        for value in self._reach.objects.values():
+            if not is_understood(value):
+                raise self._not_understood(value)
+
+    def _not_understood(self, value: Any) -> CaptureError:
+        name, code, _ = self._reach.found_at.get(id(value), ("an argument", None, None))
+        kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+        return CaptureError(
+            f"the function may read {name}, which is or holds a {kind}: that may change without notice\n"
+            f"  at {writer_of(code, name)}\n"
+            "  Read it outside and pass what the function needs as an argument."
+        )
 
 
-def _takes_stand_ins(reach: Reach) -> bool:
-    return takes_stand_ins(reach.codes, reach.objects.values())
+def _functions_of(codes: Iterable[types.CodeType]) -> list[types.FunctionType]:
+    """The functions that run these codes, as far as they are still there."""
+    return [f for code in codes for f in gc.get_referrers(code) if isinstance(f, types.FunctionType)]
 
 
-def _functions_of(code: types.CodeType, space: dict[str, Any]) -> list[Any]:
-    """The functions that run `code`, as far as they are still there; a new one for the text that ``eval`` was given."""
-    found = [f for f in gc.get_referrers(code) if isinstance(f, types.FunctionType)]
-    return found if found or code.co_freevars else [types.FunctionType(code, space)]
+def _is_of_modules(get: Callable[[], Any]) -> bool:
+    return isinstance(get, functools.partial) and get.func == sys.modules.get
 
 
 def _flat_items(value: Any) -> tuple[Any, ...] | None:
     """The items of a container that holds no containers itself (a dict's keys and values); None otherwise."""
-    if not isinstance(value, (list, tuple, dict)):
+    if not isinstance(value, (list, tuple, dict)) or _has_its_own_iter(type(value)):
         return None
     items = (*value, *value.values()) if isinstance(value, dict) else tuple(value)
     return None if any(isinstance(item, MUTABLE) for item in items) else items
+
+
+def _has_its_own_iter(kind: type) -> bool:
+    """True for a user's class of containers that goes through them in its own way."""
+    names = ("__iter__", "__len__", "values")
+    return any(name in vars(base) for base in users_classes(kind) for name in names)
 
 
 def has_items(value: Any, items: tuple[Any, ...]) -> bool:
@@ -329,11 +352,12 @@ def _state(value: Any, within: tuple[int, ...] = (), free: Set[Path] = frozenset
         return type(value), bytes(value)
     if isinstance(value, CONTAINERS) and id(value) not in within:
         inner = (*within, id(value))
+        items = items_of(value)
         if isinstance(value, dict):
-            return type(value), tuple((_state(k, inner), _state(v, inner, _below(k, free))) for k, v in value.items())
+            return type(value), tuple((_state(k, inner), _state(v, inner, _below(k, free))) for k, v in items)
         if isinstance(value, (set, frozenset)):
-            return type(value), frozenset(_state(item, inner) for item in value)
-        return type(value), tuple(_state(item, inner, _below(i, free)) for i, item in enumerate(value))
+            return type(value), frozenset(_state(item, inner) for item in items)
+        return type(value), tuple(_state(item, inner, _below(i, free)) for i, item in enumerate(items))
     if isinstance(value, np.ndarray) and value.size <= LARGEST and value.dtype.kind != "O":
         return id(value), value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, (np.generic, types.MethodType)):

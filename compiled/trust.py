@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..compiler.origins import is_user_file
-from .reach import global_names, is_users
+from .codes import global_names
+from .kinds import is_users
 
 _Caching = type(functools.lru_cache(lambda: None))
 # Python's functions that tell a stand-in from a number.

@@ -21,9 +21,15 @@ _INSTALLED = tuple(_STANDARD + folder + os.sep for folder in ("site-packages", "
 
 
 @functools.lru_cache(maxsize=4096)
+def is_standard_file(filename: str) -> bool:
+    """True for code of Python's library."""
+    return filename.startswith("<frozen") or (filename.startswith(_STANDARD) and not filename.startswith(_INSTALLED))
+
+
+@functools.lru_cache(maxsize=4096)
 def is_user_file(filename: str) -> bool:
     """True for code that uses the package, False for the package's own and for Python's library (contextlib)."""
-    if filename.startswith("<frozen") or (filename.startswith(_STANDARD) and not filename.startswith(_INSTALLED)):
+    if is_standard_file(filename):
         return False
     return not filename.startswith(_PACKAGE) or filename.startswith(_USERS)
 

@@ -1,10 +1,18 @@
 """Programs that must be refused. ``# here`` marks the line that the message has to name."""
 
 import copy
+import datetime
+import functools
+import importlib
 import itertools
 import logging
+import os
 import pickle
 import random
+import sys
+import threading
+import time
+import weakref
 
 import numpy as np
 
@@ -22,7 +30,28 @@ class Holder:
         self.n = 0
 
 
+class Finalised:
+    died = []
+
+    def __del__(self):
+        self.died.append(1)
+
+
+class Registered:
+    made = []
+
+    def __init__(self):
+        self.made.append(1)
+
+
+@functools.lru_cache
+def of_cache():
+    return 2.0
+
+
 HOLDER = Holder()
+REFERENCE, VIEW, OBJECTS = weakref.ref(HOLDER), memoryview(bytearray([1])), np.array([2.0, None], object)
+LOCK, KEYS, APPEND = threading.Lock(), TABLE.keys(), LOSSES.append
 GENERATOR = np.random.default_rng(0)
 CALLS = itertools.count()
 
@@ -91,6 +120,92 @@ def printed_text(tg, x):
 
 def formatted(tg, x):
     return f"{x[0]:.2f}"  # here
+
+
+def clock(tg, x):
+    return x * (time.time() > 0)  # here
+
+
+def date(tg, x):
+    return x * datetime.date.today().year  # here
+
+
+def environment(tg, x):
+    return x * len(os.environ.get("HOME", ""))  # here
+
+
+def working_directory(tg, x):
+    return x * len(os.getcwd())  # here
+
+
+def path_asked(tg, x):
+    return x * os.path.exists("/")  # here
+
+
+def file_opened(tg, x):
+    with open(__file__) as file:  # here
+        return x * len(file.read())
+
+
+def file_written(tg, x):
+    sys.stdout.write("")  # here
+    return x
+
+
+def entropy(tg, x):
+    return x * (0 <= np.random.default_rng().random() < 1)  # here
+
+
+def own_random(tg, x):
+    return x * (0 <= random.Random().random() < 1)  # here
+
+
+def imported_by_text(tg, x):
+    return x * importlib.import_module("math").pi  # here
+
+
+def identity(tg, x):
+    return x * (id(x) > 0)  # here
+
+
+def weak_reference(tg, x):
+    return x * REFERENCE().n  # here
+
+
+def view_of_memory(tg, x):
+    return x * VIEW[0]  # here
+
+
+def array_of_objects(tg, x):
+    return x * OBJECTS[0]  # here
+
+
+def cached(tg, x):
+    return x * of_cache()  # here
+
+
+def lock(tg, x):
+    with LOCK:  # here
+        return x * 2
+
+
+def view_of_keys(tg, x):
+    return x * len(KEYS)  # here
+
+
+def aliased_method(tg, x):
+    APPEND(1)
+    return x
+
+
+def finaliser(tg, x):
+    Finalised()
+    return x
+
+
+def constructor(tg, x):
+    Registered()
+    return x
 
 
 def logged(tg, x):

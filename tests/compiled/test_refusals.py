@@ -1,7 +1,5 @@
 """What cannot be replayed is refused where that is asked for: with the user's line, and with what to write instead."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -53,12 +51,6 @@ def test_refused_changes_of_arguments(tg):
     step = tg.compile(lambda x, log: log.append(1), fullgraph=True)
     with pytest.raises(tg.compiler.errors.CaptureError, match="changes an argument, a list"):
         step(tg.ones(3), [])
-
-
-def test_clock_warns(tg):
-    step = tg.compile(lambda x: x * (time.time() > 0))
-    with pytest.warns(UserWarning, match=r"test_refusals.py:\d+"):
-        step(tg.ones(3))
 
 
 def test_an_endless_series_ends(tg):

@@ -1,0 +1,71 @@
+"""What code objects mention: names of globals and attributes, modules that they import."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import types
+from collections.abc import Iterable
+from typing import Any
+
+_FORMATS = ("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")  # what f-strings do, up to and from Python 3.13 on
+
+
+@functools.lru_cache(maxsize=1024)
+def nested(code: types.CodeType) -> tuple[types.CodeType, ...]:
+    """The code and all that is written inside of it."""
+    inner = [each for c in code.co_consts if isinstance(c, types.CodeType) for each in nested(c)]
+    return (code, *inner)
+
+
+@functools.lru_cache(maxsize=1024)
+def global_names(code: types.CodeType) -> tuple[str, ...]:
+    """The names of globals that the code, or code nested in it, reads or writes."""
+    kinds = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
+    names = {i.argval for each in nested(code) for i in dis.get_instructions(each) if i.opname in kinds}
+    return tuple(sorted(names))
+
+
+@functools.lru_cache(maxsize=1024)
+def attribute_names(code: types.CodeType) -> tuple[str, ...]:
+    """The names that may be those of attributes: all that the code mentions, texts among them.
+
+    ``__format__`` is one of them where there is an f-string.
+    """
+    texts = [c for c in code.co_consts if isinstance(c, str)]
+    formats = any(i.opname in _FORMATS for i in dis.get_instructions(code))
+    return (*code.co_names, *texts, *(["__format__"] if formats else []))
+
+
+@functools.lru_cache(maxsize=1024)
+def stores_attributes(code: types.CodeType) -> bool:
+    """True if the code sets attributes of anything."""
+    return any(i.opname == "STORE_ATTR" for i in dis.get_instructions(code))
+
+
+def code_storing(name: str, codes: Iterable[types.CodeType]) -> types.CodeType | None:
+    """A code that mentions the attribute, for the place in a message."""
+    return next((code for code in codes if name in code.co_names), None)
+
+
+def imported_modules(code: types.CodeType, space: dict[str, Any]) -> list[str]:
+    """The full names of the modules that the code, or code nested in it, imports, and of the packages around them."""
+    names: dict[str, None] = {}
+    for level, items, name in (found for each in nested(code) for found in _imports(each)):
+        package = str(space.get("__package__") or "").split(".")
+        outer = package[: len(package) - level + 1] if level else []
+        parts = [*outer, *(name.split(".") if name else [])]
+        names.update(dict.fromkeys(".".join(parts[: i + 1]) for i in range(len(parts))))
+        names.update(dict.fromkeys(".".join([*parts, item]) for item in items))
+    return list(names)
+
+
+@functools.lru_cache(maxsize=1024)
+def _imports(code: types.CodeType) -> tuple[tuple[int, tuple[str, ...], str], ...]:
+    """Level, items and name of each import statement: the level and the items are loaded just before."""
+    instructions = [i for i in dis.get_instructions(code) if i.opname not in ("EXTENDED_ARG", "CACHE")]
+    return tuple(
+        (level.argval, items.argval or (), i.argval)
+        for level, items, i in zip(instructions, instructions[1:], instructions[2:], strict=False)
+        if i.opname == "IMPORT_NAME"
+    )

@@ -1,0 +1,72 @@
+"""Which of Python's functions speak to the world outside of the program, which a replay would leave out.
+
+A function that calls one of them is re-recorded: files, the environment, clocks, the operating system.
+"""
+
+from __future__ import annotations
+
+import builtins
+import datetime
+import importlib
+import io
+import logging
+import os
+import random
+import sys
+import types
+from typing import Any
+
+_FUNCTIONS: dict[Any, str] = {
+    builtins.print: "print()",
+    builtins.input: "input()",
+    builtins.open: "open()",
+    builtins.__import__: "__import__()",
+    builtins.breakpoint: "breakpoint()",
+}
+_MODULES = {
+    "time": "a clock",
+    "posix": "the operating system",
+    "nt": "the operating system",
+    "_socket": "the network",
+    "_posixsubprocess": "another process",
+    "_winapi": "another process",
+    "select": "the operating system",
+    "_io": "a file",
+}
+_PURE = frozenset({"fspath", "fsencode", "fsdecode", "WIFEXITED", "text_encoding"})
+_CLOCKS = ("now", "utcnow", "today")
+_FILES = io.IOBase.__mro__[1]  # what is open; texts in memory among them
+_IN_MEMORY = (io.StringIO, io.BytesIO)
+# Functions that are written in Python.
+_CODES: dict[types.CodeType, str] = {
+    logging.Logger._log.__code__: "logging",
+    importlib.import_module.__code__: "importlib.import_module()",
+    importlib.reload.__code__: "importlib.reload()",
+    **{
+        getattr(type(os.environ), name).__code__: "the environment"
+        for name in ("__getitem__", "__setitem__", "__delitem__", "__iter__", "__len__")
+    },
+}
+_OWN_RANDOM = random.Random.__mro__[1]  # what draws the numbers
+
+
+def spoken_to(called: Any) -> str:
+    """What a function written in C speaks to; "" if it only computes."""
+    if not isinstance(called, types.BuiltinFunctionType):
+        return ""
+    owner = called.__self__
+    if owner is None or isinstance(owner, types.ModuleType):
+        of_module = _MODULES.get(called.__module__ or "", "") if called.__name__ not in _PURE else ""
+        return _FUNCTIONS.get(called, of_module)
+    if isinstance(owner, type):
+        return "a clock" if called.__name__ in _CLOCKS and issubclass(owner, datetime.date) else ""
+    if isinstance(owner, _OWN_RANDOM):
+        return "a generator of Python's random numbers"
+    if owner is sys.stdout or owner is sys.stderr or isinstance(owner, _FILES) and not isinstance(owner, _IN_MEMORY):
+        return "a file"
+    return _MODULES.get(type(owner).__module__, "")
+
+
+def spoken_to_by(code: types.CodeType) -> str:
+    """The same for Python's own functions that are written in Python."""
+    return _CODES.get(code, "")
