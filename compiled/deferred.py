@@ -15,6 +15,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from ..ops.array import Array, Evaluator, shows
 from ..ops.core import Check, Params, Primitive, Step
@@ -56,7 +57,7 @@ class Deferred(Evaluator):
             step = Step(primitive, tuple(params.items()))
             out = kind(primitive.evaluate(base.ndarray, **params), base.buffer, (*base.steps, step))
         else:
-            out = kind(np.empty(event.shape, event.dtype))
+            out = kind(event.memory_for_result())
             self._number_of[id(out.ndarray)] = len(self._memories)
             self._memories.append(weakref.ref(out.ndarray))
         out.place = (self._segment, point.tokens - 1)
@@ -179,7 +180,8 @@ class Deferred(Evaluator):
             whole = operands[0].ndarray
             is_view = shows(primitive.evaluate(whole, **params), whole)
         known = tuple(t if isinstance(t, int) else o for t, o in zip(tokens, operands, strict=True))
-        return Compute(primitive, known, params, len(self._memories), is_view, of.shape, of.dtype.numpy)
+        strides = None if is_view else _strides_of_result(primitive, operands, params)
+        return Compute(primitive, known, params, len(self._memories), is_view, of.shape, of.dtype.numpy, strides)
 
     def _check(self, primitive: Primitive, check: Check, operands: Sequence[Any], params: Params) -> None:
         """Raise what eager mode raises for the numbers that `primitive` meets: all checks look at integers."""
@@ -200,6 +202,28 @@ class Deferred(Evaluator):
         number = self._number_of.get(id(whole))
         made = None if number is None else self._memories[number]
         return type(made) is weakref.ref and made() is whole
+
+
+def _strides_of_result(primitive: Primitive, operands: Sequence[Any], params: Params) -> tuple[int, ...] | None:
+    """How numpy lays out the result, which follows from the operands' layouts and not from the numbers in them; None
+    for the order of the axes, in which it is if the operands are."""
+    if all(o.ndarray.flags.c_contiguous for o in operands if isinstance(o, Array)):
+        return None
+    zeros = [_zeros_laid_out_as(o.ndarray) if isinstance(o, Array) else o for o in operands]
+    try:
+        with np.errstate(all="ignore"):
+            out = np.asarray(primitive.evaluate(*zeros, **params))
+    except Exception:  # 0 is no index into nothing; then there is nothing to lay out, either
+        return None
+    dense = np.empty_like(out)  # a result that shows an operand in another way becomes memory of its own
+    return None if dense.flags.c_contiguous else dense.strides
+
+
+def _zeros_laid_out_as(array: np.ndarray) -> np.ndarray:
+    last = sum((extent - 1) * stride for extent, stride in zip(array.shape, array.strides, strict=True))
+    if not array.size or min(array.strides, default=0) < 0 or last % array.itemsize:
+        return np.zeros_like(array)
+    return as_strided(np.zeros(last // array.itemsize + 1, array.dtype), array.shape, array.strides)
 
 
 def _parameter(item: tuple[str, Any]) -> Hashable:

@@ -9,14 +9,24 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd.nodes import SECOND_BACKWARD, Edge, PrimitiveNode, Saved
 from ..autograd.nodes import Node as TapeNode
-from ..autograd.nodes import PrimitiveNode, Saved
 from ..autograd.tensor import Tensor
 
 
 def is_spent(node: TapeNode) -> bool:
     """True if a backward pass has already used up the graph behind `node`."""
-    return any(isinstance(n, PrimitiveNode) and n.released for n in graph_behind([node]))
+    return any(isinstance(n, Spent) or (isinstance(n, PrimitiveNode) and n.released) for n in graph_behind([node]))
+
+
+class Spent(TapeNode):
+    """The history of a result whose graph was already used by ``backward()`` inside the compiled call."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__(title, (Edge(TapeNode("Freed", ())),))  # with an edge, so that the engine asks for gradients
+
+    def backward(self, cotangents: Any, wanted: Any) -> list[Any]:
+        raise RuntimeError(SECOND_BACKWARD)
 
 
 def kept_by_tape(tensors: Iterable[Tensor]) -> list[Tensor]:

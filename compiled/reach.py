@@ -223,12 +223,6 @@ class Reach:
         for name in modules:
             yield f"module {name}", code, functools.partial(sys.modules.get, name, MISSING)
 
-    def _of_optimizer(self, value: Any) -> Iterator[Place]:
-        yield "the groups or parameters of an optimizer", None, functools.partial(group_members, value)
-        if not is_of_the_library(value):
-            yield from self._methods(type(value), constructed=False)
-            yield from self._attributes(value, [n for n in _attribute_names(value) if n not in _OF_OPTIMIZERS])
-
     def _of_module(self, module: types.ModuleType) -> Iterator[Place]:
         if is_users(module):
             yield from self._attributes(module, list(vars(module)))
@@ -256,6 +250,13 @@ class Reach:
             yield f"the attributes of {kind}", None, functools.partial(attribute_count, value)
             if is_changeable(type(value)):
                 yield f"the class of {kind}", None, functools.partial(looks.has_class, value, type(value))
+
+    def _of_optimizer(self, value: Any) -> Iterator[Place]:
+        yield "the groups or parameters of an optimizer", None, functools.partial(group_members, value)
+        if not is_of_the_library(value):
+            yield from self._methods(type(value), constructed=False)
+            names = [name for name in _attribute_names(value) if name not in _OF_OPTIMIZERS]
+            yield from self._attributes(value, names)
 
     def _asks_for_any_attribute(self) -> bool:
         return not self.names.isdisjoint(_BY_COMPUTED_NAME)
@@ -289,13 +290,16 @@ _DECLARED = frozenset({"_parameters", "_buffers", "_modules", "training", "_non_
 
 
 def is_counted(get: Get, value: Any) -> bool:
-    """True for attributes of networks' modules and of this package's: whoever sets one counts `changes` up."""
+    """True for attributes of networks' modules and of this package's, and for an optimizer's groups: whoever sets one
+    counts `changes` up."""
+    if isinstance(value, Identities):
+        return True
     if not isinstance(get, functools.partial):
         return False
     if get.func is looks.member:
         return is_watched(get.args[0])
     if get.func not in (attribute, attribute_count, looks.has_class):
-        return isinstance(value, Identities)
+        return False
     module = "_modules" in (looks.own_attributes(get.args[0]) or ())
     return module and (isinstance(value, WatchedDict) or not isinstance(value, (*CONTAINERS, np.ndarray, bytearray)))
 

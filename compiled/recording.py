@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd.nodes import Node as TapeNode
+from ..autograd.nodes import count_now
 from ..autograd.tape import Tape
 from ..autograd.tensor import Tensor, make
 from ..autograd.watch import SideEffect, set_watcher
@@ -87,6 +89,7 @@ class Recording:
     written_unseen_at: str = ""  # where memory of a tensor with a history got numbers that the tape knows nothing of
     own: dict[int, weakref.ref[Tensor]] = field(default_factory=dict)  # tensors made during the call
     done: bool = False  # the call itself
+    first_node: int = field(default_factory=count_now)  # what the tape had before has smaller numbers
     sinks: Sinks = field(init=False)
     _calls: CallWatch = field(default_factory=CallWatch)
 
@@ -297,7 +300,15 @@ class Recording:
             f"{what} inside a compiled function\n  at {place}\n  Later calls would not do it again. {instead}"
         )
 
-    def graph_from_outside(self) -> None:
+    def is_from_outside(self, node: TapeNode) -> bool:
+        """True for an operation that was done before the call, be it in another recording, or by another thread."""
+        return node.origin is None or node.sequence < self.first_node
+
+    def differentiated(self, node: TapeNode) -> None:
+        if self.is_from_outside(node):
+            self._refuse_outside()
+
+    def _refuse_outside(self) -> None:
         self.recorder.refuse(
             "backward() goes through a graph that began outside of the compiled function\n"
             f"  at {self.recorder.whereabouts.now()}\n"

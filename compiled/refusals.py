@@ -193,7 +193,7 @@ def check_ends(behind: Iterable[TapeNode], recording: Any) -> None:
             what = f"the history of a result leads to {name}, whose memory the function has met as another tensor"
             if recording.is_own(node.variable):
                 what = "a result can be differentiated with respect to a tensor that the function makes"
-        elif node.origin is None:
+        elif recording.is_from_outside(node):
             what = "the history of a result leads to operations that were done before the call"
         else:
             continue

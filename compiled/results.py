@@ -15,15 +15,13 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ..autograd.nodes import SECOND_BACKWARD, Edge
-from ..autograd.nodes import Node as TapeNode
 from ..autograd.tensor import Tensor, make
 from ..compiler.graph import Graph, Result
 from ..ops.core import Step
 from ..ops.memory import aligned_empty
 from ..ops.types import DType
 from ..ops.views import replay
-from .history import is_spent
+from .history import Spent, is_spent
 from .memory import users_attributes
 from .numbers import Number
 from .recording import Recording
@@ -33,16 +31,6 @@ from .structure import at, containers, leaves, rebuilt
 
 Fill = Callable[[list[Tensor], Any], Any]  # of the new tensors and (args, kwargs)
 _VALUES = (bool, int, float, complex, str, bytes, type(None), DType, type, types.FunctionType, enum.Enum, range, slice)
-
-
-class Spent(TapeNode):
-    """The history of a result whose graph was already used by ``backward()`` inside the compiled call."""
-
-    def __init__(self, title: str) -> None:
-        super().__init__(title, (Edge(TapeNode("Freed", ())),))  # with an edge, so that the engine asks for gradients
-
-    def backward(self, cotangents: Any, wanted: Any) -> list[Any]:
-        raise RuntimeError(SECOND_BACKWARD)
 
 
 @dataclass(frozen=True)

@@ -181,6 +181,10 @@ class SegmentProgram:
             for slot, memory in self._results:
                 array = memories[memory]
                 assert array is not None
+                if not array.flags.c_contiguous:
+                    copy = np.empty(array.shape, array.dtype)
+                    after.append(lambda array=array, copy=copy: np.copyto(array, copy))  # type: ignore[misc]
+                    array = copy
                 set_address(slot, address_of(array))
             self._binding.run()
         for put_back in after:

@@ -176,7 +176,8 @@ class Surroundings:
 
     def mentions(self, name: str) -> bool:
         """True if any code that was found mentions the variable, attribute or keyword."""
-        return bool(self._reach.codes_naming(name)) or any(name in code.co_consts for code in self._reach.codes)
+        keywords = (const for code in self._reach.codes for const in code.co_consts if isinstance(const, tuple))
+        return bool(self._reach.codes_naming(name)) or any(name in const for const in keywords)
 
     def reaches(self, value: Any) -> bool:
         """True for an object that was there before the call."""

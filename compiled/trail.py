@@ -33,7 +33,10 @@ class Meet:
 
 @dataclass(frozen=True, eq=False)
 class Compute:
-    """A primitive: its result lies in a memory of its own, or is a view of its first operand."""
+    """A primitive: its result lies in a memory of its own, or is a view of its first operand.
+
+    `strides` are those of eager mode's result where it is laid out in another order than that of its axes.
+    """
 
     primitive: Primitive
     operands: tuple[Operand, ...]
@@ -42,6 +45,13 @@ class Compute:
     is_view: bool
     shape: tuple[int, ...]
     dtype: np.dtype
+    strides: tuple[int, ...] | None = None
+
+    def memory_for_result(self) -> np.ndarray:
+        """Memory for the result, laid out as in eager mode: random draws that fill it go by its order."""
+        if self.strides is None:
+            return np.empty(self.shape, self.dtype)
+        return np.ndarray(self.shape, self.dtype, strides=self.strides)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from ..compiler.errors import CompilerError
 from ..ops.array import Evaluator
 from ..ops.core import interpreting
 from .difference import Difference, difference_of
+from .history import is_spent
 from .lines import Lines
 from .report import Report, Row
 from .snapshot import Snapshot
@@ -157,7 +158,8 @@ def _go_back(result: Any, step: Any) -> None:
     """Where the call leaves a graph to be differentiated (a compiled model), its backward is compared, too."""
     if step.way != "replay" or step.specialisations[0].backward is None:
         return
-    live = [t for _, t in leaves(result) if isinstance(t, Tensor) and t.requires_grad and t.grad_fn is not None]
+    tensors = [leaf for _, leaf in leaves(result) if isinstance(leaf, Tensor)]
+    live = [t for t in tensors if t.grad_fn is not None and not is_spent(t.grad_fn)]
     # Neither ones nor anything regular: a softmax has no gradient for ones.
     seeds = [make(np.cos(np.arange(t.ndarray.size)).astype(t.ndarray.dtype).reshape(t.ndarray.shape)) for t in live]
     if live:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..autograd.composite import composite, whole
 from ..autograd.in_place import assign
-from ..autograd.random import bernoulli_with
+from ..autograd.random import bernoulli_with, strides_like
 from ..ops import elementary, indexing, movement
 from ..ops import reductions as folds
 from ..ops.comparison import eq, where
@@ -48,7 +48,8 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
 
 def _dropped(input: Any, p: float, mask_shape: tuple[int, ...], inplace: bool) -> Any:
     scale = 1 / (1 - p) if p < 1 else 0.0
-    mask = bernoulli_with(1 - p, mask_shape, input.dtype)
+    strides = strides_like(input.ndarray, input.dtype) if mask_shape == input.ndarray.shape else None
+    mask = bernoulli_with(1 - p, mask_shape, input.dtype, strides=strides)
     out = input * (mask * scale)
     return assign(input, out) if inplace else out
 

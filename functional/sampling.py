@@ -43,7 +43,9 @@ def _like(name: str, draw: Callable[..., Any]) -> Callable[..., Tensor]:
         input: Tensor, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, **ignored: Any
     ) -> Tensor:
         require_cpu(device)
-        return _leaf(draw(input.ndarray.shape, dtype or input.dtype), requires_grad)
+        of = dtype or input.dtype
+        strides = draws.strides_like(input.ndarray, of)
+        return _leaf(draw(input.ndarray.shape, of, strides=strides), requires_grad)
 
     sample.__name__ = sample.__qualname__ = name
     sample.__doc__ = f"``{name.removesuffix('_like')}`` in the shape and type of `input`."
@@ -76,7 +78,8 @@ def randint(
 def randint_like(input: Tensor, low: int, high: int | None = None, *, dtype: DType | None = None) -> Tensor:
     """``randint`` in the shape and type of `input`."""
     low, high = (0, low) if high is None else (low, high)
-    return draws.randint(low, high, input.ndarray.shape, dtype or input.dtype)
+    of = dtype or input.dtype
+    return draws.randint(low, high, input.ndarray.shape, of, strides=draws.strides_like(input.ndarray, of))
 
 
 def randperm(n: int, *, generator: Any = None, dtype: DType = int64, device: Any = None) -> Tensor:
@@ -104,5 +107,3 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None
     dtype = options.get("dtype") or get_default_dtype()
     drawn = draws.normal(sizes_of((size,)), dtype, mean, std, generator)
     return _leaf(drawn, options.get("requires_grad", False))
-
-

@@ -128,3 +128,23 @@ def test_generators_are_independent(tg):
 
 def test_manual_seed_returns_the_generator(tg):
     assert tg.manual_seed(42) is tg.default_generator and tg.initial_seed() == 42
+
+
+DRAWN_LIKE = {
+    "rand_like": lambda tg, x: tg.rand_like(x),
+    "randn_like": lambda tg, x: tg.randn_like(x),
+    "randint_like": lambda tg, x: tg.randint_like(x, 0, 9),
+    "dropout": lambda tg, x: tg.nn.functional.dropout(x, 0.3),
+}
+
+
+@pytest.mark.parametrize("draw", DRAWN_LIKE.values(), ids=DRAWN_LIKE)
+def test_draws_like_a_transposed_tensor_go_by_its_memory(tg, draw):
+    """Few enough for randn_like to draw one by one whatever the layout is."""
+    x = tg.ones(3, 5)
+    tg.manual_seed(0)
+    straight = draw(tg, x)
+    tg.manual_seed(0)
+    turned = draw(tg, x.t())
+    assert turned.stride() == (1, 5)
+    assert turned.t().tolist() == straight.tolist()

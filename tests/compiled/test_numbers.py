@@ -504,12 +504,6 @@ def test_code_that_tells_a_stand_in_sees_none(same, tg, step, programs):
     assert len(compiled.specialisations) == programs
 
 
-def test_id_is_asked_of_the_number_itself(same, tg):
-    """Python runs then: it may be asked of a tensor, too."""
-    compiled = same(lambda x, a: x * (a if id(a) else 1), [(tg.ones(2), 1.25 + i) for i in range(4)])
-    assert compiled.way == "re-record"
-
-
 def test_text_of_numbers(same, tg):
     def step(x, a, n):
         return x * a, f"{a:.2f}", str(n), "%d %.1f" % (n, a), repr(a)  # noqa: UP031

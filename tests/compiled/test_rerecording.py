@@ -72,3 +72,32 @@ def test_eager_and_rerecorded(tg, name):
         assert_same(one, other)
     if name not in ONLY_ONCE:
         assert step.way == "re-record" and step.specialisations == []
+
+
+LAID_OUT = {
+    "in_place": lambda tg, x: x.exp().normal_(),
+    "like": lambda tg, x: tg.rand_like((x + 1).tanh()),
+    "like_a_transposed_product": lambda tg, x: tg.randn_like((x @ x.t()).t().exp()),
+    "dropout": lambda tg, x: tg.nn.functional.dropout((x * 2).sin(), 0.5),
+    "fold_of_repeated_rows": lambda tg, x: x[None].expand(2, 4, 3).permute(2, 0, 1).exp().sum(0).uniform_(),
+}
+
+
+@pytest.mark.parametrize("draw", LAID_OUT.values(), ids=LAID_OUT)
+def test_draws_fill_what_is_put_off_in_the_order_of_its_memory(tg, draw):
+    """Of an operation that is put off nothing is known but where its result will lie: as numpy would place it."""
+    notes = []
+    for wrap in (tg.compile, lambda f: f):
+        tg.manual_seed(0)
+
+        def step(x):
+            if x.sum() > 1e9:
+                x = x * 2
+            return draw(tg, x)
+
+        step = wrap(step)
+        results = [step(tg.randn(3, 4).t()) for _ in range(5)]
+        notes.append([(r.stride(), r.tolist()) for r in results])
+    for (layout, one), (eager_layout, other) in zip(*notes, strict=True):
+        assert layout == eager_layout
+        np.testing.assert_allclose(one, other, rtol=1e-6)
