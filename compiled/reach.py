@@ -262,14 +262,13 @@ class Reach:
         return not self.names.isdisjoint(_BY_COMPUTED_NAME)
 
     def _methods(self, kind: type, constructed: bool) -> Iterator[Place]:
-        """The methods of a user's class that code names, or that Python calls by itself; what the library's read."""
+        """The methods of a user's class that code names, or that Python calls by itself; of layers only forward."""
         for base in kind.__mro__:
             if is_users(base):
                 if (base, constructed) not in self._classes:
                     yield from self._methods_in(base, constructed)
-            elif hasattr(kind, "_modules"):
-                codes = (getattr(member, "__code__", None) for member in vars(base).values())
-                self.names.update(name for code in codes if code is not None for name in code.co_names)
+            elif hasattr(kind, "named_modules") and vars(base).get("forward") is attribute(kind, "forward"):
+                yield f"{base.__name__}.forward", None, functools.partial(attribute, base, "forward")
 
     def _methods_in(self, kind: type, constructed: bool) -> Iterator[Place]:
         if (kind, not constructed) not in self._classes:
