@@ -26,11 +26,12 @@ class Sweep:
     captures: dict[Edge, Any] = field(default_factory=dict)
     store_captures: bool = False
     pending: dict[Node, dict[int, Any]] = field(default_factory=dict)
-    owned_elsewhere: set[int] = field(default_factory=set)  # buffers that a gradient must not take over
+    # Buffers that a gradient must not take over, by identity; kept, so that no other one is given the same identity.
+    owned_elsewhere: dict[int, Any] = field(default_factory=dict)
 
     def seed(self, edge: Edge, cotangent: Any) -> None:
         """Start with `cotangent` at `edge`."""
-        self.owned_elsewhere.add(id(cotangent.buffer))
+        self.owned_elsewhere[id(cotangent.buffer)] = cotangent.buffer
         self._deliver(edge, cotangent)
 
     def run(self, roots: Sequence[Edge]) -> None:
@@ -84,7 +85,7 @@ class Sweep:
         if not self.keep_graph:
             node.release()
         if node.user_defined or node.post_hooks:
-            self.owned_elsewhere.update(id(g.buffer) for g in gradients if g is not None)
+            self.owned_elsewhere.update((id(g.buffer), g.buffer) for g in gradients if g is not None)
         arriving = [(edge, g) for edge, g, want in zip(node.edges, gradients, wanted, strict=True) if want]
         with nullcontext() if listening is None else listening.deriving(node.origin):
             for edge, g in arriving:  # sums belong to the line whose contribution completes them
@@ -106,10 +107,10 @@ class Sweep:
             replaced = hook(g)
             g = g if replaced is None else _checked(replaced, g, hook)
         if hooks:
-            self.owned_elsewhere.add(id(g.buffer))
+            self.owned_elsewhere[id(g.buffer)] = g.buffer
         keeper = node.retained.get(output)
         if keeper is not None and keeper() is not None:
-            self.owned_elsewhere.add(id(g.buffer))
+            self.owned_elsewhere[id(g.buffer)] = g.buffer
             keeper().grad = g if self.create_graph else g.detach()
         return g
 
@@ -117,7 +118,7 @@ class Sweep:
         if g is None or (self.captures and not (self.store_captures and Edge(node) in self.captures)):
             return
         fresh = id(g.buffer) not in self.owned_elsewhere
-        self.owned_elsewhere.add(id(g.buffer))
+        self.owned_elsewhere[id(g.buffer)] = g.buffer
         self.accumulate(node.variable, g, self.create_graph, fresh)
 
 

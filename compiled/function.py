@@ -55,7 +55,7 @@ class CompiledFunction:
         self.programs = Programs()
         self.way = "eager"
         self._rerun = Rerun(self.__name__, Part)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # an interrupt may leave it locked; then at least this thread goes on
         self._usual: Callable[[tuple[Any, ...]], Any] | None = None  # of the first specialisation
         self._eager_only = False
         self._learned = Learned()  # which numbers are data

@@ -80,7 +80,7 @@ def items_of(container: Any) -> Iterator[Any]:
 
 def _is_open(kind: type) -> bool:
     """True for classes whose objects keep what they know in attributes: written in Python, or by people we know."""
-    if kind.__module__.partition(".")[0] in ("tracegrad", "numpy"):
+    if str(kind.__module__).partition(".")[0] in ("tracegrad", "numpy"):
         return True
     if any("__getattribute__" in vars(base) for base in kind.__mro__ if is_users(base)):
         return False  # it may answer as it likes
@@ -90,7 +90,7 @@ def _is_open(kind: type) -> bool:
 
 
 def _is_numpys(kind: type) -> bool:
-    return kind.__module__.partition(".")[0] == "numpy"
+    return str(kind.__module__).partition(".")[0] == "numpy"
 
 
 def _is_exception(kind: type) -> bool:
@@ -127,7 +127,7 @@ def has_attributes(value: Any) -> bool:
     if isinstance(value, _OTHERWISE):
         return False
     own = own_attributes(value)
-    if kind.__module__.startswith("tracegrad."):
+    if str(kind.__module__).startswith("tracegrad."):  # Python 3.10 gives a descriptor for some classes made in C
         known = kind.__name__ in _HOOKS or hasattr(kind, "get_last_lr")  # schedulers keep numbers in attributes
         return own is not None and ("_modules" in own or known)
     return own is not None or any(is_users(base) for base in kind.__mro__[:-1])
