@@ -65,6 +65,12 @@ class Watcher(Protocol):
     def attribute_missing(self, tensor: Any, name: str) -> None:
         """The program asks `tensor` for an attribute that it does not have."""
 
+    def gated(self, tensor: Any, inside: Any, taken: bool) -> None:
+        """`tensor` has entered a branch as `inside`, which has the same numbers; this call takes the branch or not."""
+
+    def hooked(self, node: Any) -> None:
+        """An operation of the tape is about to get a hook."""
+
     def graph_from_outside(self) -> None:
         """A backward pass has come to an operation that was not done while recording."""
 
@@ -183,6 +189,12 @@ def declare_flag(tensor: Any) -> None:
     """Say that ``tensor.requires_grad`` is about to change."""
     if _local.watcher is not None:
         _local.watcher.flag_written(tensor)
+
+
+def declare_hook(node: Any) -> None:
+    """Say that the operation `node` of the tape gets a hook."""
+    if _local.watcher is not None:
+        _local.watcher.hooked(node)
 
 
 def declare_unseen_write(tensor: Any) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd.nodes import Node as TapeNode
 from ..autograd.tape import Tape
 from ..autograd.tensor import Tensor, make
 from ..autograd.watch import SideEffect, set_watcher
@@ -28,6 +29,7 @@ from ..ops.core import interpreting
 from ..ops.pointwise import cast
 from ..ops.types import float64
 from .aliases import with_history
+from .gates import follow_writes
 from .guards import Guard
 from .history import held_by_tape
 from .identity import Questions
@@ -88,6 +90,7 @@ class Recording:
     own: dict[int, weakref.ref[Tensor]] = field(default_factory=dict)  # tensors made during the call
     done: bool = False  # the call itself
     sinks: Sinks = field(init=False)
+    _first_node: int = field(default_factory=lambda: TapeNode("", ()).sequence)  # no operation of this call is older
     _calls: CallWatch = field(default_factory=CallWatch)
 
     def __post_init__(self) -> None:
@@ -277,6 +280,13 @@ class Recording:
         if not self.is_own(tensor):
             self.recorder.node(tensor)
             self.flag_changed = str(self.origin())
+
+    def hooked(self, node: Any) -> None:
+        if node.sequence < self._first_node:
+            self.forbid("a hook on a graph that began outside of the function", "Register it where the graph begins.")
+
+    def gated(self, tensor: Tensor, inside: Tensor, taken: bool) -> None:
+        follow_writes(self.recorder, tensor, inside, taken)
 
     def written_unseen(self, tensor: Tensor) -> None:
         if self.written_unseen_at:
