@@ -71,8 +71,8 @@ class Sweep:
     def _propagate(self, node: Node, cotangents: list[Any], wanted: list[bool]) -> None:
         listening = watcher()
         # While recording, what the node's rules add is marked as the derivative of the user's line.
-        if listening is not None and node.origin is None:
-            listening.graph_from_outside()
+        if listening is not None:
+            listening.differentiated(node)
         if listening is None:
             gradients = node.backward(cotangents, wanted)
         else:

@@ -39,6 +39,11 @@ class Edge(NamedTuple):
 NO_EDGE = Edge(None)
 
 
+def count_now() -> int:
+    """Nodes made from now on have this sequence number or a larger one."""
+    return next(_sequence)
+
+
 class Node:
     """One operation of the tape; what a user sees as ``tensor.grad_fn``."""
 

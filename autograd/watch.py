@@ -71,8 +71,8 @@ class Watcher(Protocol):
     def hooked(self, node: Any) -> None:
         """An operation of the tape is about to get a hook."""
 
-    def graph_from_outside(self) -> None:
-        """A backward pass has come to an operation that was not done while recording."""
+    def differentiated(self, node: Any) -> None:
+        """A backward pass has come to an operation: it may be one that was done before the recording."""
 
     def forbid(self, what: str, instead: str) -> None:
         """The function does something that a recording cannot repeat; raises."""

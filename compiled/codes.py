@@ -5,7 +5,6 @@ from __future__ import annotations
 import dis
 import functools
 import types
-from collections.abc import Iterable
 from typing import Any
 
 _FORMATS = ("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")  # what f-strings do, up to and from Python 3.13 on
@@ -41,11 +40,6 @@ def attribute_names(code: types.CodeType) -> tuple[str, ...]:
 def stores_attributes(code: types.CodeType) -> bool:
     """True if the code sets attributes of anything."""
     return any(i.opname == "STORE_ATTR" for i in dis.get_instructions(code))
-
-
-def code_storing(name: str, codes: Iterable[types.CodeType]) -> types.CodeType | None:
-    """A code that mentions the attribute, for the place in a message."""
-    return next((code for code in codes if name in code.co_names), None)
 
 
 def imported_modules(code: types.CodeType, space: dict[str, Any]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.tensor import Tensor
 from ..ops.types import get_default_dtype
+from . import looks
 from .arguments import TensorArgument
 from .structure import at, leaves, skeleton
 from .surroundings import writer_of
@@ -98,7 +99,10 @@ def _surrounding(of: Specialisation, call: Any) -> str:
     for fact in of.recording.surroundings.facts:
         if not fact.holds():
             now = fact.get()
-            what = _changed(fact.name, fact.value, now) if now is not fact.value else f"what is in {fact.name}"
+            inside = f"what is in {fact.name}"
+            what = _changed(fact.name, fact.value, now) if now is not fact.value else inside
+            if looks.only_tells(fact.get):
+                what = f"{fact.name}: replaced"
             return f"{what}  at {writer_of(fact.code, fact.name)}"
     return ""
 

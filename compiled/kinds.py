@@ -135,6 +135,4 @@ def has_attributes(value: Any) -> bool:
 
 def is_named(kind: type) -> bool:
     """True if the code that reads the attributes of such objects is walked, too: not for Python's own classes."""
-    return (
-        kind is types.SimpleNamespace or hasattr(kind, "_modules") or any(is_users(base) for base in kind.__mro__[:-1])
-    )
+    return kind is types.SimpleNamespace or any(is_users(base) for base in kind.__mro__[:-1])

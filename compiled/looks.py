@@ -61,6 +61,11 @@ def _is_token(token: Any) -> bool:
     return bool(abc.get_cache_token() == token)
 
 
+def only_tells(get: Callable[[], Any]) -> bool:
+    """True if ``get()`` tells whether something is still the same, and not what is there."""
+    return isinstance(get, functools.partial) and get.func in (still, has_class, _is_token)
+
+
 def level_of(logger: logging.Logger) -> int:
     """Below which level the logger is silent."""
     return logging.CRITICAL + 1 if logger.disabled else max(logger.getEffectiveLevel(), logger.manager.disable + 1)

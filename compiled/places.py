@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .numbers import KINDS
-from .reach import MISSING, storage_of
+from .reach import MISSING
+from .storage import storage_of
 from .structure import Path, at
 
 LARGEST = 256  # items of a container that are looked at one by one

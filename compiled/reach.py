@@ -10,6 +10,7 @@ import builtins
 import contextvars
 import functools
 import logging
+import math
 import operator
 import sys
 import types
@@ -22,7 +23,7 @@ from ..autograd.tensor import Tensor
 from ..autograd.watch import WatchedDict
 from ..compiler.origins import is_user_file
 from . import looks
-from .codes import attribute_names, code_storing, global_names, imported_modules, nested, stores_attributes
+from .codes import attribute_names, global_names, imported_modules, nested, stores_attributes
 from .groups import Identities, group_members, is_of_the_library, is_optimizer, parameters
 from .kinds import CONTAINERS, PLAIN, has_attributes, is_changeable, is_named, is_users, items_of
 from .members import is_descriptor, is_watched, methods, of_library, users_classes
@@ -39,22 +40,32 @@ Codes = dict[types.CodeType, dict[str, Any]]  # with their globals
 class Reach:
     """All places that functions and arguments lead to. `names` are the attributes that code on the way mentions."""
 
-    def __init__(self, functions: list[Any], arguments: list[Any], codes: Codes | None = None) -> None:
+    def __init__(
+        self, functions: list[Any], arguments: list[Any], codes: Codes | None = None, most: float = math.inf
+    ) -> None:
         self.names: set[str] = set()
         self.objects: dict[int, Any] = {}  # everything met, kept alive so that the ids stay taken
         self.found_at: dict[int, Place] = {}  # the place that led to it
         self._codes: dict[types.CodeType, None] = {}
+        self._mentioning: dict[str, types.CodeType] = {}  # the first code that mentions a name, for messages
+        self._most = most
         self._ran = codes or {}
         self._classes: set[tuple[type, bool]] = set()
         self.summing: dict[int, dict[str, Any]] = {}  # the globals of functions that name `sum`
         self.places: list[Place] = []
         known = -1
-        while known != len(self.names):  # new code names more attributes, behind which there may be more code
+        while known != len(self.names) and not self.is_too_much:
+            # New code names more attributes, behind which there may be more code.
             known = len(self.names)
             self.objects, self.found_at, self.places, self._classes = {}, {}, [], set()
             self._walk(functions, self._ran)
             self.by_function = frozenset(self.objects)  # found without the arguments
             self._walk(arguments)
+
+    @property
+    def is_too_much(self) -> bool:
+        """True if there are more places than shall be looked at: then some are not found."""
+        return len(self.places) > self._most
 
     @property
     def codes(self) -> Iterable[types.CodeType]:
@@ -73,7 +84,7 @@ class Reach:
         stack: list[tuple[Any, Place | None]] = [(root, None) for root in roots]
         for code, space in (codes or {}).items():
             self._go(self._of_code(code, space), stack)
-        while stack:
+        while stack and not self.is_too_much:
             value, at = stack.pop()
             if id(value) in self.objects or isinstance(value, PLAIN):
                 continue
@@ -115,7 +126,7 @@ class Reach:
         elif isinstance(value, Tensor):
             for name in users_attributes(value):
                 if name in self.names or self._asks_for_any_attribute():
-                    yield f"Tensor.{name}", code_storing(name, self._codes), functools.partial(attribute, value, name)
+                    yield f"Tensor.{name}", self._mentioning.get(name), functools.partial(attribute, value, name)
         elif has_attributes(value):
             yield from self._methods(type(value), constructed=False)
             yield from self._attributes(value, _attribute_names(value))
@@ -194,6 +205,8 @@ class Reach:
             if each not in self._codes:
                 self._codes[each] = None
                 self.names.update(attribute_names(each))
+                for name in each.co_names:
+                    self._mentioning.setdefault(name, each)
         names = set(global_names(code))
         if "sum" in names:
             self.summing[id(space)] = space
@@ -215,7 +228,7 @@ class Reach:
             yield from self._attributes(module, list(vars(module)))
         else:
             for name in of_library(module, self.names):
-                code = code_storing(name, self._codes)
+                code = self._mentioning.get(name)
                 yield f"{module.__name__}.{name}", code, functools.partial(looks.member, module, name)
 
     def _of_class(self, kind: type) -> Iterator[Place]:
@@ -232,7 +245,7 @@ class Reach:
         every = self._asks_for_any_attribute() or not (named or is_named(type(value)))
         for name in names:
             if (every or name in self.names or name == "forward") and name not in _DECLARED and name[:2] != "__":
-                yield f"{kind}.{name}", code_storing(name, self._codes), functools.partial(attribute, value, name)
+                yield f"{kind}.{name}", self._mentioning.get(name), functools.partial(attribute, value, name)
         if not isinstance(value, (type, types.ModuleType)):
             yield f"the attributes of {kind}", None, functools.partial(attribute_count, value)
             if is_changeable(type(value)):
@@ -249,21 +262,20 @@ class Reach:
         return not self.names.isdisjoint(_BY_COMPUTED_NAME)
 
     def _methods(self, kind: type, constructed: bool) -> Iterator[Place]:
-        """The methods of a user's class that code names, or that Python calls by itself; what the library's read."""
+        """The methods of a user's class that code names, or that Python calls by itself; of layers only forward."""
         for base in kind.__mro__:
             if is_users(base):
                 if (base, constructed) not in self._classes:
                     yield from self._methods_in(base, constructed)
-            elif hasattr(kind, "_modules"):
-                codes = (getattr(member, "__code__", None) for member in vars(base).values())
-                self.names.update(name for code in codes if code is not None for name in code.co_names)
+            elif hasattr(kind, "named_modules") and vars(base).get("forward") is attribute(kind, "forward"):
+                yield f"{base.__name__}.forward", None, functools.partial(attribute, base, "forward")
 
     def _methods_in(self, kind: type, constructed: bool) -> Iterator[Place]:
         if (kind, not constructed) not in self._classes:
             yield f"the members of {kind.__name__}", None, functools.partial(looks.size, vars(kind))
         self._classes.add((kind, constructed))
         for name in methods(kind, self.names, self._ran, constructed):
-            code = code_storing(name, self._codes)
+            code = self._mentioning.get(name)
             yield f"{kind.__name__}.{name}", code, functools.partial(vars(kind).get, name, MISSING)
 
 
@@ -289,35 +301,6 @@ def is_counted(get: Get, value: Any) -> bool:
         return False
     module = "_modules" in (looks.own_attributes(get.args[0]) or ())
     return module and (isinstance(value, WatchedDict) or not isinstance(value, (*CONTAINERS, np.ndarray, bytearray)))
-
-
-def storage_of(get: Get) -> tuple[str, Any, Any] | None:
-    """What ``get()`` looks at, as a kind ("entry" of a dict, "cell", "class", "slot"), its owner and a name.
-
-    None for what nothing else can be stored in: defaults of arguments, computed attributes, context variables.
-    """
-    if not isinstance(get, functools.partial):
-        return None
-    if get.func is cell_contents:
-        return "cell", get.args[0], None
-    owner = getattr(get.func, "__self__", None)
-    if type(owner) is dict:
-        return ("entry", owner, get.args[0]) if get.args[0] in owner else None
-    return _storage_of_attribute(*get.args) if get.func is attribute else None
-
-
-def _storage_of_attribute(value: Any, name: str) -> tuple[str, Any, Any] | None:
-    now = attribute(value, name)
-    own = looks.own_attributes(value)
-    if type(own) is dict and name in own:
-        return ("entry", own, name) if own[name] is now else None
-    for base in value.__mro__ if isinstance(value, type) else type(value).__mro__:
-        if name in vars(base):
-            found = vars(base)[name]
-            if isinstance(found, types.MemberDescriptorType):
-                return "slot", value, name
-            return ("class", base, name) if found is now and is_users(base) else None
-    return None
 
 
 def _attribute_names(value: Any) -> list[str]:

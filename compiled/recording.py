@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.nodes import Node as TapeNode
+from ..autograd.nodes import count_now
 from ..autograd.tape import Tape
 from ..autograd.tensor import Tensor, make
 from ..autograd.watch import SideEffect, set_watcher
@@ -89,8 +90,8 @@ class Recording:
     written_unseen_at: str = ""  # where memory of a tensor with a history got numbers that the tape knows nothing of
     own: dict[int, weakref.ref[Tensor]] = field(default_factory=dict)  # tensors made during the call
     done: bool = False  # the call itself
+    first_node: int = field(default_factory=count_now)  # what the tape had before has smaller numbers
     sinks: Sinks = field(init=False)
-    _first_node: int = field(default_factory=lambda: TapeNode("", ()).sequence)  # no operation of this call is older
     _calls: CallWatch = field(default_factory=CallWatch)
 
     def __post_init__(self) -> None:
@@ -166,6 +167,8 @@ class Recording:
             raise self.recorder.refused  # the function has caught it
         if imported := self.surroundings.imported():
             self.transient = f"the function imports {imported}"
+        if self._calls.is_blind:
+            self.transient = "a profiler is at work, so that nobody sees what the function calls"
         if self.transient:
             return
         if self.recorder.failed:
@@ -282,7 +285,7 @@ class Recording:
             self.flag_changed = str(self.origin())
 
     def hooked(self, node: Any) -> None:
-        if node.sequence < self._first_node:
+        if self.is_from_outside(node):
             self.forbid("a hook on a graph that began outside of the function", "Register it where the graph begins.")
 
     def gated(self, tensor: Tensor, inside: Tensor, taken: bool) -> None:
@@ -305,7 +308,15 @@ class Recording:
             f"{what} inside a compiled function\n  at {place}\n  Later calls would not do it again. {instead}"
         )
 
-    def graph_from_outside(self) -> None:
+    def is_from_outside(self, node: TapeNode) -> bool:
+        """True for an operation that was done before the call, be it in another recording, or by another thread."""
+        return node.origin is None or node.sequence < self.first_node
+
+    def differentiated(self, node: TapeNode) -> None:
+        if self.is_from_outside(node):
+            self._refuse_outside()
+
+    def _refuse_outside(self) -> None:
         self.recorder.refuse(
             "backward() goes through a graph that began outside of the compiled function\n"
             f"  at {self.recorder.whereabouts.now()}\n"

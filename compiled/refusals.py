@@ -55,17 +55,25 @@ class CallWatch:
         if self._collects:
             gc.enable()
 
+    @property
+    def is_blind(self) -> bool:
+        """True if nothing was noted: a profiler was at work."""
+        return self._before is not None
+
     def _note(self, frame: types.FrameType, event: str, called: Any) -> None:
         if event == "c_call":
-            what = "id()" if called is id and _is_programs(frame) else spoken_to(called)
-            if what:
-                self._note_spoken(what, frame)
-            if isinstance(called, types.BuiltinFunctionType):
-                self.deeds.called_c(called)
+            self._note_c(frame, called)
         elif event == "return":
             self.deeds.returned(frame)
         elif event == "call":
             self._note_call(frame)
+
+    def _note_c(self, frame: types.FrameType, called: Any) -> None:
+        what = "id()" if called is id and _is_programs(frame) else spoken_to(called)
+        if what:
+            self._note_spoken(what, frame)
+        if isinstance(called, types.BuiltinFunctionType):
+            self.deeds.called_c(called)
 
     def _note_call(self, frame: types.FrameType) -> None:
         self.deeds.called(frame)
@@ -185,7 +193,7 @@ def check_ends(behind: Iterable[TapeNode], recording: Any) -> None:
             what = f"the history of a result leads to {name}, whose memory the function has met as another tensor"
             if recording.is_own(node.variable):
                 what = "a result can be differentiated with respect to a tensor that the function makes"
-        elif node.origin is None:
+        elif recording.is_from_outside(node):
             what = "the history of a result leads to operations that were done before the call"
         else:
             continue

@@ -16,7 +16,7 @@ from typing import Any
 from ..ops.numbers import computed
 from .numbers import looked_at
 from .places import Replaced
-from .reach import storage_of
+from .storage import storage_of
 from .surroundings import Surroundings
 
 

@@ -38,13 +38,9 @@ class Steady:
 
     def _name(self, value: Any) -> str:
         if id(value) not in self._known:
-            self._known[id(value)] = self._new_name(value)
+            self._known[id(value)] = f"k{len(self.names)}"
+            self.names[self._known[id(value)]] = value  # keeps it, and so its id
         return self._known[id(value)]
-
-    def _new_name(self, value: Any) -> str:
-        name = f"k{len(self.names)}"
-        self.names[name] = value
-        return name
 
     def _bound(self, get: Get, value: Any) -> None:
         """A place that shall hold `value` itself."""

@@ -12,10 +12,9 @@ import array
 import dis
 import functools
 import gc
-import random
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass
 from operator import is_
 from typing import Any
@@ -31,6 +30,7 @@ from .kinds import CONTAINERS, is_understood, items_of
 from .members import users_classes
 from .memory import hooks_on
 from .numbers import KINDS, value_of
+from .randomness import random_states
 from .reach import MISSING, Codes, Reach, is_counted
 from .structure import Path
 from .trust import takes_stand_ins
@@ -38,6 +38,7 @@ from .trust import takes_stand_ins
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 MUTABLE = (*CONTAINERS, np.ndarray, bytearray, array.array)
 LARGEST = 4096  # elements of a numpy array that each call may compare
+MOST = 20_000  # places that each call may look at
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,14 +82,14 @@ class Surroundings:
     """
 
     def __init__(self, function: Any, arguments: list[Any], codes: Codes | None = None) -> None:
-        self._reach = Reach([function, *_functions_of(codes or {})], arguments, codes)
+        self._reach = Reach([function, *_functions_of(codes or {})], arguments, codes, MOST)
         self.summing = list(self._reach.summing.values())
         self._trusted: bool | None = None
         self.facts = [_fact(*place) for place in self._reach.places]
         self._sort()
         self._arguments = [(value, _state(value)) for value in arguments if isinstance(value, CONTAINERS)]
         self._hooks = [(tensor, hooks_on(tensor)) for tensor in self.tensors()]
-        self._random = [(name, get, get()) for name, get in _random_states(self._reach.objects.values())]
+        self._random = [(name, get, get()) for name, get in random_states(self._reach.objects.values())]
 
     def _sort(self) -> None:
         """Facts by how they are compared: counted ones only after a change, bindings by identity, contents by item."""
@@ -175,7 +176,8 @@ class Surroundings:
 
     def mentions(self, name: str) -> bool:
         """True if any code that was found mentions the variable, attribute or keyword."""
-        return bool(self._reach.codes_naming(name)) or any(name in code.co_consts for code in self._reach.codes)
+        keywords = (const for code in self._reach.codes for const in code.co_consts if isinstance(const, tuple))
+        return bool(self._reach.codes_naming(name)) or any(name in const for const in keywords)
 
     def reaches(self, value: Any) -> bool:
         """True for an object that was there before the call."""
@@ -237,9 +239,19 @@ class Surroundings:
             if hasattr(type(fact.value), "__next__"):
                 what = f"the function may advance {fact.name}, an iterator that outlives the call"
                 raise _side_effect(what, fact, "take the next item outside and pass it as an argument.")
+        if self._reach.is_too_much:
+            raise CaptureError(
+                f"the function reaches more than {MOST} variables and attributes, which each call would compare\n"
+                f"  through {', '.join(sorted(self._packages()))}\n"
+                "  Pass what it needs as arguments; call libraries outside."
+            )
         for value in self._reach.objects.values():
             if not is_understood(value):
                 raise self._not_understood(value)
+
+    def _packages(self) -> set[str]:
+        modules = (getattr(value, "__module__", None) for value in self._reach.objects.values())
+        return {module.partition(".")[0] for module in modules if isinstance(module, str)}
 
     def _not_understood(self, value: Any) -> CaptureError:
         name, code, _ = self._reach.found_at.get(id(value), ("an argument", None, None))
@@ -313,27 +325,6 @@ def _side_effect(what: str, fact: Fact, advice: str = "return the value and do t
         f"{what}\n  at {writer_of(fact.code, fact.name)}\n"
         f"  A compiled step repeats what it computes, not what it does to Python objects: {advice}"
     )
-
-
-def _random_states(objects: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """The generators of Python and numpy that draw from shared state, and those that the function reaches."""
-    yield "Python's random", random.getstate
-    yield "numpy.random", lambda: repr(np.random.get_state())
-    for value in objects:
-        if isinstance(value, random.Random):
-            yield "a random.Random", value.getstate
-        elif isinstance(value, np.random.Generator):
-            yield "a numpy Generator", functools.partial(_text_of_generator, value)
-        elif isinstance(value, np.random.RandomState):
-            yield "a numpy RandomState", functools.partial(_text_of_state, value)
-
-
-def _text_of_generator(generator: np.random.Generator) -> str:
-    return repr(generator.bit_generator.state)
-
-
-def _text_of_state(generator: np.random.RandomState) -> str:
-    return repr(generator.get_state())
 
 
 def _state(value: Any, within: tuple[int, ...] = (), free: Set[Path] = frozenset()) -> Any:

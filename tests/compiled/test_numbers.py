@@ -496,7 +496,6 @@ def test_a_number_that_escapes_becomes_plain(tg):
     [
         (lambda x, a: x * a if type(a) is float else x, 4),
         (lambda x, a: x * len(json.dumps({"a": a})), 4),
-        (lambda x, a: x * (a if id(a) else 1), 0),  # re-recorded
         (lambda x, a: x * eval("a"), 3),  # the first call learns what code there is
     ],
 )

@@ -8,6 +8,7 @@ import functools
 import logging
 import math
 import operator
+import re
 import sys
 import types
 import weakref
@@ -517,6 +518,42 @@ def test_a_patched_function_costs_nothing_while_it_is_not_patched(tg):
     compiled = replayed(tg.compile(lambda x: tg.nn.functional.relu(x)), tg.ones(2))
     bindings = compiled.specialisations[0].recording.surroundings.bindings
     assert not any("relu" in fact.name for _, _, fact in bindings)
+
+
+def test_nothing_is_replayed_that_a_profiler_hides(tg, capsys):
+    def step(x):
+        print("a step")
+        return x * 2
+
+    compiled = tg.compile(step)
+    sys.setprofile(lambda *event: None)
+    try:
+        for _ in range(3):
+            compiled(tg.ones(2))
+    finally:
+        sys.setprofile(None)
+    for _ in range(2):
+        compiled(tg.ones(2))
+    assert capsys.readouterr().out.count("a step") == 5
+
+
+def test_what_changed_is_explained(tg):
+    class Scaler:
+        def scale(self, x):
+            return x * 2
+
+    def helper(x, by=1.0):
+        return x * by
+
+    scaler = Scaler()
+    compiled = tg.compile(lambda x: helper(scaler.scale(x)))
+    replayed(compiled, tg.ones(2))
+    helper.__defaults__ = (2.0,)
+    assert compiled(tg.ones(2)).tolist() == [4.0, 4.0]
+    assert "the defaults of helper: replaced  at " in compiled.explain()
+    Scaler.scale = lambda self, x: x * 3
+    assert compiled(tg.ones(2)).tolist() == [6.0, 6.0]
+    assert re.search(r"Scaler\.scale: .* -> .*test_python_objects\.py:\d+", compiled.explain())
 
 
 def test_results_of_refused_recordings_die(tg):

@@ -223,6 +223,19 @@ def own_function(tg):
     return Program(step, batches(tg, 3), lambda: w)
 
 
+@ask.rerecord(calls=6)
+def graph_that_began_in_an_earlier_call(tg):
+    """Does backward() go on through the history that earlier calls, recorded ones too, gave a tensor?"""
+    w, total = weight(tg, 3), tg.zeros(3)
+
+    def step(x):
+        total.add_(w * x)
+        total.sum().backward(retain_graph=True)  # here
+        return total.detach().clone()
+
+    return Program(step, batches(tg, 3), lambda: w)
+
+
 @ask.rerecord()
 def graph_that_began_outside(tg):
     """Does backward() go on through a graph that began outside?"""

@@ -225,6 +225,19 @@ def function_of_the_library_patched(tg):
 
 
 @trap
+def layer_of_the_library_patched(tg):
+    """Is a layer's forward that is replaced in its class seen?"""
+    layer, original = tg.nn.ReLU(), tg.nn.ReLU.forward
+
+    def change(value):
+        tg.nn.ReLU.forward = original if value == 2.0 else lambda self, x: tg.tanh(x)
+
+    program = switched(tg, lambda x: layer(x) * 2, change)
+    program.after = lambda i, out: change(2.0)
+    return program
+
+
+@trap
 def module_attribute_patched(tg):
     """Is an attribute of a Python module that the step names seen?"""
     module = types.ModuleType("semantics_settings")
