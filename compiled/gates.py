@@ -30,7 +30,8 @@ def follow_writes(recorder: Recorder, tensor: Tensor, inside: Tensor, taken: boo
         elif taken:
             np.copyto(inside.ndarray, tensor.ndarray)
         recorder.refuse(
-            f"a tensor is written that a branch of tg.cond may need for its derivative\n  at {recorder.whereabouts.now()}\n"
+            "a tensor is written that a branch of tg.cond may need for its derivative\n"
+            f"  at {recorder.whereabouts.now()}\n"
             "  Write to it after backward(), or pass a clone() of it to the branch."
         )
 
