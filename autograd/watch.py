@@ -56,8 +56,9 @@ class Watcher(Protocol):
     def flag_written(self, tensor: Any) -> None:
         """``tensor.requires_grad`` is about to change."""
 
-    def written_unseen(self, tensor: Any) -> None:
-        """`tensor`'s memory gets other numbers, and the tape does not take part: under no_grad, through detach()."""
+    def written(self, tensor: Any, seen_by: Any) -> None:
+        """`tensor`'s memory gets other numbers. They have a history for `seen_by` and its views, but for no other
+        tensor that shows the memory; for none at all where it is None: under no_grad, through detach()."""
 
     def hashed(self, tensor: Any) -> None:
         """`tensor` is looked up in a dict or a set, as the object that it is."""
@@ -197,10 +198,10 @@ def declare_hook(node: Any) -> None:
         _local.watcher.hooked(node)
 
 
-def declare_unseen_write(tensor: Any) -> None:
-    """Say that `tensor`'s memory gets numbers that the tape does not hear of."""
+def declare_write(tensor: Any, seen_by: Any) -> None:
+    """Say that `tensor`'s memory gets other numbers, of which the tape tells `seen_by` and its views, or nobody."""
     if _local.watcher is not None:
-        _local.watcher.written_unseen(tensor)
+        _local.watcher.written(tensor, seen_by)
 
 
 def declare_set(describe: str, get: Callable[[], Any], value: Any) -> bool:

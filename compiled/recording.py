@@ -291,13 +291,14 @@ class Recording:
     def gated(self, tensor: Tensor, inside: Tensor, taken: bool) -> None:
         follow_writes(self.recorder, tensor, inside, taken)
 
-    def written_unseen(self, tensor: Tensor) -> None:
+    def written(self, tensor: Tensor, seen_by: Tensor | None) -> None:
         if self.written_unseen_at:
             return
         self.recorder.node(tensor)
         alive = (ref() for ref in self.own.values())
-        known = [*(root.array for root in self.recorder.roots), *(t for t in alive if t is not None)]
-        if any(t.buffer.whole is tensor.buffer.whole and getattr(t, "requires_grad", False) for t in known):
+        known: list[Any] = [*(root.array for root in self.recorder.roots), *(t for t in alive if t is not None)]
+        concerned = [t for t in known if t.buffer.whole is tensor.buffer.whole and getattr(t, "requires_grad", False)]
+        if any(seen_by is None or (t is not seen_by and t.base is not seen_by) for t in concerned):
             self.written_unseen_at = str(self.origin())
 
     def forbid(self, what: str, instead: str) -> None:
