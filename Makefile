@@ -1,6 +1,6 @@
 # make train   train a digit classifier, eagerly and compiled to C
 # make test    run the tests
-# make long    run the tests that take minutes: 2,000 random programs
+# make long    run the tests that take minutes: 2,000 random programs, generated C under sanitizers
 # make lint    ruff and mypy
 #
 # Each target works in its own environment, .venv, and installs what it needs there: a system Python refuses

@@ -18,7 +18,7 @@ from ..ops.types import Type, bool_, broadcast_shapes
 from ..ops.views import write_through
 from .grad_mode import is_grad_enabled, no_grad
 from .nodes import PrimitiveNode
-from .watch import declare_unseen_write
+from .watch import declare_write
 
 
 def assign(target: Any, value: Any) -> Any:
@@ -36,8 +36,7 @@ def assign(target: Any, value: Any) -> Any:
         value = broadcast(value, of.shape)
     base = target.base
     whole = write_through(base, target.steps_from_base(), value) if tracked and base is not None else None
-    if not tracked:
-        declare_unseen_write(target)
+    declare_write(target, (target if base is None else base) if tracked else None)
     with no_grad():
         eager().write(target, value)
     if whole is not None:

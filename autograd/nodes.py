@@ -17,6 +17,7 @@ from ..ops.core import Params, Primitive
 from ..ops.identity import copy
 from ..ops.types import Type, dtype_of
 from ..ops.vjp import names_needed, pull_back
+from .watch import declare_hook
 
 _sequence = itertools.count()
 
@@ -76,10 +77,12 @@ class Node:
 
     def register_prehook(self, hook: Callable[..., Any]) -> None:
         """`hook(grad_outputs)` runs before the node; what it returns replaces the gradients."""
+        declare_hook(self)
         self.pre_hooks.append(hook)
 
     def register_hook(self, hook: Callable[..., Any]) -> None:
         """`hook(grad_inputs, grad_outputs)` runs after the node; what it returns replaces ``grad_inputs``."""
+        declare_hook(self)
         self.post_hooks.append(hook)
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:

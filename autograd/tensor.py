@@ -25,7 +25,7 @@ from .handles import RemovableHandle
 from .nodes import NO_EDGE, AccumulateGrad, Edge, Node
 from .reverse import backward
 from .tape import Tape
-from .watch import changes, declare_alias, declare_flag, forbid, set_watcher, watcher
+from .watch import changes, declare_alias, declare_flag, declare_hook, forbid, set_watcher, watcher
 
 _OPERANDS = (Array, bool, int, float, np.generic)
 
@@ -325,6 +325,7 @@ class Tensor(Exchange, Array):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if self._node is None:
             return RemovableHandle(self.leaf_hooks, hook)
+        declare_hook(self._node)
         return RemovableHandle(self._node.tensor_hooks.setdefault(self._output, {}), hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:

@@ -56,14 +56,21 @@ class Watcher(Protocol):
     def flag_written(self, tensor: Any) -> None:
         """``tensor.requires_grad`` is about to change."""
 
-    def written_unseen(self, tensor: Any) -> None:
-        """`tensor`'s memory gets other numbers, and the tape does not take part: under no_grad, through detach()."""
+    def written(self, tensor: Any, seen_by: Any) -> None:
+        """`tensor`'s memory gets other numbers. They have a history for `seen_by` and its views, but for no other
+        tensor that shows the memory; for none at all where it is None: under no_grad, through detach()."""
 
     def hashed(self, tensor: Any) -> None:
         """`tensor` is looked up in a dict or a set, as the object that it is."""
 
     def attribute_missing(self, tensor: Any, name: str) -> None:
         """The program asks `tensor` for an attribute that it does not have."""
+
+    def gated(self, tensor: Any, inside: Any, taken: bool) -> None:
+        """`tensor` has entered a branch as `inside`, which has the same numbers; this call takes the branch or not."""
+
+    def hooked(self, node: Any) -> None:
+        """An operation of the tape is about to get a hook."""
 
     def differentiated(self, node: Any) -> None:
         """A backward pass has come to an operation: it may be one that was done before the recording."""
@@ -185,10 +192,16 @@ def declare_flag(tensor: Any) -> None:
         _local.watcher.flag_written(tensor)
 
 
-def declare_unseen_write(tensor: Any) -> None:
-    """Say that `tensor`'s memory gets numbers that the tape does not hear of."""
+def declare_hook(node: Any) -> None:
+    """Say that the operation `node` of the tape gets a hook."""
     if _local.watcher is not None:
-        _local.watcher.written_unseen(tensor)
+        _local.watcher.hooked(node)
+
+
+def declare_write(tensor: Any, seen_by: Any) -> None:
+    """Say that `tensor`'s memory gets other numbers, of which the tape tells `seen_by` and its views, or nobody."""
+    if _local.watcher is not None:
+        _local.watcher.written(tensor, seen_by)
 
 
 def declare_set(describe: str, get: Callable[[], Any], value: Any) -> bool:

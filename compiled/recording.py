@@ -30,6 +30,7 @@ from ..ops.core import interpreting
 from ..ops.pointwise import cast
 from ..ops.types import float64
 from .aliases import with_history
+from .gates import follow_writes
 from .guards import Guard
 from .history import held_by_tape
 from .identity import Questions
@@ -283,13 +284,21 @@ class Recording:
             self.recorder.node(tensor)
             self.flag_changed = str(self.origin())
 
-    def written_unseen(self, tensor: Tensor) -> None:
+    def hooked(self, node: Any) -> None:
+        if self.is_from_outside(node):
+            self.forbid("a hook on a graph that began outside of the function", "Register it where the graph begins.")
+
+    def gated(self, tensor: Tensor, inside: Tensor, taken: bool) -> None:
+        follow_writes(self.recorder, tensor, inside, taken)
+
+    def written(self, tensor: Tensor, seen_by: Tensor | None) -> None:
         if self.written_unseen_at:
             return
         self.recorder.node(tensor)
         alive = (ref() for ref in self.own.values())
-        known = [*(root.array for root in self.recorder.roots), *(t for t in alive if t is not None)]
-        if any(t.buffer.whole is tensor.buffer.whole and getattr(t, "requires_grad", False) for t in known):
+        known: list[Any] = [*(root.array for root in self.recorder.roots), *(t for t in alive if t is not None)]
+        concerned = [t for t in known if t.buffer.whole is tensor.buffer.whole and getattr(t, "requires_grad", False)]
+        if any(seen_by is None or (t is not seen_by and t.base is not seen_by) for t in concerned):
             self.written_unseen_at = str(self.origin())
 
     def forbid(self, what: str, instead: str) -> None:

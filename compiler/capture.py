@@ -67,6 +67,7 @@ class Recorder(Evaluator):
         self._names: set[str] = set()
         self.aliases: dict[int, weakref.ref[Array]] = {}  # other arrays over the memory of roots
         self.refused: CaptureError | None = None  # the first refusal
+        self.after_write: dict[int, list[Callable[[Array], None]]] = {}  # by the identity of the memory
         self.mark_item: Callable[[Array], Any] | None = None  # a number that is known again, or None
         self.kernels: list[Node] = []  # ops that are more than a formula or a view
         self.literals: list[Node] = []
@@ -106,6 +107,8 @@ class Recorder(Evaluator):
         if region.array is not None and len(self._regions_of(target.buffer)) > 1:
             self._refuse_shared()
         super().write(target, value)
+        for follow in self.after_write.get(id(target.buffer.whole), ()):
+            follow(target)
 
     def literal(self, values: np.ndarray, kind: Any = Array) -> Any:
         """Numbers written in the program: an input with the same values at each call, in memory that starts afresh."""
@@ -186,6 +189,7 @@ class Recorder(Evaluator):
         """Let go of the recorded values, so that only what the user keeps stays alive."""
         self._cut.clear()
         self.kernels.clear()
+        self.after_write.clear()
         self._numbers.clear()
 
     def _view(self, region: Region, steps: tuple[Step, ...]) -> Node:

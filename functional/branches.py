@@ -18,6 +18,7 @@ from ..autograd.tensor import Tensor
 from ..autograd.watch import Watcher, set_watcher
 from ..ops import movement
 from ..ops import reductions as folds
+from ..ops.array import eager
 from ..ops.comparison import where
 from ..ops.core import Params, Primitive, current, interpreting
 from ..ops.pointwise import converted
@@ -126,10 +127,13 @@ class _TrialWatcher:
 def tried(listening: Watcher, condition: Tensor, function: Callable[..., Any], operands: Any, when: bool) -> Any:
     """What `function`, the branch for `condition` being `when`, returns. Unrecordable if it does more than compute."""
 
+    taken = bool(eager().peek(condition)) is when
+
     def gate(t: Tensor) -> Tensor:
         wall = t.detach()
         entering = where(condition, t, wall) if when else where(condition, wall, t)
         entering.grad_fn.rename(GATE)
+        listening.gated(t, entering, taken)
         return entering
 
     trial = _Trial(current(), gate)

@@ -383,6 +383,16 @@ def hook_registered(tg, x):
     return x
 
 
+def hook_on_a_graph_from_outside(tg, x):
+    OUTSIDE.register_hook(lambda g: g * 2)  # here
+    return x
+
+
+def hook_on_an_operation_from_outside(tg, x):
+    OUTSIDE.grad_fn.register_prehook(lambda g: None)  # here
+    return x
+
+
 def sorted_by_value(tg, x):
     return sorted(x)[0]  # here
 

@@ -357,3 +357,38 @@ def test_the_exception_of_the_branch_that_is_taken(tg):
     step = tg.compile(lambda pred, x: tg.cond(pred, lambda x: failing(tg, x, x), lambda x: x, (x,)))
     with pytest.raises(ValueError, match="not this way"):
         step(tg.tensor(True), tg.ones(2))
+
+
+WRITES = {
+    "unseen": lambda tg, w: w.data.mul_(2),
+    "counted": lambda tg, w: w.detach().mul_(2),
+    "after_backward": lambda tg, w: None,
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_what_a_branch_has_saved_is_written_before_backward(tg, write):
+    """The tape of eager mode keeps the tensor itself: it computes with other numbers, or refuses to."""
+    notes = []
+    for wrap in (tg.compile, lambda f: f):
+        w = tg.tensor([0.5, -0.3], requires_grad=True)
+
+        def step(p, w=w):
+            w.grad = None
+            y = tg.cond(p, lambda: w * 2, lambda: w - w.sin())
+            write(tg, w)
+            y.sum().backward()
+            w.data.add_(w.grad)
+            return y
+
+        step, found = wrap(step), []
+        for i in range(4):
+            try:
+                step(tg.tensor(i % 2 == 0))
+                found.append(w.grad.tolist())
+            except RuntimeError as error:
+                found.append("modified by an inplace operation" in str(error))
+            found.append(w.tolist())
+        notes.append(found)
+    for one, other in zip(*notes, strict=True):
+        assert one == (pytest.approx(other) if isinstance(other, list) else other)

@@ -150,7 +150,14 @@ def before_use(tg, w, x):
     return (w * x).tanh()
 
 
-FORWARD_ONLY = [through_detach, under_no_grad, through_data, before_use]
+def with_a_history_of_its_own(tg, w, x):
+    """The detached tensor requires a gradient from here on, for what was written; the other one's is as it was."""
+    y = w[None]
+    y.detach().add_((w * x).sum())
+    return y.sin() * 2
+
+
+FORWARD_ONLY = [with_a_history_of_its_own, through_detach, under_no_grad, through_data, before_use]
 
 
 @pytest.mark.parametrize("function", FORWARD_ONLY, ids=lambda f: f.__name__)
