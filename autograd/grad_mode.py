@@ -16,17 +16,17 @@ class _Mode(threading.local):
     inference = False
 
 
-_mode = _Mode()
+switches = _Mode()  # of this thread
 
 
 def is_grad_enabled() -> bool:
     """True while operations on tensors that require gradients are recorded."""
-    return _mode.enabled
+    return switches.enabled
 
 
 def is_inference_mode_enabled() -> bool:
     """True inside ``inference_mode()``."""
-    return _mode.inference
+    return switches.inference
 
 
 class _GradMode:
@@ -38,11 +38,11 @@ class _GradMode:
         self._before: list[bool] = []
 
     def __enter__(self) -> None:
-        self._before.append(_mode.enabled)
-        _mode.enabled = self._target
+        self._before.append(switches.enabled)
+        switches.enabled = self._target
 
     def __exit__(self, *exc_info: object) -> None:
-        _mode.enabled = self._before.pop()
+        switches.enabled = self._before.pop()
 
     def _fresh(self) -> _GradMode:
         return type(self)()
@@ -116,17 +116,17 @@ class set_grad_enabled(_GradMode):
     def __init__(self, mode: bool) -> None:
         super().__init__()
         self._target = bool(mode)
-        self._outer = _mode.enabled
-        _mode.enabled = self._target
+        self._outer = switches.enabled
+        switches.enabled = self._target
 
     def __enter__(self) -> None:
-        _mode.enabled = self._target
+        switches.enabled = self._target
 
     def __exit__(self, *exc_info: object) -> None:
-        _mode.enabled = self._outer
+        switches.enabled = self._outer
 
     def __call__(self, function: F) -> F:
-        _mode.enabled = self._outer  # as a decorator it acts during calls only
+        switches.enabled = self._outer  # as a decorator it acts during calls only
         return super().__call__(function)
 
     def _fresh(self) -> _GradMode:
@@ -147,8 +147,8 @@ class inference_mode(_BareDecorator):
 
     def __enter__(self) -> None:
         super().__enter__()
-        _mode.inference = not self._target
+        switches.inference = not self._target
 
     def __exit__(self, *exc_info: object) -> None:
         super().__exit__(*exc_info)
-        _mode.inference = False
+        switches.inference = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -59,10 +60,10 @@ class Binding:
         """Let `slot` show `values` (contiguous); the caller keeps the array alive."""
         self.slots.set_address(slot, address_of(values))
 
-    def fresh_result(self, index: int) -> Tensor:
+    def fresh_result(self, index: int, empty: Callable[..., np.ndarray] = aligned_empty) -> Tensor:
         """A new tensor that result number `index` will be written to."""
         of = self.result_types[index]
-        tensor = make(aligned_empty(of.shape, of.dtype.numpy))
+        tensor = make(empty(of.shape, of.dtype.numpy))
         self.slots.set_address(self.first_result + index, address_of(tensor.ndarray))
         return tensor
 

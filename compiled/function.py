@@ -14,7 +14,7 @@ from ..autograd.tensor import EAGER, Tensor
 from ..compiler.errors import CaptureError, CompilerError
 from ..compiler.graph import Graph
 from ..compiler.schedule.schedule import Schedule
-from ..ops.core import current
+from ..ops.core import current, switch
 from ..runtime.errors import RuntimeFault, ToolchainMissing
 from .binding import CheckFailed
 from .explain import difference, explanation, first_call
@@ -64,13 +64,14 @@ class CompiledFunction:
         self._transient = ""  # and what the last of them did
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if current() is not EAGER or self._eager_only:
-            return self.function(*args, **kwargs)  # inside another recording: becomes part of it
-        if not kwargs and self._usual is not None:
-            result = self._usual(args)
+        usual = self._usual
+        if usual is not None and not kwargs and not switch.stack:  # nothing but eager mode
+            result = usual(args)
             if result is not UNUSUAL:
                 self.way = "replay"
                 return result
+        if current() is not EAGER or self._eager_only:
+            return self.function(*args, **kwargs)  # inside another recording: becomes part of it
         return self._call(args, kwargs)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

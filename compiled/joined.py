@@ -104,7 +104,8 @@ class BackwardProgram:
             kept = {label: np.ascontiguousarray(given[label]) for label in self.labels}
             for label, values in kept.items():
                 binding.point(binding.slot_of[label], values)
-            gradients = {name: binding.fresh_result(i) for i, name in enumerate(self._results)}
+            # Arrays of numpy's own, which a leaf takes for its gradient as they are.
+            gradients = {name: binding.fresh_result(i, np.empty) for i, name in enumerate(self._results)}
             binding.run()
         return gradients
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..autograd.grad_mode import is_grad_enabled
+from ..autograd.grad_mode import switches
 from ..autograd.tensor import Tensor
 from ..autograd.watch import changes
 from ..ops.array import Buffer
 from ..ops.memory import CACHE_LINE
-from ..ops.types import get_default_dtype
+from ..ops.types import defaults
 from ..runtime.program import address_of
 from .arguments import TensorArgument
 from .memory import memory_of
@@ -36,7 +36,7 @@ FEW = 3  # arguments that are compared two by two; for more a set is quicker
 # has run: see effects.py and `Binding.run`. A failed check has written nothing; the general way gives the eager error.
 SOURCE = """
 def call(args):
-    if is_grad_enabled() is not grad_enabled or get_default_dtype() is not default_dtype or len(args) != {count}:
+    if switches.enabled is not grad_enabled or defaults.dtype is not default_dtype or len(args) != {count}:
         return UNUSUAL
     {arguments}
     with lock:
@@ -122,8 +122,8 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
     steady, modes, binding = Steady(of.recording.surroundings), of.recording.modes, of.binding
     names = steady.names
     names.update(
-        grad_enabled=modes.grad_enabled, default_dtype=modes.default_dtype, is_grad_enabled=is_grad_enabled,
-        get_default_dtype=get_default_dtype, UNUSUAL=UNUSUAL, GONE=Steady.GONE, Tensor=Tensor, Buffer=Buffer,
+        grad_enabled=modes.grad_enabled, default_dtype=modes.default_dtype, switches=switches, defaults=defaults,
+        UNUSUAL=UNUSUAL, GONE=Steady.GONE, Tensor=Tensor, Buffer=Buffer,
         memory_of=memory_of, address_of=address_of, new=object.__new__, empty=np.empty, changes=changes, lock=of.lock,
         binding=binding, codes=binding.codes, c=binding.entry, pointers=binding.pointers,
         written_buffers=of.captured.written_buffers,

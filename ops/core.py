@@ -196,7 +196,7 @@ class _Switch(threading.local):
     stack: tuple[Interpreter, ...] = ()
 
 
-_switch = _Switch()
+switch = _Switch()  # of this thread; empty: the default interpreter
 _default: list[Interpreter] = []
 
 
@@ -207,19 +207,19 @@ def set_default_interpreter(interpreter: Interpreter) -> None:
 
 def current() -> Interpreter:
     """The interpreter that this thread's ops go to."""
-    stack = _switch.stack
+    stack = switch.stack
     return stack[-1] if stack else _default[0]
 
 
 @contextmanager
 def interpreting(interpreter: Interpreter) -> Iterator[Interpreter]:
     """Send this thread's ops to `interpreter` inside the block."""
-    before = _switch.stack
-    _switch.stack = (*before, interpreter)
+    before = switch.stack
+    switch.stack = (*before, interpreter)
     try:
         yield interpreter
     finally:
-        _switch.stack = before
+        switch.stack = before
 
 
 def bind(primitive: Primitive, *operands: Any, **params: Any) -> Any:

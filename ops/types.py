@@ -47,7 +47,15 @@ float64 = DType("float64", "f64", "float64", 2)
 ALL_DTYPES = (bool_, int32, int64, float32, float64)
 _BY_NAME = {key: d for d in ALL_DTYPES for key in (d.name, d.short)}
 _BY_NUMPY = {d.numpy: d for d in ALL_DTYPES}
-_default_dtype = float32
+
+
+class Defaults:
+    """What `set_default_dtype` sets, for all threads."""
+
+    dtype = float32
+
+
+defaults = Defaults()
 
 
 def dtype_named(name: str) -> DType:
@@ -68,15 +76,14 @@ def dtype_of(array: np.ndarray | np.generic) -> DType:
 
 def get_default_dtype() -> DType:
     """The floating type that Python floats and integer divisions become (float32 unless changed)."""
-    return _default_dtype
+    return defaults.dtype
 
 
 def set_default_dtype(dtype: DType) -> None:
     """Set the default floating type; TypeError if `dtype` is not floating."""
-    global _default_dtype
     if not isinstance(dtype, DType) or not dtype.is_floating_point:
         raise TypeError(f"only floating-point types are supported as the default type, got {dtype!r}")
-    _default_dtype = dtype
+    defaults.dtype = dtype
 
 
 @dataclass(frozen=True)
@@ -116,7 +123,7 @@ def number_dtype(number: bool | int | float | np.generic) -> DType:
     """The type a bare number stands for: bool, int64, or the default floating type."""
     if isinstance(number, (bool, np.bool_)):
         return bool_
-    return int64 if isinstance(number, (int, np.integer)) else _default_dtype
+    return int64 if isinstance(number, (int, np.integer)) else defaults.dtype
 
 
 _LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
