@@ -1,5 +1,5 @@
 # make train   train a digit classifier, eagerly and compiled to C
-# make test    run the tests, on all processors
+# make test    run the tests, on up to four processors
 # make long    run the tests that take minutes: 2,000 random programs, generated C under sanitizers
 # make lint    ruff and mypy
 #
@@ -17,7 +17,7 @@ train: $(VENV)/.examples compiler
 	$(BIN)/python examples/train_digits.py $(ARGS)
 
 test: $(VENV)/.test compiler
-	$(BIN)/python -m pytest tests -q -n auto $(ARGS)
+	$(BIN)/python -m pytest tests -q -n auto --maxprocesses 4 $(ARGS)
 
 long: $(VENV)/.test compiler
 	$(BIN)/python -m pytest tests -q --long $(ARGS)

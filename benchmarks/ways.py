@@ -1,0 +1,94 @@
+"""What it costs that Python looks at the loss: a training step of T2's size, returned, read, appended, branched on.
+
+    python -m benchmarks.ways [--rounds 20] [--calls 100]
+
+Microseconds of processor time for one step, the quietest round; PyTorch's eager step beside it, on one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import time
+
+import numpy as np
+
+BATCHES, ROWS, FEATURES, CLASSES = 8, 64, 64, 10
+WAYS = ("return loss", "return loss.item()", "losses.append(loss.item())", "if loss.item() < 10: optimizer.step()")
+
+
+def training_step(library, way):
+    """The step of an MLP 64-128-64-10 with Adam, written with `library`, and its batches."""
+    nn, losses = library.nn, []
+    library.manual_seed(0)
+    model = nn.Sequential(
+        nn.Linear(FEATURES, 128), nn.ReLU(), nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, CLASSES)
+    )  # fmt: skip
+    optimizer = library.optim.Adam(model.parameters())
+
+    def forward(x, y):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        return loss
+
+    def returned(x, y):
+        loss = forward(x, y)
+        optimizer.step()
+        return loss
+
+    def read(x, y):
+        loss = forward(x, y)
+        optimizer.step()
+        return loss.item()
+
+    def appended(x, y):
+        loss = forward(x, y)
+        optimizer.step()
+        losses.append(loss.item())
+
+    def branched(x, y):
+        loss = forward(x, y)
+        if loss.item() < 10:
+            optimizer.step()
+
+    rng = np.random.default_rng(0)
+    batches = [
+        (library.tensor(rng.standard_normal((ROWS, FEATURES)).astype(np.float32)),
+         library.tensor(rng.integers(0, CLASSES, ROWS)))
+        for _ in range(BATCHES)
+    ]  # fmt: skip
+    return dict(zip(WAYS, (returned, read, appended, branched), strict=True))[way], batches
+
+
+def quietest(step, batches, rounds, calls):
+    """Microseconds of one call in the quietest round."""
+    for batch in batches * 2:
+        step(*batch)
+    best = float("inf")
+    for _ in range(rounds):
+        start = time.process_time()
+        for i in range(calls):
+            step(*batches[i % BATCHES])
+        best = min(best, (time.process_time() - start) / calls)
+    return best * 1e6
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.ways", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--calls", type=int, default=100)
+    options = parser.parse_args()
+    tg, torch = importlib.import_module("tracegrad"), importlib.import_module("torch")
+    torch.set_num_threads(1)
+    print(f"{'step':42} {'tracegrad':>10} {'served by':>10} {'PyTorch':>8}")
+    for way in WAYS:
+        step, batches = training_step(tg, way)
+        compiled = tg.compile(step)
+        ours = quietest(compiled, batches, options.rounds, options.calls)
+        theirs = quietest(*training_step(torch, way), options.rounds, options.calls)
+        print(f"{way:42} {ours:10.1f} {compiled.way:>10} {theirs:8.1f}")
+
+
+if __name__ == "__main__":
+    main()
