@@ -216,6 +216,14 @@ def test_a_clock_goes_on(tg):
     assert step.way == "re-record" and re.search(r"a clock[^\n]*\n *at [^\n]*test_other.py:\d+", step.explain())
 
 
+@pytest.fixture
+def interruptible():
+    """Ctrl-C raises KeyboardInterrupt, which a shell switches off for what it runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupting():
     """A thread that sends what Ctrl-C sends in a moment."""
     timer = threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT))
@@ -223,7 +231,7 @@ def interrupting():
     return timer
 
 
-def test_interrupted_by_a_signal(tg):
+def test_interrupted_by_a_signal(tg, interruptible):
     """Does Ctrl-C between and within calls leave a state from which training goes on?"""
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals arrive in the main thread")
