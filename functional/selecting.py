@@ -257,6 +257,11 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     if not input.ndarray.ndim:
         return ValuesAndIndices(flatten(input).reshape(()), full((), 0, int64))
     axis = axis_of(dim, input.ndarray.ndim)
+    if not input.ndarray.shape[axis]:
+        raise IndexError(
+            f"median(): Expected reduction dim {axis} to have non-zero size. Nothing has no middle: leave empty "
+            "tensors out."
+        )
     with no_grad():
         indices = _middle(input, axis)
     values = indexing.gather(input, indices, axis)
@@ -271,6 +276,8 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
 def _overall_median(input: Any) -> Any:
     """Elements equal to the median share the gradient evenly."""
     flat = flatten(input)
+    if not flat.ndarray.size and input.dtype.is_floating_point:
+        return folds.sum(flat, (0,)) + float("nan")
     with no_grad():
         value = indexing.gather(flat, _middle(flat, 0), 0)
     hit = eq(flat, value)
