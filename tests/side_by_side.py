@@ -71,6 +71,11 @@ def batches(tg, *shape):
     return lambda i: (batch(tg, i, *shape),)
 
 
+def switched(tg, step, change, state=tuple, before=2.0, later=5.0):
+    """``step(x)`` after ``change(value)``: `later` before calls 3 and 4, `before` otherwise."""
+    return Program(step, batches(tg, 3), state, lambda i: change(later if i in (3, 4) else before))
+
+
 def noted(tree):
     """`tree` with each tensor replaced by a copy of what it is now."""
     if hasattr(tree, "detach"):

@@ -8,14 +8,9 @@ import types
 import numpy as np
 import pytest
 from semantics.table import Section
-from side_by_side import Program, batches, ramp
+from side_by_side import Program, batches, ramp, switched
 
 ask = Section("Traps: containers")
-
-
-def switched(tg, step, change, state=tuple, before=2.0, later=5.0):
-    """``step(x)`` after ``change(value)``: `later` before calls 3 and 4, `before` otherwise."""
-    return Program(step, batches(tg, 3), state, lambda i: change(later if i in (3, 4) else before))
 
 
 def trap(make):

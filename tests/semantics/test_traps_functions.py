@@ -11,7 +11,7 @@ import types
 import numpy as np
 import pytest
 from semantics.table import Section
-from side_by_side import Program, batches, ramp
+from side_by_side import Program, batches, ramp, switched
 
 ask = Section("Traps: functions")
 
@@ -25,11 +25,6 @@ SPACE = types.SimpleNamespace()
 def set_scale(value):
     global SCALE
     SCALE = value
-
-
-def switched(tg, step, change, state=tuple, before=2.0, later=5.0):
-    """``step(x)`` after ``change(value)``: `later` before calls 3 and 4, `before` otherwise."""
-    return Program(step, batches(tg, 3), state, lambda i: change(later if i in (3, 4) else before))
 
 
 def trap(make):
