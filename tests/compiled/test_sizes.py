@@ -38,7 +38,7 @@ def trained(tg, model, loss, make_args, optimizer=None):
     return Program(step, make_args, state)
 
 
-def regression(tg, *layers):
+def regression(tg, *layers, optimizer=None):
     """Layers from six features to three targets, with a mean loss."""
     model = tg.nn.Sequential(*layers)
     return trained(
@@ -46,6 +46,7 @@ def regression(tg, *layers):
         model,
         lambda model, x, y: ((model(x) - y) ** 2).mean(),
         lambda i: (numbers(tg, i, SIZES[i], 6), numbers(tg, i, SIZES[i], 3, seed=1)),
+        optimizer and optimizer(model.parameters()),
     )
 
 
@@ -64,8 +65,11 @@ def wide_mlp(tg):
 
 
 def batch_norm(tg):
+    """With SGD: the gradients of what comes before a batch norm cancel, for a bias and for two rows to mere roundings,
+    which Adam would divide by their own size and make steps of."""
     nn = tg.nn
-    return regression(tg, nn.Linear(6, 10), nn.BatchNorm1d(10), nn.ReLU(), nn.Linear(10, 3))
+    layers = nn.Linear(6, 10), nn.BatchNorm1d(10), nn.ReLU(), nn.Linear(10, 3)
+    return regression(tg, *layers, optimizer=lambda parameters: tg.optim.SGD(parameters, lr=0.05))
 
 
 def layer_norm(tg):
