@@ -31,6 +31,9 @@ class device:
     def __hash__(self) -> int:
         return hash((self.type, self.index))
 
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return device, (str(self),)
+
 
 CPU = device("cpu")
 

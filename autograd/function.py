@@ -106,9 +106,7 @@ class FunctionNode(Node):
                 f"function {self.title} returned an incorrect number of gradients "
                 f"(expected {expected}, got {len(gradients)}): return one for each argument of forward, None where none"
             )
-        return [
-            self._fitting(gradients[i], of, i) for i, of in zip(self.positions, self.input_types, strict=True)
-        ]
+        return [self._fitting(gradients[i], of, i) for i, of in zip(self.positions, self.input_types, strict=True)]
 
     def _fitting(self, g: Any, of: Type, place: int) -> Any:
         """`g` in its input's shape and type."""
@@ -244,5 +242,3 @@ def _refusing(g: Any, edges: tuple[Any, ...]) -> Any:
     alias = g.detach()
     alias.attach(_Refusal("ErrorBackward", edges), 0)
     return alias
-
-

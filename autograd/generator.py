@@ -142,7 +142,7 @@ class Generator:
             self._cache(cached)
 
     def __reduce__(self) -> Any:
-        return _restored, (self.device, eager().peek(self.get_state()).astype(np.uint8).tobytes())
+        return restored, (self.device, eager().peek(self.get_state()).astype(np.uint8).tobytes())
 
     # ------------------------------------------------------------------------------------------------------- draws
 
@@ -230,13 +230,20 @@ def _record(new_state: Any) -> np.ndarray:
             f"Expected a CPUGeneratorImplState of size {TORCH_STATE.itemsize} but found the input RNG state size to be "
             f"{given.size}. Pass what get_rng_state() returned."
         )
-    return np.frombuffer(given.astype(np.uint8).tobytes(), TORCH_STATE)[0]
+    record = np.frombuffer(given.astype(np.uint8).tobytes(), TORCH_STATE)[0]
+    if record["seeded"] != 1 or not 0 < record["left"] <= STATE_SIZE or record["next"] >= STATE_SIZE:
+        raise RuntimeError("Invalid mt19937 state: its position lies outside. Pass what get_rng_state() gave.")
+    return record
 
 
-def _restored(device: Any, state: bytes) -> Generator:
+def restored(device: Any, state: bytes) -> Generator:
+    """A generator that goes on from `state`, the bytes of ``get_state()``."""
     generator = Generator(device)
     generator.set_state(np.frombuffer(state, np.uint8))
     return generator
+
+
+_restored = restored  # what files of versions before name
 
 
 # ------------------------------------------------------------------------------------------------ the default generator

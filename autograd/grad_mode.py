@@ -58,7 +58,6 @@ class _GradMode:
 
         return wrapped  # type: ignore[return-value]
 
-
     def _generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A generator runs in the mode, and the code between its steps does not."""
 

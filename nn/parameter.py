@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd.saved import restorable
 from ..autograd.tensor import Tensor, make
 from ..ops.array import Array, eager
 
@@ -44,6 +45,9 @@ class Parameter(Tensor):
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return _restored, (type(self), eager().peek(self), self.requires_grad)
+
+
+restorable(Parameter)
 
 
 def _restored(kind: type[Parameter], values: np.ndarray, requires_grad: bool) -> Parameter:
