@@ -19,6 +19,7 @@ from .hooks import BackwardHooks, ForwardHook, ForwardPreHook
 from .option import Option
 from .printing import block
 from .recording import declared, naming
+from .rollback import default
 from .traversal import Traversal
 
 M = TypeVar("M", bound="Module")
@@ -44,6 +45,7 @@ class Module(Traversal):
     """
 
     training = Option()
+    _version = 1  # of the state's layout; subclasses that change theirs count up
 
     def __init__(self) -> None:
         super().__init__()
@@ -131,18 +133,54 @@ class Module(Traversal):
     ) -> OrderedDict[str, Any]:
         """Parameters and persistent buffers by dotted path, detached (unless `keep_vars`) and sharing memory."""
         into: OrderedDict[str, Any] = OrderedDict() if destination is None else destination
+        if destination is None:
+            into._metadata = OrderedDict()  # type: ignore[attr-defined]
         state.collect(self, into, prefix, keep_vars)
         return into
+
+    def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
+        """Put this module's own state into `destination`; subclasses may put more there."""
+        state.collect_own(self, destination, prefix, keep_vars)
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> state.IncompatibleKeys:
         """Copy values into the parameters' and buffers' memory; ``assign=True`` takes the tensors themselves.
 
-        RuntimeError that lists everything that does not fit; what fits is loaded all the same. Without `strict`,
-        missing and unexpected keys are no errors and are returned.
+        RuntimeError that lists everything that does not fit, TypeError if `state_dict` is no mapping. Without `strict`,
+        missing and unexpected keys are no errors and are returned. Difference: all or nothing. Where PyTorch loads what
+        fits and then raises, nothing is changed here by a call that raises.
         """
         return state.load(self, state_dict, strict, assign)
+
+    @default
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        """Check this module's own part of a state; it is stored when the whole state has been checked.
+
+        Subclasses may change `state_dict` (a copy) before they call this, to load what earlier versions saved.
+        """
+        report = state.Report(missing_keys, unexpected_keys) if strict else state.Report()
+        assign = bool(local_metadata.get("assign_to_params_buffers"))
+        state.load_own(self, state_dict, prefix, assign, report, error_msgs)
+
+    @default
+    def get_extra_state(self) -> Any:
+        """What ``state_dict()`` keeps besides tensors; a subclass that defines this defines `set_extra_state`, too."""
+        raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called.")
+
+    @default
+    def set_extra_state(self, state: Any) -> None:
+        """Take over what `get_extra_state` gave; called by ``load_state_dict``."""
+        raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called.")
 
     # -------------------------------------------------------------------------------------------- modes and gradients
 

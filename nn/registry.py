@@ -9,6 +9,7 @@ from ..autograd.tensor import Tensor
 from ..autograd.watch import WatchedDict, changes, watcher
 from .parameter import Parameter
 from .recording import declared, note_made
+from .rollback import default
 
 _REGISTRIES = ("_parameters", "_buffers", "_modules")
 
@@ -90,6 +91,7 @@ class Registry:
                 return registry[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
+    @default
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, Parameter):
             self._forget(name, keep="_parameters")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -11,6 +11,10 @@ from ..autograd.grad_mode import no_grad
 from ..autograd.tensor import Tensor
 from ..ops.array import eager
 from ..ops.pointwise import cast
+from .rollback import is_overridden, unchanged_on_error
+
+#: The key of what ``get_extra_state`` gives, behind the module's prefix.
+EXTRA = "_extra_state"
 
 
 class _Keys(NamedTuple):
@@ -31,13 +35,24 @@ class IncompatibleKeys(_Keys):
     __str__ = __repr__
 
 
+class Errors(list[str]):
+    """What does not fit, and what is to be stored once it is known that all fits.
+
+    ``_load_from_state_dict`` passes the list on under PyTorch's name `error_msgs`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stores: list[Callable[[], None]] = []
+
+
 @dataclass
 class Report:
     """What went wrong while a state was loaded."""
 
     missing: list[str] = field(default_factory=list)
     unexpected: list[str] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
+    errors: Errors = field(default_factory=Errors)
 
     def keys(self) -> IncompatibleKeys:
         return IncompatibleKeys(self.missing, self.unexpected)
@@ -62,62 +77,147 @@ def own_state(module: Any) -> Iterator[tuple[str, Tensor]]:
 
 def collect(module: Any, into: OrderedDict[str, Any], prefix: str, keep_vars: bool) -> None:
     """Put the state of `module` and all below it into a dict, each name behind `prefix`."""
-    for name, tensor in own_state(module):
-        into[prefix + name] = tensor if keep_vars else tensor.detach()
+    if hasattr(into, "_metadata"):
+        into._metadata[prefix[:-1]] = {"version": module._version}
+    module._save_to_state_dict(into, prefix, keep_vars)
     for name, child in module._modules.items():
         if child is not None:
             child.state_dict(destination=into, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
 
 
+def collect_own(module: Any, into: dict[str, Any], prefix: str, keep_vars: bool) -> None:
+    """Put the state of `module` alone into a dict."""
+    for name, tensor in own_state(module):
+        into[prefix + name] = tensor if keep_vars else tensor.detach()
+    if is_overridden(module, "get_extra_state"):
+        into[prefix + EXTRA] = module.get_extra_state()
+
+
 def load(module: Any, state: Mapping[str, Any], strict: bool, assign: bool) -> IncompatibleKeys:
-    """Copy `state` into the module's memory. All that fits is loaded before an error is raised."""
+    """Copy `state` into the module's memory, or change nothing and raise.
+
+    All is checked and converted first, then stored, which cannot fail. Only where classes bring code of their own is
+    the module kept beforehand, and put back when this code raises.
+    """
     if not isinstance(state, Mapping):
         raise TypeError(f"Expected state_dict to be dict-like, got {type(state)}.")
-    report = Report()
-    with no_grad():
-        _load_tree(module, state, "", assign, report)
-    lines = report.lines(strict)
-    if lines:
-        raise RuntimeError("\n\t".join([f"Error(s) in loading state_dict for {type(module).__name__}:", *lines]))
+    metadata = getattr(state, "_metadata", None) or {}
+    report, values = Report(), OrderedDict(state)
+    with no_grad(), unchanged_on_error(module):
+        _plan_tree(module, values, "", {key: dict(kept) for key, kept in metadata.items()}, assign, report)
+        lines = report.lines(strict)
+        if lines:
+            raise RuntimeError("\n\t".join([f"Error(s) in loading state_dict for {type(module).__name__}:", *lines]))
+        for store in report.errors.stores:
+            store()
     return report.keys()
 
 
-def _load_tree(module: Any, state: Mapping[str, Any], prefix: str, assign: bool, report: Report) -> None:
+def _plan_tree(
+    module: Any, state: dict[str, Any], prefix: str, metadata: dict[str, Any], assign: bool, report: Report
+) -> None:
+    local = metadata.get(prefix[:-1], {})
+    if assign:
+        local["assign_to_params_buffers"] = True
+    module._load_from_state_dict(state, prefix, local, True, report.missing, report.unexpected, report.errors)
+    for name, child in module._modules.items():
+        if child is not None:
+            below = f"{prefix}{name}."
+            part = {key: value for key, value in state.items() if key.startswith(below)}
+            _plan_tree(child, part, below, metadata, assign, report)
+
+
+def load_own(module: Any, state: dict[str, Any], prefix: str, assign: bool, report: Report, errors: list[str]) -> None:
+    """The part of `module` alone, which waits for the rest of the tree if `errors` can hold it.
+
+    A class with a ``_load_from_state_dict`` of its own may look at the numbers after it called the library's, and a
+    caller that passes a plain list does not wait: they get what fits at once.
+    """
+    plan_own(module, state, prefix, assign, report)
+    if isinstance(errors, Errors) and not is_overridden(module, "_load_from_state_dict"):
+        errors.stores += report.errors.stores
+    else:
+        with no_grad():
+            for store in report.errors.stores:
+                store()
+    errors.extend(report.errors)
+
+
+def plan_own(module: Any, state: dict[str, Any], prefix: str, assign: bool, report: Report) -> None:
+    """Check what `state` has for `module` alone, and note what is to be stored."""
     own = dict(own_state(module))
     for name, tensor in own.items():
-        if prefix + name not in state:
-            report.missing.append(prefix + name)
-        elif _fits(prefix + name, tensor, state[prefix + name], report):
-            _store(module, name, tensor, state[prefix + name], assign)
+        key = prefix + name
+        if key not in state:
+            report.missing.append(key)
+            continue
+        store = _planned(module, name, key, tensor, state[key], assign, report)
+        if store is not None:
+            report.errors.stores.append(store)
+    known = _plan_extra(module, state, prefix + EXTRA, report)
     for key in state:
-        if key.startswith(prefix):
+        if key.startswith(prefix) and key != known:
             first, *below = key[len(prefix) :].split(".")
             if first not in (module._modules if below else own):
                 report.unexpected.append(key)
-    for name, child in module._modules.items():
-        if child is not None:
-            _load_tree(child, state, f"{prefix}{name}.", assign, report)
 
 
-def _fits(key: str, tensor: Tensor, value: Any, report: Report) -> bool:
+def _plan_extra(module: Any, state: dict[str, Any], key: str, report: Report) -> str | None:
+    """The key of the extra state, if the module has any."""
+    if not is_overridden(module, "set_extra_state"):
+        return None
+    if key in state:
+        report.errors.stores.append(lambda: module.set_extra_state(state[key]))
+    else:
+        report.missing.append(key)
+    return key
+
+
+def _planned(
+    module: Any, name: str, key: str, tensor: Tensor, value: Any, assign: bool, report: Report
+) -> Callable[[], None] | None:
+    """What stores `value`, which is converted now; None, with a line in the report, if it does not fit."""
     if not isinstance(value, Tensor):
         report.errors.append(
-            f'While copying the parameter named "{key}", expected a Tensor from checkpoint but received {type(value)}'
+            f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint '
+            f"but received {type(value)}"
         )
-        return False
+        return None
+    if tensor.shape == () and value.shape == (1,):
+        value = value[0]  # as PyTorch before 0.4 saved numbers
     if value.shape != tensor.shape:
         report.errors.append(
             f"size mismatch for {key}: copying a param with shape {value.shape!r} from checkpoint, "
             f"the shape in current model is {tensor.shape!r}."
         )
-        return False
-    return True
+        return None
+    try:
+        return _assignment(module, name, tensor, value) if assign else _copy(tensor, value)
+    except Exception as error:
+        report.errors.append(
+            f'While copying the parameter named "{key}", whose dimensions in the model are {tensor.shape!r} and whose '
+            f"dimensions in the checkpoint are {value.shape!r}, an exception occurred : {error.args}."
+        )
+        return None
 
 
-def _store(module: Any, name: str, tensor: Tensor, value: Tensor, assign: bool) -> None:
-    if assign:
-        kept = value if not tensor.is_parameter or value.is_parameter else type(tensor)(value, tensor.requires_grad)
-        setattr(module, name, kept)
-        return
+def _assignment(module: Any, name: str, tensor: Tensor, value: Tensor) -> Callable[[], None]:
+    if not tensor.is_parameter:
+        return lambda: setattr(module, name, value)
+    requires_grad = tensor.requires_grad
+    parameter: Tensor = type(tensor)(value, requires_grad)  # type: ignore[call-arg]
+    if not value.is_parameter:
+        return lambda: setattr(module, name, parameter)
+
+    def take() -> None:
+        value.requires_grad_(requires_grad)
+        setattr(module, name, value)
+
+    return take
+
+
+def _copy(tensor: Tensor, value: Tensor) -> Callable[[], None]:
+    if not tensor.ndarray.flags.writeable:
+        raise RuntimeError("the memory of the tensor in the model is read-only; clone() it there")
     fitting = value if value.dtype is tensor.dtype else cast(value, tensor.dtype)
-    eager().write(tensor, fitting)
+    return lambda: eager().write(tensor, fitting)

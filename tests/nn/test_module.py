@@ -98,12 +98,13 @@ def test_state_shares_memory_and_is_detached(model):
     assert state["scale"].data_ptr() == model.scale.data_ptr()
 
 
-def test_strict_loading_reports_everything_and_loads_what_fits(tg, model):
+def test_strict_loading_reports_everything_and_changes_nothing(tg, model):
     state = model.state_dict()
     del state["fc1.bias"]
     state["extra.weight"] = tg.zeros(1)
     state["scale"] = tg.zeros(7)
     state["fc1.weight"] = tg.full((4, 3), 5.0)
+    before = model.fc1.weight.tolist()
     with pytest.raises(RuntimeError) as caught:
         model.load_state_dict(state)
     assert str(caught.value) == (
@@ -113,7 +114,8 @@ def test_strict_loading_reports_everything_and_loads_what_fits(tg, model):
         "\tsize mismatch for scale: copying a param with shape {0}([7]) from checkpoint, "
         "the shape in current model is {0}([2])."
     ).format(f"{tg.__name__}.Size")
-    assert_close(model.fc1.weight, [[5.0] * 3] * 4)
+    if tg.__name__ == "tracegrad":  # PyTorch loads what fits, and then raises
+        assert model.fc1.weight.tolist() == before
 
 
 def test_lenient_loading(tg, model):
