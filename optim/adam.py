@@ -20,6 +20,7 @@ class Adam(Optimizer):
     """
 
     decoupled = False
+    per_parameter = {"step": True, "exp_avg": True, "exp_avg_sq": True, "max_exp_avg_sq": "amsgrad"}
 
     def __init__(
         self,

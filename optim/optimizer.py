@@ -7,7 +7,7 @@ without recompiling anything, and a loaded state is found.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from ..autograd.watch import (
 from ..ops.array import eager
 from ..ops.core import current
 from ..ops.memory import aligned_empty
+from .loading import loaded_groups, loaded_state
 
 
 class State(Entries):
@@ -102,6 +103,9 @@ class Optimizer:
 
     A subclass has `defaults` and an `update(parameter, gradient, state, options)`.
     """
+
+    #: What a parameter's state holds, "step" or tensors of its shape: always (True), perhaps (False), by option.
+    per_parameter: Mapping[str, bool | str] = {}
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
@@ -217,37 +221,33 @@ class Optimizer:
         """Options and state, parameters numbered in order; as PyTorch lays it out."""
         numbers = {id(p): i for i, p in enumerate(p for g in self.param_groups for p in g["params"])}
         return {
-            "state": {numbers[id(p)]: dict(entry) for p, entry in self.state.items() if id(p) in numbers},
+            "state": {
+                numbers.get(id(p), p): dict(entry) if isinstance(entry, Entries) else entry
+                for p, entry in self.state.items()
+                if id(p) in numbers or not isinstance(p, Tensor)
+            },
             "param_groups": [
                 {**{k: v for k, v in g.items() if k != "params"}, "params": [numbers[id(p)] for p in g["params"]]}
                 for g in self.param_groups
             ],
         }
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict()` gave; ValueError, with nothing changed, if the groups do not fit."""
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Take over what ``state_dict()`` gave here or in PyTorch (with tensors of tracegrad), or change nothing.
+
+        Tensors are copied and converted to the parameters' types; a `step` may be a number. ValueError for groups or
+        state that do not fit. Difference: PyTorch looks at the groups' sizes only, and fails at the next step.
+        """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
         saved = state_dict["param_groups"]
-        if len(saved) != len(self.param_groups):
-            raise ValueError(
-                f"loaded state dict has {len(saved)} parameter groups, the optimizer has {len(self.param_groups)}"
-            )
-        if any(len(a["params"]) != len(b["params"]) for a, b in zip(saved, self.param_groups, strict=True)):
-            raise ValueError(
-                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
-            )
-        by_number = dict(
-            zip(
-                (n for g in saved for n in g["params"]),
-                (p for g in self.param_groups for p in g["params"]),
-                strict=True,
-            )
-        )
+        groups = loaded_groups(self.param_groups, saved, self.defaults)
         state = State()
-        for number, entry in state_dict["state"].items():
-            state[by_number[number]] = Entries({k: _copied(v) for k, v in entry.items()})
+        for parameter, entry in loaded_state(self.param_groups, saved, state_dict["state"], self.per_parameter):
+            state[parameter] = entry
         self.state = state
-        for group, loaded in zip(self.param_groups, saved, strict=True):
-            group.update({k: v for k, v in loaded.items() if k != "params"})
+        for group, options in zip(self.param_groups, groups, strict=True):
+            group.update(options)
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
@@ -264,10 +264,6 @@ def _noting(step: Callable[..., Any]) -> Callable[..., Any]:
         return step(self, *args, **kwargs)
 
     return noted
-
-
-def _copied(value: Any) -> Any:
-    return make(eager().peek(value).copy()) if isinstance(value, Tensor) else value
 
 
 def state_tensor(state: Entries, key: str, p: Tensor) -> Tensor:

@@ -18,6 +18,8 @@ class SGD(Optimizer):
     The formulas are PyTorch's: the first step with momentum starts from the gradient itself, without dampening.
     """
 
+    per_parameter = {"momentum_buffer": False}
+
     def __init__(
         self,
         params: Iterable[Any],

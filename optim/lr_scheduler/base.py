@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import types
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
+
+import numpy as np
 
 from ...autograd.tensor import Tensor
 from ...autograd.watch import forbid
@@ -61,6 +63,39 @@ def for_each_group(name: str, value: Any, optimizer: Optimizer) -> list[Any]:
 def saved_callable(function: Any) -> dict[str, Any] | None:
     """What ``state_dict()`` keeps of a user's function: the attributes of a callable object, nothing of a function."""
     return None if function is None or isinstance(function, types.FunctionType) else function.__dict__.copy()
+
+
+def load_callable(function: Any, saved: Any) -> None:
+    """Give a user's callable object the attributes that `saved_callable` kept."""
+    if saved is None:
+        return
+    if not isinstance(saved, dict) or not hasattr(function, "__dict__"):
+        raise ValueError(f"loaded state dict has {saved!r} as the attributes of {function!r}, which cannot take them")
+    function.__dict__.update(saved)
+
+
+_COMMON = ("base_lrs", "last_epoch", "_step_count", "_last_lr")
+_KINDS: tuple[tuple[type, ...], ...] = (
+    (bool, np.bool_),
+    (int, float, np.number, Tensor),
+    (list, tuple),
+    (dict,),
+    (str,),
+)
+
+
+def _kind(value: Any) -> int | None:
+    return next((i for i, kinds in enumerate(_KINDS) if isinstance(value, kinds)), None)
+
+
+def _check_kind(key: str, current: Any, value: Any) -> None:
+    """ValueError where a number, a list, a dict or a text would be replaced by something of another kind."""
+    fits = _kind(current) in (None, _kind(value))
+    if fits and isinstance(current, (list, tuple)):
+        members = {_kind(member) for member in current}
+        fits = len(members) != 1 or members == {None} or {_kind(member) for member in value} <= members
+    if not fits:
+        raise ValueError(f"loaded state dict has {value!r} as {key!r}, where the scheduler has {current!r}")
 
 
 class LRScheduler:
@@ -164,8 +199,29 @@ class LRScheduler:
         return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what ``state_dict()`` gave."""
-        self.__dict__.update(state_dict)
+        """Take over what ``state_dict()`` gave, or change nothing: TypeError, ValueError if it is none."""
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        kept = [(holder, dict(holder.__dict__)) for holder in self._holders()]
+        try:
+            self._take_over(dict(state_dict))
+        except BaseException:
+            for holder, attributes in kept:
+                holder.__dict__.clear()
+                holder.__dict__.update(attributes)
+            raise
+
+    def _holders(self) -> Iterator[Any]:
+        """All objects whose attributes a loaded state sets."""
+        yield self
+
+    def _take_over(self, state: dict[str, Any]) -> None:
+        """Set the attributes; what is raised here undoes all of them."""
+        ours = type(self).__module__.startswith(__package__)  # what users' plans keep may change its kind
+        for key, value in state.items():
+            if ours or key in _COMMON:
+                _check_kind(key, self.__dict__.get(key), value)
+        self.__dict__.update(state)
 
     @contextmanager
     def _inside_step(self) -> Iterator[None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..optimizer import Optimizer
@@ -38,10 +38,15 @@ class _Combined(LRScheduler):
         """Everything but the optimizer; the parts as their own dicts."""
         return {**super().state_dict(), "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what ``state_dict()`` gave."""
-        super().load_state_dict({key: value for key, value in state_dict.items() if key != "_schedulers"})
-        for scheduler, saved in zip(self._schedulers, state_dict["_schedulers"], strict=True):
+    def _holders(self) -> Iterator[Any]:
+        yield self
+        for scheduler in self._schedulers:
+            yield from scheduler._holders()
+
+    def _take_over(self, state: dict[str, Any]) -> None:
+        parts = state.pop("_schedulers")
+        super()._take_over(state)
+        for scheduler, saved in zip(self._schedulers, parts, strict=True):
             scheduler.load_state_dict(saved)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..optimizer import Optimizer
-from .base import LRScheduler, for_each_group, require_optimizer, saved_callable, set_option
+from .base import LRScheduler, for_each_group, load_callable, require_optimizer, saved_callable, set_option
 
 # How the height of a cycle changes: a function of gamma and of the count that the second entry names.
 _SCALES: dict[str, tuple[Callable[[float, float], float], str]] = {
@@ -134,12 +134,17 @@ class CyclicLR(_MomentumCycle):
         """Everything but the optimizer and `scale_fn` (of a callable object the attributes are kept)."""
         return {**super().state_dict(), "_scale_fn_custom": saved_callable(self._scale_fn_custom)}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what ``state_dict()`` gave."""
-        super().load_state_dict({key: value for key, value in state_dict.items() if key != "_scale_fn_custom"})
-        saved = state_dict["_scale_fn_custom"]
-        if saved is not None:
-            self._scale_fn_custom.__dict__.update(saved)
+    def _holders(self) -> Iterator[Any]:
+        yield self
+        if hasattr(self._scale_fn_custom, "__dict__"):
+            yield self._scale_fn_custom
+
+    def _take_over(self, state: dict[str, Any]) -> None:
+        saved = state.pop("_scale_fn_custom")
+        super()._take_over(state)
+        load_callable(self._scale_fn_custom, saved)
+        if self._scale_fn_custom is None and self.mode not in _SCALES:
+            raise ValueError(f"loaded state dict has the mode {self.mode!r}; it must be one of {sorted(_SCALES)}")
         self._init_scale_fn()
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..optimizer import Optimizer
-from .base import ClosedForm, LRScheduler, require_optimizer, saved_callable
+from .base import ClosedForm, LRScheduler, load_callable, require_optimizer, saved_callable
 
 
 class _ByFunction(LRScheduler):
@@ -34,12 +34,15 @@ class _ByFunction(LRScheduler):
         """Everything but the optimizer and the functions, which are given again to a new scheduler."""
         return {**super().state_dict(), "lr_lambdas": [saved_callable(function) for function in self.lr_lambdas]}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what ``state_dict()`` gave."""
-        super().load_state_dict({key: value for key, value in state_dict.items() if key != "lr_lambdas"})
-        for function, saved in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
-            if saved is not None:
-                function.__dict__.update(saved)
+    def _holders(self) -> Iterator[Any]:
+        yield self
+        yield from (function for function in self.lr_lambdas if hasattr(function, "__dict__"))
+
+    def _take_over(self, state: dict[str, Any]) -> None:
+        saved = state.pop("lr_lambdas")
+        super()._take_over(state)
+        for function, attributes in zip(self.lr_lambdas, saved, strict=True):
+            load_callable(function, attributes)
 
 
 class LambdaLR(_ByFunction):

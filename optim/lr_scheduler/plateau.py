@@ -122,7 +122,6 @@ class ReduceLROnPlateau(LRScheduler):
             if rate - lower > self.eps:
                 set_option(group, "lr", lower)
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what ``state_dict()`` gave."""
-        super().load_state_dict(state_dict)
+    def _take_over(self, state: dict[str, Any]) -> None:
+        super()._take_over(state)
         self._init_is_better(self.mode, self.threshold, self.threshold_mode)

@@ -1,0 +1,138 @@
+"""Taking over a saved state: all of it is checked and converted before any of it is stored."""
+
+from __future__ import annotations
+
+import copy
+import numbers
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..autograd.tensor import Tensor, make
+from ..autograd.watch import Entries
+from ..ops.array import eager
+from ..ops.pointwise import cast
+
+Groups = list[dict[str, Any]]
+
+
+def loaded_groups(groups: Groups, saved: Any, defaults: Mapping[str, Any]) -> Groups:
+    """The options of the saved groups, copied; ValueError if they are no options for these groups."""
+    if not isinstance(saved, (list, tuple)) or not all(isinstance(group, Mapping) for group in saved):
+        raise ValueError("loaded state dict has no list of dicts as its param_groups; pass what state_dict() gave")
+    if len(saved) != len(groups):
+        raise ValueError(
+            f"loaded state dict has a different number of parameter groups: {len(saved)}, the optimizer has "
+            f"{len(groups)}"
+        )
+    if any(len(old["params"]) != len(group["params"]) for old, group in zip(saved, groups, strict=True)):
+        raise ValueError(
+            "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+        )
+    for index, group in enumerate(saved):
+        for key, default in defaults.items():
+            _check_option(f"param_groups[{index}][{key!r}]", group, key, default)
+    return [{key: copy.deepcopy(value) for key, value in group.items() if key != "params"} for group in saved]
+
+
+def _check_option(where: str, group: Mapping[str, Any], key: str, default: Any) -> None:
+    """An option has the kind that the optimizer's own has; flags, which came with later versions, may be missing."""
+    needed = _is_number(default) or (isinstance(default, tuple) and all(map(_is_number, default)))
+    if key not in group:
+        if needed:
+            raise ValueError(f"loaded state dict has no {where}; pass what state_dict() of the same optimizer gave")
+        return
+    value, fits = group[key], True
+    if needed and isinstance(default, tuple):
+        fits = isinstance(value, (tuple, list)) and len(value) == len(default) and all(map(_is_number, value))
+    elif needed:
+        fits = _is_number(value)
+    elif isinstance(default, bool):
+        fits = value is None or isinstance(value, (bool, int, np.bool_))
+    if not fits:
+        raise ValueError(f"loaded state dict has {_described(value)} as {where}, where {default!r} is the default")
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return value.ndarray.size == 1
+    return isinstance(value, (numbers.Real, np.integer, np.floating)) and not isinstance(value, (bool, np.bool_))
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"a tensor {value.dtype!r}{list(value.shape)}"
+    return f"{value!r} ({type(value).__name__})" if isinstance(value, (str, int, float)) else type(value).__name__
+
+
+def loaded_state(
+    groups: Groups, saved_groups: Any, saved: Any, needed: Mapping[str, bool | str]
+) -> Iterator[tuple[Any, Any]]:
+    """(parameter, state) of what is saved; ValueError for a state that is none of such a parameter.
+
+    `needed` says what an entry that is not empty holds, "step" or tensors of the parameter's shape: always (True),
+    perhaps (False), or where the option of that name is on.
+    """
+    if not isinstance(saved, Mapping):
+        raise ValueError(f"loaded state dict has a {type(saved).__name__} as its state, not a dict")
+    names = (name for group in saved_groups for name in group["params"])
+    places = ((p, old) for group, old in zip(groups, saved_groups, strict=True) for p in group["params"])
+    by_name = dict(zip(names, places, strict=True))
+    for name, entry in saved.items():
+        if name not in by_name:
+            yield name, copy.deepcopy(entry)  # as in PyTorch: state that belongs to no parameter is kept as it is
+            continue
+        p, options = by_name[name]
+        where = f"the state of parameter {name}"
+        if not isinstance(entry, Mapping):
+            raise ValueError(f"loaded state dict has a {type(entry).__name__} as {where}, not a dict")
+        if entry:
+            _check_entry(where, entry, p, options, needed)
+        yield p, Entries({key: _converted(value, p, key) for key, value in entry.items()})
+
+
+def _check_entry(
+    where: str, entry: Mapping[str, Any], p: Tensor, options: Mapping[str, Any], needed: Mapping[str, bool | str]
+) -> None:
+    for key, when in needed.items():
+        if key not in entry:
+            if options.get(when) if isinstance(when, str) else when:
+                raise ValueError(f"loaded state dict has no {key!r} in {where}; it has {sorted(map(str, entry))}")
+        elif key == "step":
+            _check_step(where, entry[key])
+        elif not isinstance(entry[key], Tensor):
+            if entry[key] is not None or when is not False:
+                raise ValueError(
+                    f"loaded state dict has {_described(entry[key])} as {key!r} in {where}, where a tensor of the "
+                    f"parameter's shape {list(p.shape)} is expected; make one with tracegrad.tensor(data)"
+                )
+        elif entry[key].shape != p.shape:
+            raise ValueError(
+                f"loaded state dict doesn't match the size of optimizer's parameter: {key!r} in {where} has shape "
+                f"{list(entry[key].shape)}, the parameter has {list(p.shape)}"
+            )
+
+
+def _check_step(where: str, step: Any) -> None:
+    if not _is_number(step) or (isinstance(step, Tensor) and step.dtype.category == 0):
+        raise ValueError(
+            f"loaded state dict has {_described(step)} as 'step' in {where}; a number or a tensor of one number is "
+            "expected"
+        )
+
+
+def _converted(value: Any, p: Tensor, key: Any = None) -> Any:
+    """A copy; tensors in the parameter's type, but for the count of steps, which has its own."""
+    if isinstance(value, Tensor):
+        if key == "step":
+            return make(eager().peek(value).copy().reshape(()))
+        fitting = cast(value.detach(), p.dtype) if p.dtype.is_floating_point and value.dtype is not p.dtype else value
+        return make(eager().peek(fitting).copy())
+    if key == "step" and _is_number(value):
+        return make(np.array(value, np.float32))
+    if isinstance(value, Mapping):
+        return {inner: _converted(part, p, inner) for inner, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)([_converted(part, p) for part in value])
+    return copy.deepcopy(value)
