@@ -102,7 +102,7 @@ def _bytes(text: Any = "", encoding: Any = "latin1") -> bytes:
     """Bytes as pickle writes them below protocol 3."""
     if encoding not in ("latin1", "latin-1"):
         raise ValueError(f"bytes in the encoding {encoding!r}")
-    return exactly(text, str).encode("latin1")  # type: ignore[no-any-return]
+    return exactly(text, str).encode("latin1")
 
 
 def _bytearray(data: Any = b"", encoding: Any = "latin1") -> bytearray:

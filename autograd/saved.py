@@ -91,7 +91,7 @@ def tensor(kind: type[Tensor], memory: Storage, steps: tuple[Any, ...], requires
         done.append(Step(primitive, tuple(params.items())))
     made = make(shown, memory.buffer, tuple(done))
     if kind is not Tensor:
-        return kind(made, bool(requires_grad))  # type: ignore[call-arg]
+        return kind(made, bool(requires_grad))
     return made.requires_grad_() if requires_grad else made
 
 

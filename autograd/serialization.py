@@ -52,7 +52,7 @@ def save(obj: Any, f: Any, pickle_module: Any = pickle, pickle_protocol: int = 2
 def _dump(obj: Any, file: IO[bytes], pickle_module: Any, protocol: int) -> None:
     writer = Writer()
 
-    class Pickler(pickle_module.Pickler):  # type: ignore[misc]
+    class Pickler(pickle_module.Pickler):
         def reducer_override(self, value: Any) -> Any:
             reduced = writer.reduced(value)
             inherited = getattr(super(), "reducer_override", None)

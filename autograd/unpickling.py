@@ -11,7 +11,7 @@ import struct
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from pickle import UnpicklingError
-from pickletools import code2op
+from pickletools import opcodes
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ _PROTOCOLS = range(2, 6)
 
 #: How later versions of Python and numpy name what earlier ones wrote.
 _RENAMED = {"__builtin__": "builtins", "numpy.core.multiarray": "numpy._core.multiarray"}
+
+_NAMES = {opcode.code: opcode.name for opcode in opcodes}
 
 _REFUSED = (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError, RuntimeError, struct.error)
 
@@ -65,8 +67,7 @@ class _Reader:
                 return result
             step = _OPCODES.get(code)
             if step is None:
-                opcode = code2op.get(code.decode("latin1"))
-                named = "unknown" if opcode is None else opcode.name
+                named = _NAMES.get(code.decode("latin1"), "unknown")
                 raise UnpicklingError(f"Unsupported operand {code[0]} ({named}) at byte {self.position - 1}")
             step(self)
 

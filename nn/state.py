@@ -184,7 +184,7 @@ def _planned(
         )
         return None
     if tensor.shape == () and value.shape == (1,):
-        value = value[0]  # as PyTorch before 0.4 saved numbers
+        value = value[0]  # type: ignore[index]  # as PyTorch before 0.4 saved numbers
     if value.shape != tensor.shape:
         report.errors.append(
             f"size mismatch for {key}: copying a param with shape {value.shape!r} from checkpoint, "
@@ -205,7 +205,7 @@ def _assignment(module: Any, name: str, tensor: Tensor, value: Tensor) -> Callab
     if not tensor.is_parameter:
         return lambda: setattr(module, name, value)
     requires_grad = tensor.requires_grad
-    parameter: Tensor = type(tensor)(value, requires_grad)  # type: ignore[call-arg]
+    parameter: Tensor = type(tensor)(value, requires_grad)
     if not value.is_parameter:
         return lambda: setattr(module, name, parameter)
 

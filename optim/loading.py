@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import numbers
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,10 @@ from ..autograd.watch import Entries
 from ..ops.array import eager
 from ..ops.pointwise import cast
 
-Groups = list[dict[str, Any]]
+Groups = Sequence[Mapping[str, Any]]
 
 
-def loaded_groups(groups: Groups, saved: Any, defaults: Mapping[str, Any]) -> Groups:
+def loaded_groups(groups: Groups, saved: Any, defaults: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The options of the saved groups, copied; ValueError if they are no options for these groups."""
     if not isinstance(saved, (list, tuple)) or not all(isinstance(group, Mapping) for group in saved):
         raise ValueError("loaded state dict has no list of dicts as its param_groups; pass what state_dict() gave")
