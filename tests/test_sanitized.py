@@ -27,6 +27,7 @@ from tracegrad.ops.types import Type, int64
 from tracegrad.runtime.build import INCLUDE
 
 sys.path.insert(0, str(Path(__file__).parent / "compiler"))  # where the tests of the compiler keep theirs
+from c_compilers import WARNINGS  # noqa: E402
 from sample_graphs import CASES, sample_inputs  # noqa: E402
 from sample_steps import classifier_step, moons_step, step_inputs  # noqa: E402
 from sanitized_graphs import OUTSIDE, divisions_by_zero, right_graphs, wrong_indices  # noqa: E402
@@ -36,7 +37,6 @@ pytestmark = pytest.mark.long
 
 # -g1 is what reports need to name lines; -g would take gcc half as long again.
 SANITIZERS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
-WARNINGS = ("-Wall", "-Wextra", "-Werror")
 # A step allocates nothing, and looking for leaks needs rights that containers may not give.
 ENVIRONMENT = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
 
