@@ -62,23 +62,23 @@ def aligned(nbytes):
     return memory[start : start + nbytes]
 
 
-def compile_graphs(graphs, compiler="gcc"):
-    """Each graph as a Compiled, by one run of the compiler on all of them."""
+def compile_graphs(graphs, compiler="gcc", flags=()):
+    """Each graph as a Compiled, by one run of the compiler on all of them; `flags` go after those of this file."""
     folder = Path(tempfile.mkdtemp(prefix="tracegrad-test-"))
     try:
-        return _compile(list(graphs), folder, compiler)
+        return _compile(list(graphs), folder, (compiler, *FLAGS, *WARNINGS, *flags))
     finally:
         shutil.rmtree(folder)
 
 
-def _compile(graphs, folder, compiler):
+def _compile(graphs, folder, command):
     schedules = [make_schedule(graph) for graph in graphs]
     sources = [render(schedule) for schedule in schedules]
     renamed = [text.replace("tracegrad_step", f"tracegrad_step_{n}") for n, text in enumerate(sources)]
     paths = [folder / f"graph{n}.c" for n in range(len(graphs))]
     for path, text in zip(paths, renamed, strict=True):
         path.write_text(text)
-    command = [compiler, *FLAGS, *WARNINGS, f"-I{INCLUDE}", *map(str, paths), "-o", str(folder / "all.so"), "-lm"]
+    command = [*command, f"-I{INCLUDE}", *map(str, paths), "-o", str(folder / "all.so"), "-lm"]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr + "\n" + "\n".join(sources)
     library = ctypes.CDLL(str(folder / "all.so"))
