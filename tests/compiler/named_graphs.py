@@ -31,12 +31,12 @@ from tracegrad.runtime.build import INCLUDE
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 #: Of C17, C23 and GNU C; what compilers predefine is asked of them.
 KEYWORDS = """
-    alignas alignof asm auto bool break case char const constexpr continue default do double else enum extern false float
-    for fortran goto if inline int long nullptr register restrict return short signed sizeof static static_assert struct
-    switch thread_local true typedef typeof typeof_unqual union unsigned void volatile while _Alignas _Alignof _Atomic
-    _BitInt _Bool _Complex _Decimal128 _Decimal32 _Decimal64 _Float128 _Float16 _Float32 _Float64 _Generic _Imaginary
-    _Noreturn _Static_assert _Thread_local __asm__ __attribute__ __auto_type __builtin_expect __extension__ __func__
-    __FUNCTION__ __int128 __label__ __real__ __imag__ __typeof__ __volatile__ __thread main
+    alignas alignof asm auto bool break case char const constexpr continue default do double else enum extern false
+    float for fortran goto if inline int long nullptr register restrict return short signed sizeof static static_assert
+    struct switch thread_local true typedef typeof typeof_unqual union unsigned void volatile while _Alignas _Alignof
+    _Atomic _BitInt _Bool _Complex _Decimal128 _Decimal32 _Decimal64 _Float128 _Float16 _Float32 _Float64 _Generic
+    _Imaginary _Noreturn _Static_assert _Thread_local __asm__ __attribute__ __auto_type __builtin_expect __extension__
+    __func__ __FUNCTION__ __int128 __label__ __real__ __imag__ __typeof__ __volatile__ __thread main
 """.split()
 #: What else Python allows, and paths of parameters: each sanitised in another way, or like another one.
 ODD = """
@@ -133,7 +133,7 @@ MANY = {
 }
 KINDS = SPECIALS | MANY
 #: Names of one kernel with many operands, and of one graph with many kernels.
-TOGETHER = 40
+IN_A_KERNEL, IN_A_GRAPH = 80, 160
 
 
 def named_graphs(kind, names):
@@ -142,9 +142,10 @@ def named_graphs(kind, names):
     Where a kernel has few operands, each name takes the place of each of them and of each result in turn.
     """
     kind_of = KINDS[kind]
-    places = TOGETHER if kind_of.many else len(kind_of.types) + kind_of.results
-    for start in range(0, len(names), TOGETHER):
-        chunk = _filled_up(names[start : start + TOGETHER], places)
+    together = IN_A_KERNEL if kind_of.many else IN_A_GRAPH
+    places = min(together, len(names)) if kind_of.many else len(kind_of.types) + kind_of.results
+    for start in range(0, len(names), together):
+        chunk = _filled_up(names[start : start + together], places)
         for shift in range(1 if kind_of.many else places):
             turned = [*chunk[shift:], *chunk[:shift]]
             yield _graph(kind_of, chunk[0], [turned[n : n + places] for n in range(0, len(turned), places)])
@@ -199,8 +200,8 @@ def _values(text, rng):
 
 @lru_cache
 def names_with_a_meaning():
-    """Every identifier of the templates, of the C that they make, of its headers and theirs, and every keyword."""
-    found = {*KEYWORDS, *keyword.kwlist, *words_of_templates(), *words_of_headers()}
+    """Every identifier of the templates, of the C that they make, of its headers and theirs, every keyword, and ODD."""
+    found = {*ODD, *KEYWORDS, *keyword.kwlist, *words_of_templates(), *words_of_headers()}
     for name in ("linear", "softmax", "column_normalised", "places_and_scans", "single_elements", "other_folds"):
         found.update(IDENTIFIER.findall(render(make_schedule(CASES[name]))))
     return tuple(sorted(found))
