@@ -41,9 +41,9 @@ def _with_places(kernel: SpecialKernel, node: Node) -> SpecialKernel:
 
 def lower_check(name: str, checked: Node, demand: Demand, code: int, memory: Memory) -> SpecialKernel:
     """Refuses indices outside of ``low <= index < size``, or divisors of 0."""
-    kind, numbers = "check_divisor", (("count", checked.type.size),)
-    if demand.axis is not None:
-        kind, numbers = "check", (*numbers, ("low", demand.low), ("high", demand.size))
+    kind = "check_divisor" if demand.axis is None else "check"
+    bounds = () if demand.axis is None else (("low", demand.low), ("high", demand.size))
+    numbers = (("count", checked.type.size), *bounds)
     operands = (("x", memory(checked) or ""),)
     return SpecialKernel(name, kind, operands, (), numbers, "check", str(checked.origin), check=code)
 

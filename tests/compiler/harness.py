@@ -80,7 +80,7 @@ def _compile(graphs, folder, command):
         path.write_text(text)
     command = [*command, f"-I{INCLUDE}", *map(str, paths), "-o", str(folder / "all.so"), "-lm"]
     result = subprocess.run(command, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr + "\n" + "\n".join(sources)
+    assert result.returncode == 0, f"{result.stderr[:4000]}\n{sources[0][:20000]}"
     library = ctypes.CDLL(str(folder / "all.so"))
     return [
         Compiled(g, s, text, _Step(library[f"tracegrad_step_{n}"]))
