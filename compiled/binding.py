@@ -68,15 +68,15 @@ class Binding:
         return tensor
 
     def run(self) -> None:
-        """Call C. CheckFailed (an IndexError) for an index out of range; then nothing was written."""
+        """Call C. CheckFailed for an index out of range or a divisor of 0; then nothing was written."""
         codes = self.codes
         codes.clear()
         codes.extend(map(self.entry, self.pointers))  # in one go: an interrupt after the call finds the code noted
         if codes[0]:
             check = self.checks[codes[0] - 1]
             raise CheckFailed(
-                f"index {int(self._detail[0])} is out of bounds for dimension {check.axis} with size {check.size}\n"
-                f"  at {check.origin}\n  Nothing was changed by this call; pass indices within the size."
+                f"{check.problem(int(self._detail[0]))}\n  at {check.origin}\n"
+                "  Nothing was changed by this call; pass indices within the size, and no divisor of 0."
             )
 
     @property

@@ -17,10 +17,10 @@ from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.nodes import AccumulateGrad, PrimitiveNode, Saved
 from ..autograd.nodes import Node as TapeNode
 from ..compiler.capture import Recorder, Root
+from ..compiler.demands import Demand, checked_base, demand_of
 from ..compiler.errors import CaptureError
 from ..compiler.graph import Graph, Node, topological
 from ..compiler.origins import is_standard_file, is_user_file
-from ..compiler.schedule.candidates import index_base, index_bounds
 from ..ops.types import get_default_dtype
 from .deeds import Deeds
 from .outside import spoken_to, spoken_to_by
@@ -203,20 +203,29 @@ def check_ends(behind: Iterable[TapeNode], recording: Any) -> None:
         raise refusal(what, where, "Call backward() inside, detach() the result, or make the tensor outside.")
 
 
-def check_unused_indices(recorder: Recorder, graph: Graph) -> None:
-    """CaptureError if indices that are not the same at each call are used for results that nobody needs: eager mode
-    raises for those that are out of range."""
+def check_unused_errors(recorder: Recorder, graph: Graph) -> None:
+    """CaptureError if indices or divisors that are not the same at each call are used for results that nobody needs:
+    eager mode raises for those that are out of range, or 0."""
     live = set(graph.nodes())
-    checked = {(index_base(node), low, size) for node in live for _, low, size in index_bounds(node)}
+    asked = {_asked(node) for node in live}
     same = set(recorder.literals)
-    for node in recorder.kernels:
-        found = {(index_base(node), low, size) for _, low, size in index_bounds(node)} if node not in live else set()
-        if any(index.type.size and _varies(index, same) for index, _, _ in found - checked):
+    for node in recorder.checked:
+        integers, demand = _asked(node)
+        if node in live or demand is None or (integers, demand) in asked:
+            continue
+        if integers.type.size and _varies(integers, same):
+            what, wrong = ("a divisor", "0") if demand.axis is None else ("indices", "out of range")
             raise refusal(
-                f"{node.op.name} with indices, whose result is not used",
+                f"{node.op.name} with {what}, whose result is not used",
                 f"at {node.origin}",
-                "Leave it out, or use it: as it is, only eager mode notices an index that is out of range.",
+                f"Leave it out, or use it: as it is, only eager mode notices an integer that is {wrong}.",
             )
+
+
+def _asked(node: Node) -> tuple[Node, Demand | None]:
+    """What eager mode asks of which integers."""
+    demand = demand_of(node)
+    return (node if demand is None else checked_base(node)), demand
 
 
 def _varies(node: Node, same: set[Node]) -> bool:

@@ -27,7 +27,7 @@ from .joined import Backward, CompiledNode, EagerTape
 from .number_inputs import NumberInputs
 from .programs import Programs
 from .recording import Recording
-from .refusals import check_ends, check_history, check_unused_indices, refusal
+from .refusals import check_ends, check_history, check_unused_errors, refusal
 from .results import Results, graph_of
 from .structure import at
 from .verify import is_wanted
@@ -41,7 +41,7 @@ class Specialisation:
         _refuse_strided_writes(recording)
         self.results = Results(recording)
         graph = graph_of(recording, self.results)
-        check_unused_indices(recording.recorder, graph)
+        check_unused_errors(recording.recorder, graph)
         self.backward = _backward_of(recording, graph, self.results, programs)
         recording.refuse_leaks(self.results.tensors)
         self.program: Program = programs.of(graph if self.backward is None else self.backward.parts.forward)

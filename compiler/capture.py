@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.array import Array, Buffer, Evaluator
-from ..ops.core import REGISTRY, Kernel, Params, Primitive, Step, interpreting
+from ..ops.core import Params, Primitive, Step, interpreting
 from ..ops.identity import detach_primitive
 from ..ops.movement import broadcast
 from ..ops.pointwise import cast
@@ -24,8 +24,6 @@ from ..ops.views import replay, write_through
 from .errors import CaptureError
 from .graph import Builder, Node, Origin
 from .origins import Whereabouts
-
-_DIVISIONS = frozenset(REGISTRY[name] for name in ("floor_divide", "remainder", "fmod"))
 
 
 @dataclass(eq=False)
@@ -69,20 +67,19 @@ class Recorder(Evaluator):
         self.refused: CaptureError | None = None  # the first refusal
         self.after_write: dict[int, list[Callable[[Array], None]]] = {}  # by the identity of the memory
         self.mark_item: Callable[[Array], Any] | None = None  # a number that is known again, or None
-        self.kernels: list[Node] = []  # ops that are more than a formula or a view
+        self.checked: list[Node] = []  # ops that may fail for the numbers that they meet
         self.literals: list[Node] = []
         self.failed = ""  # where an operation failed for the numbers that it met
 
     # ------------------------------------------------------------------------------------------------ the interpreter
 
     def evaluate(self, primitive: Primitive, operands: Sequence[Any], params: Params, kind: Any) -> Any:
-        if primitive in _DIVISIONS and isinstance(operands[1], Array) and not operands[1].type_.dtype.is_floating_point:
-            self._refuse_integer_division(primitive)
         nodes = [self.node(o) for o in operands]
         try:
             out = super().evaluate(primitive, operands, params, kind)
-        except IndexError:
-            self.failed = str(self.whereabouts.now())
+        except Exception:
+            if primitive.check is not None:
+                self.failed = str(self.whereabouts.now())
             raise
         if operands and isinstance(operands[0], Array) and out.buffer is operands[0].buffer:
             if id(operands[0]) in self._cut:
@@ -91,8 +88,8 @@ class Recorder(Evaluator):
         with self._building(self.whereabouts.now()):
             node = self.builder.apply(primitive, nodes, params)
         self._remember(out, node)
-        if isinstance(primitive.lower, Kernel):
-            self.kernels.append(node)
+        if primitive.check is not None:
+            self.checked.append(node)
         if operands and all(self.is_number(o) for o in operands):
             self._numbers[id(out)] = out
         return out
@@ -188,7 +185,7 @@ class Recorder(Evaluator):
     def forget_values(self) -> None:
         """Let go of the recorded values, so that only what the user keeps stays alive."""
         self._cut.clear()
-        self.kernels.clear()
+        self.checked.clear()
         self.after_write.clear()
         self._numbers.clear()
 
@@ -216,13 +213,6 @@ class Recorder(Evaluator):
 
     def _remember(self, array: Array, node: Node) -> None:
         self._regions_of(array.buffer)[:] = [Region(array.steps, node)]
-
-    def _refuse_integer_division(self, primitive: Primitive) -> None:
-        """Eager mode raises for a zero among the divisors; the C has no such check."""
-        self.refuse(
-            f"{primitive.name} of integers by a tensor\n  at {self.whereabouts.now()}\n"
-            "  Compiled code cannot raise for a divisor of zero: divide by a Python number, or by a float tensor."
-        )
 
     def _refuse_shared(self) -> None:
         self.refuse(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
+#: Of a program's name in those of its files: a file's name may have 255 bytes, and a letter four.
+MOST_LETTERS = 40
 _numbers = itertools.count()
 
 
@@ -18,9 +21,9 @@ def dump(name: str, stages: Iterable[tuple[str, str]]) -> None:
     directory = Path(folder)
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        program = next(_numbers)
+        program, shown = next(_numbers), re.sub(r"[^\w<>.]+", "_", name)[:MOST_LETTERS]
         for stage, (suffix, text) in enumerate(stages):
-            (directory / f"{program:03}_{name}_{stage}.{suffix}").write_text(text, encoding="utf-8")
+            (directory / f"{program:03}_{shown}_{stage}.{suffix}").write_text(text, encoding="utf-8")
     except OSError as error:
         raise OSError(
             f"cannot write the stages of {name!r}: {error}\n  in TRACEGRAD_DUMP={folder}\n"

@@ -21,7 +21,8 @@ ALLOWED_FLAGS = frozenset((
     "-ffp-contract=off", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math",
     "-fwrapv", "-mprefer-vector-width=512",
     "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-lm",
-    "-Wall", "-Wextra", "-Werror", "-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer",
+    "-Wall", "-Wextra", "-Wshadow", "-Wno-pass-failed", "-Werror",
+    "-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer",
 ))
 # fmt: on
 

@@ -16,10 +16,14 @@ import pytest
 # The folder of this file holds `expected`, which the tests import whatever pytest's import mode is.
 sys.path.insert(0, str(Path(__file__).parent))
 
+from c_compilers import WARNINGS  # noqa: E402
 from expected.compare import assert_same_tree  # noqa: E402
 
 from tracegrad.compiler import pipeline  # noqa: E402
 from tracegrad.runtime.program import Program as Library  # noqa: E402
+
+# Whatever tests compile, by `tg.compile` too, gives no warnings.
+pipeline.FLAGS = (*pipeline.FLAGS, *WARNINGS)
 
 REFERENCE = os.environ.get("TRACEGRAD_REFERENCE", "tracegrad")
 GOLDEN = Path(__file__).parent / "golden"

@@ -247,7 +247,7 @@ def wrong_indices():
 
 
 def divisions_by_zero():
-    """Numpy raises an error here; what C may do is not to stop the process."""
+    """Numpy raises an error here; the C refuses, and must not stop the process before or afterwards."""
     for dtype in (int32, int64):
         x = [np.iinfo(dtype.numpy).min, -1, 0, 7]
         arrays = {"x": np.array(x, dtype.numpy), "y": np.zeros(4, dtype.numpy)}

@@ -51,7 +51,7 @@ def _parted(kernel: DotKernel, element: Callable[[str], str]) -> tuple[list[Stat
         if not isinstance(operand, Load) or operand.ranges or variables(operand) or operand.buffer in stored:
             return operand
         if operand not in scalars:
-            scalars[operand] = Value(f"dot_scalar_{len(scalars)}")
+            scalars[operand] = Value(f"dot_scalar{len(scalars)}")
             form = (("x", operand),)
             fixed.append(Let(scalars[operand].name, element(operand.buffer), "{x}", form, "", ""))
         return scalars[operand]

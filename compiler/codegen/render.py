@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -41,12 +42,13 @@ def render(schedule: Schedule) -> str:
     parts = functions(schedule.kernels, buffers, schedule.sizes)
     used = {name for kernel in schedule.kernels for name in (*writes(kernel), *read_by(kernel))}
     declared = [buffer for buffer in schedule.buffers if buffer.name in used]
+    lines = [_declaration(buffer) for buffer in declared]
     module = Module(
         title=sanitised(schedule.name),
         functions=tuple(dict.fromkeys(part.text for part in parts)),
         uses_arena=any(b.place != "slot" for b in declared) or any("arena +" in part.call for part in parts),
         uses_detail=any(part.check for part in parts),
-        buffers=(*_sizes(schedule), *(_declaration(buffer) for buffer in declared)),
+        buffers=(*_sizes(schedule, [*lines, *(part.call for part in parts)]), *lines),
         calls=_calls(parts),
     )
     text = render_template("module.c.j2", module)
@@ -64,10 +66,12 @@ def _declaration(buffer: Buffer) -> str:
     return f"{kind}const {buffer.name} = {place};"
 
 
-def _sizes(schedule: Schedule) -> list[str]:
-    """The table of sizes, in the slot behind the results, and the sizes by name."""
+def _sizes(schedule: Schedule, lines: Sequence[str]) -> list[str]:
+    """The table of sizes, in the slot behind the results, and by name the sizes that `lines` depend on."""
     if schedule.sizes is None:
         return []
-    names = NAMES[: len(schedule.sizes.numbers)]
+    text = "\n".join(lines)
+    used = {*schedule.sizes.names_in(text), *re.findall(r"\w+", text)}
+    named = [f"const long {name} = sizes[{place}];" for place, name in enumerate(NAMES) if name in used]
     table = f"const int64_t *const sizes = slots[{schedule.sizes_slot}];"
-    return [table, *(f"const long {name} = sizes[{place}];" for place, name in enumerate(names))]
+    return [table, *named] if named or "sizes" in used else []

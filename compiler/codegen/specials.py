@@ -13,6 +13,7 @@ from .loops import Loop
 #: The template of each kind, and the words in which kinds of one template differ.
 _TEMPLATES: dict[str, tuple[str, dict[str, str]]] = {
     "check": ("check.c.j2", {}),
+    "check_divisor": ("check_divisor.c.j2", {}),
     "argmax": ("argmax.c.j2", {"better": ">"}),
     "argmin": ("argmax.c.j2", {"better": "<"}),
     "cumsum": ("cumsum.c.j2", {}),

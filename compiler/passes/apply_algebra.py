@@ -17,6 +17,7 @@ from ...ops.core import REGISTRY, Pointwise, Primitive
 from ...ops.movement import broadcast_primitive, update_slice_primitive
 from ...ops.sources import full_primitive
 from ...ops.types import DType, bool_, broadcast_shapes, float32, float64, int32, int64
+from ..demands import asks_as_much
 from ..graph import Builder, Graph, Node
 from .fold_constants import filled
 
@@ -24,8 +25,10 @@ Rule = Callable[[Node], "Node | None"]
 
 
 def apply_algebra(graph: Graph) -> Graph:
-    """The graph with every law applied wherever it fits."""
-    return graph.mapped(_rewritten)
+    """The graph with every law applied wherever it fits; none where an error of eager mode's would get lost (an index
+    out of range in ``x[index] ** 0``)."""
+    found = graph.mapped(_rewritten)
+    return found if asks_as_much(found, graph) else graph
 
 
 def _rewritten(node: Node) -> Node:

@@ -6,10 +6,11 @@ to finish first (folds), or that is read several times and costs more than readi
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 
 from ...ops.core import Kernel, Movement, Pointwise
 from ...ops.types import bool_
+from ..demands import checked_base, demand_of
 from ..graph import Graph, Node, users
 from .dots import base_of_view, is_dot
 from .lower import is_fold
@@ -53,32 +54,7 @@ def _operands_in_memory(node: Node) -> Iterable[Node]:
         return [base_of_view(arg) for arg in node.args]
     if is_special(node):
         return node.args
-    if node.op.name in FOLLOWING:
-        return [index_base(node)]
-    return ()
-
-
-def index_base(node: Node, chosen: Container[Node] = ()) -> Node:
-    """The node in memory that holds the indices of a gather or scatter: the first one behind movements in `chosen`, or
-    else the last one, which has the same elements."""
-    index = node.args[1]
-    while isinstance(index.op.lower, Movement) and index.op.lower.kind in ("reshape", "transpose", "broadcast"):
-        if index in chosen:
-            break
-        index = index.args[0]
-    return index
-
-
-def index_bounds(node: Node) -> Iterable[tuple[int, int, int]]:
-    """(axis, lowest, size) of the indices of a node."""
-    lower = node.op.lower
-    kind = lower.kind if isinstance(lower, Kernel) else ""
-    if kind in ("gather", "scatter", "scatter_add"):
-        axis = node.param("axis")
-        yield axis, 0, node.args[0].type.shape[axis]
-    if kind in ("take", "put", "index_add"):
-        extent = node.args[0].type.shape[0]
-        yield 0, -extent, extent
+    return () if demand_of(node) is None else [checked_base(node)]
 
 
 def _picks_few(node: Node) -> bool:
@@ -130,7 +106,7 @@ def reads(node: Node, chosen: frozenset[Node]) -> frozenset[Node]:
 def indices_followed(node: Node, chosen: frozenset[Node]) -> frozenset[Node]:
     """The index arrays that computing `node` follows to memory; a check has to have passed before."""
     cone = [node, *(n for n in _cone(node, chosen) if n not in chosen)]
-    return frozenset(index_base(n, chosen) for n in cone if n.op.name in FOLLOWING)
+    return frozenset(checked_base(n, chosen) for n in cone if n.op.name in FOLLOWING)
 
 
 def _cone(node: Node, chosen: frozenset[Node]) -> set[Node]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ...ops.types import Type, int64
+from ..demands import Demand, checked_base, demand_of
 from ..errors import CompilerError
 from ..graph import Graph, Node, Result
-from .candidates import index_base, index_bounds
 from .dots import lower_dot
 from .grouping import Group, Grouping
 from .lower import Memory, lower_loops
@@ -28,7 +29,7 @@ class Job:
     name: str
     group: Group | None
     stores: dict[Node, list[str]]
-    check: tuple[Node, int, int, int] | None = None  # indices, lowest, size, code
+    check: tuple[Node, Demand, int] | None = None  # the integers, what is asked of them, code
     spare: str = ""  # more memory of a special kernel
 
 
@@ -89,7 +90,8 @@ def jobs_of(graph: Graph, grouping: Grouping) -> Plan:
     plan = Plan(graph, grouping, Names())
     _add_slots(plan)
     results = {result.node: result for result in graph.results}
-    read = _read_outside(grouping)
+    wanted = _wanted_checks(plan)
+    read = _read_outside(grouping) | {checked for checked, _ in wanted}
     for group in grouping.groups:
         name = plan.names.numbered(_kernel_name(group))
         stores = {
@@ -97,7 +99,7 @@ def jobs_of(graph: Graph, grouping: Grouping) -> Plan:
         }
         plan.memory.update({node: names[0] for node, names in stores.items()})
         plan.jobs.append(Job(name, group, stores, spare=_spare(plan, group)))
-    _add_checks(plan)
+    _add_checks(plan, wanted)
     return plan
 
 
@@ -145,14 +147,20 @@ def _kernel_name(group: Group) -> str:
     return "_".join([*first, *ops[:4]])
 
 
-def _add_checks(plan: Plan) -> None:
-    """A check for each pair of indices and size; it runs before anything that uses or overwrites them."""
-    wanted: dict[tuple[Node, int, int], tuple[Node, int]] = {}
+def _wanted_checks(plan: Plan) -> dict[tuple[Node, Demand], Node]:
+    """The nodes in memory that are to be checked, with what is asked of them, and the first op that asks."""
+    wanted: dict[tuple[Node, Demand], Node] = {}
     for node in plan.graph.nodes():
-        for axis, low, size in index_bounds(node):
-            wanted.setdefault((index_base(node, plan.grouping.reads), low, size), (node, axis))
+        demand = demand_of(node)
+        if demand is not None:
+            wanted.setdefault((checked_base(node, plan.grouping.reads), demand), node)
+    return wanted
+
+
+def _add_checks(plan: Plan, wanted: Mapping[tuple[Node, Demand], Node]) -> None:
+    """A job for each check; it runs before anything that follows indices to memory or overwrites an input."""
     checks = []
-    for code, ((index, low, size), (node, axis)) in enumerate(wanted.items(), 1):
-        plan.jobs.append(Job(plan.names.numbered("check"), None, {}, (index, low, size, code)))
-        checks.append(Check(code, node.op.name, axis, size, str(node.origin)))
+    for code, ((checked, demand), node) in enumerate(wanted.items(), 1):
+        plan.jobs.append(Job(plan.names.numbered("check"), None, {}, (checked, demand, code)))
+        checks.append(Check(code, node.op.name, demand.axis, demand.size, str(node.origin)))
     plan.checks = tuple(checks)

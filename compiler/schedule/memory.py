@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -10,38 +11,32 @@ from ...ops.types import Type
 
 ALIGNMENT = 64
 
-_RESERVED = frozenset(
-    """auto bool break case char const continue default do double else enum extern false float for goto if inline int
-    long register restrict return short signed sizeof static struct switch true typedef union unsigned void volatile
-    while asm typeof main acc arena detail slots scratch n p i j y0 y1 yn j0 j1 jn exp log sin cos tanh sqrt pow erf
-    floor ceil round gamma index signal abs div remainder fmod trunc sizes n0 n1""".split()
-)
-
 
 @dataclass
 class Names:
-    """C identifiers for user text, each given once."""
+    """C identifiers, each given once, from two of three spaces that cannot meet:
 
-    taken: set[str] = field(default_factory=lambda: set(_RESERVED))
+    - What users named ends in an underscore: ``x_``, ``fc1_weight_grad_``. No keyword, macro, type or function that C,
+      its headers, POSIX or `runtime/include` define does, unless it begins with one too; these begin with a letter.
+    - What is made of the names of ops ends in an underscore and a number: ``dot_add_0``.
+    - Everything else belongs to templates and headers: ``row``, ``i0``, ``v1``, ``sum_acc2``, ``tg_expf``.
+    """
+
+    taken: set[str] = field(default_factory=set)
 
     def numbered(self, ops: str) -> str:
         """A name that is made of ops, like ``dot_add_0``."""
-        count = 0
-        while f"{ops}_{count}" in self.taken:
-            count += 1
-        self.taken.add(f"{ops}_{count}")
-        return f"{ops}_{count}"
+        return self._first(f"{ops}_{count}" for count in itertools.count())
 
     def unique(self, text: str) -> str:
-        """An identifier like `text` that nothing else has."""
+        """The name of what users call `text`."""
         base = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_") or "value"
-        # Loops, values and parts of the templates have names of these forms.
-        if base[0].isdigit() or re.fullmatch(r"[ivz]\d*|(tg|dot)_.*|(in|out)\d*", base, re.IGNORECASE):
-            base = f"layer_{base}" if base[0].isdigit() else f"x_{base}"
-        name, count = base, 1
-        while name in self.taken:
-            count += 1
-            name = f"{base}_{count}"
+        base = f"layer_{base}" if base[0].isdigit() else base
+        return self._first(f"{base}_" if count == 1 else f"{base}_{count}_" for count in itertools.count(1))
+
+    def _first(self, names: Iterable[str]) -> str:
+        """The first of `names` that is not given yet."""
+        name = next(name for name in names if name not in self.taken)
         self.taken.add(name)
         return name
 

@@ -250,10 +250,17 @@ Kernel = LoopKernel | DotKernel | SpecialKernel
 
 @dataclass(frozen=True)
 class Check:
-    """What a positive return code means: an index outside of axis `axis` with `size` elements."""
+    """What a positive return code means: an index outside of axis `axis` with `size` elements, or, without an axis,
+    a divisor of 0."""
 
     code: int
     kind: str
-    axis: int
+    axis: int | None
     size: int
     origin: str
+
+    def problem(self, value: int) -> str:
+        """The first line of an error about `value`, in eager mode's words."""
+        if self.axis is None:
+            return f"ZeroDivisionError: {self.kind} of integers by zero"
+        return f"index {value} is out of bounds for dimension {self.axis} with size {self.size}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from ..demands import Demand
 from ..graph import Node
 from .index import ZERO, Variable, flattened, of_variable, strides_of
 from .lower import Memory
@@ -38,11 +39,13 @@ def _with_places(kernel: SpecialKernel, node: Node) -> SpecialKernel:
     return replace(kernel, loops=axes, places=places)
 
 
-def lower_check(name: str, index: Node, low: int, size: int, code: int, memory: Memory) -> SpecialKernel:
-    """Refuses indices outside of ``low <= index < size``."""
-    numbers = (("count", index.type.size), ("low", low), ("high", size))
-    operands = (("index", memory(index) or ""),)
-    return SpecialKernel(name, "check", operands, (), numbers, "check", str(index.origin), check=code)
+def lower_check(name: str, checked: Node, demand: Demand, code: int, memory: Memory) -> SpecialKernel:
+    """Refuses indices outside of ``low <= index < size``, or divisors of 0."""
+    kind = "check_divisor" if demand.axis is None else "check"
+    bounds = () if demand.axis is None else (("low", demand.low), ("high", demand.size))
+    numbers = (("count", checked.type.size), *bounds)
+    operands = (("x", memory(checked) or ""),)
+    return SpecialKernel(name, kind, operands, (), numbers, "check", str(checked.origin), check=code)
 
 
 def _product(extents: tuple[int, ...]) -> int:

@@ -21,8 +21,8 @@ static inline double tg_ceil(double x) { return __builtin_ceil(x); }
 static inline double tg_trunc(double x) { return __builtin_trunc(x); }
 static inline double tg_round(double x) { return __builtin_rint(x); }
 static inline double tg_copysign(double x, double sign) { return __builtin_copysign(x, sign); }
-static inline double tg_max(double a, double b) { return (b > a) | (b != b) ? b : a; }
-static inline double tg_min(double a, double b) { return (b < a) | (b != b) ? b : a; }
+static inline double tg_max(double a, double b) { return ((b > a) | (b != b)) ? b : a; }
+static inline double tg_min(double a, double b) { return ((b < a) | (b != b)) ? b : a; }
 static inline double tg_sign(double x) { return (double)((x > 0.0) - (x < 0.0)); }
 static inline double tg_fmod(double a, double b) { return fmod(a, b); }
 
@@ -40,13 +40,13 @@ static inline double tg_log_sigmoid(double x)
 static inline double tg_remainder(double a, double b)
 {
     const double r = fmod(a, b);
-    return (r != 0.0) & ((b < 0.0) != (r < 0.0)) ? r + b : r;
+    return ((r != 0.0) & ((b < 0.0) != (r < 0.0))) ? r + b : r;
 }
 
 static inline double tg_floordiv(double a, double b)
 {
     const double r = fmod(a, b);
-    const double exact = (a - r) / b - ((r != 0.0) & ((b < 0.0) != (r < 0.0)) ? 1.0 : 0.0);
+    const double exact = (a - r) / b - (((r != 0.0) & ((b < 0.0) != (r < 0.0))) ? 1.0 : 0.0);
     const double near = __builtin_floor(exact);
     const double nearest = exact - near > 0.5 ? near + 1.0 : near;
     const double y = exact == 0.0 ? __builtin_copysign(0.0, a / b) : nearest;

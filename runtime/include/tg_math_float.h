@@ -57,8 +57,8 @@ static inline float tg_roundf(float x) { return __builtin_rintf(x); } /* half to
 static inline float tg_copysignf(float x, float sign) { return __builtin_copysignf(x, sign); }
 
 /* NaN when either is NaN, unlike fminf and fmaxf; of equal arguments (+0, -0) the first. */
-static inline float tg_maxf(float a, float b) { return (b > a) | (b != b) ? b : a; }
-static inline float tg_minf(float a, float b) { return (b < a) | (b != b) ? b : a; }
+static inline float tg_maxf(float a, float b) { return ((b > a) | (b != b)) ? b : a; }
+static inline float tg_minf(float a, float b) { return ((b < a) | (b != b)) ? b : a; }
 
 /* -1, 0 or 1; 0 for NaN, as torch.sign (numpy.sign gives NaN). */
 static inline float tg_signf(float x) { return (float)((x > 0.0f) - (x < 0.0f)); }
@@ -323,7 +323,7 @@ static inline float tg_powf(float x, float y)
 {
     const float a = tg_absf(x);
     const double log2_limits = a == 0.0f ? -(double)INFINITY : (double)a; /* 0, inf and NaN */
-    const double log2_a = (a > 0.0f) & (a < INFINITY) ? tg_log2_wide(a) : log2_limits;
+    const double log2_a = ((a > 0.0f) & (a < INFINITY)) ? tg_log2_wide(a) : log2_limits;
     const double t = (double)y * log2_a;
     const double low = t < -200.0 ? -200.0 : t;
     const float magnitude = (float)tg_exp2_wide(low > 200.0 ? 200.0 : low);
@@ -331,9 +331,9 @@ static inline float tg_powf(float x, float y)
     const int whole = tg_floorf(y) == y;
     const int odd = whole & (tg_floorf(half) != half);
     const int negative = (tg_bits(x) >> 31) != 0;
-    const float signed_magnitude = negative & odd ? -magnitude : magnitude;
-    const float real = (x < 0.0f) & (x > -INFINITY) & !whole ? NAN : signed_magnitude;
-    return (y == 0.0f) | (x == 1.0f) | ((x == -1.0f) & (tg_absf(y) == INFINITY)) ? 1.0f : real;
+    const float signed_magnitude = (negative & odd) ? -magnitude : magnitude;
+    const float real = ((x < 0.0f) & (x > -INFINITY) & !whole) ? NAN : signed_magnitude;
+    return ((y == 0.0f) | (x == 1.0f) | ((x == -1.0f) & (tg_absf(y) == INFINITY))) ? 1.0f : real;
 }
 
 /* ---- Division with remainder ---------------------------------------------------------------------------------- */
@@ -344,14 +344,14 @@ static inline float tg_fmodf(float a, float b) { return fmodf(a, b); }
 static inline float tg_remainderf(float a, float b)
 {
     const float r = fmodf(a, b);
-    return (r != 0.0f) & ((b < 0.0f) != (r < 0.0f)) ? r + b : r;
+    return ((r != 0.0f) & ((b < 0.0f) != (r < 0.0f))) ? r + b : r;
 }
 
 /* Python's //, also where a / b rounds up to the next integer. */
 static inline float tg_floordivf(float a, float b)
 {
     const float r = fmodf(a, b);
-    const float exact = (a - r) / b - ((r != 0.0f) & ((b < 0.0f) != (r < 0.0f)) ? 1.0f : 0.0f);
+    const float exact = (a - r) / b - (((r != 0.0f) & ((b < 0.0f) != (r < 0.0f))) ? 1.0f : 0.0f);
     const float near = __builtin_floorf(exact);
     const float nearest = exact - near > 0.5f ? near + 1.0f : near;
     const float y = exact == 0.0f ? tg_copysignf(0.0f, a / b) : nearest;

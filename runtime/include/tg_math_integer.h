@@ -8,16 +8,16 @@
 #define TG_DEFINE_INTEGER_DIVISION(type, unsigned_type)                                                     \
     static inline type tg_floordiv_##type(type a, type b)                                                   \
     {                                                                                                       \
-        const type divisor = (b == 0) | (b == -1) ? 1 : b;                                                  \
+        const type divisor = ((b == 0) | (b == -1)) ? 1 : b;                                                \
         const type quotient = a / divisor - ((a % divisor != 0) & ((a < 0) != (divisor < 0)));              \
         const type special = b == 0 ? 0 : (type)(0 - (unsigned_type)a);                                     \
-        return (b == 0) | (b == -1) ? special : quotient;                                                   \
+        return ((b == 0) | (b == -1)) ? special : quotient;                                                 \
     }                                                                                                       \
     static inline type tg_mod_##type(type a, type b)                                                        \
     {                                                                                                       \
-        const type divisor = (b == 0) | (b == -1) ? 1 : b;                                                  \
+        const type divisor = ((b == 0) | (b == -1)) ? 1 : b;                                                \
         const type rest = a % divisor;                                                                      \
-        return (rest != 0) & ((rest < 0) != (divisor < 0)) ? rest + divisor : rest;                         \
+        return ((rest != 0) & ((rest < 0) != (divisor < 0))) ? rest + divisor : rest;                       \
     }
 
 TG_DEFINE_INTEGER_DIVISION(int32_t, uint32_t) /* tg_floordiv_int32_t, tg_mod_int32_t */
@@ -30,7 +30,7 @@ TG_DEFINE_INTEGER_DIVISION(int64_t, uint64_t) /* tg_floordiv_int64_t, tg_mod_int
     static inline type tg_min##suffix(type a, type b) { return a < b ? a : b; }                              \
     static inline type tg_floordiv##suffix(type a, type b) { return tg_floordiv_##type(a, b); }              \
     static inline type tg_remainder##suffix(type a, type b) { return tg_mod_##type(a, b); }                  \
-    static inline type tg_fmod##suffix(type a, type b) { return (b == 0) | (b == -1) ? 0 : a % b; }          \
+    static inline type tg_fmod##suffix(type a, type b) { return ((b == 0) | (b == -1)) ? 0 : a % b; }        \
     /* By squaring; a negative exponent gives the reciprocal cut to an integer. */                           \
     static inline type tg_pow##suffix(type x, type y)                                                        \
     {                                                                                                        \

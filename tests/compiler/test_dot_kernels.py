@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from c_compilers import WARNINGS
 
 from tracegrad.compiler.codegen.dot import DotKernel, DotOperand, render_dot, scratch_bytes
 
 INCLUDE = Path(__file__).resolve().parents[2] / "runtime" / "include"
 FLAGS = ["-std=gnu17", "-fopenmp-simd", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
-WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 WIDTHS = {"native": ["-march=native"], "avx2": ["-mavx2", "-mfma"], "sse": []}
 #: What else every processor of this kind can run.
 OTHER_WIDTHS = ("avx2", "sse") if platform.machine() in ("x86_64", "AMD64") else ()

@@ -13,12 +13,14 @@ import sys
 import traceback
 from typing import Any, TextIO
 
+from c_compilers import WARNINGS
+
 from tracegrad.compiler import pipeline
 
 from .programs import generate
 from .running import Verdict, check
 
-SHIPPED = pipeline.FLAGS
+SHIPPED = (*pipeline.FLAGS, *WARNINGS)
 # Half of the time goes into the C compiler. What the optimiser makes of the C is the subject of every eighth program.
 QUICK = tuple("-O0" if flag == "-O2" else flag for flag in SHIPPED)
 

@@ -21,7 +21,7 @@
  * v12 = sub
  * v13 = div
  */
-static void sum_div_sqrt_0(float *restrict variance, float *restrict y, const float *restrict x)
+static void sum_div_sqrt_0(float *restrict variance_, float *restrict y_, const float *restrict x_)
 {
     float div_row3[16];
     float sqrt_row9[16];
@@ -34,7 +34,7 @@ static void sum_div_sqrt_0(float *restrict variance, float *restrict y, const fl
     #pragma omp simd
     for (long i1 = 0; i1 < 16; ++i1)
     {
-        const float v2 = x[i0 * 16 + i1];
+        const float v2 = x_[i0 * 16 + i1];
         sum_acc1[i1] = sum_acc1[i1] + v2;
     }
     #pragma omp simd
@@ -52,7 +52,7 @@ static void sum_div_sqrt_0(float *restrict variance, float *restrict y, const fl
     #pragma omp simd
     for (long i1 = 0; i1 < 16; ++i1)
     {
-        const float v6 = x[i0 * 16 + i1] - div_row3[i1];
+        const float v6 = x_[i0 * 16 + i1] - div_row3[i1];
         const float v7 = v6 * v6;
         sum_acc5[i1] = sum_acc5[i1] + v7;
     }
@@ -62,16 +62,16 @@ static void sum_div_sqrt_0(float *restrict variance, float *restrict y, const fl
         const float v8 = sum_acc5[i1] / 8.0f;
         const float v10 = v8 + 0x1.4f8b58p-17f;
         const float v11 = tg_sqrtf(v10);
-        variance[i1] = v8;
+        variance_[i1] = v8;
         sqrt_row9[i1] = v11;
     }
     for (long i0 = 0; i0 < 8; ++i0)
     #pragma omp simd
     for (long i1 = 0; i1 < 16; ++i1)
     {
-        const float v12 = x[i0 * 16 + i1] - div_row3[i1];
+        const float v12 = x_[i0 * 16 + i1] - div_row3[i1];
         const float v13 = v12 / sqrt_row9[i1];
-        y[i0 * 16 + i1] = v13;
+        y_[i0 * 16 + i1] = v13;
     }
 }
 
@@ -80,9 +80,9 @@ __attribute__((visibility("default"))) int tracegrad_step(void *const *slots);
 
 int tracegrad_step(void *const *slots)
 {
-    const float *const x = slots[2];
-    float *const y = slots[3];
-    float *const variance = slots[4];
-    sum_div_sqrt_0(variance, y, x);
+    const float *const x_ = slots[2];
+    float *const y_ = slots[3];
+    float *const variance_ = slots[4];
+    sum_div_sqrt_0(variance_, y_, x_);
     return 0;
 }

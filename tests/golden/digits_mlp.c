@@ -4,15 +4,15 @@
  * v4 = where        training_steps.py:36
  * sum_acc2 = sum          training_steps.py:36
  */
-static void ne_where_sum_0(uint8_t *restrict ne_0, int64_t *restrict where_0, float *restrict sum_0, const int64_t *restrict y)
+static void ne_where_sum_0(uint8_t *restrict ne_0, int64_t *restrict where_0, float *restrict sum_0, const int64_t *restrict y_)
 {
     float sum_acc2 = 0.0f;
     #pragma omp simd reduction(+ : sum_acc2)
     for (long i0 = 0; i0 < 8; ++i0)
     {
-        const bool v1 = y[i0] != (-100);
+        const bool v1 = y_[i0] != (-100);
         const float v3 = (float)v1;
-        const int64_t v4 = v1 ? y[i0] : 0;
+        const int64_t v4 = v1 ? y_[i0] : 0;
         sum_acc2 = sum_acc2 + v3;
         ne_0[i0] = v1;
         where_0[i0] = v4;
@@ -88,7 +88,7 @@ static void dot_add_le_where_0_pack(
  * v2 = le           training_steps.py:36 1
  * v3 = where        training_steps.py:36 1
  */
-static void dot_add_le_where_0(uint8_t *restrict le_0, float *restrict where_1, const float *restrict x, const float *restrict layer_0_weight, const float *restrict layer_0_bias, char *restrict scratch)
+static void dot_add_le_where_0(uint8_t *restrict le_0, float *restrict where_1, const float *restrict x_, const float *restrict layer_0_weight_, const float *restrict layer_0_bias_, char *restrict scratch)
 {
     {
         for (long dot_column = 0; dot_column < 16; dot_column += dot_add_le_where_0_tile_columns)
@@ -96,7 +96,7 @@ static void dot_add_le_where_0(uint8_t *restrict le_0, float *restrict where_1, 
             const long dot_left = 16 - dot_column;
             const long dot_columns = dot_left < dot_add_le_where_0_tile_columns ? dot_left : dot_add_le_where_0_tile_columns;
             const float *const dot_vectors
-                = layer_0_weight + dot_column * 12;
+                = layer_0_weight_ + dot_column * 12;
             float *const dot_panel = (float *)scratch;
             dot_add_le_where_0_pack(dot_vectors, dot_columns, dot_panel);
             for (long dot_row = 0; dot_row < 8; dot_row += dot_add_le_where_0_tile_rows)
@@ -104,7 +104,7 @@ static void dot_add_le_where_0(uint8_t *restrict le_0, float *restrict where_1, 
                 /* The last tile starts early enough to be a whole one. */
                 const long dot_first = 8 - dot_row < dot_add_le_where_0_tile_rows ? 8 - dot_add_le_where_0_tile_rows : dot_row;
                 const float *const dot_broadcast
-                    = x + dot_first * 12;
+                    = x_ + dot_first * 12;
                 const long dot_rows = 8 - dot_row < dot_add_le_where_0_tile_rows ? 8 - dot_row : dot_add_le_where_0_tile_rows;
                 float dot_tile[dot_add_le_where_0_tile_rows * dot_add_le_where_0_tile_columns]
                     __attribute__((aligned(64)));
@@ -115,7 +115,7 @@ static void dot_add_le_where_0(uint8_t *restrict le_0, float *restrict where_1, 
                     for (long j = dot_column; j < dot_column + dot_columns; ++j)
                     {
                         const float acc = dot_tile[(i - dot_first) * dot_add_le_where_0_tile_columns + j - dot_column];
-                        const float v1 = acc + layer_0_bias[j];
+                        const float v1 = acc + layer_0_bias_[j];
                         const bool v2 = v1 <= 0.0f;
                         const float v3 = v2 ? 0.0f : v1;
                         le_0[i * 16 + j] = v2;
@@ -193,7 +193,7 @@ static void dot_add_0_pack(
  * acc = dot          training_steps.py:36 2
  * v1 = add          training_steps.py:36 2
  */
-static void dot_add_0(float *restrict add_0, const float *restrict where_1, const float *restrict layer_2_weight, const float *restrict layer_2_bias, char *restrict scratch)
+static void dot_add_0(float *restrict add_0, const float *restrict where_1, const float *restrict layer_2_weight_, const float *restrict layer_2_bias_, char *restrict scratch)
 {
     {
         for (long dot_column = 0; dot_column < 8; dot_column += dot_add_0_tile_columns)
@@ -209,7 +209,7 @@ static void dot_add_0(float *restrict add_0, const float *restrict where_1, cons
                 /* The last tile starts early enough to be a whole one. */
                 const long dot_first = 4 - dot_row < dot_add_0_tile_rows ? 4 - dot_add_0_tile_rows : dot_row;
                 const float *const dot_broadcast
-                    = layer_2_weight + dot_first * 16;
+                    = layer_2_weight_ + dot_first * 16;
                 const long dot_rows = 4 - dot_row < dot_add_0_tile_rows ? 4 - dot_row : dot_add_0_tile_rows;
                 float dot_tile[dot_add_0_tile_rows * dot_add_0_tile_columns]
                     __attribute__((aligned(64)));
@@ -220,7 +220,7 @@ static void dot_add_0(float *restrict add_0, const float *restrict where_1, cons
                     for (long i = dot_column; i < dot_column + dot_columns; ++i)
                     {
                         const float acc = dot_tile[(j - dot_first) * dot_add_0_tile_columns + i - dot_column];
-                        const float v1 = acc + layer_2_bias[j];
+                        const float v1 = acc + layer_2_bias_[j];
                         add_0[i * 4 + j] = v1;
                     }
                 }
@@ -323,7 +323,7 @@ static void amax_sub_exp_sum_0(float *restrict gather_0, float *restrict add_1, 
  * sum_acc1 = sum          training_steps.py:36
  * v4 = div          training_steps.py:36
  */
-static void sum_div_0(float *restrict result, const float *restrict gather_0, const uint8_t *restrict ne_0, const float *restrict sum_0)
+static void sum_div_0(float *restrict result_, const float *restrict gather_0, const uint8_t *restrict ne_0, const float *restrict sum_0)
 {
     float sum_acc1 = 0.0f;
     #pragma omp simd reduction(+ : sum_acc1)
@@ -334,7 +334,7 @@ static void sum_div_0(float *restrict result, const float *restrict gather_0, co
         sum_acc1 = sum_acc1 + v3;
     }
     const float v4 = sum_acc1 / sum_0[0];
-    result[0] = v4;
+    result_[0] = v4;
 }
 
 enum
@@ -383,7 +383,7 @@ TG_FUSED static void dot_where_0_tile(
  * acc = dot          ∂ training_steps.py:36 2
  * v1 = where        ∂ training_steps.py:36 1
  */
-static void dot_where_0(float *restrict where_2, const float *restrict add_1, const float *restrict layer_2_weight, const uint8_t *restrict le_0)
+static void dot_where_0(float *restrict where_2, const float *restrict add_1, const float *restrict layer_2_weight_, const uint8_t *restrict le_0)
 {
     {
         for (long dot_column = 0; dot_column < 16; dot_column += dot_where_0_tile_columns)
@@ -391,7 +391,7 @@ static void dot_where_0(float *restrict where_2, const float *restrict add_1, co
             const long dot_left = 16 - dot_column;
             const long dot_columns = dot_left < dot_where_0_tile_columns ? dot_left : dot_where_0_tile_columns;
             const float *const dot_vectors
-                = layer_2_weight + dot_column * 1;
+                = layer_2_weight_ + dot_column * 1;
             const float *const dot_panel = dot_vectors;
             for (long dot_row = 0; dot_row < 8; dot_row += dot_where_0_tile_rows)
             {
@@ -464,64 +464,64 @@ static void dot_where_0(float *restrict where_2, const float *restrict add_1, co
  * v43 = pow          training_steps.py:38
  * v44 = cast         training_steps.py:38
  */
-static void cast_add_0(float *restrict cast_0, float *restrict layer_0_weight_step, float *restrict cast_1, float *restrict cast_2, float *restrict cast_3, float *restrict layer_0_bias_step, float *restrict cast_4, float *restrict cast_5, float *restrict layer_2_weight_step, float *restrict cast_6, float *restrict cast_7, float *restrict layer_2_bias_step, float *restrict cast_8, float *restrict cast_9, const double *restrict betas_0, const double *restrict lr, const double *restrict betas_1)
+static void cast_add_0(float *restrict cast_0, float *restrict layer_0_weight_step_, float *restrict cast_1, float *restrict cast_2, float *restrict cast_3, float *restrict layer_0_bias_step_, float *restrict cast_4, float *restrict cast_5, float *restrict layer_2_weight_step_, float *restrict cast_6, float *restrict cast_7, float *restrict layer_2_bias_step_, float *restrict cast_8, float *restrict cast_9, const double *restrict betas_0_, const double *restrict lr_, const double *restrict betas_1_)
 {
-    const float v1 = layer_0_weight_step[0] + 1.0f;
-    const float v2 = layer_0_bias_step[0] + 1.0f;
-    const float v3 = layer_2_weight_step[0] + 1.0f;
-    const float v4 = layer_2_bias_step[0] + 1.0f;
-    const double v5 = 1.0 - betas_0[0];
+    const float v1 = layer_0_weight_step_[0] + 1.0f;
+    const float v2 = layer_0_bias_step_[0] + 1.0f;
+    const float v3 = layer_2_weight_step_[0] + 1.0f;
+    const float v4 = layer_2_bias_step_[0] + 1.0f;
+    const double v5 = 1.0 - betas_0_[0];
     const float v6 = (float)v5;
     const double v7 = (double)v1;
-    const double v8 = tg_pow(betas_0[0], v7);
+    const double v8 = tg_pow(betas_0_[0], v7);
     const double v9 = 1.0 - v8;
-    const double v10 = lr[0] / v9;
+    const double v10 = lr_[0] / v9;
     const float v11 = (float)v10;
-    const double v12 = 1.0 - betas_1[0];
+    const double v12 = 1.0 - betas_1_[0];
     const float v13 = (float)v12;
-    const double v14 = tg_pow(betas_1[0], v7);
+    const double v14 = tg_pow(betas_1_[0], v7);
     const double v15 = 1.0 - v14;
     const double v16 = tg_pow(v15, (-0.5));
     const float v17 = (float)v16;
     const double v18 = (double)v2;
-    const double v19 = tg_pow(betas_0[0], v18);
+    const double v19 = tg_pow(betas_0_[0], v18);
     const double v20 = 1.0 - v19;
-    const double v21 = lr[0] / v20;
+    const double v21 = lr_[0] / v20;
     const float v22 = (float)v21;
-    const double v23 = tg_pow(betas_1[0], v18);
+    const double v23 = tg_pow(betas_1_[0], v18);
     const double v24 = 1.0 - v23;
     const double v25 = tg_pow(v24, (-0.5));
     const float v26 = (float)v25;
     const double v27 = (double)v3;
-    const double v28 = tg_pow(betas_0[0], v27);
+    const double v28 = tg_pow(betas_0_[0], v27);
     const double v29 = 1.0 - v28;
-    const double v30 = lr[0] / v29;
+    const double v30 = lr_[0] / v29;
     const float v31 = (float)v30;
-    const double v32 = tg_pow(betas_1[0], v27);
+    const double v32 = tg_pow(betas_1_[0], v27);
     const double v33 = 1.0 - v32;
     const double v34 = tg_pow(v33, (-0.5));
     const float v35 = (float)v34;
     const double v36 = (double)v4;
-    const double v37 = tg_pow(betas_0[0], v36);
+    const double v37 = tg_pow(betas_0_[0], v36);
     const double v38 = 1.0 - v37;
-    const double v39 = lr[0] / v38;
+    const double v39 = lr_[0] / v38;
     const float v40 = (float)v39;
-    const double v41 = tg_pow(betas_1[0], v36);
+    const double v41 = tg_pow(betas_1_[0], v36);
     const double v42 = 1.0 - v41;
     const double v43 = tg_pow(v42, (-0.5));
     const float v44 = (float)v43;
     cast_0[0] = v6;
-    layer_0_weight_step[0] = v1;
+    layer_0_weight_step_[0] = v1;
     cast_1[0] = v11;
     cast_2[0] = v13;
     cast_3[0] = v17;
-    layer_0_bias_step[0] = v2;
+    layer_0_bias_step_[0] = v2;
     cast_4[0] = v22;
     cast_5[0] = v26;
-    layer_2_weight_step[0] = v3;
+    layer_2_weight_step_[0] = v3;
     cast_6[0] = v31;
     cast_7[0] = v35;
-    layer_2_bias_step[0] = v4;
+    layer_2_bias_step_[0] = v4;
     cast_8[0] = v40;
     cast_9[0] = v44;
 }
@@ -610,23 +610,23 @@ static void dot_add_sub_0_pack(
  * v14 = div          training_steps.py:38
  * v15 = sub          training_steps.py:38
  */
-static void dot_add_sub_0(float *restrict layer_0_weight_grad, float *restrict layer_0_weight_exp_avg, float *restrict layer_0_weight_exp_avg_sq, float *restrict layer_0_weight, const float *restrict where_2, const float *restrict x, const float *restrict cast_0, const double *restrict betas_1, const float *restrict cast_2, const float *restrict cast_1, const float *restrict cast_3, const double *restrict eps, char *restrict scratch)
+static void dot_add_sub_0(float *restrict layer_0_weight_grad_, float *restrict layer_0_weight_exp_avg_, float *restrict layer_0_weight_exp_avg_sq_, float *restrict layer_0_weight_, const float *restrict where_2, const float *restrict x_, const float *restrict cast_0, const double *restrict betas_1_, const float *restrict cast_2, const float *restrict cast_1, const float *restrict cast_3, const double *restrict eps_, char *restrict scratch)
 {
-    const float dot_scalar_0 = cast_0[0];
-    const double dot_scalar_1 = betas_1[0];
-    const float v4 = (float)dot_scalar_1;
-    const float dot_scalar_2 = cast_2[0];
-    const float dot_scalar_3 = cast_1[0];
-    const float dot_scalar_4 = cast_3[0];
-    const double dot_scalar_5 = eps[0];
-    const float v12 = (float)dot_scalar_5;
+    const float dot_scalar0 = cast_0[0];
+    const double dot_scalar1 = betas_1_[0];
+    const float v4 = (float)dot_scalar1;
+    const float dot_scalar2 = cast_2[0];
+    const float dot_scalar3 = cast_1[0];
+    const float dot_scalar4 = cast_3[0];
+    const double dot_scalar5 = eps_[0];
+    const float v12 = (float)dot_scalar5;
     {
         for (long dot_column = 0; dot_column < 12; dot_column += dot_add_sub_0_tile_columns)
         {
             const long dot_left = 12 - dot_column;
             const long dot_columns = dot_left < dot_add_sub_0_tile_columns ? dot_left : dot_add_sub_0_tile_columns;
             const float *const dot_vectors
-                = x + dot_column * 1;
+                = x_ + dot_column * 1;
             float *const dot_panel = (float *)scratch;
             dot_add_sub_0_pack(dot_vectors, dot_columns, dot_panel);
             for (long dot_row = 0; dot_row < 16; dot_row += dot_add_sub_0_tile_rows)
@@ -645,23 +645,23 @@ static void dot_add_sub_0(float *restrict layer_0_weight_grad, float *restrict l
                     for (long j = dot_column; j < dot_column + dot_columns; ++j)
                     {
                         const float acc = dot_tile[(i - dot_first) * dot_add_sub_0_tile_columns + j - dot_column];
-                        const float v1 = acc - layer_0_weight_exp_avg[i * 12 + j];
-                        const float v2 = v1 * dot_scalar_0;
-                        const float v3 = layer_0_weight_exp_avg[i * 12 + j] + v2;
-                        const float v5 = layer_0_weight_exp_avg_sq[i * 12 + j] * v4;
-                        const float v6 = acc * dot_scalar_2;
+                        const float v1 = acc - layer_0_weight_exp_avg_[i * 12 + j];
+                        const float v2 = v1 * dot_scalar0;
+                        const float v3 = layer_0_weight_exp_avg_[i * 12 + j] + v2;
+                        const float v5 = layer_0_weight_exp_avg_sq_[i * 12 + j] * v4;
+                        const float v6 = acc * dot_scalar2;
                         const float v7 = v6 * acc;
                         const float v8 = v5 + v7;
-                        const float v9 = v3 * dot_scalar_3;
+                        const float v9 = v3 * dot_scalar3;
                         const float v10 = tg_sqrtf(v8);
-                        const float v11 = v10 * dot_scalar_4;
+                        const float v11 = v10 * dot_scalar4;
                         const float v13 = v11 + v12;
                         const float v14 = v9 / v13;
-                        const float v15 = layer_0_weight[i * 12 + j] - v14;
-                        layer_0_weight_grad[i * 12 + j] = acc;
-                        layer_0_weight_exp_avg[i * 12 + j] = v3;
-                        layer_0_weight_exp_avg_sq[i * 12 + j] = v8;
-                        layer_0_weight[i * 12 + j] = v15;
+                        const float v15 = layer_0_weight_[i * 12 + j] - v14;
+                        layer_0_weight_grad_[i * 12 + j] = acc;
+                        layer_0_weight_exp_avg_[i * 12 + j] = v3;
+                        layer_0_weight_exp_avg_sq_[i * 12 + j] = v8;
+                        layer_0_weight_[i * 12 + j] = v15;
                     }
                 }
             }
@@ -689,7 +689,7 @@ static void dot_add_sub_0(float *restrict layer_0_weight_grad, float *restrict l
  * v17 = div          training_steps.py:38
  * v18 = sub          training_steps.py:38
  */
-static void sum_add_sub_0(float *restrict layer_0_bias_grad, float *restrict layer_0_bias_exp_avg, float *restrict layer_0_bias_exp_avg_sq, float *restrict layer_0_bias, const float *restrict where_2, const double *restrict betas_1, const double *restrict eps, const float *restrict cast_0, const float *restrict cast_2, const float *restrict cast_4, const float *restrict cast_5)
+static void sum_add_sub_0(float *restrict layer_0_bias_grad_, float *restrict layer_0_bias_exp_avg_, float *restrict layer_0_bias_exp_avg_sq_, float *restrict layer_0_bias_, const float *restrict where_2, const double *restrict betas_1_, const double *restrict eps_, const float *restrict cast_0, const float *restrict cast_2, const float *restrict cast_4, const float *restrict cast_5)
 {
     float sum_acc1[16];
     for (long element = 0; element < 16; ++element)
@@ -703,15 +703,15 @@ static void sum_add_sub_0(float *restrict layer_0_bias_grad, float *restrict lay
         const float v2 = where_2[i0 * 16 + i1];
         sum_acc1[i1] = sum_acc1[i1] + v2;
     }
-    const float v6 = (float)betas_1[0];
-    const float v15 = (float)eps[0];
+    const float v6 = (float)betas_1_[0];
+    const float v15 = (float)eps_[0];
     #pragma omp simd
     for (long i1 = 0; i1 < 16; ++i1)
     {
-        const float v3 = sum_acc1[i1] - layer_0_bias_exp_avg[i1];
+        const float v3 = sum_acc1[i1] - layer_0_bias_exp_avg_[i1];
         const float v4 = v3 * cast_0[0];
-        const float v5 = layer_0_bias_exp_avg[i1] + v4;
-        const float v7 = layer_0_bias_exp_avg_sq[i1] * v6;
+        const float v5 = layer_0_bias_exp_avg_[i1] + v4;
+        const float v7 = layer_0_bias_exp_avg_sq_[i1] * v6;
         const float v8 = sum_acc1[i1] * cast_2[0];
         const float v9 = v8 * sum_acc1[i1];
         const float v10 = v7 + v9;
@@ -721,11 +721,11 @@ static void sum_add_sub_0(float *restrict layer_0_bias_grad, float *restrict lay
         const float v14 = v13 * cast_5[0];
         const float v16 = v14 + v15;
         const float v17 = v12 / v16;
-        const float v18 = layer_0_bias[i1] - v17;
-        layer_0_bias_grad[i1] = v11;
-        layer_0_bias_exp_avg[i1] = v5;
-        layer_0_bias_exp_avg_sq[i1] = v10;
-        layer_0_bias[i1] = v18;
+        const float v18 = layer_0_bias_[i1] - v17;
+        layer_0_bias_grad_[i1] = v11;
+        layer_0_bias_exp_avg_[i1] = v5;
+        layer_0_bias_exp_avg_sq_[i1] = v10;
+        layer_0_bias_[i1] = v18;
     }
 }
 
@@ -789,16 +789,16 @@ TG_FUSED static void dot_add_sub_1_tile(
  * v14 = div          training_steps.py:38
  * v15 = sub          training_steps.py:38
  */
-static void dot_add_sub_1(float *restrict layer_2_weight_grad, float *restrict layer_2_weight_exp_avg, float *restrict layer_2_weight_exp_avg_sq, float *restrict layer_2_weight, const float *restrict add_1, const float *restrict where_1, const float *restrict cast_0, const double *restrict betas_1, const float *restrict cast_2, const float *restrict cast_6, const float *restrict cast_7, const double *restrict eps)
+static void dot_add_sub_1(float *restrict layer_2_weight_grad_, float *restrict layer_2_weight_exp_avg_, float *restrict layer_2_weight_exp_avg_sq_, float *restrict layer_2_weight_, const float *restrict add_1, const float *restrict where_1, const float *restrict cast_0, const double *restrict betas_1_, const float *restrict cast_2, const float *restrict cast_6, const float *restrict cast_7, const double *restrict eps_)
 {
-    const float dot_scalar_0 = cast_0[0];
-    const double dot_scalar_1 = betas_1[0];
-    const float v4 = (float)dot_scalar_1;
-    const float dot_scalar_2 = cast_2[0];
-    const float dot_scalar_3 = cast_6[0];
-    const float dot_scalar_4 = cast_7[0];
-    const double dot_scalar_5 = eps[0];
-    const float v12 = (float)dot_scalar_5;
+    const float dot_scalar0 = cast_0[0];
+    const double dot_scalar1 = betas_1_[0];
+    const float v4 = (float)dot_scalar1;
+    const float dot_scalar2 = cast_2[0];
+    const float dot_scalar3 = cast_6[0];
+    const float dot_scalar4 = cast_7[0];
+    const double dot_scalar5 = eps_[0];
+    const float v12 = (float)dot_scalar5;
     {
         for (long dot_column = 0; dot_column < 16; dot_column += dot_add_sub_1_tile_columns)
         {
@@ -823,23 +823,23 @@ static void dot_add_sub_1(float *restrict layer_2_weight_grad, float *restrict l
                     for (long j = dot_column; j < dot_column + dot_columns; ++j)
                     {
                         const float acc = dot_tile[(i - dot_first) * dot_add_sub_1_tile_columns + j - dot_column];
-                        const float v1 = acc - layer_2_weight_exp_avg[i * 16 + j];
-                        const float v2 = v1 * dot_scalar_0;
-                        const float v3 = layer_2_weight_exp_avg[i * 16 + j] + v2;
-                        const float v5 = layer_2_weight_exp_avg_sq[i * 16 + j] * v4;
-                        const float v6 = acc * dot_scalar_2;
+                        const float v1 = acc - layer_2_weight_exp_avg_[i * 16 + j];
+                        const float v2 = v1 * dot_scalar0;
+                        const float v3 = layer_2_weight_exp_avg_[i * 16 + j] + v2;
+                        const float v5 = layer_2_weight_exp_avg_sq_[i * 16 + j] * v4;
+                        const float v6 = acc * dot_scalar2;
                         const float v7 = v6 * acc;
                         const float v8 = v5 + v7;
-                        const float v9 = v3 * dot_scalar_3;
+                        const float v9 = v3 * dot_scalar3;
                         const float v10 = tg_sqrtf(v8);
-                        const float v11 = v10 * dot_scalar_4;
+                        const float v11 = v10 * dot_scalar4;
                         const float v13 = v11 + v12;
                         const float v14 = v9 / v13;
-                        const float v15 = layer_2_weight[i * 16 + j] - v14;
-                        layer_2_weight_grad[i * 16 + j] = acc;
-                        layer_2_weight_exp_avg[i * 16 + j] = v3;
-                        layer_2_weight_exp_avg_sq[i * 16 + j] = v8;
-                        layer_2_weight[i * 16 + j] = v15;
+                        const float v15 = layer_2_weight_[i * 16 + j] - v14;
+                        layer_2_weight_grad_[i * 16 + j] = acc;
+                        layer_2_weight_exp_avg_[i * 16 + j] = v3;
+                        layer_2_weight_exp_avg_sq_[i * 16 + j] = v8;
+                        layer_2_weight_[i * 16 + j] = v15;
                     }
                 }
             }
@@ -867,7 +867,7 @@ static void dot_add_sub_1(float *restrict layer_2_weight_grad, float *restrict l
  * v17 = div          training_steps.py:38
  * v18 = sub          training_steps.py:38
  */
-static void sum_add_sub_1(float *restrict layer_2_bias_grad, float *restrict layer_2_bias_exp_avg, float *restrict layer_2_bias_exp_avg_sq, float *restrict layer_2_bias, const float *restrict add_1, const double *restrict betas_1, const double *restrict eps, const float *restrict cast_0, const float *restrict cast_2, const float *restrict cast_8, const float *restrict cast_9)
+static void sum_add_sub_1(float *restrict layer_2_bias_grad_, float *restrict layer_2_bias_exp_avg_, float *restrict layer_2_bias_exp_avg_sq_, float *restrict layer_2_bias_, const float *restrict add_1, const double *restrict betas_1_, const double *restrict eps_, const float *restrict cast_0, const float *restrict cast_2, const float *restrict cast_8, const float *restrict cast_9)
 {
     float sum_acc1[4];
     for (long element = 0; element < 4; ++element)
@@ -881,15 +881,15 @@ static void sum_add_sub_1(float *restrict layer_2_bias_grad, float *restrict lay
         const float v2 = add_1[i0 * 4 + i1];
         sum_acc1[i1] = sum_acc1[i1] + v2;
     }
-    const float v6 = (float)betas_1[0];
-    const float v15 = (float)eps[0];
+    const float v6 = (float)betas_1_[0];
+    const float v15 = (float)eps_[0];
     #pragma omp simd
     for (long i1 = 0; i1 < 4; ++i1)
     {
-        const float v3 = sum_acc1[i1] - layer_2_bias_exp_avg[i1];
+        const float v3 = sum_acc1[i1] - layer_2_bias_exp_avg_[i1];
         const float v4 = v3 * cast_0[0];
-        const float v5 = layer_2_bias_exp_avg[i1] + v4;
-        const float v7 = layer_2_bias_exp_avg_sq[i1] * v6;
+        const float v5 = layer_2_bias_exp_avg_[i1] + v4;
+        const float v7 = layer_2_bias_exp_avg_sq_[i1] * v6;
         const float v8 = sum_acc1[i1] * cast_2[0];
         const float v9 = v8 * sum_acc1[i1];
         const float v10 = v7 + v9;
@@ -899,10 +899,10 @@ static void sum_add_sub_1(float *restrict layer_2_bias_grad, float *restrict lay
         const float v14 = v13 * cast_9[0];
         const float v16 = v14 + v15;
         const float v17 = v12 / v16;
-        const float v18 = layer_2_bias[i1] - v17;
-        layer_2_bias_grad[i1] = v11;
-        layer_2_bias_exp_avg[i1] = v5;
-        layer_2_bias_exp_avg_sq[i1] = v10;
-        layer_2_bias[i1] = v18;
+        const float v18 = layer_2_bias_[i1] - v17;
+        layer_2_bias_grad_[i1] = v11;
+        layer_2_bias_exp_avg_[i1] = v5;
+        layer_2_bias_exp_avg_sq_[i1] = v10;
+        layer_2_bias_[i1] = v18;
     }
 }

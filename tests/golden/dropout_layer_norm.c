@@ -1,7 +1,7 @@
 /* random_words  training_steps.py:66 1 */
-static void random_words_0(int32_t *restrict random_words_1, const int32_t *restrict generator_state)
+static void random_words_0(int32_t *restrict random_words_1, const int32_t *restrict generator_state_)
 {
-    tg_random_words(random_words_1, generator_state, 64);
+    tg_random_words(random_words_1, generator_state_, 64);
 }
 
 /*
@@ -28,7 +28,7 @@ static void random_words_0(int32_t *restrict random_words_1, const int32_t *rest
  * v21 = add          training_steps.py:66 0
  * v22 = mul          training_steps.py:66 1
  */
-static void sum_mul_rsqrt_0(float *restrict mul_1, float *restrict mul_0, float *restrict mul_2, const float *restrict x, const int32_t *restrict random_words_1, const float *restrict layer_0_weight, const float *restrict layer_0_bias)
+static void sum_mul_rsqrt_0(float *restrict mul_1, float *restrict mul_0, float *restrict mul_2, const float *restrict x_, const int32_t *restrict random_words_1, const float *restrict layer_0_weight_, const float *restrict layer_0_bias_)
 {
     for (long i0 = 0; i0 < 4; ++i0)
     {
@@ -36,7 +36,7 @@ static void sum_mul_rsqrt_0(float *restrict mul_1, float *restrict mul_0, float 
         #pragma omp simd reduction(+ : sum_acc1)
         for (long i1 = 0; i1 < 8; ++i1)
         {
-            const float v2 = x[i0 * 8 + i1];
+            const float v2 = x_[i0 * 8 + i1];
             const double v3 = tg_uniform53(random_words_1[i0 * 16 + i1 * 2 + 625], random_words_1[i0 * 16 + i1 * 2 + 626]);
             const bool v4 = v3 < 0.75;
             const float v5 = (float)v4;
@@ -49,7 +49,7 @@ static void sum_mul_rsqrt_0(float *restrict mul_1, float *restrict mul_0, float 
         #pragma omp simd reduction(+ : sum_acc7)
         for (long i1 = 0; i1 < 8; ++i1)
         {
-            const float v9 = x[i0 * 8 + i1] - v8;
+            const float v9 = x_[i0 * 8 + i1] - v8;
             const float v10 = v9 * v9;
             sum_acc7 = sum_acc7 + v10;
         }
@@ -59,14 +59,14 @@ static void sum_mul_rsqrt_0(float *restrict mul_1, float *restrict mul_0, float 
         #pragma omp simd
         for (long i1 = 0; i1 < 8; ++i1)
         {
-            const float v11 = x[i0 * 8 + i1] - v8;
+            const float v11 = x_[i0 * 8 + i1] - v8;
             const float v15 = v11 * v14;
             const double v16 = tg_uniform53(random_words_1[i0 * 16 + i1 * 2 + 625], random_words_1[i0 * 16 + i1 * 2 + 626]);
             const bool v17 = v16 < 0.75;
             const float v18 = (float)v17;
             const float v19 = v18 * 0x1.555556p+0f;
-            const float v20 = v15 * layer_0_weight[i1];
-            const float v21 = v20 + layer_0_bias[i1];
+            const float v20 = v15 * layer_0_weight_[i1];
+            const float v21 = v20 + layer_0_bias_[i1];
             const float v22 = v21 * v19;
             mul_0[i0 * 8 + i1] = v15;
             mul_2[i0 * 8 + i1] = v22;
@@ -142,7 +142,7 @@ static void dot_add_0_pack(
  * v2 = mul          ∂ training_steps.py:66
  * v3 = add          ∂ training_steps.py:66
  */
-static void dot_add_0(float *restrict add_0, float *restrict add_1, const float *restrict mul_2, const float *restrict layer_2_weight, const float *restrict layer_2_bias, char *restrict scratch)
+static void dot_add_0(float *restrict add_0, float *restrict add_1, const float *restrict mul_2, const float *restrict layer_2_weight_, const float *restrict layer_2_bias_, char *restrict scratch)
 {
     {
         for (long dot_column = 0; dot_column < 4; dot_column += dot_add_0_tile_columns)
@@ -158,7 +158,7 @@ static void dot_add_0(float *restrict add_0, float *restrict add_1, const float 
                 /* The last tile starts early enough to be a whole one. */
                 const long dot_first = 3 - dot_row < dot_add_0_tile_rows ? 3 - dot_add_0_tile_rows : dot_row;
                 const float *const dot_broadcast
-                    = layer_2_weight + dot_first * 8;
+                    = layer_2_weight_ + dot_first * 8;
                 const long dot_rows = 3 - dot_row < dot_add_0_tile_rows ? 3 - dot_row : dot_add_0_tile_rows;
                 float dot_tile[dot_add_0_tile_rows * dot_add_0_tile_columns]
                     __attribute__((aligned(64)));
@@ -169,7 +169,7 @@ static void dot_add_0(float *restrict add_0, float *restrict add_1, const float 
                     for (long i = dot_column; i < dot_column + dot_columns; ++i)
                     {
                         const float acc = dot_tile[(j - dot_first) * dot_add_0_tile_columns + i - dot_column];
-                        const float v1 = acc + layer_2_bias[j];
+                        const float v1 = acc + layer_2_bias_[j];
                         const float v2 = 0x1.555556p-4f * v1;
                         const float v3 = v2 + v2;
                         add_0[i * 3 + j] = v1;
@@ -186,7 +186,7 @@ static void dot_add_0(float *restrict add_0, float *restrict add_1, const float 
  * sum_acc1 = sum          training_steps.py:66
  * v3 = div          training_steps.py:66
  */
-static void sum_div_0(float *restrict result, const float *restrict add_0)
+static void sum_div_0(float *restrict result_, const float *restrict add_0)
 {
     float sum_acc1 = 0.0f;
     #pragma omp simd reduction(+ : sum_acc1)
@@ -196,7 +196,7 @@ static void sum_div_0(float *restrict result, const float *restrict add_0)
         sum_acc1 = sum_acc1 + v2;
     }
     const float v3 = sum_acc1 / 12.0f;
-    result[0] = v3;
+    result_[0] = v3;
 }
 
 enum
@@ -269,7 +269,7 @@ static void dot_mul_0_pack(
  * acc = dot          ∂ training_steps.py:66 2
  * v1 = mul          ∂ training_steps.py:66 1
  */
-static void dot_mul_0(float *restrict mul_3, const float *restrict add_1, const float *restrict layer_2_weight, const float *restrict mul_1, char *restrict scratch)
+static void dot_mul_0(float *restrict mul_3, const float *restrict add_1, const float *restrict layer_2_weight_, const float *restrict mul_1, char *restrict scratch)
 {
     {
         for (long dot_column = 0; dot_column < 8; dot_column += dot_mul_0_tile_columns)
@@ -277,7 +277,7 @@ static void dot_mul_0(float *restrict mul_3, const float *restrict add_1, const 
             const long dot_left = 8 - dot_column;
             const long dot_columns = dot_left < dot_mul_0_tile_columns ? dot_left : dot_mul_0_tile_columns;
             const float *const dot_vectors
-                = layer_2_weight + dot_column * 1;
+                = layer_2_weight_ + dot_column * 1;
             float *const dot_panel = (float *)scratch;
             dot_mul_0_pack(dot_vectors, dot_columns, dot_panel);
             for (long dot_row = 0; dot_row < 4; dot_row += dot_mul_0_tile_rows)
@@ -313,7 +313,7 @@ static void dot_mul_0(float *restrict mul_3, const float *restrict add_1, const 
  * v5 = sum          ∂ training_steps.py:66 0
  * v6 = sum          ∂ training_steps.py:66 0
  */
-static void sum_0(float *restrict layer_0_weight_grad, float *restrict layer_0_bias_grad, const float *restrict mul_3, const float *restrict mul_0)
+static void sum_0(float *restrict layer_0_weight_grad_, float *restrict layer_0_bias_grad_, const float *restrict mul_3, const float *restrict mul_0)
 {
     float sum_acc1[8];
     for (long element = 0; element < 8; ++element)
@@ -339,8 +339,8 @@ static void sum_0(float *restrict layer_0_weight_grad, float *restrict layer_0_b
     {
         const float v5 = sum_acc1[i1];
         const float v6 = sum_acc2[i1];
-        layer_0_weight_grad[i1] = v5;
-        layer_0_bias_grad[i1] = v6;
+        layer_0_weight_grad_[i1] = v5;
+        layer_0_bias_grad_[i1] = v6;
     }
 }
 
@@ -413,7 +413,7 @@ static void dot_0_pack(
 /*
  * acc = dot          ∂ training_steps.py:66 2
  */
-static void dot_0(float *restrict layer_2_weight_grad, const float *restrict add_1, const float *restrict mul_2, char *restrict scratch)
+static void dot_0(float *restrict layer_2_weight_grad_, const float *restrict add_1, const float *restrict mul_2, char *restrict scratch)
 {
     {
         for (long dot_column = 0; dot_column < 8; dot_column += dot_0_tile_columns)
@@ -440,7 +440,7 @@ static void dot_0(float *restrict layer_2_weight_grad, const float *restrict add
                     for (long j = dot_column; j < dot_column + dot_columns; ++j)
                     {
                         const float acc = dot_tile[(i - dot_first) * dot_0_tile_columns + j - dot_column];
-                        layer_2_weight_grad[i * 8 + j] = acc;
+                        layer_2_weight_grad_[i * 8 + j] = acc;
                     }
                 }
             }
@@ -453,7 +453,7 @@ static void dot_0(float *restrict layer_2_weight_grad, const float *restrict add
  * sum_acc1 = sum          ∂ training_steps.py:66 2
  * v3 = sum          ∂ training_steps.py:66 2
  */
-static void sum_1(float *restrict layer_2_bias_grad, const float *restrict add_1)
+static void sum_1(float *restrict layer_2_bias_grad_, const float *restrict add_1)
 {
     float sum_acc1[3];
     for (long element = 0; element < 3; ++element)
@@ -471,19 +471,19 @@ static void sum_1(float *restrict layer_2_bias_grad, const float *restrict add_1
     for (long i1 = 0; i1 < 3; ++i1)
     {
         const float v3 = sum_acc1[i1];
-        layer_2_bias_grad[i1] = v3;
+        layer_2_bias_grad_[i1] = v3;
     }
 }
 
 /*
  * v1 = slice        training_steps.py:66 1
  */
-static void slice_0(int32_t *restrict generator_state, const int32_t *restrict random_words_1)
+static void slice_0(int32_t *restrict generator_state_, const int32_t *restrict random_words_1)
 {
     #pragma omp simd
     for (long i0 = 0; i0 < 625; ++i0)
     {
         const int32_t v1 = random_words_1[i0];
-        generator_state[i0] = v1;
+        generator_state_[i0] = v1;
     }
 }

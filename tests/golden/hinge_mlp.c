@@ -66,7 +66,7 @@ static void dot_add_le_where_0_pack(
  * v2 = le           training_steps.py:51 1
  * v3 = where        training_steps.py:51 1
  */
-static void dot_add_le_where_0(uint8_t *restrict le_0, float *restrict where_0, const float *restrict x, const float *restrict layer_0_weight, const float *restrict layer_0_bias, char *restrict scratch)
+static void dot_add_le_where_0(uint8_t *restrict le_0, float *restrict where_0, const float *restrict x_, const float *restrict layer_0_weight_, const float *restrict layer_0_bias_, char *restrict scratch)
 {
     {
         for (long dot_column = 0; dot_column < 16; dot_column += dot_add_le_where_0_tile_columns)
@@ -74,7 +74,7 @@ static void dot_add_le_where_0(uint8_t *restrict le_0, float *restrict where_0, 
             const long dot_left = 16 - dot_column;
             const long dot_columns = dot_left < dot_add_le_where_0_tile_columns ? dot_left : dot_add_le_where_0_tile_columns;
             const float *const dot_vectors
-                = layer_0_weight + dot_column * 2;
+                = layer_0_weight_ + dot_column * 2;
             float *const dot_panel = (float *)scratch;
             dot_add_le_where_0_pack(dot_vectors, dot_columns, dot_panel);
             for (long dot_row = 0; dot_row < 32; dot_row += dot_add_le_where_0_tile_rows)
@@ -82,7 +82,7 @@ static void dot_add_le_where_0(uint8_t *restrict le_0, float *restrict where_0, 
                 /* The last tile starts early enough to be a whole one. */
                 const long dot_first = 32 - dot_row < dot_add_le_where_0_tile_rows ? 32 - dot_add_le_where_0_tile_rows : dot_row;
                 const float *const dot_broadcast
-                    = x + dot_first * 2;
+                    = x_ + dot_first * 2;
                 const long dot_rows = 32 - dot_row < dot_add_le_where_0_tile_rows ? 32 - dot_row : dot_add_le_where_0_tile_rows;
                 float dot_tile[dot_add_le_where_0_tile_rows * dot_add_le_where_0_tile_columns]
                     __attribute__((aligned(64)));
@@ -93,7 +93,7 @@ static void dot_add_le_where_0(uint8_t *restrict le_0, float *restrict where_0, 
                     for (long j = dot_column; j < dot_column + dot_columns; ++j)
                     {
                         const float acc = dot_tile[(i - dot_first) * dot_add_le_where_0_tile_columns + j - dot_column];
-                        const float v1 = acc + layer_0_bias[j];
+                        const float v1 = acc + layer_0_bias_[j];
                         const bool v2 = v1 <= 0.0f;
                         const float v3 = v2 ? 0.0f : v1;
                         le_0[i * 16 + j] = v2;
@@ -173,7 +173,7 @@ static void dot_add_le_where_1_pack(
  * v2 = le           training_steps.py:51 3
  * v3 = where        training_steps.py:51 3
  */
-static void dot_add_le_where_1(uint8_t *restrict le_1, float *restrict where_1, const float *restrict where_0, const float *restrict layer_2_weight, const float *restrict layer_2_bias, char *restrict scratch)
+static void dot_add_le_where_1(uint8_t *restrict le_1, float *restrict where_1, const float *restrict where_0, const float *restrict layer_2_weight_, const float *restrict layer_2_bias_, char *restrict scratch)
 {
     {
         for (long dot_column = 0; dot_column < 16; dot_column += dot_add_le_where_1_tile_columns)
@@ -181,7 +181,7 @@ static void dot_add_le_where_1(uint8_t *restrict le_1, float *restrict where_1, 
             const long dot_left = 16 - dot_column;
             const long dot_columns = dot_left < dot_add_le_where_1_tile_columns ? dot_left : dot_add_le_where_1_tile_columns;
             const float *const dot_vectors
-                = layer_2_weight + dot_column * 16;
+                = layer_2_weight_ + dot_column * 16;
             float *const dot_panel = (float *)scratch;
             dot_add_le_where_1_pack(dot_vectors, dot_columns, dot_panel);
             for (long dot_row = 0; dot_row < 32; dot_row += dot_add_le_where_1_tile_rows)
@@ -200,7 +200,7 @@ static void dot_add_le_where_1(uint8_t *restrict le_1, float *restrict where_1, 
                     for (long j = dot_column; j < dot_column + dot_columns; ++j)
                     {
                         const float acc = dot_tile[(i - dot_first) * dot_add_le_where_1_tile_columns + j - dot_column];
-                        const float v1 = acc + layer_2_bias[j];
+                        const float v1 = acc + layer_2_bias_[j];
                         const bool v2 = v1 <= 0.0f;
                         const float v3 = v2 ? 0.0f : v1;
                         le_1[i * 16 + j] = v2;
@@ -222,9 +222,9 @@ static void dot_add_le_where_1(uint8_t *restrict le_1, float *restrict where_1, 
  * v6 = neg          ∂ training_steps.py:52
  * v7 = mul          ∂ training_steps.py:52
  */
-static void dot_sub_le_mul_0(float *restrict sub_0, uint8_t *restrict le_2, float *restrict mul_0, const float *restrict where_1, const float *restrict layer_4_weight, const float *restrict layer_4_bias, const float *restrict y)
+static void dot_sub_le_mul_0(float *restrict sub_0, uint8_t *restrict le_2, float *restrict mul_0, const float *restrict where_1, const float *restrict layer_4_weight_, const float *restrict layer_4_bias_, const float *restrict y_)
 {
-    const float dot_scalar_0 = layer_4_bias[0];
+    const float dot_scalar0 = layer_4_bias_[0];
     for (long i = 0; i < 32; ++i)
     for (long j = 0; j < 1; ++j)
     {
@@ -232,16 +232,16 @@ static void dot_sub_le_mul_0(float *restrict sub_0, uint8_t *restrict le_2, floa
         #pragma omp simd reduction(+ : dot_sum)
         for (long p = 0; p < 16; ++p)
         {
-            dot_sum += (float)where_1[i * 16 + p * 1] * (float)layer_4_weight[p * 1];
+            dot_sum += (float)where_1[i * 16 + p * 1] * (float)layer_4_weight_[p * 1];
         }
         const float acc = (float)dot_sum;
-        const float v1 = acc + dot_scalar_0;
-        const float v2 = y[i] * v1;
+        const float v1 = acc + dot_scalar0;
+        const float v2 = y_[i] * v1;
         const float v3 = 1.0f - v2;
         const bool v4 = v3 <= 0.0f;
         const float v5 = v4 ? 0.0f : 0.03125f;
         const float v6 = -v5;
-        const float v7 = v6 * y[i];
+        const float v7 = v6 * y_[i];
         sub_0[i] = v3;
         le_2[i] = v4;
         mul_0[i] = v7;
@@ -252,13 +252,13 @@ static void dot_sub_le_mul_0(float *restrict sub_0, uint8_t *restrict le_2, floa
  * v2 = mul          training_steps.py:52
  * sum_acc1 = sum          training_steps.py:52
  */
-static void sum_0(float *restrict sum_1, const float *restrict layer_0_weight)
+static void sum_0(float *restrict sum_1, const float *restrict layer_0_weight_)
 {
     float sum_acc1 = 0.0f;
     #pragma omp simd reduction(+ : sum_acc1)
     for (long i0 = 0; i0 < 32; ++i0)
     {
-        const float v2 = layer_0_weight[i0] * layer_0_weight[i0];
+        const float v2 = layer_0_weight_[i0] * layer_0_weight_[i0];
         sum_acc1 = sum_acc1 + v2;
     }
     sum_1[0] = sum_acc1;
@@ -284,13 +284,13 @@ static void sum_2(float *restrict out0, const float *restrict in0)
  * v2 = mul          training_steps.py:52
  * sum_acc1 = sum          training_steps.py:52
  */
-static void sum_4(float *restrict sum_5, const float *restrict layer_2_weight)
+static void sum_4(float *restrict sum_5, const float *restrict layer_2_weight_)
 {
     float sum_acc1 = 0.0f;
     #pragma omp simd reduction(+ : sum_acc1)
     for (long i0 = 0; i0 < 256; ++i0)
     {
-        const float v2 = layer_2_weight[i0] * layer_2_weight[i0];
+        const float v2 = layer_2_weight_[i0] * layer_2_weight_[i0];
         sum_acc1 = sum_acc1 + v2;
     }
     sum_5[0] = sum_acc1;
@@ -311,7 +311,7 @@ static void sum_4(float *restrict sum_5, const float *restrict layer_2_weight)
  * v12 = mul          training_steps.py:52
  * v13 = add          training_steps.py:52
  */
-static void sum_add_0(float *restrict result, const uint8_t *restrict le_2, const float *restrict sub_0, const float *restrict sum_1, const float *restrict sum_3, const float *restrict sum_5, const float *restrict sum_7, const float *restrict sum_9, const float *restrict layer_4_bias)
+static void sum_add_0(float *restrict result_, const uint8_t *restrict le_2, const float *restrict sub_0, const float *restrict sum_1, const float *restrict sum_3, const float *restrict sum_5, const float *restrict sum_7, const float *restrict sum_9, const float *restrict layer_4_bias_)
 {
     float sum_acc1 = 0.0f;
     #pragma omp simd reduction(+ : sum_acc1)
@@ -326,12 +326,12 @@ static void sum_add_0(float *restrict result, const uint8_t *restrict le_2, cons
     const float v6 = v5 + sum_5[0];
     const float v7 = v6 + sum_7[0];
     const float v8 = v7 + sum_9[0];
-    const float v9 = layer_4_bias[0] * layer_4_bias[0];
+    const float v9 = layer_4_bias_[0] * layer_4_bias_[0];
     const float v10 = v9 + 0.0f;
     const float v11 = v8 + v10;
     const float v12 = 0x1.a36e2ep-14f * v11;
     const float v13 = v3 + v12;
-    result[0] = v13;
+    result_[0] = v13;
 }
 
 enum
@@ -380,7 +380,7 @@ TG_FUSED static void dot_where_0_tile(
  * acc = dot          ∂ training_steps.py:51 4
  * v1 = where        ∂ training_steps.py:51 3
  */
-static void dot_where_0(float *restrict where_2, const float *restrict mul_0, const float *restrict layer_4_weight, const uint8_t *restrict le_1)
+static void dot_where_0(float *restrict where_2, const float *restrict mul_0, const float *restrict layer_4_weight_, const uint8_t *restrict le_1)
 {
     {
         for (long dot_column = 0; dot_column < 16; dot_column += dot_where_0_tile_columns)
@@ -388,7 +388,7 @@ static void dot_where_0(float *restrict where_2, const float *restrict mul_0, co
             const long dot_left = 16 - dot_column;
             const long dot_columns = dot_left < dot_where_0_tile_columns ? dot_left : dot_where_0_tile_columns;
             const float *const dot_vectors
-                = layer_4_weight + dot_column * 1;
+                = layer_4_weight_ + dot_column * 1;
             const float *const dot_panel = dot_vectors;
             for (long dot_row = 0; dot_row < 32; dot_row += dot_where_0_tile_rows)
             {
@@ -461,7 +461,7 @@ TG_FUSED static void dot_where_1_tile(
  * acc = dot          ∂ training_steps.py:51 2
  * v1 = where        ∂ training_steps.py:51 1
  */
-static void dot_where_1(float *restrict where_3, const float *restrict where_2, const float *restrict layer_2_weight, const uint8_t *restrict le_0)
+static void dot_where_1(float *restrict where_3, const float *restrict where_2, const float *restrict layer_2_weight_, const uint8_t *restrict le_0)
 {
     {
         for (long dot_column = 0; dot_column < 16; dot_column += dot_where_1_tile_columns)
@@ -469,7 +469,7 @@ static void dot_where_1(float *restrict where_3, const float *restrict where_2, 
             const long dot_left = 16 - dot_column;
             const long dot_columns = dot_left < dot_where_1_tile_columns ? dot_left : dot_where_1_tile_columns;
             const float *const dot_vectors
-                = layer_2_weight + dot_column * 1;
+                = layer_2_weight_ + dot_column * 1;
             const float *const dot_panel = dot_vectors;
             for (long dot_row = 0; dot_row < 32; dot_row += dot_where_1_tile_rows)
             {
@@ -547,10 +547,10 @@ TG_FUSED static void dot_add_sub_0_tile(
  * v5 = mul          training_steps.py:54
  * v6 = sub          training_steps.py:54
  */
-static void dot_add_sub_0(float *restrict layer_0_weight_grad, float *restrict layer_0_weight, const float *restrict where_3, const float *restrict x, const double *restrict lr)
+static void dot_add_sub_0(float *restrict layer_0_weight_grad_, float *restrict layer_0_weight_, const float *restrict where_3, const float *restrict x_, const double *restrict lr_)
 {
-    const double dot_scalar_0 = lr[0];
-    const float v4 = (float)dot_scalar_0;
+    const double dot_scalar0 = lr_[0];
+    const float v4 = (float)dot_scalar0;
     {
         for (long dot_column = 0; dot_column < 16; dot_column += dot_add_sub_0_tile_columns)
         {
@@ -564,7 +564,7 @@ static void dot_add_sub_0(float *restrict layer_0_weight_grad, float *restrict l
                 /* The last tile starts early enough to be a whole one. */
                 const long dot_first = 2 - dot_row < dot_add_sub_0_tile_rows ? 2 - dot_add_sub_0_tile_rows : dot_row;
                 const float *const dot_broadcast
-                    = x + dot_first * 1;
+                    = x_ + dot_first * 1;
                 const long dot_rows = 2 - dot_row < dot_add_sub_0_tile_rows ? 2 - dot_row : dot_add_sub_0_tile_rows;
                 float dot_tile[dot_add_sub_0_tile_rows * dot_add_sub_0_tile_columns]
                     __attribute__((aligned(64)));
@@ -575,13 +575,13 @@ static void dot_add_sub_0(float *restrict layer_0_weight_grad, float *restrict l
                     for (long i = dot_column; i < dot_column + dot_columns; ++i)
                     {
                         const float acc = dot_tile[(j - dot_first) * dot_add_sub_0_tile_columns + i - dot_column];
-                        const float v1 = 0x1.a36e2ep-14f * layer_0_weight[i * 2 + j];
+                        const float v1 = 0x1.a36e2ep-14f * layer_0_weight_[i * 2 + j];
                         const float v2 = v1 + v1;
                         const float v3 = v2 + acc;
                         const float v5 = v3 * v4;
-                        const float v6 = layer_0_weight[i * 2 + j] - v5;
-                        layer_0_weight_grad[i * 2 + j] = v3;
-                        layer_0_weight[i * 2 + j] = v6;
+                        const float v6 = layer_0_weight_[i * 2 + j] - v5;
+                        layer_0_weight_grad_[i * 2 + j] = v3;
+                        layer_0_weight_[i * 2 + j] = v6;
                     }
                 }
             }
@@ -678,10 +678,10 @@ TG_FUSED static void dot_add_sub_1_tile(
  * v5 = mul          training_steps.py:54
  * v6 = sub          training_steps.py:54
  */
-static void dot_add_sub_1(float *restrict layer_2_weight_grad, float *restrict layer_2_weight, const float *restrict where_2, const float *restrict where_0, const double *restrict lr)
+static void dot_add_sub_1(float *restrict layer_2_weight_grad_, float *restrict layer_2_weight_, const float *restrict where_2, const float *restrict where_0, const double *restrict lr_)
 {
-    const double dot_scalar_0 = lr[0];
-    const float v4 = (float)dot_scalar_0;
+    const double dot_scalar0 = lr_[0];
+    const float v4 = (float)dot_scalar0;
     {
         for (long dot_column = 0; dot_column < 16; dot_column += dot_add_sub_1_tile_columns)
         {
@@ -706,13 +706,13 @@ static void dot_add_sub_1(float *restrict layer_2_weight_grad, float *restrict l
                     for (long j = dot_column; j < dot_column + dot_columns; ++j)
                     {
                         const float acc = dot_tile[(i - dot_first) * dot_add_sub_1_tile_columns + j - dot_column];
-                        const float v1 = 0x1.a36e2ep-14f * layer_2_weight[i * 16 + j];
+                        const float v1 = 0x1.a36e2ep-14f * layer_2_weight_[i * 16 + j];
                         const float v2 = v1 + v1;
                         const float v3 = v2 + acc;
                         const float v5 = v3 * v4;
-                        const float v6 = layer_2_weight[i * 16 + j] - v5;
-                        layer_2_weight_grad[i * 16 + j] = v3;
-                        layer_2_weight[i * 16 + j] = v6;
+                        const float v6 = layer_2_weight_[i * 16 + j] - v5;
+                        layer_2_weight_grad_[i * 16 + j] = v3;
+                        layer_2_weight_[i * 16 + j] = v6;
                     }
                 }
             }
@@ -734,10 +734,10 @@ enum
  * v5 = mul          training_steps.py:54
  * v6 = sub          training_steps.py:54
  */
-static void dot_add_sub_2(float *restrict layer_4_weight_grad, float *restrict layer_4_weight, const float *restrict where_1, const float *restrict mul_0, const double *restrict lr)
+static void dot_add_sub_2(float *restrict layer_4_weight_grad_, float *restrict layer_4_weight_, const float *restrict where_1, const float *restrict mul_0, const double *restrict lr_)
 {
-    const double dot_scalar_0 = lr[0];
-    const float v4 = (float)dot_scalar_0;
+    const double dot_scalar0 = lr_[0];
+    const float v4 = (float)dot_scalar0;
     for (long dot_column = 0; dot_column < 16; dot_column += dot_add_sub_2_tile_columns)
     {
         const long dot_left = 16 - dot_column;
@@ -762,13 +762,13 @@ static void dot_add_sub_2(float *restrict layer_4_weight_grad, float *restrict l
             for (long i = dot_column; i < dot_column + dot_columns; ++i)
             {
                 const float acc = dot_tile[(j - dot_first) * dot_add_sub_2_tile_columns + i - dot_column];
-                const float v1 = 0x1.a36e2ep-14f * layer_4_weight[i];
+                const float v1 = 0x1.a36e2ep-14f * layer_4_weight_[i];
                 const float v2 = v1 + v1;
                 const float v3 = v2 + acc;
                 const float v5 = v3 * v4;
-                const float v6 = layer_4_weight[i] - v5;
-                layer_4_weight_grad[i] = v3;
-                layer_4_weight[i] = v6;
+                const float v6 = layer_4_weight_[i] - v5;
+                layer_4_weight_grad_[i] = v3;
+                layer_4_weight_[i] = v6;
             }
         }
     }
@@ -784,7 +784,7 @@ static void dot_add_sub_2(float *restrict layer_4_weight_grad, float *restrict l
  * v7 = mul          training_steps.py:54
  * v8 = sub          training_steps.py:54
  */
-static void sum_add_sub_2(float *restrict layer_4_bias_grad, float *restrict layer_4_bias, const float *restrict mul_0, const double *restrict lr)
+static void sum_add_sub_2(float *restrict layer_4_bias_grad_, float *restrict layer_4_bias_, const float *restrict mul_0, const double *restrict lr_)
 {
     float sum_acc1 = 0.0f;
     #pragma omp simd reduction(+ : sum_acc1)
@@ -793,12 +793,12 @@ static void sum_add_sub_2(float *restrict layer_4_bias_grad, float *restrict lay
         const float v2 = mul_0[i0];
         sum_acc1 = sum_acc1 + v2;
     }
-    const float v3 = 0x1.a36e2ep-14f * layer_4_bias[0];
+    const float v3 = 0x1.a36e2ep-14f * layer_4_bias_[0];
     const float v4 = v3 + v3;
     const float v5 = v4 + sum_acc1;
-    const float v6 = (float)lr[0];
+    const float v6 = (float)lr_[0];
     const float v7 = v5 * v6;
-    const float v8 = layer_4_bias[0] - v7;
-    layer_4_bias_grad[0] = v5;
-    layer_4_bias[0] = v8;
+    const float v8 = layer_4_bias_[0] - v7;
+    layer_4_bias_grad_[0] = v5;
+    layer_4_bias_[0] = v8;
 }

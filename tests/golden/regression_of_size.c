@@ -98,18 +98,18 @@ static void dot_sub_mul_0_pack_rows(
  * v4 = mul          ∂ training_steps.py:83
  * v5 = mul          ∂ training_steps.py:83
  */
-static void dot_sub_mul_0(float *restrict sub_0, float *restrict mul_0, const float *restrict x, const float *restrict weight, const float *restrict bias, const float *restrict y, const float *restrict of_sizes_0, long n0, char *restrict scratch)
+static void dot_sub_mul_0(float *restrict sub_0, float *restrict mul_0, const float *restrict x_, const float *restrict weight_, const float *restrict bias_, const float *restrict y_, const float *restrict of_sizes_0_, long n0, char *restrict scratch)
 {
-    const float dot_scalar_0 = of_sizes_0[0];
+    const float dot_scalar0 = of_sizes_0_[0];
     {
         float *const dot_packed = (float *)(scratch + 384);
-        dot_sub_mul_0_pack_rows(n0, x, dot_packed);
+        dot_sub_mul_0_pack_rows(n0, x_, dot_packed);
         for (long dot_column = 0; dot_column < 20; dot_column += dot_sub_mul_0_tile_columns)
         {
             const long dot_left = 20 - dot_column;
             const long dot_columns = dot_left < dot_sub_mul_0_tile_columns ? dot_left : dot_sub_mul_0_tile_columns;
             const float *const dot_vectors
-                = weight + dot_column * 1;
+                = weight_ + dot_column * 1;
             float *const dot_panel = (float *)scratch;
             dot_sub_mul_0_pack(n0, dot_vectors, dot_columns, dot_panel);
             for (long dot_row = 0; dot_row < n0; dot_row += dot_sub_mul_0_tile_rows)
@@ -127,9 +127,9 @@ static void dot_sub_mul_0(float *restrict sub_0, float *restrict mul_0, const fl
                     for (long j = dot_column; j < dot_column + dot_columns; ++j)
                     {
                         const float acc = dot_tile[(i - dot_first) * dot_sub_mul_0_tile_columns + j - dot_column];
-                        const float v1 = acc + bias[j];
-                        const float v2 = v1 - y[i * 20 + j];
-                        const float v3 = 1.0f / dot_scalar_0;
+                        const float v1 = acc + bias_[j];
+                        const float v2 = v1 - y_[i * 20 + j];
+                        const float v3 = 1.0f / dot_scalar0;
                         const float v4 = 2.0f * v2;
                         const float v5 = v3 * v4;
                         sub_0[i * 20 + j] = v2;
@@ -146,7 +146,7 @@ static void dot_sub_mul_0(float *restrict sub_0, float *restrict mul_0, const fl
  * sum_acc1 = sum          training_steps.py:83
  * v3 = div          training_steps.py:83
  */
-static void sum_div_0(float *restrict result, const float *restrict sub_0, const float *restrict of_sizes_0, long n0)
+static void sum_div_0(float *restrict result_, const float *restrict sub_0, const float *restrict of_sizes_0_, long n0)
 {
     float sum_acc1 = 0.0f;
     for (long i0 = 0; i0 < n0; ++i0)
@@ -156,8 +156,8 @@ static void sum_div_0(float *restrict result, const float *restrict sub_0, const
         const float v2 = sub_0[i0 * 20 + i1] * sub_0[i0 * 20 + i1];
         sum_acc1 = sum_acc1 + v2;
     }
-    const float v3 = sum_acc1 / of_sizes_0[0];
-    result[0] = v3;
+    const float v3 = sum_acc1 / of_sizes_0_[0];
+    result_[0] = v3;
 }
 
 enum
@@ -279,10 +279,10 @@ static void dot_sub_0_pack(
  * v2 = mul          training_steps.py:85
  * v3 = sub          training_steps.py:85
  */
-static void dot_sub_0(float *restrict weight_grad, float *restrict weight, const float *restrict x, const float *restrict mul_0, const double *restrict lr, long n0, char *restrict scratch)
+static void dot_sub_0(float *restrict weight_grad_, float *restrict weight_, const float *restrict x_, const float *restrict mul_0, const double *restrict lr_, long n0, char *restrict scratch)
 {
-    const double dot_scalar_0 = lr[0];
-    const float v1 = (float)dot_scalar_0;
+    const double dot_scalar0 = lr_[0];
+    const float v1 = (float)dot_scalar0;
     float *const dot_panel = (float *)scratch;
     float *const dot_sums = (float *)(scratch + 131072);
     {
@@ -294,7 +294,7 @@ static void dot_sub_0(float *restrict weight_grad, float *restrict weight, const
             const float *const dot_vectors
                 = mul_0 + dot_p * 20;
             const float *const dot_scales
-                = x + dot_p * 3;
+                = x_ + dot_p * 3;
             for (long dot_column = 0; dot_column < 20; dot_column += dot_sub_0_tile_columns)
             {
                 const long dot_left = 20 - dot_column;
@@ -329,9 +329,9 @@ static void dot_sub_0(float *restrict weight_grad, float *restrict weight, const
                 {
                     const float acc = dot_tile[(i - dot_first) * dot_sub_0_tile_columns + j - dot_column];
                     const float v2 = acc * v1;
-                    const float v3 = weight[i * 20 + j] - v2;
-                    weight_grad[i * 20 + j] = acc;
-                    weight[i * 20 + j] = v3;
+                    const float v3 = weight_[i * 20 + j] - v2;
+                    weight_grad_[i * 20 + j] = acc;
+                    weight_[i * 20 + j] = v3;
                 }
             }
         }
@@ -346,7 +346,7 @@ static void dot_sub_0(float *restrict weight_grad, float *restrict weight, const
  * v5 = mul          training_steps.py:85
  * v6 = sub          training_steps.py:85
  */
-static void sum_sub_0(float *restrict bias_grad, float *restrict bias, const float *restrict mul_0, const double *restrict lr, long n0)
+static void sum_sub_0(float *restrict bias_grad_, float *restrict bias_, const float *restrict mul_0, const double *restrict lr_, long n0)
 {
     float sum_acc1[20];
     for (long element = 0; element < 20; ++element)
@@ -360,14 +360,14 @@ static void sum_sub_0(float *restrict bias_grad, float *restrict bias, const flo
         const float v2 = mul_0[i0 * 20 + i1];
         sum_acc1[i1] = sum_acc1[i1] + v2;
     }
-    const float v4 = (float)lr[0];
+    const float v4 = (float)lr_[0];
     #pragma omp simd
     for (long i1 = 0; i1 < 20; ++i1)
     {
         const float v3 = sum_acc1[i1];
         const float v5 = sum_acc1[i1] * v4;
-        const float v6 = bias[i1] - v5;
-        bias_grad[i1] = v3;
-        bias[i1] = v6;
+        const float v6 = bias_[i1] - v5;
+        bias_grad_[i1] = v3;
+        bias_[i1] = v6;
     }
 }

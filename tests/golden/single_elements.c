@@ -19,12 +19,12 @@ static void full_0(float *restrict full_1)
     }
 }
 
-/* Every index in index_2 is at least 0 and below 5; else detail[0] is the first that is not. */
-static bool check_0(const int64_t *restrict index_2, int64_t *restrict detail)
+/* Every index in index_ is at least 0 and below 5; else detail[0] is the first that is not. */
+static bool check_0(const int64_t *restrict index_, int64_t *restrict detail)
 {
     for (long place = 0; place < 6; ++place)
     {
-        const int64_t value = index_2[place];
+        const int64_t value = index_[place];
         if (value < 0 || value >= 5)
         {
             detail[0] = value;
@@ -39,15 +39,15 @@ static bool check_0(const int64_t *restrict index_2, int64_t *restrict detail)
  * v2 = gather
  * v3 = mul
  */
-static void gather_mul_0(float *restrict a, float *restrict mul_0, const int64_t *restrict index_2, const float *restrict x)
+static void gather_mul_0(float *restrict a_, float *restrict mul_0, const int64_t *restrict index_, const float *restrict x_)
 {
     #pragma omp simd
     for (long i0 = 0; i0 < 6; ++i0)
     {
-        const int64_t v1 = index_2[i0];
-        const float v2 = x[i0 * 5 + v1];
-        const float v3 = x[i0 * 5 + v1] * 2.0f;
-        a[i0] = v2;
+        const int64_t v1 = index_[i0];
+        const float v2 = x_[i0 * 5 + v1];
+        const float v3 = x_[i0 * 5 + v1] * 2.0f;
+        a_[i0] = v2;
         mul_0[i0] = v3;
     }
 }
@@ -57,16 +57,16 @@ static void gather_mul_0(float *restrict a, float *restrict mul_0, const int64_t
  * v2 = scatter_add
  * v3 = scatter_add
  */
-static void scatter_add_0(float *restrict c, const int64_t *restrict index_2, const float *restrict mul_0)
+static void scatter_add_0(float *restrict c_, const int64_t *restrict index_, const float *restrict mul_0)
 {
     for (long i0 = 0; i0 < 6; ++i0)
     #pragma omp simd
     for (long i1 = 0; i1 < 5; ++i1)
     {
-        const int64_t v1 = index_2[i0];
+        const int64_t v1 = index_[i0];
         const float v2 = 0.0f + mul_0[i0];
         const float v3 = (i1 - v1 == 0) ? v2 : 0.0f;
-        c[i0 * 5 + i1] = v3;
+        c_[i0 * 5 + i1] = v3;
     }
 }
 
@@ -75,26 +75,26 @@ static void scatter_add_0(float *restrict c, const int64_t *restrict index_2, co
  * v2 = input
  * v3 = scatter
  */
-static void tanh_scatter_0(float *restrict tanh_0, float *restrict e, const float *restrict x, const int64_t *restrict index_2)
+static void tanh_scatter_0(float *restrict tanh_0, float *restrict e_, const float *restrict x_, const int64_t *restrict index_)
 {
     for (long i0 = 0; i0 < 6; ++i0)
     #pragma omp simd
     for (long i1 = 0; i1 < 5; ++i1)
     {
-        const float v1 = tg_tanhf(x[i0 * 5 + i1]);
-        const int64_t v2 = index_2[i0];
-        const float v3 = (i1 - v2 == 0) ? 9.0f : x[i0 * 5 + i1];
+        const float v1 = tg_tanhf(x_[i0 * 5 + i1]);
+        const int64_t v2 = index_[i0];
+        const float v3 = (i1 - v2 == 0) ? 9.0f : x_[i0 * 5 + i1];
         tanh_0[i0 * 5 + i1] = v1;
-        e[i0 * 5 + i1] = v3;
+        e_[i0 * 5 + i1] = v3;
     }
 }
 
-/* Every index in index2 is at least 0 and below 5; else detail[0] is the first that is not. */
-static bool check_1(const int64_t *restrict index2, int64_t *restrict detail)
+/* Every index in index2_ is at least 0 and below 5; else detail[0] is the first that is not. */
+static bool check_1(const int64_t *restrict index2_, int64_t *restrict detail)
 {
     for (long place = 0; place < 12; ++place)
     {
-        const int64_t value = index2[place];
+        const int64_t value = index2_[place];
         if (value < 0 || value >= 5)
         {
             detail[0] = value;
@@ -109,45 +109,45 @@ static bool check_1(const int64_t *restrict index2, int64_t *restrict detail)
  * v2 = gather
  * v3 = gather
  */
-static void gather_0(float *restrict b, float *restrict gather_1, const int64_t *restrict index2, const float *restrict tanh_0)
+static void gather_0(float *restrict b_, float *restrict gather_1, const int64_t *restrict index2_, const float *restrict tanh_0)
 {
     for (long i0 = 0; i0 < 6; ++i0)
     #pragma omp simd
     for (long i1 = 0; i1 < 2; ++i1)
     {
-        const int64_t v1 = index2[i0 * 2 + i1];
+        const int64_t v1 = index2_[i0 * 2 + i1];
         const float v2 = tanh_0[i0 * 5 + v1];
         const float v3 = tanh_0[i0 * 5 + v1];
-        b[i0 * 2 + i1] = v2;
+        b_[i0 * 2 + i1] = v2;
         gather_1[i0 * 2 + i1] = v3;
     }
 }
 
 /* x with single elements written at places that are data: out[index] += src along one axis.
  * scatter_add */
-static void scatter_add_1(float *restrict d, const float *restrict x, const int64_t *restrict index2, const float *restrict gather_1)
+static void scatter_add_1(float *restrict d_, const float *restrict x_, const int64_t *restrict index2_, const float *restrict gather_1)
 {
-    memcpy(d, x, sizeof(float) * 30);
+    memcpy(d_, x_, sizeof(float) * 30);
     for (long i0 = 0; i0 < 6; ++i0)
     for (long i1 = 0; i1 < 2; ++i1)
     {
         const long element = i0 * 2 + i1;
-        const long place = i0 * 5 + index2[element] * 1;
-        d[place] += gather_1[element];
+        const long place = i0 * 5 + index2_[element] * 1;
+        d_[place] += gather_1[element];
     }
 }
 
 /* x with single elements written at places that are data: out[index] = src along one axis.
  * scatter */
-static void scatter_0(float *restrict f, const float *restrict x, const int64_t *restrict index2, const float *restrict full_1)
+static void scatter_0(float *restrict f_, const float *restrict x_, const int64_t *restrict index2_, const float *restrict full_1)
 {
-    memcpy(f, x, sizeof(float) * 30);
+    memcpy(f_, x_, sizeof(float) * 30);
     for (long i0 = 0; i0 < 6; ++i0)
     for (long i1 = 0; i1 < 2; ++i1)
     {
         const long element = i0 * 2 + i1;
-        const long place = i0 * 5 + index2[element] * 1;
-        f[place] = full_1[element];
+        const long place = i0 * 5 + index2_[element] * 1;
+        f_[place] = full_1[element];
     }
 }
 
@@ -158,29 +158,29 @@ int tracegrad_step(void *const *slots)
 {
     char *const arena = slots[0];
     int64_t *const detail = slots[1];
-    const float *const x = slots[2];
-    const int64_t *const index_2 = slots[3];
-    const int64_t *const index2 = slots[4];
-    float *const a = slots[5];
-    float *const b = slots[6];
-    float *const c = slots[7];
-    float *const d = slots[8];
-    float *const e = slots[9];
-    float *const f = slots[10];
+    const float *const x_ = slots[2];
+    const int64_t *const index_ = slots[3];
+    const int64_t *const index2_ = slots[4];
+    float *const a_ = slots[5];
+    float *const b_ = slots[6];
+    float *const c_ = slots[7];
+    float *const d_ = slots[8];
+    float *const e_ = slots[9];
+    float *const f_ = slots[10];
     float *const full_1 = (float *)(arena + 128);
     float *const mul_0 = (float *)(arena + 0);
     float *const tanh_0 = (float *)(arena + 0);
     float *const gather_1 = (float *)(arena + 192);
     full_0(full_1);
-    if (check_0(index_2, detail))
+    if (check_0(index_, detail))
         return 1;
-    gather_mul_0(a, mul_0, index_2, x);
-    scatter_add_0(c, index_2, mul_0);
-    tanh_scatter_0(tanh_0, e, x, index_2);
-    if (check_1(index2, detail))
+    gather_mul_0(a_, mul_0, index_, x_);
+    scatter_add_0(c_, index_, mul_0);
+    tanh_scatter_0(tanh_0, e_, x_, index_);
+    if (check_1(index2_, detail))
         return 2;
-    gather_0(b, gather_1, index2, tanh_0);
-    scatter_add_1(d, x, index2, gather_1);
-    scatter_0(f, x, index2, full_1);
+    gather_0(b_, gather_1, index2_, tanh_0);
+    scatter_add_1(d_, x_, index2_, gather_1);
+    scatter_0(f_, x_, index2_, full_1);
     return 0;
 }

@@ -19,7 +19,7 @@
  * v10 = mul
  * sum_acc8 = sum
  */
-static void amax_exp_sum_div_0(float *restrict p_2, float *restrict entropy, const float *restrict x)
+static void amax_exp_sum_div_0(float *restrict p_, float *restrict entropy_, const float *restrict x_)
 {
     for (long i0 = 0; i0 < 6; ++i0)
     {
@@ -29,7 +29,7 @@ static void amax_exp_sum_div_0(float *restrict p_2, float *restrict entropy, con
         #pragma omp simd reduction(max : amax_acc1) reduction(| : amax_acc1_nan)
         for (long i1 = 0; i1 < 10; ++i1)
         {
-            const float v2 = x[i0 * 10 + i1];
+            const float v2 = x_[i0 * 10 + i1];
             amax_acc1 = v2 > amax_acc1 ? v2 : amax_acc1;
             amax_acc1_nan |= v2 != v2;
         }
@@ -38,7 +38,7 @@ static void amax_exp_sum_div_0(float *restrict p_2, float *restrict entropy, con
         #pragma omp simd reduction(+ : sum_acc5)
         for (long i1 = 0; i1 < 10; ++i1)
         {
-            const float v3 = x[i0 * 10 + i1] - amax_acc1;
+            const float v3 = x_[i0 * 10 + i1] - amax_acc1;
             const float v4 = tg_expf(v3);
             sum_acc5 = sum_acc5 + v4;
             exp_row6[i1] = v4;
@@ -51,9 +51,9 @@ static void amax_exp_sum_div_0(float *restrict p_2, float *restrict entropy, con
             const float v9 = tg_logf(v7);
             const float v10 = v7 * v9;
             sum_acc8 = sum_acc8 + v10;
-            p_2[i0 * 10 + i1] = v7;
+            p_[i0 * 10 + i1] = v7;
         }
-        entropy[i0] = sum_acc8;
+        entropy_[i0] = sum_acc8;
     }
 }
 
@@ -61,16 +61,16 @@ static void amax_exp_sum_div_0(float *restrict p_2, float *restrict entropy, con
  * v2 = div
  * sum_acc1 = sum
  */
-static void sum_0(float *restrict total, const float *restrict p_2)
+static void sum_0(float *restrict total_, const float *restrict p_)
 {
     float sum_acc1 = 0.0f;
     #pragma omp simd reduction(+ : sum_acc1)
     for (long i0 = 0; i0 < 60; ++i0)
     {
-        const float v2 = p_2[i0];
+        const float v2 = p_[i0];
         sum_acc1 = sum_acc1 + v2;
     }
-    total[0] = sum_acc1;
+    total_[0] = sum_acc1;
 }
 
 /* slots: the arena (64-byte aligned), four words for the details of an error, inputs, fresh results. */
@@ -78,11 +78,11 @@ __attribute__((visibility("default"))) int tracegrad_step(void *const *slots);
 
 int tracegrad_step(void *const *slots)
 {
-    const float *const x = slots[2];
-    float *const p_2 = slots[3];
-    float *const entropy = slots[4];
-    float *const total = slots[5];
-    amax_exp_sum_div_0(p_2, entropy, x);
-    sum_0(total, p_2);
+    const float *const x_ = slots[2];
+    float *const p_ = slots[3];
+    float *const entropy_ = slots[4];
+    float *const total_ = slots[5];
+    amax_exp_sum_div_0(p_, entropy_, x_);
+    sum_0(total_, p_);
     return 0;
 }

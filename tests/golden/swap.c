@@ -27,11 +27,11 @@ __attribute__((visibility("default"))) int tracegrad_step(void *const *slots);
 int tracegrad_step(void *const *slots)
 {
     char *const arena = slots[0];
-    float *const a = slots[2];
-    float *const b = slots[3];
-    float *const a_new = (float *)(arena + 0);
-    copy_0(a_new, b, 5);
-    copy_0(b, a, 5);
-    copy_0(a, a_new, 5);
+    float *const a_ = slots[2];
+    float *const b_ = slots[3];
+    float *const a_new_ = (float *)(arena + 0);
+    copy_0(a_new_, b_, 5);
+    copy_0(b_, a_, 5);
+    copy_0(a_, a_new_, 5);
     return 0;
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from c_compilers import WARNINGS
 
 from tracegrad.compiler.codegen.specials import special_text
 from tracegrad.compiler.schedule.records import SpecialKernel
@@ -15,7 +16,6 @@ from tracegrad.ops.core import REGISTRY
 
 INCLUDE = Path(__file__).parents[2] / "runtime" / "include"
 FLAGS = "-O3 -march=native -std=gnu17 -fopenmp-simd -ffp-contract=off -fno-math-errno -fno-trapping-math -fwrapv"
-WARNINGS = "-Wall -Wextra -Werror"
 
 COUNTS = [0, 1, 623, 624, 625, 2000]
 POSITIONS = [0, 1, 300, 623, 624]
@@ -93,7 +93,7 @@ def library(tmp_path_factory):
         pytest.skip("there is no C compiler")
     folder = tmp_path_factory.mktemp("random")
     (folder / "random.c").write_text(source())
-    options = [*FLAGS.split(), *WARNINGS.split(), f"-I{INCLUDE}", "-shared", "-fPIC", "-o", "random.so", "random.c"]
+    options = [*FLAGS.split(), *WARNINGS, f"-I{INCLUDE}", "-shared", "-fPIC", "-o", "random.so", "random.c"]
     subprocess.run([compiler, *options], cwd=folder, check=True)
     return ctypes.CDLL(str(folder / "random.so"))
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from c_compilers import WARNINGS
 
 INCLUDE = Path(__file__).resolve().parents[2] / "runtime" / "include"
 FLAGS = "-std=gnu17 -O3 -march=native -fopenmp-simd -ffp-contract=off -fno-math-errno -fno-trapping-math".split()
-WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 
 #: Documented beside each function in tg_math_float.h.
 MAX_ULP = {
