@@ -195,6 +195,7 @@ class CompiledFunction:
             specialisation = Specialisation(recording, args, kwargs, self.programs)
         except RuntimeFault as fault:  # which was said in a warning
             self._fault = type(fault)(*fault.args)  # without the frames of this call
+            self._rerun.reasons.append(str(fault))
             return
         specialisation.because = because
         with self._lock:

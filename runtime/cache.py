@@ -99,7 +99,7 @@ def found(root: Folder, program: Program) -> Iterator[tuple[Folder, str] | None]
     """
     with ExitStack() as opening:
         try:
-            folder = opening.enter_context(root.folder(program.key))
+            folder = opening.enter_context(root.folder(program.key, use=True))
         except OSError:
             yield None
             return

@@ -10,6 +10,7 @@ import os
 import re
 import stat
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from .files import Folder
 DEFAULT_BOUND = 1 << 30
 KEPT = 0.9  # of the bound: so that the next build does not have to evict again
 LOOK_EVERY = 3600.0  # seconds
-UNDER_WAY = 3600.0  # seconds: no build takes longer, so what is younger and has no manifest may become an entry yet
+UNDER_WAY = 3600.0  # seconds: no build takes longer, so an older header is not one that is about to be linked to
 STAMP = "looked"  # an empty file whose time is that of the latest look, of any process
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -52,32 +53,25 @@ def note_built(root: Folder, key: str, nbytes: int, most: int) -> None:
 
 def evict(root: Folder, most: int, kept: str = "") -> None:
     """Delete entries but `kept`, those used longest ago first, until 0.9 of `most` bytes remain, if there are more."""
-    entries = [_weighed(root, name) for name in os.listdir(root.handle) if re.fullmatch("[0-9a-f]{64}", name)]
+    names = [name for name in os.listdir(root.handle) if re.fullmatch("[0-9a-f]{64}", name)]
+    entries = [entry for name in names for entry in _weighed(root, name)]
     total = sum(nbytes for _, nbytes, _ in entries)
     if total <= most:
         return
-    for used, nbytes, name in sorted(entries):
+    for _, nbytes, name in sorted(entries):
         if total <= most * KEPT:
             break
-        if used < float("inf") and name != kept:
-            root.remove(name)
+        if name != kept and root.remove_unused(name):
             total -= nbytes
     _drop_headers(root)
 
 
-def _weighed(root: Folder, name: str) -> tuple[float, int, str]:
-    """When an entry was used (never to be deleted: infinity), how large it is without the shared headers, its name."""
-    try:
-        with root.folder(name) as folder:
-            files = {f: os.stat(f, dir_fd=folder.handle, follow_symlinks=False) for f in os.listdir(folder.handle)}
-            used = os.fstat(folder.handle).st_mtime
-    except OSError:  # gone, or not ours: the next build of this program sees to that
-        return float("inf"), 0, name
-    if MANIFEST in files:
-        used = files[MANIFEST].st_mtime
-    elif time.time() - used < UNDER_WAY:
-        used = float("inf")
-    return used, sum(f.st_size for f in files.values() if f.st_nlink == 1 and stat.S_ISREG(f.st_mode)), name
+def _weighed(root: Folder, name: str) -> Iterator[tuple[float, int, str]]:
+    """When an entry was used, how large it is without the shared headers, its name."""
+    with suppress(OSError), root.folder(name) as folder:  # gone, or not ours: the next build of it sees to that
+        files = {f: os.stat(f, dir_fd=folder.handle, follow_symlinks=False) for f in os.listdir(folder.handle)}
+        own = [f.st_size for f in files.values() if f.st_nlink == 1 and stat.S_ISREG(f.st_mode)]
+        yield files.get(MANIFEST, os.fstat(folder.handle)).st_mtime, sum(own), name
 
 
 def _drop_headers(root: Folder) -> None:

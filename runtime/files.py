@@ -7,17 +7,19 @@ Between the look and the use nothing can be put in its place.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 _NO_LINKS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # opening a FIFO to read returns at once
 _TRASH = "tmp-removed-"
+_ATTEMPTS = 5  # at a folder that others remove or make at the same time
 
 
 class NotOurs(OSError):
@@ -102,34 +104,52 @@ class Folder:
             os.unlink(temporary, dir_fd=workspace.handle)
 
     @contextmanager
-    def folder(self, name: str) -> Iterator[Folder]:
-        """The folder `name` in this one. OSError if it is absent; NotOurs if it is not ours alone, or no folder."""
+    def folder(self, name: str, use: bool = False) -> Iterator[Folder]:
+        """The folder `name` in this one. OSError if it is absent; NotOurs if it is not ours alone, or no folder.
+
+        With `use` nobody takes it away meanwhile by `remove_unused`.
+        """
         handle = os.open(name, os.O_RDONLY | os.O_DIRECTORY | _NO_LINKS, dir_fd=self.handle)
         try:
             fault = fault_of(os.fstat(handle))
             if fault:
                 raise NotOurs(f"{name}: {fault}")
+            if use and not (_locked(handle, fcntl.LOCK_SH) and self._shows(name, handle)):
+                raise FileNotFoundError(f"{name} has just been removed")
             yield Folder(self.path / name, handle)
         finally:
             os.close(handle)
 
     @contextmanager
     def made(self, name: str) -> Iterator[Folder]:
-        """Like `folder`, but it is made where it is missing, and what is not ours alone is put out of the way."""
-        with suppress(FileExistsError):
-            os.mkdir(name, 0o700, dir_fd=self.handle)
-        if not self._is_ours(name):
-            self.remove(name)
-            with suppress(FileExistsError):  # another process has been quicker
-                os.mkdir(name, 0o700, dir_fd=self.handle)
-        with self.folder(name) as folder:
+        """Like `folder` in use, but made where it is missing; what is not ours alone is put out of the way."""
+        with ExitStack() as opening:
+            for attempt in range(_ATTEMPTS):
+                with suppress(FileExistsError):
+                    os.mkdir(name, 0o700, dir_fd=self.handle)
+                try:
+                    folder = opening.enter_context(self.folder(name, use=True))
+                    break
+                except OSError as error:
+                    if attempt == _ATTEMPTS - 1:
+                        raise
+                    if not isinstance(error, FileNotFoundError):  # of another kind, or not ours; else just removed
+                        self.remove(name)
             yield folder
 
-    def _is_ours(self, name: str) -> bool:
+    def remove_unused(self, name: str) -> bool:
+        """Take away the folder `name` unless it is in use; True if it is gone."""
+        with self.folder(name) as folder:
+            unused = _locked(folder.handle, fcntl.LOCK_EX | fcntl.LOCK_NB) and self._shows(name, folder.handle)
+            if unused:
+                self.remove(name)
+            return unused
+
+    def _shows(self, name: str, handle: int) -> bool:
+        """True if `name` is still what `handle` was opened as."""
         try:
-            with self.folder(name):
-                return True
-        except OSError:
+            return os.path.samestat(os.fstat(handle), os.stat(name, dir_fd=self.handle, follow_symlinks=False))
+        except FileNotFoundError:
             return False
 
     def remove(self, name: str) -> None:
@@ -146,6 +166,17 @@ class Folder:
                 shutil.rmtree(self.path / name, ignore_errors=True)  # follows no links
             else:
                 os.unlink(name, dir_fd=self.handle)
+
+
+def _locked(handle: int, how: int) -> bool:
+    """True unless others are in the way. A file system without locks has only this process's word for it."""
+    try:
+        fcntl.flock(handle, how)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 @contextmanager

@@ -4,7 +4,7 @@ The compiler's name may be followed by any of these, quoted as in a shell:
 
 * where things are: `-I`, `-isystem`, `-idirafter`, `-iquote`, `-L`, `-B`, `--sysroot`, `-isysroot`, `--gcc-toolchain`,
   `-resource-dir`, with their folder in the same word or in the next one;
-* for which machine: `-m64`, `-march=`, `-mtune=`, `-mcpu=`, `-mabi=`, `--target=`, `-target`, `-arch`;
+* for which machine: `-m64`, `-march=`, `-mtune=`, `-mcpu=`, `--target=`, `-target`, `-arch`;
 * how the code is generated, where that keeps each number: `-O0` to `-O3`, `-fPIC`, `-g`, `-pipe`, `-fwrapv`,
   stack protection and the like, and whatever the units of a program may be compiled with;
 * warnings (`-Wall`; nothing that goes to the assembler or the linker: `-Wa,`, `-Wl,`), `-fuse-ld=`;
@@ -34,7 +34,7 @@ _IN_NEXT_WORD = frozenset(
 )
 _IN_SAME_WORD = re.compile(
     r"-I.+|-isystem.+|-idirafter.+|-iquote.+|-L.+|-B.+|--sysroot=.+|-isysroot.+|--gcc-toolchain=.+|-resource-dir=.+"
-    r"|-m(arch|tune|cpu|abi)=[\w.+-]+|--target=[\w.+-]+|-mmacosx-version-min=[\d.]+|-fuse-ld=\w+"
+    r"|-m(arch|tune|cpu)=[\w.+-]+|--target=[\w.+-]+|-mmacosx-version-min=[\d.]+|-fuse-ld=\w+"
     r"|-W(no-)?[a-z][\w+-]*(=[\w-]+)?|-W|-f(debug|file|macro)-prefix-map=.+"
     r"|-D_FORTIFY_SOURCE=[0-3]|-D(NDEBUG|_GNU_SOURCE|_DEFAULT_SOURCE|_REENTRANT)(=1)?"
 )
@@ -111,6 +111,6 @@ def _check_arguments(arguments: list[str], named: str) -> None:
         what = f"CC holds the argument {argument!r}, which is not known to keep the results of eager mode"
         remedy = (
             "take it out of CC; allowed are a launcher (ccache gcc), search folders (-I, -L, -B, --sysroot=), the "
-            "machine (-m64, -march=, --target=), -O0 to -O3, -g, -fPIC, warnings, and what runtime/named.py lists besides"
+            "machine (-m64, -march=, --target=), -O0 to -O3, -g, -fPIC, warnings, and what runtime/named.py lists"
         )
         raise wrong_name(what, f"CC={named}", remedy)
