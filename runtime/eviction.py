@@ -61,9 +61,11 @@ def evict(root: Folder, most: int, kept: str = "") -> None:
     for _, nbytes, name in sorted(entries):
         if total <= most * KEPT:
             break
-        if name != kept and root.remove_unused(name):
-            total -= nbytes
-    _drop_headers(root)
+        with suppress(OSError):  # another process has been quicker
+            if name != kept and root.remove_unused(name):
+                total -= nbytes
+    with suppress(OSError):  # no program here has headers
+        _drop_headers(root)
 
 
 def _weighed(root: Folder, name: str) -> Iterator[tuple[float, int, str]]:
