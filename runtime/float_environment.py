@@ -19,9 +19,13 @@ _NBYTES = 256  # more than the environment has on any processor
 _CONTROLS = ((0, 2), (28, 32)) if platform.machine() == "x86_64" and sys.platform == "linux" else ((0, _NBYTES),)
 
 
+class FloatEnvironmentChanged(LoadFailed):
+    """Loading a library has changed how the thread computes, which was taken back."""
+
+
 @contextmanager
 def unchanged(ffi: Any, path: Path) -> Iterator[None]:
-    """Put the environment back, and raise LoadFailed, if loading the library at `path` has changed it."""
+    """Put the environment back, and raise FloatEnvironmentChanged, if loading the library at `path` has changed it."""
     functions = _functions(ffi)
     if functions is None:
         yield
@@ -40,7 +44,7 @@ def unchanged(ffi: Any, path: Path) -> Iterator[None]:
     if found != expected:
         what = "loading the compiled program changes how the process computes (small numbers become zero, or the like)"
         remedy = "take -ffast-math and its like out of the compiler's wrapper or configuration, or set another CC"
-        raise LoadFailed(three_parts(what, printable(path), remedy))
+        raise FloatEnvironmentChanged(three_parts(what, printable(path), remedy))
 
 
 def _controls(ffi: Any, environment: Any) -> list[bytes]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy import ndarray  # by its own name: a look-up less in `address_of`
 
 from .errors import LoadFailed, ToolchainMissing, printable, three_parts
-from .float_environment import unchanged
+from .float_environment import FloatEnvironmentChanged, unchanged
 
 try:
     from ._abi import ffi
@@ -21,6 +21,10 @@ except ModuleNotFoundError:  # eager mode needs numpy only, and imports this mod
 # one header above address zero, memory has that pointer at `id / 8`, 8 bytes being a word: 0.2 µs, where
 # `ffi.from_buffer` with a cast takes 0.5 and knows only contiguous arrays, and `array.ctypes.data` takes 1.5.
 _DATA_POINTERS: Any = None if ffi is None else ffi.cast("uintptr_t *", object.__basicsize__)
+
+
+# By file name, which holds a hash of the content: a library that is loaded does not run its start-up code again.
+_refused: dict[str, str] = {}
 
 
 class Program:
@@ -48,8 +52,14 @@ def load(path: str | os.PathLike[str], stands_at: str | None = None) -> Program:
     """
     require_cffi()
     path = Path(path).absolute()
-    with unchanged(ffi, path):
-        library = _opened(path, stands_at or os.fspath(path))
+    if path.name in _refused:
+        raise LoadFailed(_refused[path.name])
+    try:
+        with unchanged(ffi, path):
+            library = _opened(path, stands_at or os.fspath(path))
+    except FloatEnvironmentChanged as error:
+        _refused[path.name] = str(error)
+        raise
     try:
         return Program(path, library.tracegrad_step)
     except ffi.error as error:

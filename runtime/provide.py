@@ -22,9 +22,10 @@ from .build import Built, Unit, build
 from .cache import default_directory, reported_as_unusable
 from .errors import CacheUnusable, LoadFailed, RuntimeFault
 from .eviction import bound
+from .float_environment import FloatEnvironmentChanged
 from .program import load, require_cffi
 
-PACKAGE = str(Path(__file__).parents[1]) + os.sep
+PACKAGE = __name__.partition(".")[0]
 EMPTY = """__attribute__((visibility("default"))) int tracegrad_step(void *const *slots);
 int tracegrad_step(void *const *slots) { return slots == 0; }
 """
@@ -60,6 +61,8 @@ def _somewhere(units: Sequence[Unit]) -> Built:
     require_cffi()
     try:
         return _in_cache(units)
+    except FloatEnvironmentChanged:  # which is the compiler's doing, not the folder's
+        raise
     except (CacheUnusable, LoadFailed) as fault:
         try:
             built = build(units, cache_dir=_private_folder(), load=load)
@@ -75,6 +78,8 @@ def _in_cache(units: Sequence[Unit]) -> Built:
         raise _not_loaded_from[directory]
     try:
         return build(units, load=load, cache_bytes=bound())
+    except FloatEnvironmentChanged:
+        raise
     except LoadFailed as fault:
         _not_loaded_from[directory] = fault
         raise
@@ -97,6 +102,6 @@ def _remove(process: int, folder: Path) -> None:
 def _depth_of_user() -> int:
     """The `stacklevel`, seen from `say`, of the first frame that is not this package's."""
     frame, depth = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
         frame, depth = frame.f_back, depth + 1
     return depth

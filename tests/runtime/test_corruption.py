@@ -20,7 +20,7 @@ from tracegrad.runtime.program import SlotTable, load
 
 SOURCES = [f"int tracegrad_step(void *const *slots) {{ return slots ? {code} : 0; }}\n" for code in (7, 8)]
 HEADERS = {"own.h": "#define OWN 1\n"}
-SAMPLE, ALL, CHUNK = 54, 4000, 200
+SAMPLE, ALL, CHUNK = 36, 4000, 200
 ROOT = os.geteuid() == 0
 
 
