@@ -177,8 +177,7 @@ def _compile(compiler: Compiler, units: Sequence[Unit], sources: Sequence[Path],
 def _library_in(workspace: Folder, compiler: Compiler, command: Sequence[str], sources: Sequence[Path]) -> bytes:
     """What the compiler wrote, if it is a library. The workspace is private, whatever mode the file has."""
     try:
-        os.chmod(LIBRARY, 0o600, dir_fd=workspace.handle)
-        content = workspace.read(LIBRARY, workspace.size_of(LIBRARY))
+        content = workspace.read_any(LIBRARY)
         fault = fault_of_library(content)
     except OSError:
         fault = "nothing"

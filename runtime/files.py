@@ -49,15 +49,27 @@ class Folder:
 
     def read(self, name: str, nbytes: int) -> bytes:
         """The content of a file that has `nbytes`. OSError if it is absent, of another length, or not ours alone."""
-        handle = os.open(name, os.O_RDONLY | _NO_LINKS, dir_fd=self.handle)
-        try:
+        with self._regular(name) as handle:
             status = os.fstat(handle)
-            if not stat.S_ISREG(status.st_mode) or status.st_size != nbytes or fault_of(status):
+            if status.st_size != nbytes or fault_of(status):
                 raise NotOurs(f"{name} is not the file that was written")
             with open(handle, "rb", closefd=False) as file:
                 return file.read(nbytes + 1)
+
+    @contextmanager
+    def _regular(self, name: str) -> Iterator[int]:
+        handle = os.open(name, os.O_RDONLY | _NO_LINKS, dir_fd=self.handle)
+        try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise NotOurs(f"{name} is no regular file")
+            yield handle
         finally:
             os.close(handle)
+
+    def read_any(self, name: str) -> bytes:
+        """The content of a regular file that a program of ours wrote, with whatever length and mode."""
+        with self._regular(name) as handle, open(handle, "rb", closefd=False) as file:
+            return file.read()
 
     def holds(self, name: str, content: bytes) -> bool:
         """True if the file `name` is there with just this content."""

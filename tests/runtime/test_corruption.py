@@ -61,13 +61,15 @@ def deep(path, rng):
 
 
 def another_file(path, rng):
-    shutil.copy(rng.choice([p for p in path.parent.iterdir() if p.is_file()] or [path]), path.with_suffix(".new"))
+    files = [p for p in path.parent.iterdir() if p.is_file() and not p.is_symlink()]
+    shutil.copy(rng.choice(files), path.with_suffix(".new"))
     os.replace(path.with_suffix(".new"), path)
 
 
 def of_another_key(path, rng):
     """The file of the same role from the other program."""
-    others = [p for p in path.parent.parent.glob(f"*/*{path.suffix}") if p.parent != path.parent and p.is_file()]
+    others = [p for p in path.parent.parent.glob(f"*/*{path.suffix}") if p.parent != path.parent]
+    others = [p for p in others if p.is_file() and not p.is_symlink()]
     if others:
         content = rng.choice(others).read_bytes()
         path.unlink()
@@ -102,10 +104,10 @@ def bound_socket(path, rng):
 
 
 def symbolic_link(path, rng):
-    """To the thing itself somewhere else, to nothing, to an endless file, or to itself."""
+    """To the thing itself somewhere else, to nothing, to a device, or to itself."""
     away = path.parent / f"away-{rng.randrange(10**9)}"
     os.rename(path, away)
-    path.symlink_to(rng.choice((away, Path("nothing"), Path("/dev/zero"), path)))
+    path.symlink_to(rng.choice((away, Path("nothing"), Path("/dev/null"), path)))
 
 
 def others_may_write(path, rng):
@@ -135,7 +137,7 @@ def copied_entry(path, rng):
     entry = entry_of(path)
     (other,) = [p for p in entry.parent.iterdir() if len(p.name) == 64 and p != entry]
     shutil.rmtree(entry)
-    shutil.copytree(other, entry)
+    subprocess.run(["cp", "-a", other, entry], check=True)  # links as links
 
 
 def entry_of(path):

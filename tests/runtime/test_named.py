@@ -16,7 +16,7 @@ STEP = "int tracegrad_step(void *const *slots) { return slots ? 1 : 0; }\n"
 
 ALLOWED = [
     "-m64", "-march=native", "-march=x86-64-v3", "-mtune=generic", "-O2", "-O3", "-Os", "-g", "-pipe", "-fPIC",
-    "-I/opt/include", "-I /opt/include", "-isystem /opt/include", "-L/opt/lib", "-L /opt/lib", 
+    "-I/opt/include", "-I /opt/include", "-isystem /opt/include", "-L/opt/lib", "-L /opt/lib",
     "-B/opt/bin", "-B /opt/bin",
     "--sysroot=/", "--sysroot /", "'-I/with space'", '-I"/with space"', r"-I/with\ space", "-Wall", "-Wno-unused",
     "-Wformat=2", "-Werror=format-security", "-D_FORTIFY_SOURCE=2 -O2", "-DNDEBUG", "-D_GNU_SOURCE",
@@ -158,7 +158,9 @@ BODIES = {
     "head -c 100000 /dev/urandom > $out": "wrote no shared library",
     "mkdir $out": "wrote nothing",
     "mkfifo $out": "wrote nothing",
-    "ln -s /dev/zero $out": "wrote nothing",
+    "ln -s /dev/null $out": "wrote nothing",
+    "cp /bin/sh elsewhere; ln -s elsewhere $out": "wrote nothing",
+    "umask 0; echo 'int x;' | {cc} -shared -x c - -o whole.so; head -c 200 whole.so > $out": "wrote a part",
     "cp /bin/sh $out; echo 'int x;' | {cc} -x c -c - -o $out": "wrote no shared library",
     "echo 'int x;' | {cc} -shared -x c - -o whole.so; head -c 9000 whole.so > $out": "wrote a part of a shared library",
     "echo 'int x;' | {cc} -shared -x c - -o whole.so; head -c 200 whole.so > $out": "wrote a part of a shared library",
