@@ -53,8 +53,8 @@ def say(text: str, cause: str) -> None:
     """Warn once in this process of one cause, at the user's line."""
     first = cause.partition("\n")[0]
     if first not in _said:
-        _said.add(first)
         warnings.warn(text, RuntimeWarning, stacklevel=_depth_of_user())
+        _said.add(first)  # now: where warnings are errors, every failure is one
 
 
 def _somewhere(units: Sequence[Unit]) -> Built:

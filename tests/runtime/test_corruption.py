@@ -104,10 +104,10 @@ def bound_socket(path, rng):
 
 
 def symbolic_link(path, rng):
-    """To the thing itself somewhere else, to nothing, to a device, or to itself."""
+    """To the thing itself somewhere else, to nothing, or to itself."""
     away = path.parent / f"away-{rng.randrange(10**9)}"
     os.rename(path, away)
-    path.symlink_to(rng.choice((away, Path("nothing"), Path("/dev/null"), path)))
+    path.symlink_to(rng.choice((away, Path("nothing"), path)))
 
 
 def others_may_write(path, rng):
@@ -161,6 +161,8 @@ def damage(folder, entry, rng, kind):
         targets += [folder / "headers", *sorted((folder / "headers").iterdir())]
     if kind in TO_FILES:
         targets = [path for path in targets if path.is_file() and not path.is_symlink() and path.stat().st_size]
+    else:
+        targets = [path for path in targets if not path.is_symlink()]  # what a link leads to is none of ours
     path = rng.choice(targets)
     kind(path, rng)
     return f"{kind.__name__} {path.relative_to(folder)}"
