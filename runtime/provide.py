@@ -31,7 +31,7 @@ int tracegrad_step(void *const *slots) { return slots == 0; }
 """
 
 _said: set[str] = set()  # first lines of warnings
-_not_loaded_from: dict[Path, LoadFailed] = {}  # directories whose new libraries do not load
+_not_loaded_from: dict[Path, str] = {}  # directories whose new libraries do not load, and why
 _private: dict[int, Path] = {}  # the private folder, by process: a fork has its own
 
 
@@ -75,22 +75,24 @@ def _somewhere(units: Sequence[Unit]) -> Built:
 def _in_cache(units: Sequence[Unit]) -> Built:
     directory = default_directory()
     if directory in _not_loaded_from:
-        raise _not_loaded_from[directory]
+        raise LoadFailed(_not_loaded_from[directory])
     try:
         return build(units, load=load, cache_bytes=bound())
     except FloatEnvironmentChanged:
         raise
     except LoadFailed as fault:
-        _not_loaded_from[directory] = fault
+        _not_loaded_from[directory] = str(fault)
         raise
 
 
 def _private_folder() -> Path:
+    """A new folder for this process, or the one that it has; it goes away when the process ends."""
     process = os.getpid()
     if process not in _private or not _private[process].is_dir():
-        with reported_as_unusable(Path(tempfile.gettempdir() if tempfile.tempdir else "the temporary folder")):
-            _private[process] = Path(tempfile.mkdtemp(prefix="tracegrad-"))
-        atexit.register(_remove, process, _private[process])
+        with reported_as_unusable(Path(tempfile.tempdir or "the folder for temporary files")):
+            folder = Path(tempfile.mkdtemp(prefix="tracegrad-"))
+        atexit.register(_remove, process, folder)
+        _private[process] = folder
     return _private[process]
 
 

@@ -190,7 +190,12 @@ def check_round(clean, seed, folder):
     done = []
     for _ in range(rng.choice((1, 1, 1, 2))):
         entry = folder / rng.choice(keys)
-        if entry.is_dir() and not entry.is_symlink() and (folder / "headers").is_dir():
+        if (
+            entry.is_dir()
+            and not entry.is_symlink()
+            and os.access(entry, os.R_OK | os.X_OK)
+            and (folder / "headers").is_dir()
+        ):
             done.append(damage(folder, entry, rng, rng.choice(KINDS) if done else KINDS[seed % len(KINDS)]))
     what = f"seed {seed}: {', '.join(done)}"
     for code, key in zip((7, 8), keys, strict=True):
