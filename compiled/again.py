@@ -26,14 +26,15 @@ def gradients_again(
     with enable_grad():
         # Copies, so that hooks on the tensors themselves are not called by this.
         inputs = {label: copy(tensor) if label in wrt else tensor for label, tensor in given.items()}
-        outputs = _evaluated(graph, of, inputs)
+        outputs = evaluated(graph, of, inputs)
         sources = [label for label in wrt if label in inputs and inputs[label].requires_grad]
         found = grad(outputs, [inputs[s] for s in sources], list(cotangents), create_graph=True, allow_unused=True)
     gradients = dict(zip(sources, found, strict=True))
     return [gradients.get(label) for label in wrt]
 
 
-def _evaluated(graph: Graph, names: Sequence[str], inputs: Mapping[str, Tensor]) -> list[Tensor]:
+def evaluated(graph: Graph, names: Sequence[str], inputs: Mapping[str, Tensor]) -> list[Tensor]:
+    """The results `names` of a graph, computed eagerly."""
     roots = [r.node for name in names for r in graph.results if r.name == name]
     tape, values = current(), dict[Node, Any]()
     for node in topological(roots):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import threading
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,10 @@ from typing import Any
 from ..autograd.tensor import EAGER, Tensor
 from ..compiler.errors import CaptureError, CompilerError
 from ..compiler.graph import Graph
+from ..compiler.pipeline import require_toolchain
 from ..compiler.schedule.schedule import Schedule
 from ..ops.core import current, switch
-from ..runtime.errors import RuntimeFault, ToolchainMissing
+from ..runtime.errors import RuntimeFault
 from .binding import CheckFailed
 from .explain import difference, explanation, first_call
 from .memory import hooks_on
@@ -24,7 +24,7 @@ from .parts import NOT_SERVED
 from .programs import Programs
 from .reach import Codes
 from .recording import Recording
-from .refusals import DONE, refusal
+from .refusals import refusal
 from .report import Report
 from .rerun import Rerun, kind_of
 from .segments import Segments
@@ -57,7 +57,7 @@ class CompiledFunction:
         self._rerun = Rerun(self.__name__, Part)
         self._lock = threading.RLock()  # an interrupt may leave it locked; then at least this thread goes on
         self._usual: Callable[[tuple[Any, ...]], Any] | None = None  # of the first specialisation
-        self._eager_only = False
+        self._fault: RuntimeFault | None = None  # why there are no more programs
         self._learned = Learned()  # which numbers are data
         self._codes: Codes = {}  # code that runs without being found beforehand
         self._once = 0  # calls in a row that did something which later calls were thought not to do,
@@ -70,7 +70,7 @@ class CompiledFunction:
             if result is not UNUSUAL:
                 self.way = "replay"
                 return result
-        if current() is not EAGER or self._eager_only:
+        if current() is not EAGER:
             return self.function(*args, **kwargs)  # inside another recording: becomes part of it
         return self._call(args, kwargs)
 
@@ -104,9 +104,20 @@ class CompiledFunction:
 
     def _unserved(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that no specialisation fits: recorded, as long as there is hope that it can be replayed."""
+        if self._fault is not None:
+            return self._without_program(self._fault, args, kwargs)
+        if self.fullgraph:
+            require_toolchain()  # nothing was done yet
         if self.fullgraph or self._rerun.may_record(args, kwargs):
             return self._record(args, kwargs)
         return self._rerecord(args, kwargs)
+
+    def _without_program(self, fault: RuntimeFault, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call after the one whose program could not be built."""
+        self.way = "eager"
+        if self.fullgraph:
+            raise type(fault)(*fault.args)
+        return self.function(*args, **kwargs)
 
     def _rerecord(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self.way = "re-record"
@@ -179,16 +190,13 @@ class CompiledFunction:
             raise refusal(self._transient, f"in {self.__name__}, at each call", "Do this outside.")
 
     def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: str) -> None:
-        """Build the program. The call itself is done by now: an error says so."""
+        """Build the program. The call itself is done by now: if that fails, its result is returned all the same."""
         try:
             specialisation = Specialisation(recording, args, kwargs, self.programs)
-        except ToolchainMissing as missing:
-            what = str(missing).partition("\n")[0]
-            warnings.warn(f"{self.__name__} runs eagerly: {what}", RuntimeWarning, stacklevel=4)
-            self._eager_only = True
+        except RuntimeFault as fault:  # which was said in a warning
+            self._fault = type(fault)(*fault.args)  # without the frames of this call
+            self._rerun.reasons.append(str(fault))
             return
-        except (RuntimeFault, OSError) as error:
-            raise type(error)(f"{error}\n  {DONE}") from error
         specialisation.because = because
         with self._lock:
             others = [s for s in self.specialisations if not specialisation.includes(s, (args, kwargs))]
@@ -287,9 +295,12 @@ class Part(CompiledFunction):
 
     def may_serve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """False if such calls will not be served."""
-        return bool(self.specialisations) or self._rerun.may_record(args, kwargs)
+        return bool(self.specialisations) or (self._fault is None and self._rerun.may_record(args, kwargs))
 
     def _rerecord(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return NOT_SERVED
+
+    def _without_program(self, fault: RuntimeFault, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return NOT_SERVED
 
     def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: str) -> None:
@@ -316,6 +327,9 @@ def compile(function: Callable[..., Any] | None = None, *, fullgraph: bool = Fal
 
     With `fullgraph` a function that cannot be replayed by one C call (it looks at numbers, prints, appends to a list)
     is refused with a CaptureError that names the line; without, Python runs at each of its calls and C does the ops.
+    Where no program can be built (no C compiler, no folder for programs), a warning says why and how to mend it, and
+    the function runs eagerly; with `fullgraph` a RuntimeError says so before the call does anything. If it only shows
+    when the call is done, its result is returned, and the next call that needs a program raises the error.
     ``dynamic``, ``backend``, ``mode`` and the like are accepted for PyTorch's sake and have no effect. Works as a
     decorator, with or without parentheses.
 

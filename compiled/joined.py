@@ -17,7 +17,7 @@ import numpy as np
 from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.nodes import SECOND_BACKWARD, Saved
 from ..autograd.nodes import Node as TapeNode
-from ..autograd.tensor import Tensor
+from ..autograd.tensor import Tensor, make
 from ..compiler.absent import without
 from ..compiler.differentiate import differentiate
 from ..compiler.graph import Graph
@@ -25,7 +25,8 @@ from ..compiler.passes.simplify import simplify
 from ..compiler.pipeline import Program
 from ..compiler.split import Split, split
 from ..ops.array import eager
-from .again import gradients_again, inputs_of
+from ..runtime.errors import RuntimeFault
+from .again import evaluated, gradients_again, inputs_of
 from .binding import Binding
 from .programs import Programs
 
@@ -55,7 +56,7 @@ class Backward:
         self._cotangent_labels = [node.label for node in seeds[len(seeds) - len(self.live) :]]
         self._lock = threading.Lock()
         self._whole = BackwardProgram(programs.of(self.parts.backward))
-        self._partial: dict[frozenset[str], BackwardProgram] = {}
+        self._partial: dict[frozenset[str], BackwardProgram | EagerBackward] = {}
         computed = (*self.parts.saved, *self._cotangent_labels)
         self.own = tuple(label for label in self._whole.labels if label not in computed)
         # What the graph reads, if all of it is still there after the call: then it can be done again.
@@ -75,11 +76,14 @@ class Backward:
         gradients = (self._without(absent) if absent else self._whole).run(given)
         return [gradients.get(f"grad_{label}") for label in self.wrt]
 
-    def _without(self, absent: frozenset[str]) -> BackwardProgram:
+    def _without(self, absent: frozenset[str]) -> BackwardProgram | EagerBackward:
         with self._lock:
             if absent not in self._partial:
-                graph = without(self.parts.backward, absent, self._cotangent_labels)
-                self._partial[absent] = BackwardProgram(self._programs.of(simplify(graph)))
+                graph = simplify(without(self.parts.backward, absent, self._cotangent_labels))
+                try:
+                    self._partial[absent] = BackwardProgram(self._programs.of(graph))
+                except RuntimeFault:  # which was said in a warning; the forward pass is done, and needs its gradients
+                    self._partial[absent] = EagerBackward(graph)
             return self._partial[absent]
 
     def run_again(self, given: dict[str, Tensor], cotangents: Sequence[Tensor | None]) -> list[Tensor | None]:
@@ -110,12 +114,24 @@ class BackwardProgram:
         return gradients
 
 
+class EagerBackward:
+    """A backward graph that there is no program for."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._results = [r.name for r in graph.results]
+
+    def run(self, given: dict[str, np.ndarray]) -> dict[str, Tensor]:
+        """The gradients by name. `given` holds the inputs by label, and may hold more."""
+        inputs = {node.label: make(given[node.label]) for node in self._graph.inputs}
+        found = evaluated(self._graph, self._results, inputs)
+        return {name: make(_copied(value)) for name, value in zip(self._results, found, strict=True)}
+
+
 class CompiledNode(TapeNode):
     """One call of a compiled function on the tape."""
 
-    def __init__(
-        self, backward: Backward, sources: dict[str, Tensor], saved: list[Tensor], live: list[Tensor]
-    ) -> None:
+    def __init__(self, backward: Backward, sources: dict[str, Tensor], saved: list[Tensor], live: list[Tensor]) -> None:
         super().__init__(backward.eager.title, tuple(sources[label].gradient_edge() for label in backward.wrt))
         self._backward = backward
         read = {*backward.own, *backward.eager.inputs, *(backward.reads or ())}

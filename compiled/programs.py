@@ -75,9 +75,10 @@ class Programs:
             self.notes = [*self.notes, reason][-MOST_KEPT:]
 
     def _alone(self, graph: Graph) -> Program:
+        program = compile_graph(graph)
         self._kept = [graph, *self._kept][:MOST_KEPT]
         self.built += 1
-        return compile_graph(graph)
+        return program
 
 
 def _sizes(program: Program) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Hashable
 
 from ..compiler.graph import Origin
 from ..compiler.origins import user_place
-from ..runtime.errors import ToolchainMissing
+from ..runtime.errors import RuntimeFault
 from .programs import Programs
 from .segment_program import Memories, SegmentProgram, run_by_numpy
 from .trail import Event, Meet, Point, Write, start
@@ -72,8 +72,8 @@ class Segments:
             return
         try:
             program = SegmentProgram(f"{self.name}_part", here.way(), alive, self.sizes)
-        except ToolchainMissing as missing:
-            self._close(f"{self.name} runs eagerly: {str(missing).partition(chr(10))[0]}")
+        except RuntimeFault as fault:  # which was said in a warning; the segment is done by numpy
+            self._closed = str(fault)
             return
         self.programs.append(program)
         here.programs[alive] = program

@@ -14,9 +14,9 @@ import platform
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..runtime.build import Built, Unit, build
+from ..runtime.build import Built, Unit
 from ..runtime.program import Program as Library
-from ..runtime.program import load
+from ..runtime.provide import provide, require, say
 from .codegen.render import render
 from .dump import dump
 from .graph import Graph
@@ -58,8 +58,13 @@ class Program:
         return self.built.sources[0]
 
 
+def require_toolchain() -> None:
+    """RuntimeFault unless programs can be built and loaded; to be asked before a call that must be compiled."""
+    require(FLAGS)
+
+
 def compile_graph(recorded: Graph) -> Program:
-    """All stages after recording."""
+    """All stages after recording. RuntimeFault, after a warning, if the C cannot be built or loaded."""
     graph = simplify(recorded)
     schedule = make_schedule(graph)
     return _built(recorded, graph, schedule, render(schedule))
@@ -79,9 +84,10 @@ class SizedProgram:
 
 
 def _built(recorded: Graph, graph: Graph, schedule: Schedule, source: str) -> Program:
-    dump(
-        recorded.name,
-        (("recorded.graph", str(recorded)), ("graph", str(graph)), ("schedule", str(schedule)), ("c", source)),
-    )
-    built = build([Unit("step", source, FLAGS)])
-    return Program(graph, schedule, source, built, load(built.path))
+    stages = (("recorded.graph", str(recorded)), ("graph", str(graph)), ("schedule", str(schedule)), ("c", source))
+    try:
+        dump(recorded.name, stages)
+    except OSError as error:  # the call that is compiled here is done: its result must not be lost
+        say(str(error), str(error))
+    built = provide(recorded.name, [Unit("step", source, FLAGS)])
+    return Program(graph, schedule, source, built, built.program)

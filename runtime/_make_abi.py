@@ -8,7 +8,12 @@ from pathlib import Path
 
 import cffi
 
-DECLARATIONS = "int tracegrad_step(void *const *slots);"
+DECLARATIONS = """
+int tracegrad_step(void *const *slots);
+int fegetenv(void *environment);
+int fesetenv(const void *environment);
+int feholdexcept(void *environment);
+"""
 
 
 def emit(path: Path) -> None:

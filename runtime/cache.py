@@ -1,9 +1,13 @@
-"""The store of compiled programs: a private directory, one folder per program, files named by content hash.
+"""The store of compiled programs: a private directory, one folder per program.
 
-    <cache>/<key>/tg_math.h fc1.c ...      the C, to be read and taken elsewhere
+    <cache>/<key>/step.c tg_math.h ...     the C, to be read and taken elsewhere; the headers are links into `headers`
     <cache>/<key>/program-<sha256>.so      the library
-    <cache>/<key>/entry.json               names the two; written last, so that an entry is there whole or not at all
+    <cache>/<key>/entry.json               the key and a hash of each file; written last: an entry is there whole or not
+    <cache>/headers/<sha256>.h             each header once, however many programs include it
     <cache>/tmp-<random>/                  one build under way
+
+What an entry's manifest has to say follows from its key, its C and its library, so it is written anew in memory and
+compared: an entry of another key, or one that is damaged in any way, is no entry, and is built again.
 
 Every file arrives by an atomic rename and equal keys have equal contents, so any number of threads and processes may
 build the same program at once without a lock, and a killed build leaves nothing that blocks the next.
@@ -12,105 +16,175 @@ build the same program at once without a lock, and a killed build leaves nothing
 import hashlib
 import json
 import os
-import shutil
-import stat
-import tempfile
+import re
+import secrets
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import CacheUnusable, three_parts
+from .errors import CacheUnusable, printable, three_parts
+from .files import Folder, NotOurs, opened
 
-FORMAT = "1"  # of the entries; another number makes all older entries unknown
+FORMAT = "2"  # of the entries; another number makes all older entries unknown
 MANIFEST = "entry.json"
+HEADERS = "headers"
 WORK_PREFIX = "tmp-"
 STALE_AFTER = 24 * 3600.0  # seconds
+NOTED_EVERY = 600.0  # seconds: an entry's last use is known as exactly as this
 CHOOSE_ANOTHER = "set TRACEGRAD_CACHE_DIR to a folder that you own and that nobody else can write to"
+
+_LARGEST_MANIFEST = 1 << 20
+_LIBRARY = re.compile(r'"library": "([0-9a-f]{64})", "bytes": ([0-9]{1,15})')
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A program in the cache."""
+class Program:
+    """What an entry is to hold: its key, its C, and its headers, each by file name."""
 
-    library: Path
-    sources: tuple[Path, ...]
+    key: str
+    sources: Mapping[str, bytes]
+    headers: Mapping[str, bytes]
+
+    def manifest(self, digest: str, nbytes: int) -> bytes:
+        """What the manifest says if the library has this hash and this length."""
+        head = f'"format": "{FORMAT}", "key": "{self.key}", "library": "{digest}", "bytes": {nbytes}'
+        files = {name: hash_of_bytes(text) for name, text in sorted({**self.sources, **self.headers}.items())}
+        return f'{{{head}, "files": {json.dumps(files, indent=1)}}}\n'.encode()
 
 
 def default_directory() -> Path:
     """$TRACEGRAD_CACHE_DIR, else $XDG_CACHE_HOME/tracegrad, else ~/.cache/tracegrad."""
     if chosen := os.environ.get("TRACEGRAD_CACHE_DIR"):
-        return Path(chosen).absolute()
+        return absolute(chosen)
     base = os.environ.get("XDG_CACHE_HOME", "")
     if os.path.isabs(base):  # the specification of XDG says to ignore a relative one
         return Path(base, "tracegrad")
-    return Path(os.path.expanduser("~"), ".cache", "tracegrad").absolute()
+    return absolute("~/.cache/tracegrad")
 
 
-def open_directory(directory: Path) -> Path:
+def absolute(path: str | os.PathLike[str]) -> Path:
+    """The path from the root, with `~` expanded; CacheUnusable where there is no home or no current folder."""
+    expanded = os.path.expanduser(path)
+    if expanded.startswith("~"):
+        raise CacheUnusable(three_parts("there is no home folder", f"in the path {printable(path)}", CHOOSE_ANOTHER))
+    with reported_as_unusable(Path(path)):
+        return Path(expanded).absolute()
+
+
+@contextmanager
+def open_directory(directory: Path) -> Iterator[Folder]:
     """Create the cache directory (0700) where it is missing; CacheUnusable unless it is ours alone to write to."""
     with reported_as_unusable(directory):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = directory.stat()
-    if status.st_uid != os.geteuid():
-        raise _unsafe(directory, f"it belongs to user {status.st_uid}, not to you ({os.geteuid()})")
-    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise _unsafe(directory, f"others may write to it (mode {stat.S_IMODE(status.st_mode):04o})")
-    return directory
+    with reported_as_unusable(directory), opened(directory) as folder:
+        yield folder
 
 
 def hash_of(parts: Mapping[str, str]) -> str:
     """The key of a program: a hash of everything that its library depends on, by name."""
-    return hashlib.sha256(json.dumps([FORMAT, sorted(parts.items())]).encode()).hexdigest()
+    return hash_of_bytes(json.dumps([FORMAT, sorted(parts.items())]).encode())
 
 
-def find(folder: Path) -> Entry | None:
-    """The entry in `folder` if it is whole. A damaged library would kill the process, so its hash is checked."""
-    try:
-        manifest = json.loads((folder / MANIFEST).read_bytes())
-        library = folder / manifest["library"]
-        if _file_hash(library) != manifest["sha256"]:
-            return None
-        return Entry(library, tuple(folder / name for name in manifest["sources"]))
-    except (OSError, ValueError, KeyError, TypeError):  # absent, or damaged in whatever way: built again
-        return None
-
-
-def publish(folder: Path, library: Path, sources: tuple[Path, ...], workspace: Path) -> Entry:
-    """Make the freshly built `library` in `workspace` the entry of `folder`."""
-    with reported_as_unusable(folder):
-        digest = _file_hash(library)
-        target = folder / f"program-{digest}{library.suffix}"
-        _sync(library)
-        os.replace(library, target)
-        manifest = {"library": target.name, "sha256": digest, "sources": [source.name for source in sources]}
-        write(folder / MANIFEST, json.dumps(manifest, indent=1), workspace)
-        _sync(folder)
-    return Entry(target, sources)
-
-
-def write(path: Path, text: str, workspace: Path) -> None:
-    """Write a file by way of `workspace`, so that `path` never holds a part of it."""
-    with reported_as_unusable(path.parent):
-        handle, temporary = tempfile.mkstemp(dir=workspace)
-        with open(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+def hash_of_bytes(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 @contextmanager
-def workspace_in(directory: Path) -> Iterator[Path]:
-    """A private folder for one build, on the same file system; those that killed builds left are swept after a day."""
-    with reported_as_unusable(directory):
-        _sweep(directory)
-        workspace = Path(tempfile.mkdtemp(prefix=WORK_PREFIX, dir=directory))
+def found(root: Folder, program: Program) -> Iterator[tuple[Folder, str] | None]:
+    """The folder of a program and its library's name if the entry is whole, None otherwise, whatever is the matter.
+
+    A damaged library would kill the process, so every file's content is compared.
+    """
+    with ExitStack() as opening:
+        try:
+            folder = opening.enter_context(root.folder(program.key, use=True))
+        except OSError:
+            yield None
+            return
+        library = _library_of(folder, program)
+        yield None if library is None else (folder, library)
+
+
+def _library_of(folder: Folder, program: Program) -> str | None:
     try:
-        yield workspace
+        manifest = folder.read(MANIFEST, min(folder.size_of(MANIFEST), _LARGEST_MANIFEST))
+        named = _LIBRARY.search(manifest.decode("ascii", "replace"))
+        if named is None:
+            return None
+        library = f"program-{named[1]}.so"
+        digest = hash_of_bytes(folder.read(library, int(named[2])))
+    except OSError:
+        return None
+    if manifest != program.manifest(digest, int(named[2])) or digest != named[1]:
+        return None
+    if not all(folder.holds(name, text) for name, text in {**program.sources, **program.headers}.items()):
+        return None
+    _note_use(folder)
+    return library
+
+
+def _note_use(folder: Folder) -> None:
+    """Evicted is what was not used for longest; so the manifest's time is that of the last use."""
+    with suppress(OSError):  # a cache that is only read has no eviction either
+        if time.time() - os.stat(MANIFEST, dir_fd=folder.handle, follow_symlinks=False).st_mtime > NOTED_EVERY:
+            os.utime(MANIFEST, dir_fd=folder.handle, follow_symlinks=False)
+
+
+@contextmanager
+def begun(root: Folder, program: Program, workspace: Folder) -> Iterator[Folder]:
+    """The program's folder with its C in it, but not yet an entry.
+
+    The C stays there, so that a failing compile and a debugger name files that exist.
+    """
+    with reported_as_unusable(root.path), root.made(program.key) as folder:
+        withdraw(folder)
+        for name, text in program.headers.items():
+            if not folder.holds(name, text):
+                _share(root, folder, name, text, workspace)
+        for name, text in program.sources.items():
+            if not folder.holds(name, text):
+                folder.place(name, text, workspace)
+        yield folder
+
+
+def withdraw(folder: Folder) -> None:
+    """Make the entry in `folder` none."""
+    folder.remove(MANIFEST)
+
+
+def publish(folder: Folder, program: Program, digest: str, nbytes: int, workspace: Folder) -> None:
+    """Make `folder`, which holds the C and the library, the entry of `program`."""
+    with reported_as_unusable(folder.path):
+        folder.place(MANIFEST, program.manifest(digest, nbytes), workspace)
+        os.fsync(folder.handle)
+
+
+def _share(root: Folder, folder: Folder, name: str, text: bytes, workspace: Folder) -> None:
+    """A header as a link to the one copy of it; as a copy where the file system has no links, or no more of them."""
+    stored = f"{hash_of_bytes(text)}.h"
+    try:
+        with root.made(HEADERS) as store:
+            if not store.holds(stored, text):
+                store.place(stored, text, workspace)
+            folder.link(name, store, stored, workspace)
+    except (OSError, NotImplementedError):  # if the reason is another one, the copy meets it, too
+        folder.place(name, text, workspace)
+
+
+@contextmanager
+def workspace_in(root: Folder) -> Iterator[Folder]:
+    """A private folder for one build, on the same file system; those that killed builds left are swept after a day."""
+    with reported_as_unusable(root.path):
+        _sweep(root)
+        name = WORK_PREFIX + secrets.token_hex(8)
+        os.mkdir(name, 0o700, dir_fd=root.handle)
+    try:
+        with reported_as_unusable(root.path), root.folder(name) as workspace:
+            yield workspace
     finally:
-        shutil.rmtree(workspace, ignore_errors=True)
+        root.delete(name)
 
 
 @contextmanager
@@ -118,33 +192,20 @@ def reported_as_unusable(directory: Path) -> Iterator[None]:
     """Turn a file system's refusal (no permission, read-only, full, not a directory) into CacheUnusable."""
     try:
         yield
+    except NotOurs as error:
+        what = f"the cache of compiled programs is not safe to load code from: {error}"
+        remedy = f"{CHOOSE_ANOTHER}, or chmod 700 this one if it is yours"
+        raise CacheUnusable(three_parts(what, printable(directory), remedy)) from error
     except OSError as error:
         what = f"the cache of compiled programs cannot be written: {error.strerror or error}"
-        raise CacheUnusable(three_parts(what, str(error.filename or directory), CHOOSE_ANOTHER)) from error
+        raise CacheUnusable(three_parts(what, printable(directory), CHOOSE_ANOTHER)) from error
 
 
-def _unsafe(directory: Path, reason: str) -> CacheUnusable:
-    what = f"the cache of compiled programs is not safe to load code from: {reason}"
-    return CacheUnusable(three_parts(what, str(directory), f"{CHOOSE_ANOTHER}, or chmod 700 this one if it is yours"))
-
-
-def _sweep(directory: Path) -> None:
-    oldest = time.time() - STALE_AFTER
-    for leftover in directory.glob(f"{WORK_PREFIX}*"):
-        try:
-            if leftover.stat().st_mtime < oldest:
-                shutil.rmtree(leftover, ignore_errors=True)
-        except FileNotFoundError:  # its own build has just finished
-            continue
-
-
-def _file_hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def _sweep(root: Folder) -> None:
+    """Delete what builds left that were killed: older than a day, since others are under way in other processes."""
+    now = time.time()
+    for name in os.listdir(root.handle):
+        if name.startswith(WORK_PREFIX):
+            with suppress(OSError):  # its own build has just finished
+                if abs(now - os.stat(name, dir_fd=root.handle, follow_symlinks=False).st_mtime) > STALE_AFTER:
+                    root.delete(name)

@@ -1,5 +1,7 @@
 """What the runtime raises, each message in three parts: what was wrong, where, what to do."""
 
+import os
+
 
 class RuntimeFault(RuntimeError):
     """Base of everything that can go wrong between rendered C and a loaded program."""
@@ -10,7 +12,7 @@ class ToolchainMissing(RuntimeFault):
 
 
 class CompileFailed(RuntimeFault):
-    """The C compiler refused a unit. The message holds the command, the compiler's words and the kept source."""
+    """The C compiler refused a unit, did not end, or wrote no library. The message holds its command and its words."""
 
 
 class CacheUnusable(RuntimeFault):
@@ -31,3 +33,12 @@ def three_parts(what: str, where: str, remedy: str) -> str:
     """
     indented = [line.replace("\n", "\n  ") for line in (where, remedy)]
     return "\n  ".join([what, *indented])
+
+
+def printable(path: str | os.PathLike[str]) -> str:
+    r"""A path as text that every stream can print: bytes that are not UTF-8 are escaped.
+
+    >>> printable("cache" + chr(0xDCFF))
+    'cache\\xff'
+    """
+    return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy import ndarray  # by its own name: a look-up less in `address_of`
 
-from .errors import LoadFailed, ToolchainMissing, three_parts
+from .errors import LoadFailed, ToolchainMissing, printable, three_parts
+from .float_environment import FloatEnvironmentChanged, unchanged
 
 try:
     from ._abi import ffi
@@ -20,6 +21,10 @@ except ModuleNotFoundError:  # eager mode needs numpy only, and imports this mod
 # one header above address zero, memory has that pointer at `id / 8`, 8 bytes being a word: 0.2 µs, where
 # `ffi.from_buffer` with a cast takes 0.5 and knows only contiguous arrays, and `array.ctypes.data` takes 1.5.
 _DATA_POINTERS: Any = None if ffi is None else ffi.cast("uintptr_t *", object.__basicsize__)
+
+
+# By file name, which holds a hash of the content: a library that is loaded does not run its start-up code again.
+_refused: dict[str, str] = {}
 
 
 class Program:
@@ -38,24 +43,38 @@ class Program:
         return f"Program({str(self.path)!r})"
 
 
-def load(path: str | os.PathLike[str]) -> Program:
+def load(path: str | os.PathLike[str], stands_at: str | None = None) -> Program:
     """Load the library at `path`, which exports `int tracegrad_step(void *const *slots)`.
 
-    Raises LoadFailed when it cannot be loaded, ToolchainMissing when cffi is not installed. A damaged library kills the
-    process: pass what `build` returned, since that was checked.
+    `stands_at` is another path to the same file, which nobody can put something else in the place of. Raises LoadFailed
+    when it cannot be loaded, or when loading it changes how this process computes (which is taken back);
+    ToolchainMissing when cffi is not installed. A damaged library kills the process: pass what `build` returned.
     """
-    _require_cffi()
+    require_cffi()
     path = Path(path).absolute()
+    if path.name in _refused:
+        raise LoadFailed(_refused[path.name])
     try:
-        library = ffi.dlopen(str(path), os.RTLD_NOW | os.RTLD_LOCAL | os.RTLD_NODELETE)
-    except OSError as error:
-        remedy = "set TRACEGRAD_CACHE_DIR to a folder that programs may run from (not mounted with noexec)"
-        raise LoadFailed(three_parts(f"the compiled program cannot be loaded: {error}", str(path), remedy)) from error
+        with unchanged(ffi, path):
+            library = _opened(path, stands_at or os.fspath(path))
+    except FloatEnvironmentChanged as error:
+        _refused[path.name] = str(error)
+        raise
     try:
         return Program(path, library.tracegrad_step)
     except ffi.error as error:
         remedy = "define `int tracegrad_step(void *const *slots)` with default visibility"
-        raise LoadFailed(three_parts("the library has no function tracegrad_step", str(path), remedy)) from error
+        raise LoadFailed(three_parts("the library has no function tracegrad_step", printable(path), remedy)) from error
+
+
+def _opened(path: Path, stands_at: str) -> Any:
+    try:
+        return ffi.dlopen(stands_at, os.RTLD_NOW | os.RTLD_LOCAL | os.RTLD_NODELETE)
+    except (OSError, UnicodeError) as error:  # UnicodeError: bytes that are not UTF-8, on a system without /proc
+        words = str(error).rpartition(": ")[2]  # behind the path, twice
+        remedy = "set TRACEGRAD_CACHE_DIR to a folder that programs may run from (not mounted with noexec)"
+        what = f"the compiled program cannot be loaded: {words}"
+        raise LoadFailed(three_parts(what, printable(path), remedy)) from error
 
 
 class SlotTable:
@@ -70,7 +89,7 @@ class SlotTable:
     __slots__ = ("pointer", "words")
 
     def __init__(self, length: int) -> None:
-        _require_cffi()
+        require_cffi()
         self.pointer = ffi.new("void *[]", length)
         # Writing an integer through this view costs a fifth of making a `void *` for it. The view owns the table too.
         self.words = memoryview(ffi.buffer(self.pointer)).cast("B").cast("L")  # an address, on every POSIX system
@@ -104,7 +123,8 @@ def allocate(nbytes: int, alignment: int = 64) -> ndarray:
     return memory[start : start + nbytes]
 
 
-def _require_cffi() -> None:
+def require_cffi() -> None:
+    """ToolchainMissing if cffi is not installed."""
     if ffi is None:
         remedy = "pip install cffi; without it everything runs eagerly"
         raise ToolchainMissing(three_parts("cffi is not installed", "needed to call compiled programs", remedy))

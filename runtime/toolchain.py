@@ -4,15 +4,14 @@ import hashlib
 import importlib.util
 import os
 import re
-import shlex
-import shutil
-import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
-from .errors import ToolchainMissing, three_parts
+from .errors import CompileFailed, RuntimeFault, ToolchainMissing, three_parts
+from .named import named_command, which, wrong_name
+from .processes import HOW_TO_GET_ONE, PROBE_SECONDS, run, shown
 
 # fmt: off
 ALLOWED_FLAGS = frozenset((
@@ -28,11 +27,6 @@ ALLOWED_FLAGS = frozenset((
 
 # Variables that change what the compiler finds, and therefore what it makes: part of its identity.
 SEARCH_VARIABLES = ("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "SDKROOT")
-
-# These make the compiler write elsewhere, or load a library that was meant for Python (a preloaded sanitizer).
-REMOVED_VARIABLES = ("DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES", "LD_PRELOAD")
-
-HOW_TO_GET_ONE = "install gcc or clang, or the compiler extra (pip install tracegrad[compiler]), or set CC"
 
 
 @dataclass(frozen=True)
@@ -61,12 +55,15 @@ def check_flags(flags: Iterable[str]) -> None:
 
 
 def find_compiler() -> Compiler | None:
-    """The first that works of $CC (which may hold arguments), gcc, clang, cc, the `ziglang` wheel; None without any.
+    """The first that works of $CC (with arguments: see `named`), gcc, clang, cc, the `ziglang` wheel; None without any.
 
     Raises ToolchainMissing when $CC is set and does not work: another compiler than the named one is never taken. The
     answer is kept for the process, until one of the variables that it depends on changes.
     """
-    return _find_compiler(tuple(os.environ.get(name) for name in ("CC", "PATH", *SEARCH_VARIABLES)))
+    found = _find_compiler(tuple(os.environ.get(name) for name in ("CC", "PATH", *SEARCH_VARIABLES)))
+    if isinstance(found, RuntimeFault):
+        raise type(found)(*found.args)
+    return found
 
 
 def require_compiler() -> Compiler:
@@ -78,62 +75,59 @@ def require_compiler() -> Compiler:
     return compiler
 
 
-def run(command: Sequence[str], folder: Path | None = None) -> "subprocess.CompletedProcess[str]":
-    """Run a compiler without a shell, in `folder`, which also holds its temporary files."""
-    try:
-        return subprocess.run(
-            command, cwd=folder, env=_environment(command[0], folder), stdin=subprocess.DEVNULL,
-            capture_output=True, encoding="utf-8", errors="replace", check=False,
-        )  # fmt: skip
-    except OSError as error:
-        where = f"while starting {shlex.join(command)}"
-        raise ToolchainMissing(three_parts(f"the C compiler cannot be run: {error}", where, HOW_TO_GET_ONE)) from error
-
-
 @lru_cache(maxsize=8)
-def _find_compiler(variables: tuple[str | None, ...]) -> Compiler | None:
+def _find_compiler(variables: tuple[str | None, ...]) -> Compiler | RuntimeFault | None:
+    """An error is an answer that is kept, too: a compiler that hangs is waited for once."""
     named = variables[0]
     if named and named.strip():
-        return _named_compiler(named)
+        try:
+            return _probed(named_command(named))
+        except RuntimeFault as fault:
+            return fault
     for command in _usual_commands():
-        result = run([*command, *_PROBE])
-        if result.returncode == 0:
-            return _describe(command, result.stdout)
+        with suppress(RuntimeFault):
+            return _probed(command)
     return None
 
 
-def _named_compiler(named: str) -> Compiler:
+def _probed(command: tuple[str, ...]) -> Compiler:
+    """The compiler behind a command; ToolchainMissing if it does not work, hangs, or changes what numbers mean."""
+    probe = [*command, *_PROBE]
     try:
-        name, *arguments = shlex.split(named)
-    except ValueError as error:
-        raise _wrong_name(f"CC cannot be read: {error}", f"CC={named}") from error
-    path = _which(name)
-    if path is None:
-        raise _wrong_name(f"the compiler that CC names does not exist: {name!r}", "not an executable file, nor in PATH")
-    command = (path, *arguments)
-    result = run([*command, *_PROBE])
+        result = run(probe, seconds=PROBE_SECONDS)
+    except CompileFailed as hanging:
+        reason = str(hanging).partition("\n")[0]
+        raise wrong_name(f"the compiler that CC names does not work: {reason}", shown(probe)) from hanging
     if result.returncode:
         what = f"the compiler that CC names does not work: exit status {result.returncode}"
-        raise _wrong_name(what, f"{shlex.join([*command, *_PROBE])}\n{result.stderr.strip()}")
+        raise wrong_name(what, f"{shown(probe)}\n{result.stderr.strip()}")
+    found = _UNSAFE_MACROS.search(result.stdout)
+    if found:
+        what = f"the compiler that CC names changes results: it defines {found[1]}, as -ffast-math does"
+        remedy = "take the flag out of the wrapper or configuration file, or set CC to another compiler"
+        raise wrong_name(what, shown(probe), remedy)
     return _describe(command, result.stdout)
-
-
-def _wrong_name(what: str, where: str) -> ToolchainMissing:
-    return ToolchainMissing(three_parts(what, where, "correct CC, or unset it so that gcc, clang or cc is used"))
 
 
 def _usual_commands() -> Iterator[tuple[str, ...]]:
     for name in ("gcc", "clang", "cc"):
-        path = _which(name)
+        path = which(name)
         if path is not None:
             yield (path,)
     # The wheel's own program rather than `python -m ziglang`, which only starts it: one Python start less per unit.
     wheel = importlib.util.find_spec("ziglang")
     for folder in (wheel.submodule_search_locations or ()) if wheel else ():
-        path = _which(os.path.join(folder, "zig"))
+        path = which(os.path.join(folder, "zig"))
         if path is not None:
             yield (path, "cc")
 
+
+# Whoever brings it (a wrapper script, clang's configuration file, a spec file): what it defines shows it.
+_UNSAFE_MACROS = re.compile(
+    r"^#define (__FAST_MATH__|__FINITE_MATH_ONLY__ 1|__ASSOCIATIVE_MATH__|__RECIPROCAL_MATH__|__NO_SIGNED_ZEROS__"
+    r"|__ROUNDING_MATH__)\b",
+    re.MULTILINE,
+)
 
 # All that has to be known, in one process of about 10 ms: the version, the kind, and what "native" means here.
 _PROBE = ("-march=native", "-E", "-dM", "-x", "c", os.devnull)
@@ -142,10 +136,9 @@ _PROBE = ("-march=native", "-E", "-dM", "-x", "c", os.devnull)
 def _describe(command: tuple[str, ...], macros: str) -> Compiler:
     found = re.search(r'^#define __VERSION__ "(?:Clang )?(.*)"$', macros, re.MULTILINE)
     version = found[1] if found else "of unknown version"
-    real_path = os.path.realpath(command[0])
-    status = os.stat(real_path)
+    programs = [fact for word in command for fact in _program_facts(word)]  # a launcher, and what it starts
     searched = [f"{name}={os.environ.get(name)}" for name in SEARCH_VARIABLES]
-    facts = [*command, real_path, str(status.st_size), str(status.st_mtime_ns), version, *searched]
+    facts = [*command, *programs, version, *searched]
     return Compiler(
         command=command,
         kind="clang" if "#define __clang__ 1" in macros else "gcc",
@@ -155,24 +148,14 @@ def _describe(command: tuple[str, ...], macros: str) -> Compiler:
     )
 
 
+def _program_facts(word: str) -> list[str]:
+    path = None if word.startswith("-") else which(word)
+    if path is None:
+        return []
+    real_path = os.path.realpath(path)
+    status = os.stat(real_path)
+    return [real_path, str(status.st_size), str(status.st_mtime_ns)]
+
+
 def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _search_path() -> list[str]:
-    """The absolute folders of PATH: what lies in the current directory is never run."""
-    return [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]
-
-
-def _which(name: str) -> str | None:
-    if os.path.dirname(name):
-        name = os.path.abspath(name)
-    return shutil.which(name, path=os.pathsep.join(_search_path()))
-
-
-def _environment(executable: str, folder: Path | None) -> dict[str, str]:
-    environment = {name: value for name, value in os.environ.items() if name not in REMOVED_VARIABLES}
-    # The assembler and the linker are also looked for beside the compiler and in the system's folders.
-    folders = [*_search_path(), os.path.dirname(executable), *os.defpath.split(os.pathsep)]
-    environment |= {"LC_ALL": "C", "PATH": os.pathsep.join(filter(os.path.isabs, folders))}
-    return environment if folder is None else environment | {"TMPDIR": str(folder)}
+    return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()

@@ -9,6 +9,7 @@ import difflib
 import importlib
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -130,11 +131,12 @@ def leaf_grad(arg):
 @pytest.fixture
 def c_calls(monkeypatch):
     """A list that grows by one with each call into C."""
-    made, load = [], pipeline.load
+    made, provide = [], pipeline.provide
 
-    def counting(path):
-        library = load(path)
-        return Library(library.path, lambda pointer: (made.append(pointer), library.call(pointer))[1])
+    def counting(name, units):
+        built = provide(name, units)
+        call = built.program.call
+        return replace(built, program=Library(built.path, lambda pointer: (made.append(pointer), call(pointer))[1]))
 
-    monkeypatch.setattr(pipeline, "load", counting)
+    monkeypatch.setattr(pipeline, "provide", counting)
     return made

@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import traceback
+import warnings
 from typing import Any, TextIO
 
 from c_compilers import WARNINGS
@@ -51,6 +52,7 @@ def first_that_runs(seed: int, sizes: tuple[int, ...]) -> tuple[str, Verdict]:
 
 
 def serve(requests: TextIO, answers: TextIO) -> None:
+    warnings.filterwarnings("error", ".*runs eagerly", RuntimeWarning)  # C that does not compile is a finding
     cache = os.environ["TRACEGRAD_CACHE_DIR"]
     for line in requests:
         answer = judge(json.loads(line))

@@ -1,6 +1,7 @@
 """Units of C in, one shared library out."""
 
 import shlex
+import shutil
 import subprocess
 from dataclasses import replace
 
@@ -106,6 +107,18 @@ def test_the_kept_sources_compile_by_themselves(tmp_path, real_compiler):
     command = [real_compiler, "-shared", "-fPIC", *map(str, built.sources), "-o", str(tmp_path / "own.so"), "-lm"]
     subprocess.run(command, check=True)
     assert result_of(replace(built, path=tmp_path / "own.so"), 3.0) == 1.5
+
+
+def test_a_folder_that_was_carried_away_compiles(tmp_path, cache_dir, real_compiler):
+    """Headers are links within the cache; a copy of the folder has them as files."""
+    flags = ("-std=gnu17", "-O2", "-march=native")
+    source = '#include "tg_math.h"\n#include "own.h"\n' + CALLER.replace("halved(", "HALF * (")
+    built = build([Unit("step", source, flags)], {"own.h": "#define HALF 0.5\n"})
+    away, library = tmp_path / "away", tmp_path / "own.so"
+    shutil.copytree(built.path.parent, away)
+    shutil.rmtree(cache_dir)
+    subprocess.run([real_compiler, *flags, "-fPIC", "-shared", str(away / "step.c"), "-o", str(library)], check=True)
+    assert result_of(replace(built, path=library), 3.0) == 1.5
 
 
 def test_a_failing_compile_shows_command_words_and_source(tmp_path):

@@ -41,11 +41,13 @@ def test_the_compiler_is_described(real_compiler, monkeypatch):
     assert len(compiler.identity) == len(compiler.instruction_set) == 64
 
 
-def test_cc_may_hold_arguments(real_compiler, monkeypatch):
-    monkeypatch.setenv("CC", f"{real_compiler} -DANSWER=42")
+def test_cc_may_hold_arguments(real_compiler, monkeypatch, tmp_path):
+    (tmp_path / "with space").mkdir()
+    (tmp_path / "with space" / "answer.h").write_text("#define ANSWER 42\n")
+    monkeypatch.setenv("CC", f"{real_compiler} -I '{tmp_path}/with space'")
     compiler = find_compiler()
-    assert compiler.command == (real_compiler, "-DANSWER=42")
-    source = "int tracegrad_step(void *const *slots) { return slots ? ANSWER : 0; }"
+    assert compiler.command == (real_compiler, "-I", f"{tmp_path}/with space")
+    source = '#include "answer.h"\nint tracegrad_step(void *const *slots) { return slots ? ANSWER : 0; }'
     assert build([Unit("step", source, ("-Wall", "-Werror"))]).path.is_file()
 
 
