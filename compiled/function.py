@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -14,12 +13,14 @@ from ..autograd.tensor import EAGER, Tensor
 from ..compiler.errors import CaptureError, CompilerError
 from ..compiler.graph import Graph
 from ..compiler.schedule.schedule import Schedule
-from ..ops.core import current, switch
+from ..ops.core import current, drop_stale_interpreters, switch
+from ..ops.locks import new_lock
 from ..runtime.errors import RuntimeFault, ToolchainMissing
 from .binding import CheckFailed
 from .explain import difference, explanation, first_call
 from .memory import hooks_on
 from .openings import Learned
+from .outermost import clean_up, entry
 from .parts import NOT_SERVED
 from .programs import Programs
 from .reach import Codes
@@ -55,7 +56,7 @@ class CompiledFunction:
         self.programs = Programs()
         self.way = "eager"
         self._rerun = Rerun(self.__name__, Part)
-        self._lock = threading.RLock()  # an interrupt may leave it locked; then at least this thread goes on
+        self._lock = new_lock()
         self._usual: Callable[[tuple[Any, ...]], Any] | None = None  # of the first specialisation
         self._eager_only = False
         self._learned = Learned()  # which numbers are data
@@ -63,16 +64,23 @@ class CompiledFunction:
         self._once = 0  # calls in a row that did something which later calls were thought not to do,
         self._transient = ""  # and what the last of them did
 
+    @entry
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        usual = self._usual
-        if usual is not None and not kwargs and not switch.stack:  # nothing but eager mode
-            result = usual(args)
-            if result is not UNUSUAL:
-                self.way = "replay"
-                return result
-        if current() is not EAGER or self._eager_only:
-            return self.function(*args, **kwargs)  # inside another recording: becomes part of it
-        return self._call(args, kwargs)
+        try:
+            usual = self._usual
+            if usual is not None and not kwargs and not switch.stack:  # nothing but eager mode
+                result = usual(args)
+                if result is not UNUSUAL:
+                    self.way = "replay"
+                    return result
+            if current() is not EAGER:
+                drop_stale_interpreters()
+            if current() is not EAGER or self._eager_only:
+                return self.function(*args, **kwargs)  # inside another recording: becomes part of it
+            return self._call(args, kwargs)
+        except BaseException:
+            clean_up()
+            raise
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The general way: the first specialisation that matches, else another recording, else Python."""
@@ -197,6 +205,7 @@ class CompiledFunction:
 
     # -------------------------------------------------------------------------------------------------- looking inside
 
+    @entry
     def verify(self, *args: Any, **kwargs: Any) -> Report:
         """Do ``step(*args, **kwargs)`` eagerly and compiled, from the same state, and report how far they are apart.
 
@@ -212,7 +221,11 @@ class CompiledFunction:
         >>> double.verify(tg.ones(3)).ok
         True
         """
-        return verify(self, args, kwargs)
+        try:
+            return verify(self, args, kwargs)
+        except BaseException:
+            clean_up()
+            raise
 
     @property
     def _latest(self) -> Specialisation:

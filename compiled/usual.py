@@ -57,12 +57,10 @@ def call(args):
             codes.extend(map(c, pointers))
             if codes[0]:
                 return UNUSUAL
-            for buffer in written:
-                buffer.version += 1
+            for buffer in written: buffer.version += 1
         except BaseException:
             if binding.has_run:
-                for buffer in written:
-                    buffer.version += 1
+                for buffer in written: buffer.version += 1
             raise
     {histories}
     return {result}
