@@ -22,10 +22,9 @@ switches = _Mode()  # of this thread
 _changes = itertools.count(1)
 
 
-def _set(enabled: bool, inference: bool) -> int:
-    change = next(_changes)
-    switches.enabled, switches.inference, switches.change = enabled, inference, change
-    return change
+def _set(enabled: bool, inference: bool, change: int | None = None) -> None:
+    number = next(_changes) if change is None else change
+    switches.enabled, switches.inference, switches.change = enabled, inference, number
 
 
 def is_grad_enabled() -> bool:
@@ -53,7 +52,8 @@ class _GradMode:
 
     def __enter__(self) -> None:
         self._before.append((switches.enabled, switches.inference))
-        self._change = _set(self._target, self._inference())
+        self._change = next(_changes)
+        _set(self._target, self._inference(), self._change)
 
     def __exit__(self, *exc_info: object) -> None:
         _set(*self._before[-1])
@@ -144,7 +144,8 @@ class set_grad_enabled(_GradMode):
 
     def __enter__(self) -> None:
         self._before.append(self._outer)
-        self._change = _set(self._target, switches.inference)
+        self._change = next(_changes)
+        _set(self._target, switches.inference, self._change)
 
     def __call__(self, function: F) -> F:
         _set(*self._outer)  # as a decorator it acts during calls only

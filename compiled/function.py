@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -133,8 +134,21 @@ class CompiledFunction:
         """A copy of the function, yet to be recorded: programs are bound to the tensors that they were made for."""
         return CompiledFunction(copy.deepcopy(self.function, memo), self.fullgraph)
 
-    def __reduce__(self) -> Any:
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """By name where this is what the function's module has under the function's name, as functions are."""
+        name = getattr(self.function, "__qualname__", None)
+        if isinstance(name, str) and self._is_named(name):
+            return name
         return CompiledFunction, (self.function, self.fullgraph)
+
+    def __copy__(self) -> CompiledFunction:
+        return CompiledFunction(self.function, self.fullgraph)
+
+    def _is_named(self, name: str) -> bool:
+        found: Any = sys.modules.get(getattr(self.function, "__module__", None) or "")
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        return found is self
 
     def _to_front(self, specialisation: Specialisation) -> None:
         with self._lock:

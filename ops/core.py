@@ -7,7 +7,6 @@ arguments are never asked what they are.
 
 from __future__ import annotations
 
-import functools
 import inspect
 import sys
 import threading
@@ -111,14 +110,12 @@ class Primitive:
     lower: Lowering
     backward_name: str = ""  # what PyTorch calls the grad_fn: MulBackward0
     check: Check | None = None
+    variadic: bool = field(init=False)
+    is_view: bool = field(init=False)
 
-    @functools.cached_property
-    def variadic(self) -> bool:
-        return self.inputs[:1] != () and self.inputs[0].startswith("*")
-
-    @functools.cached_property
-    def is_view(self) -> bool:
-        return isinstance(self.lower, Movement) and self.lower.view
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variadic", self.inputs[:1] != () and self.inputs[0].startswith("*"))
+        object.__setattr__(self, "is_view", isinstance(self.lower, Movement) and self.lower.view)
 
     def derivative(self, position: int) -> Derivative | None:
         """The rule for the operand at `position`, None where there is no gradient."""

@@ -18,6 +18,7 @@ PATIENCE = 5.0  # seconds that fork() waits for steps that other threads are in,
 
 _known: dict[int, weakref.ref[Any]] = {}  # a dict, since `list` of it is one instruction
 _steps: dict[int, weakref.ref[Any]] = {}  # those around calls of C
+_foreign: list[Any] = []  # plain ones of libraries
 _held: list[Any] = []  # while a fork is under way
 
 
@@ -33,9 +34,19 @@ def _forget(registry: dict[int, weakref.ref[Any]], key: int, _: weakref.ref[Any]
     registry.pop(key, None)
 
 
+def adopt(lock: Any) -> None:
+    """Let a library's lock, which is never held for long, survive fork() as well."""
+    _foreign.append(lock)
+
+
 def all_locks() -> list[Any]:
-    """Every lock that is alive."""
+    """Every lock of the package that is alive."""
     return _alive(_known)
+
+
+def foreign_locks() -> list[Any]:
+    """The locks that were adopted."""
+    return list(_foreign)
 
 
 def release_all() -> None:
@@ -51,7 +62,7 @@ def _alive(registry: dict[int, weakref.ref[Any]]) -> list[Any]:
 
 def _before_fork() -> None:
     until = time.monotonic() + PATIENCE  # two threads that wait for each other's locks wait no longer
-    for lock in _alive(_steps):
+    for lock in [*_alive(_steps), *_foreign]:
         if lock.acquire(timeout=max(0.0, until - time.monotonic())):
             _held.append(lock)
 
@@ -66,6 +77,8 @@ def _after_fork_in_child() -> None:
     for lock in all_locks():
         if not lock._is_owned():  # by the thread that has forked, which goes on
             lock._at_fork_reinit()
+    for lock in _foreign:
+        lock._at_fork_reinit()
 
 
 os.register_at_fork(
