@@ -9,6 +9,7 @@ that it must look at and its results are lines of their own, since a loop over t
 from __future__ import annotations
 
 import linecache
+import weakref
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -148,6 +149,7 @@ def _written(source: str, title: str, names: dict[str, Any]) -> Callable[[tuple[
     linecache.cache[title] = (len(source), None, source.splitlines(True), title)
     exec(compile(source, title, "exec"), names)
     call: Callable[[tuple[Any, ...]], Any] = names["call"]
+    weakref.finalize(call, linecache.cache.pop, title, None).atexit = False
     return call
 
 

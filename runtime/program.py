@@ -1,5 +1,6 @@
 """Loading a shared library and calling its step: cffi in ABI mode, out of line, one pointer per call."""
 
+import functools
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +26,8 @@ _DATA_POINTERS: Any = None if ffi is None else ffi.cast("uintptr_t *", object.__
 class Program:
     """A loaded library. `call(slots.pointer)` runs one step without the GIL; it returns 0 or a positive error code.
 
-    The library stays loaded until the process ends: `call` may outlive the Program, and its worker threads do.
+    The library stays loaded as long as there is `call`, which may outlive the Program; a call that another thread is in
+    holds it, too.
     """
 
     __slots__ = ("call", "path")
@@ -47,15 +49,20 @@ def load(path: str | os.PathLike[str]) -> Program:
     _require_cffi()
     path = Path(path).absolute()
     try:
-        library = ffi.dlopen(str(path), os.RTLD_NOW | os.RTLD_LOCAL | os.RTLD_NODELETE)
+        library = ffi.dlopen(str(path), os.RTLD_NOW | os.RTLD_LOCAL)
     except OSError as error:
         remedy = "set TRACEGRAD_CACHE_DIR to a folder that programs may run from (not mounted with noexec)"
         raise LoadFailed(three_parts(f"the compiled program cannot be loaded: {error}", str(path), remedy)) from error
     try:
-        return Program(path, library.tracegrad_step)
+        # With the last reference to the function its library goes: five mappings and 30 kB for each.
+        return Program(path, ffi.gc(library.tracegrad_step, functools.partial(_close, library)))
     except ffi.error as error:
         remedy = "define `int tracegrad_step(void *const *slots)` with default visibility"
         raise LoadFailed(three_parts("the library has no function tracegrad_step", str(path), remedy)) from error
+
+
+def _close(library: Any, function: Any) -> None:
+    ffi.dlclose(library)
 
 
 class SlotTable:
