@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,8 +76,7 @@ class Sweep:
         if listening is None:
             gradients = node.backward(cotangents, wanted)
         else:
-            with listening.deriving(node.origin):
-                gradients = node.backward(cotangents, wanted)
+            gradients = listening.deriving(node.origin, node.backward, cotangents, wanted)
         for hook in node.post_hooks:
             replaced = hook(tuple(gradients), tuple(cotangents))
             gradients = list(_as_tuple(replaced)) if replaced is not None else gradients
@@ -87,10 +85,15 @@ class Sweep:
         if node.user_defined or node.post_hooks:
             self.owned_elsewhere.update((id(g.buffer), g.buffer) for g in gradients if g is not None)
         arriving = [(edge, g) for edge, g, want in zip(node.edges, gradients, wanted, strict=True) if want]
-        with nullcontext() if listening is None else listening.deriving(node.origin):
-            for edge, g in arriving:  # sums belong to the line whose contribution completes them
-                if g is not None:
-                    self._deliver(edge, g)
+        if listening is None:
+            self._deliver_all(arriving)
+        else:  # sums belong to the line whose contribution completes them
+            listening.deriving(node.origin, self._deliver_all, arriving)
+
+    def _deliver_all(self, arriving: list[tuple[Edge, Any]]) -> None:
+        for edge, g in arriving:
+            if g is not None:
+                self._deliver(edge, g)
 
     def _deliver(self, edge: Edge, g: Any) -> None:
         assert edge.node is not None

@@ -7,10 +7,8 @@ random numbers as it sees any other state: the tensors are inputs of the graph a
 from __future__ import annotations
 
 import secrets
-import threading
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ContextDecorator
 from typing import Any
 
 import numpy as np
@@ -18,6 +16,7 @@ import numpy as np
 from ..ops.array import eager
 from ..ops.core import current
 from ..ops.identity import copy
+from ..ops.locks import new_lock
 from ..ops.movement import concatenate, slice
 from ..ops.random import STATE_SIZE, random_seed, random_words, random_words_primitive, serial_normals
 from ..ops.sources import full
@@ -65,7 +64,7 @@ class Generator:
         self.state = _labelled("generator.state", np.zeros(STATE_SIZE, np.int32))
         self.cached = _labelled("generator.cached", np.zeros(2))
         self.seeded = _labelled("generator.seed", np.zeros((), np.int64))
-        self._lock = threading.RLock()
+        self._lock = new_lock()
         self._decided_in: weakref.ref[Any] | None = None
         self.manual_seed(DEFAULT_SEED)
 
@@ -277,8 +276,7 @@ def set_rng_state(new_state: Any) -> None:
     default_generator.set_state(new_state)
 
 
-@contextmanager
-def fork_rng(devices: Any = None, enabled: bool = True, **options: Any) -> Iterator[None]:
+class fork_rng(ContextDecorator):
     """Draws inside the block leave the default generator as it was. `devices` and other options have no meaning here.
 
     >>> import tracegrad as tg
@@ -288,9 +286,16 @@ def fork_rng(devices: Any = None, enabled: bool = True, **options: Any) -> Itera
     >>> tg.rand(1)
     tensor([0.8823])
     """
-    kept = default_generator.snapshot() if enabled else None
-    try:
-        yield
-    finally:
-        if kept is not None:
-            default_generator._restore(*kept)
+
+    def __init__(self, devices: Any = None, enabled: bool = True, **options: Any) -> None:
+        self._enabled = enabled
+
+    def _recreate_cm(self) -> fork_rng:
+        return fork_rng(enabled=self._enabled)  # one for each decorated call
+
+    def __enter__(self) -> None:
+        self._kept = default_generator.snapshot() if self._enabled else ()
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._kept:
+            default_generator._restore(*self._kept)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -14,9 +15,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 class _Mode(threading.local):
     enabled = True
     inference = False
+    change = 0  # a number of the last change, never given again in any thread
 
 
 switches = _Mode()  # of this thread
+_changes = itertools.count(1)
+
+
+def _set(enabled: bool, inference: bool, change: int | None = None) -> None:
+    number = next(_changes) if change is None else change
+    switches.enabled, switches.inference, switches.change = enabled, inference, number
 
 
 def is_grad_enabled() -> bool:
@@ -30,19 +38,34 @@ def is_inference_mode_enabled() -> bool:
 
 
 class _GradMode:
-    """Sets the mode inside a ``with`` block or for the length of a decorated call."""
+    """Sets the mode inside a ``with`` block or for the length of a decorated call.
+
+    An interrupt may come between the block and the first instruction of ``__exit__``. Then the object, which nobody
+    needs any more, puts the mode back when it goes, unless the mode has been set since.
+    """
 
     _target = True
+    _change = -1  # the number of the change that began the innermost block
 
     def __init__(self) -> None:
-        self._before: list[bool] = []
+        self._before: list[tuple[bool, bool]] = []
 
     def __enter__(self) -> None:
-        self._before.append(switches.enabled)
-        switches.enabled = self._target
+        self._before.append((switches.enabled, switches.inference))
+        self._change = next(_changes)
+        _set(self._target, self._inference(), self._change)
 
     def __exit__(self, *exc_info: object) -> None:
-        switches.enabled = self._before.pop()
+        _set(*self._before[-1])
+        self._change = -1
+        self._before.pop()
+
+    def __del__(self) -> None:
+        if self._change == switches.change:
+            _set(*self._before[0])
+
+    def _inference(self) -> bool:
+        return switches.inference
 
     def _fresh(self) -> _GradMode:
         return type(self)()
@@ -115,17 +138,16 @@ class set_grad_enabled(_GradMode):
     def __init__(self, mode: bool) -> None:
         super().__init__()
         self._target = bool(mode)
-        self._outer = switches.enabled
-        switches.enabled = self._target
+        self._outer = switches.enabled, switches.inference
+        _set(self._target, switches.inference)
 
     def __enter__(self) -> None:
-        switches.enabled = self._target
-
-    def __exit__(self, *exc_info: object) -> None:
-        switches.enabled = self._outer
+        self._before.append(self._outer)
+        self._change = next(_changes)
+        _set(self._target, switches.inference, self._change)
 
     def __call__(self, function: F) -> F:
-        switches.enabled = self._outer  # as a decorator it acts during calls only
+        _set(*self._outer)  # as a decorator it acts during calls only
         return super().__call__(function)
 
     def _fresh(self) -> _GradMode:
@@ -144,10 +166,5 @@ class inference_mode(_BareDecorator):
         super().__init__()
         self._target = not mode if isinstance(mode, bool) else False
 
-    def __enter__(self) -> None:
-        super().__enter__()
-        switches.inference = not self._target
-
-    def __exit__(self, *exc_info: object) -> None:
-        super().__exit__(*exc_info)
-        switches.inference = False
+    def _inference(self) -> bool:
+        return not self._target

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..ops import arithmetic, comparison, elementary
 from ..ops.array import Array, Buffer, Evaluator, eager
-from ..ops.core import Step, interpreting, set_default_interpreter
+from ..ops.core import Step, interpreted, set_default_interpreter
 from ..ops.types import DType, float32, get_default_dtype
 from ..ops.views import replay
 from .exchange import Exchange
@@ -25,7 +24,7 @@ from .handles import RemovableHandle
 from .nodes import NO_EDGE, AccumulateGrad, Edge, Node
 from .reverse import backward
 from .tape import Tape
-from .watch import changes, declare_alias, declare_flag, declare_hook, forbid, set_watcher, watcher
+from .watch import changes, declare_alias, declare_flag, declare_hook, forbid, watched, watcher
 
 _OPERANDS = (Array, bool, int, float, np.generic)
 
@@ -389,12 +388,6 @@ EAGER = Tape(Evaluator(), make)
 set_default_interpreter(EAGER)
 
 
-@contextmanager
-def unrecorded() -> Iterator[None]:
-    """Plain eager mode inside the block, also while a function is recorded: for the library's own set-up work."""
-    before = set_watcher(None)
-    try:
-        with interpreting(EAGER):
-            yield
-    finally:
-        set_watcher(before)
+def unrecorded(function: Callable[..., Any], *args: Any) -> Any:
+    """``function(*args)`` in plain eager mode, also while a function is recorded: the library's own set-up work."""
+    return watched(None, interpreted, EAGER, function, *args)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from ..ops.array import eager
@@ -38,8 +37,8 @@ class Watcher(Protocol):
     def grad_written(self, tensor: Any) -> None:
         """``tensor.grad`` is about to be rebound."""
 
-    def deriving(self, origin: Any) -> Any:
-        """A context in which new operations are derivatives of `origin`."""
+    def deriving(self, origin: Any, function: Callable[..., Any], *args: Any) -> Any:
+        """``function(*args)``, whose operations are derivatives of `origin`."""
 
     def origin(self) -> Any:
         """Where the user's program is now."""
@@ -78,8 +77,8 @@ class Watcher(Protocol):
     def forbid(self, what: str, instead: str) -> None:
         """The function does something that a recording cannot repeat; raises."""
 
-    def trial(self, function: Callable[..., Any], arguments: list[Any]) -> AbstractContextManager[Any]:
-        """A context in which `function` runs although its branch may not be taken; SideEffect if it does more than
+    def trial(self, function: Callable[..., Any], arguments: list[Any], run: Callable[[], Any]) -> Any:
+        """``run()``, which calls `function` although its branch may not be taken; SideEffect if that does more than
         compute."""
 
     def module_called(self, module: Any, path: str) -> None:
@@ -122,18 +121,30 @@ def watcher() -> Watcher | None:
     return _local.watcher
 
 
-def set_watcher(new: Watcher | None) -> Watcher | None:
-    """Install a recording for this thread; returns the one before."""
+def watched(by: Watcher | None, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """``function(*args, **kwargs)`` with `by` as this thread's recording; put back twice, as in `interpreted`."""
     before = _local.watcher
-    _local.watcher = new
-    return before
+    try:
+        try:
+            _local.watcher = by
+            return function(*args, **kwargs)
+        finally:
+            _local.watcher = before
+    finally:
+        _local.watcher = before
 
 
-def set_server(new: Server | None) -> Server | None:
-    """Let this thread's `serve` go to `new` (None: nobody); returns the one before."""
+def served(by: Server | None, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """``function(*args, **kwargs)`` with this thread's `serve` going to `by` (None: nobody)."""
     before = _local.server
-    _local.server = new
-    return before
+    try:
+        try:
+            _local.server = by
+            return function(*args, **kwargs)
+        finally:
+            _local.server = before
+    finally:
+        _local.server = before
 
 
 def serve(whole: Any, otherwise: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

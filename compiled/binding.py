@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from ..autograd.tensor import Tensor, make
 from ..compiler.pipeline import Program
 from ..compiler.sizes.program import Fit
+from ..ops.locks import new_lock
 from ..ops.memory import aligned_empty
 from ..runtime.program import SlotTable, address_of, allocate
 
@@ -41,7 +41,7 @@ class Binding:
         self.pointers = (self.slots.pointer,)
         self.codes: list[int] = []  # what the last call of C returned; whoever asks for it clears it before
         # Around filling the table and running; programs for all sizes share the arena, too.
-        self.lock = threading.RLock() if fit is None else fit.arena.lock
+        self.lock = new_lock(around_steps=True) if fit is None else fit.arena.lock
 
     def _own_memory(self, nbytes: int) -> Any:
         arena = allocate(max(1, nbytes))
@@ -67,9 +67,11 @@ class Binding:
         self.slots.set_address(self.first_result + index, address_of(tensor.ndarray))
         return tensor
 
-    def run(self) -> None:
-        """Call C. CheckFailed for an index out of range or a divisor of 0; then nothing was written."""
-        codes = self.codes
+    def run(self, codes: list[int] | None = None) -> None:
+        """Call C, and note in `codes` what it returns. CheckFailed for an index out of range or a divisor of 0; then
+        nothing was written."""
+        if codes is None:
+            codes = self.codes
         codes.clear()
         codes.extend(map(self.entry, self.pointers))  # in one go: an interrupt after the call finds the code noted
         if codes[0]:

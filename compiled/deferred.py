@@ -20,7 +20,7 @@ from numpy.lib.stride_tricks import as_strided
 from ..ops.array import Array, Evaluator, shows
 from ..ops.core import Check, Params, Primitive, Step
 from ..ops.exposure import expose, is_exposed, owner_of
-from .segments import Segments
+from .segments import Execution, Segments
 from .trail import Compute, Meet, Point, Write, key_of
 
 
@@ -30,12 +30,15 @@ class Deferred(Evaluator):
     def __init__(self, segments: Segments) -> None:
         self.segments = segments
         self.ops = 0  # how many were noted
+        self._execution: Execution | None = None  # of the segment, once it is to be done
         self._begin()
 
     def _begin(self) -> None:
         self._segment = object()
         self._here: Point = self.segments.start
-        self._memories: list[Any] = []  # an array that was met; a weak reference to the memory of a result
+        # By number: an array that was met; a weak reference to the memory of a result. An interrupt may leave one more
+        # than there are events for; the next event puts its own there.
+        self._memories: dict[int, Any] = {}
         self._number_of: dict[int, int] = {}  # identity of an array -> number of its memory
         self._owners: dict[int, int] = {}  # of arrays that were met: owner of the memory -> identity of the array
         self._written: set[int] = set()  # identities of arrays that are to be written
@@ -49,8 +52,6 @@ class Deferred(Evaluator):
             return super().evaluate(primitive, operands, params, kind)
         key = (primitive, *self._tokens(operands), *map(_parameter, params.items()))
         point = self._here.next.get(key) or self._further(primitive, operands, params)
-        self._here = point
-        self.ops += 1
         event: Any = point.event
         if event.is_view:
             base = operands[0]
@@ -58,9 +59,11 @@ class Deferred(Evaluator):
             out = kind(primitive.evaluate(base.ndarray, **params), base.buffer, (*base.steps, step))
         else:
             out = kind(event.memory_for_result())
-            self._number_of[id(out.ndarray)] = len(self._memories)
-            self._memories.append(weakref.ref(out.ndarray))
+            self._number_of[id(out.ndarray)] = event.memory
+            self._memories[event.memory] = weakref.ref(out.ndarray)
         out.place = (self._segment, point.tokens - 1)
+        self.ops += 1
+        self._here = point  # last, so that an interrupt leaves an op noted, or not
         return out
 
     def write(self, target: Array, value: Array | np.generic) -> None:
@@ -73,9 +76,9 @@ class Deferred(Evaluator):
         point = self._here.next.get(key)
         if point is None:
             point = self.segments.extend(self._here, key, Write(to, what if isinstance(value, Array) else value))
-        self._here = point
         self._written.add(id(target.buffer.whole))
         target.buffer.version += 1
+        self._here = point
 
     def read(self, array: Array, purpose: str) -> np.ndarray:
         self.settle()
@@ -92,17 +95,36 @@ class Deferred(Evaluator):
     # ----------------------------------------------------------------------------------------------------- settling
 
     def settle(self) -> None:
-        """Do what has been noted: from now on all memory holds its numbers."""
-        here = self._here
-        if here.event is None:
+        """Do what has been noted: from now on all memory holds its numbers.
+
+        An interrupt comes through when that is done: what it has left is done by numpy.
+        """
+        if self._here.event is None:
             return
-        memories = [m() if type(m) is weakref.ref else m for m in self._memories]
-        alive = tuple(
-            i for i, m in enumerate(memories) if m is not None and type(self._memories[i]) is weakref.ref and m.size
-        )
+        try:
+            self._settle()
+        except BaseException:
+            try:
+                self._settle()
+            finally:
+                self._begin()  # an error of the work itself comes again: it is dropped
+                self._execution = None
+            raise
+
+    def _settle(self) -> None:
+        if self._execution is None:
+            self._execution = self._execution_of(self._here)
+        self._execution.finish()
         self._begin()
-        if alive or here.writes:
-            self.segments.run(here, alive, memories)
+        self._execution = None
+
+    def _execution_of(self, here: Point) -> Execution:
+        kept = [self._memories[number] for number in range(here.memories)]
+        memories = [m() if type(m) is weakref.ref else m for m in kept]
+        alive = tuple(
+            i for i, m in enumerate(memories) if m is not None and type(kept[i]) is weakref.ref and m.size
+        )
+        return Execution(self.segments, here, alive, memories)
 
     # ------------------------------------------------------------------------------------------------------- tokens
 
@@ -137,14 +159,14 @@ class Deferred(Evaluator):
             self.settle()
             expose(whole)
             return self._meet(array)
-        self._number_of[id(whole)] = len(self._memories)
+        self._number_of[id(whole)] = self._here.memories
         array.place = self._met(whole, array.steps, array)
         return array.place
 
     def _met(self, whole: np.ndarray, steps: Any, array: Array) -> tuple[Any, int]:
-        number = len(self._memories)
+        number = self._here.memories
         name = array.label or f"input_{number}"
-        self._memories.append(whole)
+        self._memories[number] = whole
         key = ("met", whole.shape, whole.strides, whole.dtype, steps)
         return self._place(key, lambda: Meet(number, steps, name, whole.shape, whole.dtype))
 
@@ -181,7 +203,7 @@ class Deferred(Evaluator):
             is_view = shows(primitive.evaluate(whole, **params), whole)
         known = tuple(t if isinstance(t, int) else o for t, o in zip(tokens, operands, strict=True))
         strides = None if is_view else _strides_of_result(primitive, operands, params)
-        return Compute(primitive, known, params, len(self._memories), is_view, of.shape, of.dtype.numpy, strides)
+        return Compute(primitive, known, params, self._here.memories, is_view, of.shape, of.dtype.numpy, strides)
 
     def _check(self, primitive: Primitive, check: Check, operands: Sequence[Any], params: Params) -> None:
         """Raise what eager mode raises for the numbers that `primitive` meets: all checks look at integers."""

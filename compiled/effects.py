@@ -33,8 +33,7 @@ class Effects:
             tensor._grad = value
         changes.count += self._count_up
         changes.grads += bool(self._gradients)
-        for buffer in self._written:  # an iterator: it goes on where it was
-            buffer.version += 1
+        for buffer in self._written: buffer.version += 1  # noqa: E701  an iterator goes on where it was: in one line
 
 
 def run(binding: Binding, effects: Effects) -> None:

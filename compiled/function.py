@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-import threading
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,14 @@ from ..compiler.errors import CaptureError, CompilerError
 from ..compiler.graph import Graph
 from ..compiler.pipeline import require_toolchain
 from ..compiler.schedule.schedule import Schedule
-from ..ops.core import current, switch
+from ..ops.core import current, drop_stale_interpreters, switch
+from ..ops.locks import new_lock
 from ..runtime.errors import RuntimeFault
 from .binding import CheckFailed
 from .explain import difference, explanation, first_call
 from .memory import hooks_on
 from .openings import Learned
+from .outermost import clean_up, entry
 from .parts import NOT_SERVED
 from .programs import Programs
 from .reach import Codes
@@ -55,7 +57,7 @@ class CompiledFunction:
         self.programs = Programs()
         self.way = "eager"
         self._rerun = Rerun(self.__name__, Part)
-        self._lock = threading.RLock()  # an interrupt may leave it locked; then at least this thread goes on
+        self._lock = new_lock()
         self._usual: Callable[[tuple[Any, ...]], Any] | None = None  # of the first specialisation
         self._fault: RuntimeFault | None = None  # why there are no more programs
         self._learned = Learned()  # which numbers are data
@@ -63,16 +65,23 @@ class CompiledFunction:
         self._once = 0  # calls in a row that did something which later calls were thought not to do,
         self._transient = ""  # and what the last of them did
 
+    @entry
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        usual = self._usual
-        if usual is not None and not kwargs and not switch.stack:  # nothing but eager mode
-            result = usual(args)
-            if result is not UNUSUAL:
-                self.way = "replay"
-                return result
-        if current() is not EAGER:
-            return self.function(*args, **kwargs)  # inside another recording: becomes part of it
-        return self._call(args, kwargs)
+        try:
+            usual = self._usual
+            if usual is not None and not kwargs and not switch.stack:  # nothing but eager mode
+                result = usual(args)
+                if result is not UNUSUAL:
+                    self.way = "replay"
+                    return result
+            if current() is not EAGER:
+                drop_stale_interpreters()
+            if current() is not EAGER:
+                return self.function(*args, **kwargs)  # inside another recording: becomes part of it
+            return self._call(args, kwargs)
+        except BaseException:
+            clean_up()
+            raise
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The general way: the first specialisation that matches, else another recording, else Python."""
@@ -136,8 +145,21 @@ class CompiledFunction:
         """A copy of the function, yet to be recorded: programs are bound to the tensors that they were made for."""
         return CompiledFunction(copy.deepcopy(self.function, memo), self.fullgraph)
 
-    def __reduce__(self) -> Any:
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """By name where this is what the function's module has under the function's name, as functions are."""
+        name = getattr(self.function, "__qualname__", None)
+        if isinstance(name, str) and self._is_named(name):
+            return name
         return CompiledFunction, (self.function, self.fullgraph)
+
+    def __copy__(self) -> CompiledFunction:
+        return CompiledFunction(self.function, self.fullgraph)
+
+    def _is_named(self, name: str) -> bool:
+        found: Any = sys.modules.get(getattr(self.function, "__module__", None) or "")
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        return found is self
 
     def _to_front(self, specialisation: Specialisation) -> None:
         with self._lock:
@@ -205,6 +227,7 @@ class CompiledFunction:
 
     # -------------------------------------------------------------------------------------------------- looking inside
 
+    @entry
     def verify(self, *args: Any, **kwargs: Any) -> Report:
         """Do ``step(*args, **kwargs)`` eagerly and compiled, from the same state, and report how far they are apart.
 
@@ -220,7 +243,11 @@ class CompiledFunction:
         >>> double.verify(tg.ones(3)).ok
         True
         """
-        return verify(self, args, kwargs)
+        try:
+            return verify(self, args, kwargs)
+        except BaseException:
+            clean_up()
+            raise
 
     @property
     def _latest(self) -> Specialisation:

@@ -7,7 +7,6 @@ and one tape node stands for the whole call.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,9 +24,11 @@ from ..compiler.passes.simplify import simplify
 from ..compiler.pipeline import Program
 from ..compiler.split import Split, split
 from ..ops.array import eager
+from ..ops.locks import new_lock
 from ..runtime.errors import RuntimeFault
 from .again import evaluated, gradients_again, inputs_of
 from .binding import Binding
+from .outermost import clean_up, entry
 from .programs import Programs
 
 
@@ -54,7 +55,7 @@ class Backward:
         self._programs = programs
         seeds = [node for node in self.parts.backward.inputs if node.label not in self.parts.saved]
         self._cotangent_labels = [node.label for node in seeds[len(seeds) - len(self.live) :]]
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._whole = BackwardProgram(programs.of(self.parts.backward))
         self._partial: dict[frozenset[str], BackwardProgram | EagerBackward] = {}
         computed = (*self.parts.saved, *self._cotangent_labels)
@@ -143,7 +144,15 @@ class CompiledNode(TapeNode):
         self._released = False
         self.outputs = len(live)
 
+    @entry
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        try:
+            return self._backward_of(cotangents, wanted)
+        except BaseException:
+            clean_up()
+            raise
+
+    def _backward_of(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         if self._released:
             raise RuntimeError(SECOND_BACKWARD)
         if is_grad_enabled():

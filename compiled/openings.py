@@ -11,7 +11,6 @@ import gc
 import re
 import types
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,26 +50,37 @@ class Openings:
     escaped: bool = False
     _replaced: Replaced = field(default_factory=Replaced)
 
-    @contextmanager
-    def applied(self, surroundings: Surroundings, call_arguments: Any) -> Iterator[Any]:
-        """The arguments of the call with stand-ins among them, and stand-ins wherever else they are wanted."""
+    def applied(self, surroundings: Surroundings, call_arguments: Any, run: Callable[..., None]) -> None:
+        """``run(args, kwargs)`` with stand-ins among the arguments, and stand-ins wherever else they are wanted."""
         found = list(_numbers_around(surroundings, call_arguments))
         self.snapshot = [(spot, number) for spot, _, number in found]
         new = self._stand_ins(found, call_arguments) if self.wanted and surroundings.takes_stand_ins() else {}
         try:
-            if new:
-                for fact in surroundings.facts:
-                    self._replaced.put_at(fact.get, key_at(fact.get), new)
-                shims_for(surroundings, self._replaced)
-                call_arguments = self._replaced.replaced(call_arguments, ("argument",), new)
-            new.clear()
-            yield call_arguments
-        except Exception as error:
-            error.args = unwrapped(error.args, value_of)
-            raise
+            try:
+                if new:
+                    for fact in surroundings.facts:
+                        self._replaced.put_at(fact.get, key_at(fact.get), new)
+                    shims_for(surroundings, self._replaced)
+                    call_arguments = self._replaced.replaced(call_arguments, ("argument",), new)
+                new.clear()
+                run(*call_arguments)
+            except BaseException as error:
+                error.args = unwrapped(error.args, value_of)
+                raise
+            finally:
+                call_arguments = None
+                self._put_back()
         finally:
-            del call_arguments
-            self._replaced.restore(lambda value: unwrapped(value, value_of))
+            self._put_back()  # wholly: an interrupt may have come within
+
+    def _put_back(self) -> None:
+        self._replaced.restore(lambda value: unwrapped(value, value_of))
+
+    def abandon(self) -> None:
+        """Stand-ins that something still holds become plain numbers: the call has come to no end."""
+        for number in self.formulas.survivors():
+            for holder in gc.get_referrers(number):
+                _make_plain(holder, number)
 
     def _stand_ins(self, found: list[Any], call_arguments: Any) -> dict[Key, Number]:
         keys = {key_of(spot, call_arguments) for spot in self.wanted}

@@ -7,14 +7,14 @@ step as ``tg.compile(optimizer.step)``; what cannot be replayed stays a part of 
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
 
 from ..autograd.tensor import EAGER
-from ..autograd.watch import set_server
-from ..ops.core import interpreting
+from ..autograd.watch import served
+from ..ops.core import interpreted
+from ..ops.locks import new_lock
 from .deferred import Deferred
 from .surroundings import Surroundings
 
@@ -33,7 +33,7 @@ class Parts:
 
     def __init__(self, compile: Compile) -> None:
         self._compile = compile
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._seen: dict[int, weakref.ref[Any]] = {}  # what was called once
         self._parts: dict[int, Any] = {}
         self._wanted: bool | None = None  # None: it is not known what the function's code mentions
@@ -57,12 +57,7 @@ class Parts:
             return self._first_time(deferred, whole, otherwise, args, kwargs)
         if part.may_serve(args, kwargs):
             deferred.settle()
-            before = set_server(None)
-            try:
-                with interpreting(EAGER):
-                    result = part(*args, **kwargs)
-            finally:
-                set_server(before)
+            result = served(None, interpreted, EAGER, part, *args, **kwargs)
             if result is not NOT_SERVED:
                 return result
         return otherwise(*args, **kwargs)

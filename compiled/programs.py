@@ -7,11 +7,10 @@ size has been asked about each size that is served. Only the C compiler is not r
 
 from __future__ import annotations
 
-import threading
-
 from ..compiler.graph import Graph
 from ..compiler.pipeline import Program, SizedProgram, compile_graph
 from ..compiler.sizes.standins import NotSized
+from ..ops.locks import new_lock
 
 #: So many recordings that have a program of their own are kept, to be compared with later ones.
 MOST_KEPT = 4
@@ -27,7 +26,7 @@ class Programs:
         self.notes: list[str] = []  # why recordings for two sizes did not come together
         self._kept: list[Graph] = []
         self._backward: Programs | None = None
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._served: set[tuple[int, tuple[int, ...]]] = set()
 
     @property

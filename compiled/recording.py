@@ -12,7 +12,6 @@ import gc
 import sys
 import weakref
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,11 +21,11 @@ from ..autograd.nodes import Node as TapeNode
 from ..autograd.nodes import count_now
 from ..autograd.tape import Tape
 from ..autograd.tensor import Tensor, make
-from ..autograd.watch import SideEffect, set_watcher
+from ..autograd.watch import SideEffect, watched
 from ..compiler.capture import Recorder, Root
 from ..compiler.errors import CaptureError
 from ..compiler.origins import Whereabouts
-from ..ops.core import interpreting
+from ..ops.core import interpreted
 from ..ops.pointwise import cast
 from ..ops.types import float64
 from .aliases import with_history
@@ -92,6 +91,7 @@ class Recording:
     done: bool = False  # the call itself
     first_node: int = field(default_factory=count_now)  # what the tape had before has smaller numbers
     sinks: Sinks = field(init=False)
+    _is_settled: bool = False
     _calls: CallWatch = field(default_factory=CallWatch)
 
     def __post_init__(self) -> None:
@@ -114,22 +114,31 @@ class Recording:
         self.sinks = Sinks(function)
         self.recorder.mark_item = self._marked
         try:
-            with self.openings.applied(self.surroundings, (args, kwargs)) as opened:
-                self._run(function, *opened)
-                self.outcome = self.openings.kept(self.result)
-                del opened
-            self.done = True
+            try:
+                self._run_opened(function, args, kwargs)
+            finally:
+                self._leave_no_stand_ins()
         finally:
-            if not self.done:
-                self.sinks.make_plain()
+            self._leave_no_stand_ins()  # wholly: an interrupt may have come within
+        self._check()
+        self.surroundings.open(self.openings.open_facts())
+        return plain(self.result)
+
+    def _run_opened(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.openings.applied(self.surroundings, (args, kwargs), functools.partial(self._run, function))
+        self.done = True
         self.result = self.openings.close(self.result, self.outcome)
         for slot in self.grads.values():
             slot.after = slot.tensor._grad
         self.outcome, _ = self.sinks.settle(self.surroundings, self.outcome)
         self.openings.forget([appends.get for appends in self.sinks.appends])
-        self._check()
-        self.surroundings.open(self.openings.open_facts())
-        return plain(self.result)
+        self._is_settled = True
+
+    def _leave_no_stand_ins(self) -> None:
+        """Where the call has come to no end, numbers that the program has kept become plain ones."""
+        if not self._is_settled:
+            self.sinks.make_plain()
+            self.openings.abandon()
 
     @property
     def seen(self) -> Surroundings | None:
@@ -143,23 +152,22 @@ class Recording:
         frame: Any = sys._getframe()
         while frame.f_code is not Tensor.item.__code__:
             frame = frame.f_back
-        return self.sinks.mark(tensor, frame.f_back, Recording._run.__code__)
+        return self.sinks.mark(tensor, frame.f_back, Recording._call.__code__)
 
     def _run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         naming = functools.partial(name_of_argument, argument_names(function, args))
         names = [source.name(naming) for source in self.openings.sources]
         tape = NumberTape(self.recorder, make, names) if names else Tape(self.recorder, make)
-        before = set_watcher(self)
-        try:
-            with self._calls, interpreting(tape):
-                self.result = function(*args, **kwargs)
-        finally:
-            set_watcher(before)
+        watched(self, self._calls.watch, interpreted, tape, self._call, function, args, kwargs)
         if isinstance(tape, NumberTape):
             self.scalars = list(tape.scalars.values())
             tape.let_go()
             for scalar in self.scalars:
                 self.own.pop(id(scalar.root.array), None)  # the recorder keeps it, as a root
+        self.outcome = self.openings.kept(self.result)
+
+    def _call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.result = function(*args, **kwargs)
 
     def _check(self) -> None:
         """CaptureError if the call did what cannot be repeated."""
@@ -324,19 +332,16 @@ class Recording:
             "  Later calls would have another graph there: compute it inside, or call backward() outside."
         )
 
-    @contextmanager
-    def deriving(self, origin: Any) -> Any:
-        with self.recorder.whereabouts.deriving(origin):
-            yield
+    def deriving(self, origin: Any, function: Callable[..., Any], *args: Any) -> Any:
+        return self.recorder.whereabouts.deriving(origin, function, *args)
 
     def origin(self) -> Any:
         return self.recorder.whereabouts.now()
 
-    @contextmanager
-    def trial(self, function: Callable[..., Any], arguments: list[Any]) -> Any:
+    def trial(self, function: Callable[..., Any], arguments: list[Any], run: Callable[[], Any]) -> Any:
         around, spoken = Surroundings(function, arguments), self._calls.refused
         try:
-            yield
+            return run()
         finally:
             try:
                 around.refuse_side_effects(self._calls.deeds)

@@ -5,10 +5,9 @@ The call itself was an eager call and is done; what is refused is to repeat it.
 
 from __future__ import annotations
 
-import gc
 import sys
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from ..compiler.errors import CaptureError
 from ..compiler.graph import Graph, Node, topological
 from ..compiler.origins import is_standard_file, is_user_file
 from ..ops.types import get_default_dtype
+from .collection import uncollected
 from .deeds import Deeds
 from .outside import spoken_to, spoken_to_by
 
@@ -41,19 +41,19 @@ class CallWatch:
         self.deeds = Deeds()
         self.codes: dict[types.CodeType, dict[str, Any]] = {}  # what the user's program ran, with its globals
 
-    def __enter__(self) -> CallWatch:
-        self._collects = gc.isenabled()
-        gc.disable()  # what finalisers and callbacks of a collection do is no part of the program
+    def watch(self, function: Callable[..., Any], *args: Any) -> Any:
+        """``function(*args)``, noted. What finalisers and callbacks of a collection do is no part of the program."""
         self._before = sys.getprofile()
-        if self._before is None:  # a profiler that is at work keeps its place
-            sys.setprofile(self._note)
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        if self._before is None:
-            sys.setprofile(None)
-        if self._collects:
-            gc.enable()
+        if self._before is not None:  # a profiler that is at work keeps its place
+            return uncollected(function, *args)
+        try:
+            try:
+                sys.setprofile(self._note)
+                return uncollected(function, *args)
+            finally:
+                sys.setprofile(None)
+        finally:
+            sys.setprofile(None)  # an interrupt may come in the line before
 
     @property
     def is_blind(self) -> bool:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import functools
-import gc
 from collections.abc import Callable
 from typing import Any
 
 from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.tape import Tape
 from ..autograd.tensor import Tensor, make
-from ..autograd.watch import set_server
+from ..autograd.watch import served
 from ..compiler.errors import CaptureError
-from ..ops.core import interpreting
+from ..ops.core import interpreted
+from .collection import uncollected
 from .deferred import Deferred
 from .parts import Compile, Parts
 from .segments import Segments
@@ -43,18 +43,18 @@ class Rerun:
 
     def call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call `function`; whatever comes out of it, or has been written when it raises, holds its numbers."""
-        deferred = Deferred(self.segments)
-        server = set_server(functools.partial(self.parts.serve, deferred))
-        collects = gc.isenabled()
-        gc.disable()  # which results are still alive must not depend on when garbage is collected
+        # Which results are still alive must not depend on when garbage is collected.
+        return uncollected(self._call, Deferred(self.segments), function, args, kwargs)
+
+    def _call(self, deferred: Deferred, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
+        server = functools.partial(self.parts.serve, deferred)
         try:
-            with interpreting(Tape(deferred, make)):
-                return function(*args, **kwargs)
+            try:
+                return served(server, interpreted, Tape(deferred, make), function, *args, **kwargs)
+            finally:
+                deferred.settle()
         finally:
-            set_server(server)
-            deferred.settle()
-            if collects:
-                gc.enable()
+            deferred.settle()  # nothing, unless an interrupt has come in the line before
 
 
 def kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,7 +14,6 @@ from ..ops.movement import broadcast
 from ..ops.pointwise import cast
 from ..ops.types import Type, dtype_of
 from ..ops.views import replay, write_through
-from ..runtime.program import address_of
 from .binding import Binding
 from .programs import Programs
 from .trail import Compute, Meet, Operand, Point, Write
@@ -24,43 +24,59 @@ Memories = Sequence[np.ndarray | None]  # by number; None for memory that is gon
 # -------------------------------------------------------------------------------------------------------- by numpy
 
 
-def run_by_numpy(way: Sequence[Point], memories: Memories) -> None:
-    """Do the events one by one, as eager mode does, and fill the memories that are still alive."""
-    wholes = list(memories)
-    arrays: list[np.ndarray] = []
-    with np.errstate(all="ignore"):
-        for point in way:
-            event = point.event
-            if isinstance(event, Meet):
-                whole = wholes[event.memory]
-                assert whole is not None
-                arrays.append(_seen(whole, event.steps))
-            elif isinstance(event, Compute):
-                arrays.append(_computed(event, arrays, wholes))
-            elif isinstance(event, Write):
-                np.copyto(arrays[event.target], _value(event.value, arrays))
+class NumpyRun:
+    """The events one by one, as eager mode does them; fills the memories that are still alive.
+
+    An interrupt leaves a run that goes on where it was. What an event computes can be computed again; a write cannot,
+    since it may read what it writes. So it is noted in the same instruction that does it.
+    """
+
+    def __init__(self, way: Sequence[Point], memories: Memories) -> None:
+        self._events = [point.event for point in way]
+        self._wholes = list(memories)
+        self._arrays: dict[int, np.ndarray] = {}  # by position of the event
+        self._written: dict[int, list[None]] = {}
+        self._tokens = [i for i, event in enumerate(self._events) if not isinstance(event, Write)]
+
+    def finish(self) -> None:
+        """Do what is left."""
+        with np.errstate(all="ignore"):
+            for position, event in enumerate(self._events):
+                if isinstance(event, Write):
+                    self._write(event, self._written.setdefault(position, []))
+                elif position not in self._arrays:
+                    self._arrays[position] = self._made(event)
+
+    def _made(self, event: Any) -> np.ndarray:
+        if isinstance(event, Compute):
+            return self._computed(event)
+        whole = self._wholes[event.memory]
+        assert whole is not None
+        return _seen(whole, event.steps)
+
+    def _computed(self, event: Compute) -> np.ndarray:
+        out = np.asarray(event.primitive.evaluate(*map(self._value, event.operands), **event.params))
+        if event.is_view:
+            return out
+        there = self._wholes[event.memory]
+        if there is None:
+            self._wholes[event.memory] = out
+            return out
+        np.copyto(there, out)
+        return there
+
+    def _write(self, event: Write, done: list[None]) -> None:
+        if not done:
+            done.extend(map(np.copyto, (self._value(event.target),), (self._value(event.value),)))
+
+    def _value(self, operand: Operand) -> Any:
+        return self._arrays[self._tokens[operand]] if isinstance(operand, int) else operand
 
 
 def _seen(whole: np.ndarray, steps: Sequence[Step]) -> np.ndarray:
     for step in steps:
         whole = step.primitive.evaluate(whole, **dict(step.params))
     return whole
-
-
-def _computed(event: Compute, arrays: list[np.ndarray], wholes: list[np.ndarray | None]) -> np.ndarray:
-    out = np.asarray(event.primitive.evaluate(*(_value(o, arrays) for o in event.operands), **event.params))
-    if event.is_view:
-        return out
-    there = wholes[event.memory]
-    if there is None:
-        wholes[event.memory] = out
-        return out
-    np.copyto(there, out)
-    return there
-
-
-def _value(operand: Operand, arrays: list[np.ndarray]) -> Any:
-    return arrays[operand] if isinstance(operand, int) else operand
 
 
 # ------------------------------------------------------------------------------------------------------------- by C
@@ -161,33 +177,48 @@ class SegmentProgram:
         self._results = [(self._binding.result_slots[f"value_{memory}"], memory) for memory in alive]
         self._lock = self._binding.lock
 
-    def run(self, memories: Memories) -> None:
-        """Run the segment: read and write the memories, fill those that are alive."""
-        set_address = self._binding.slots.set_address
-        after: list[Callable[[], None]] = []
+    def run(self, memories: Memories, codes: list[int], after: list[Callable[[], None]]) -> None:
+        """Run the segment: read and write the memories, fill those that are alive. What C returns is noted in `codes`;
+        what is to be done then, and may be done twice, in `after`.
+        """
         kept = []
         with self._lock:
+            after.clear()
             for slot, memory, written in self._inputs:
                 array = memories[memory]
                 assert array is not None
-                flags = array.flags
-                if not (flags.c_contiguous and flags.aligned):
+                if not (array.flags.c_contiguous and array.flags.aligned):
                     copy = np.array(array, order="C")
                     kept.append(copy)
                     if written:
-                        after.append(lambda array=array, copy=copy: np.copyto(array, copy))  # type: ignore[misc]
+                        after.append(functools.partial(np.copyto, array, copy))
                     array = copy
-                set_address(slot, address_of(array))
+                self._binding.point(slot, array)
             for slot, memory in self._results:
                 array = memories[memory]
                 assert array is not None
                 if not array.flags.c_contiguous:
                     copy = np.empty(array.shape, array.dtype)
-                    after.append(lambda array=array, copy=copy: np.copyto(array, copy))  # type: ignore[misc]
+                    after.append(functools.partial(np.copyto, array, copy))
                     array = copy
-                set_address(slot, address_of(array))
-            self._binding.run()
-        for put_back in after:
+                self._binding.point(slot, array)
+            self._binding.run(codes)
+
+
+class Run:
+    """One run of a program; after an interrupt `finish` does what is left."""
+
+    def __init__(self, program: SegmentProgram, memories: Memories) -> None:
+        self._program = program
+        self._memories = memories
+        self._codes: list[int] = []
+        self._after: list[Callable[[], None]] = []
+
+    def finish(self) -> None:
+        """Run it, unless that has been done."""
+        if self._codes != [0]:
+            self._program.run(self._memories, self._codes, self._after)
+        for put_back in self._after:
             put_back()
 
 

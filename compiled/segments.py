@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections.abc import Hashable
 
 from ..compiler.graph import Origin
 from ..compiler.origins import user_place
+from ..ops.locks import new_lock
 from ..runtime.errors import RuntimeFault
 from .programs import Programs
-from .segment_program import Memories, SegmentProgram, run_by_numpy
+from .segment_program import Memories, NumpyRun, Run, SegmentProgram
 from .trail import Event, Meet, Point, Write, start
 
 LIMIT = 64  # programs; a function that needs more than these is not helped by more
@@ -25,7 +25,7 @@ class Segments:
         self.start = start()
         self.programs: list[SegmentProgram] = []
         self.sizes = Programs()
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._closed = ""  # why no more programs are made
 
     def extend(self, here: Point, key: Hashable, event: Event) -> Point:
@@ -45,17 +45,14 @@ class Segments:
             here.kinds[like] = here.kinds.get(like, 0) + 1
             return here.kinds[like] > VARIANTS
 
-    def run(self, here: Point, alive: tuple[int, ...], memories: Memories) -> None:
-        """Do a segment. What comes a second time is worth a program."""
+    def program(self, here: Point, alive: tuple[int, ...]) -> SegmentProgram | None:
+        """The program for a segment. What comes a second time is worth one."""
         program = here.programs.get(alive)
         if program is None:
             here.programs[alive] = False
         elif program is False:
             program = self._program(here, alive)
-        if program:
-            program.run(memories)
-        else:
-            run_by_numpy(here.way(), memories)
+        return program or None
 
     def _program(self, here: Point, alive: tuple[int, ...]) -> SegmentProgram | None:
         with self._lock:
@@ -81,6 +78,29 @@ class Segments:
     def _close(self, why: str) -> None:
         self._closed = why
         warnings.warn(why, RuntimeWarning, stacklevel=2)
+
+
+class Execution:
+    """One segment of one call, to be done once: `finish` after an interrupt does what is left."""
+
+    def __init__(self, segments: Segments, here: Point, alive: tuple[int, ...], memories: Memories) -> None:
+        self._segments = segments
+        self._here = here
+        self._alive = alive
+        self._memories = memories
+        self._is_begun = not alive and not here.writes  # there is nothing to do
+        self._run: Run | NumpyRun | None = None
+
+    def finish(self) -> None:
+        """Read and write the memories, and fill those that are alive."""
+        if not self._is_begun:
+            self._is_begun = True  # an interrupt while a program is made is not to make it once more
+            program = self._segments.program(self._here, self._alive)
+            self._run = Run(program, self._memories) if program else None
+        if self._run is None and (self._alive or self._here.writes):
+            self._run = NumpyRun(self._here.way(), self._memories)
+        if self._run is not None:
+            self._run.finish()
 
 
 def _brings_memory(event: Event) -> bool:

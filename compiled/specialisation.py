@@ -92,6 +92,7 @@ class Specialisation:
     def fits_but_for_numbers(self, call_arguments: tuple[Args, Kwargs]) -> bool:
         """True if this program would be the right one, were numbers other ones of their types."""
         recording = self.recording
+        changes.count += 1  # what is found now is not for these calls: the next one looks again
         return (
             self.arguments.fit(*call_arguments, but_for_numbers=True)
             and recording.surroundings.hold_but_for_numbers()

@@ -8,7 +8,9 @@ that it must look at and its results are lines of their own, since a loop over t
 
 from __future__ import annotations
 
+import itertools
 import linecache
+import weakref
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from .specialisation import Specialisation
 
 UNUSUAL = object()
+_numbers = itertools.count(1)  # a title of its own for each
 FEW = 3  # arguments that are compared two by two; for more a set is quicker
 
 # `call` takes what it works with from its globals, `names` below. An interrupt gives the call its whole effect, if C
@@ -57,12 +60,10 @@ def call(args):
             codes.extend(map(c, pointers))
             if codes[0]:
                 return UNUSUAL
-            for buffer in written:
-                buffer.version += 1
+            for buffer in written: buffer.version += 1
         except BaseException:
             if binding.has_run:
-                for buffer in written:
-                    buffer.version += 1
+                for buffer in written: buffer.version += 1
             raise
     {histories}
     return {result}
@@ -142,7 +143,7 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
         histories=_lines(4, _histories(of.results.fresh, names)),
         result="r0" if of.results.is_one_tensor else HAND_OUT.format(_every("r{}", range(len(of.results.fresh)))),
     )
-    return _written(source, f"<usual call {id(of)} of {of.recording.name}>", names)
+    return _written(source, f"<usual call {next(_numbers)} of {of.recording.name}>", names)
 
 
 def _written(source: str, title: str, names: dict[str, Any]) -> Callable[[tuple[Any, ...]], Any]:
@@ -150,6 +151,7 @@ def _written(source: str, title: str, names: dict[str, Any]) -> Callable[[tuple[
     linecache.cache[title] = (len(source), None, source.splitlines(True), title)
     exec(compile(source, title, "exec"), names)
     call: Callable[[tuple[Any, ...]], Any] = names["call"]
+    weakref.finalize(call, linecache.cache.pop, title, None).atexit = False
     return call
 
 

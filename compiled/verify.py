@@ -18,7 +18,7 @@ from ..autograd.tape import Tape
 from ..autograd.tensor import Tensor, make
 from ..compiler.errors import CompilerError
 from ..ops.array import Evaluator
-from ..ops.core import interpreting
+from ..ops.core import interpreted
 from .difference import Difference, difference_of
 from .history import is_spent
 from .lines import Lines
@@ -67,18 +67,27 @@ def verify(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Report:
     arguments = [*args, *kwargs.values()]
     outside = Snapshot(step.function, arguments, _known_tensors(step))
     try:
-        for _ in range(ATTEMPTS):
-            start = Snapshot(step.function, arguments, _known_tensors(step))
-            compiled = _outcome(lambda: step._call(args, kwargs), start, step)
-            if step.way != "eager" or compiled.error is not None:
-                return _compared(step, args, kwargs, start, compiled)
-        raise CompilerError(
-            f"{step.__name__} has no compiled form that could be compared\n"
-            f"  in {step.__name__}.verify(): {ATTEMPTS} calls in a row ran eagerly\n"
-            "  Install a C compiler if there is none; otherwise let the function do the same at each call."
-        )
-    finally:
-        outside.restore()
+        try:
+            return _both_ways(step, args, kwargs)
+        finally:
+            outside.restore()
+    except BaseException:
+        outside.restore()  # wholly: an interrupt may have come within
+        raise
+
+
+def _both_ways(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Report:
+    arguments = [*args, *kwargs.values()]
+    for _ in range(ATTEMPTS):
+        start = Snapshot(step.function, arguments, _known_tensors(step))
+        compiled = _outcome(lambda: step._call(args, kwargs), start, step)
+        if step.way != "eager" or compiled.error is not None:
+            return _compared(step, args, kwargs, start, compiled)
+    raise CompilerError(
+        f"{step.__name__} has no compiled form that could be compared\n"
+        f"  in {step.__name__}.verify(): {ATTEMPTS} calls in a row ran eagerly\n"
+        "  Install a C compiler if there is none; otherwise let the function do the same at each call."
+    )
 
 
 def check(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -95,8 +104,8 @@ def is_wanted() -> bool:
 
 def _compared(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any], start: Snapshot, compiled: Outcome) -> Report:
     def eagerly() -> Any:
-        with interpreting(Tape(Evaluator(), make)):  # not the usual one: nested compiled functions run eagerly, too
-            return step.function(*args, **kwargs)
+        # Not the usual tape: nested compiled functions run eagerly, too.
+        return interpreted(Tape(Evaluator(), make), step.function, *args, **kwargs)
 
     way, lines = step.way, Lines(step.specialisations[0] if step.way == "replay" else None)
     start.restore()

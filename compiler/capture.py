@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.array import Array, Buffer, Evaluator
-from ..ops.core import Params, Primitive, Step, interpreting
+from ..ops.core import Params, Primitive, Step, interpreted
 from ..ops.identity import detach_primitive
 from ..ops.movement import broadcast
 from ..ops.pointwise import cast
@@ -51,7 +51,7 @@ class Root:
 
 
 class Recorder(Evaluator):
-    """Evaluates and records. Use it below a tape, inside ``interpreting(...)``."""
+    """Evaluates and records. Use it below a tape, in ``interpreted(...)``."""
 
     def __init__(self, whereabouts: Whereabouts, strict: bool = True) -> None:
         self.whereabouts = whereabouts
@@ -85,8 +85,7 @@ class Recorder(Evaluator):
             if id(operands[0]) in self._cut:
                 self._cut[id(out)] = out
             return out  # a view: its node follows from the memory's
-        with self._building(self.whereabouts.now()):
-            node = self.builder.apply(primitive, nodes, params)
+        node = self._built(self.whereabouts.now(), self.builder.apply, primitive, nodes, params)
         self._remember(out, node)
         if primitive.check is not None:
             self.checked.append(node)
@@ -96,9 +95,7 @@ class Recorder(Evaluator):
 
     def write(self, target: Array, value: Array | np.generic) -> None:
         region = self._region(target)
-        with self._building(self.whereabouts.now()):
-            stored = _fitted(self.node(value), target.type_)
-            region.node = write_through(region.node, target.steps[len(region.prefix) :], stored)
+        region.node = self._built(self.whereabouts.now(), self._overwritten, region, target, value)
         region.written = True
         region.writes += 1
         if region.array is not None and len(self._regions_of(target.buffer)) > 1:
@@ -192,8 +189,8 @@ class Recorder(Evaluator):
     def _view(self, region: Region, steps: tuple[Step, ...]) -> Node:
         key = (region.writes, steps)
         if key not in region.views:
-            with self._building(self.whereabouts.now() if steps else region.node.origin):
-                region.views[key] = replay(region.node, steps)
+            origin = self.whereabouts.now() if steps else region.node.origin
+            region.views[key] = self._built(origin, replay, region.node, steps)
         return region.views[key]
 
     def _region(self, array: Array) -> Region:
@@ -229,9 +226,13 @@ class Recorder(Evaluator):
         self._names.add(unique)
         return unique
 
-    def _building(self, origin: Origin) -> Any:
+    def _overwritten(self, region: Region, target: Array, value: Any) -> Node:
+        stored = _fitted(self.node(value), target.type_)
+        return write_through(region.node, target.steps[len(region.prefix) :], stored)
+
+    def _built(self, origin: Origin, function: Callable[..., Any], *args: Any) -> Any:
         self.builder.origin = origin
-        return interpreting(self.builder)
+        return interpreted(self.builder, function, *args)
 
 
 def _fitted(node: Node, of: Type) -> Node:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 
 from ..ops.core import Number, Params, Primitive
+from ..ops.lazy import lazy
 from ..ops.sources import full_primitive, input_primitive
 from ..ops.types import DType, Type
 from .node import NOWHERE, Node, Origin, Result, topological
@@ -33,11 +33,11 @@ class Graph:
         """Every node that a result needs, operands before users, inputs first."""
         return self._nodes
 
-    @cached_property
+    @lazy
     def _nodes(self) -> tuple[Node, ...]:
         return tuple(dict.fromkeys((*self.inputs, *topological(r.node for r in self.results))))
 
-    @cached_property
+    @lazy
     def _structure(self) -> str:
         return structure_text(self.name, self._nodes, self.results)
 

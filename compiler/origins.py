@@ -6,8 +6,8 @@ import functools
 import os
 import sys
 import sysconfig
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import Any
 
 from .graph import Origin
 
@@ -28,7 +28,7 @@ def is_standard_file(filename: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def is_user_file(filename: str) -> bool:
-    """True for code that uses the package, False for the package's own and for Python's library (contextlib)."""
+    """True for code that uses the package, False for the package's own and for Python's library."""
     if is_standard_file(filename):
         return False
     return not filename.startswith(_PACKAGE) or filename.startswith(_USERS)
@@ -59,14 +59,13 @@ class Whereabouts:
         file, line = user_place()
         return Origin(file, line, self._modules[-1] if self._modules else "")
 
-    @contextmanager
-    def deriving(self, origin: Origin | None) -> Iterator[None]:
-        """Inside the block ops are derivatives of `origin`."""
+    def deriving(self, origin: Origin | None, function: Callable[..., Any], *args: Any) -> Any:
+        """``function(*args)``, whose ops are derivatives of `origin`."""
         before = self._deriving
         source = origin if origin is not None else self.now()
-        self._deriving = Origin(source.file, source.line, source.module, derivative=True)
         try:
-            yield
+            self._deriving = Origin(source.file, source.line, source.module, derivative=True)
+            return function(*args)
         finally:
             self._deriving = before
 

@@ -7,6 +7,7 @@ derivative picks, too: what comes back from the branch that is not taken is repl
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
@@ -15,12 +16,12 @@ import numpy as np
 from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.nodes import AccumulateGrad, Edge, Node, PrimitiveNode
 from ..autograd.tensor import Tensor
-from ..autograd.watch import Watcher, set_watcher
+from ..autograd.watch import Watcher, watched
 from ..ops import movement
 from ..ops import reductions as folds
 from ..ops.array import eager
 from ..ops.comparison import where
-from ..ops.core import Params, Primitive, current, interpreting
+from ..ops.core import Params, Primitive, current, interpreted
 from ..ops.pointwise import converted
 from ..ops.types import bool_
 
@@ -54,8 +55,7 @@ class _Trial:
         if not outside or not operand.requires_grad or not is_grad_enabled():
             return operand
         if id(operand) not in self._gated:
-            with interpreting(self.outer):
-                self._gated[id(operand)] = operand, self._gate(operand)
+            self._gated[id(operand)] = operand, interpreted(self.outer, self._gate, operand)
         return self._gated[id(operand)][1]
 
     def _made(self, out: Any) -> Any:
@@ -107,7 +107,7 @@ class _TrialWatcher:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    def deriving(self, origin: Any) -> Any:
+    def deriving(self, origin: Any, function: Callable[..., Any], *args: Any) -> Any:
         """A backward pass would go on outside, where it frees what was saved and accumulates."""
         self._trial.refuse("computes gradients")
 
@@ -138,13 +138,8 @@ def tried(listening: Watcher, condition: Tensor, function: Callable[..., Any], o
 
     trial = _Trial(current(), gate)
     watching: Any = _TrialWatcher(listening, trial)
-    with listening.trial(function, list(operands)):
-        before = set_watcher(watching)
-        try:
-            with interpreting(trial):
-                out = function(*operands)
-        finally:
-            set_watcher(before)
+    run = functools.partial(watched, watching, interpreted, trial, function, *operands)
+    out = listening.trial(function, list(operands), run)
     if trial.refused:
         raise Unrecordable(trial.refused)
     return out

@@ -65,13 +65,15 @@ class Module(Traversal):
         return self._recorded(listening, args, kwargs)
 
     def _recorded(self, listening: Watcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        with naming(self) as path:
+        def run(path: str) -> Any:
             declared(self, "hooks", self._hook_ids)
             listening.module_called(self, path)
             try:
                 return self._run(*args, **kwargs)
             finally:
                 listening.module_left()
+
+        return naming(self, run)
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         own = self.__dict__

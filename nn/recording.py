@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from ..autograd.watch import declare_read, watcher
@@ -19,19 +18,20 @@ _outermost = _Outermost()
 _made_in: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()  # module -> reference to its recording
 
 
-@contextmanager
-def naming(module: Any) -> Iterator[str]:
-    """Inside the block, `module` has a path (yielded); the outermost one names all modules and tensors below it."""
+def naming(module: Any, run: Callable[[str], Any]) -> Any:
+    """``run(path)``, where `path` is that of `module`; the outermost one names all modules and tensors below it."""
     if _outermost.paths is not None:
-        yield _outermost.paths.get(id(module), type(module).__name__)
-        return
-    _outermost.paths = {id(below): path for path, below in module.named_modules()}
-    for path, tensor in (*module.named_parameters(), *module.named_buffers()):
-        tensor.label = path
+        return run(_outermost.paths.get(id(module), type(module).__name__))
     try:
-        yield ""
+        try:
+            _outermost.paths = {id(below): path for path, below in module.named_modules()}
+            for path, tensor in (*module.named_parameters(), *module.named_buffers()):
+                tensor.label = path
+            return run("")
+        finally:
+            _outermost.paths = None
     finally:
-        _outermost.paths = None
+        _outermost.paths = None  # an interrupt may come in the line before
 
 
 def note_made(module: Any) -> None:

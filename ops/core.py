@@ -7,11 +7,11 @@ arguments are never asked what they are.
 
 from __future__ import annotations
 
-import functools
 import inspect
+import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import types
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -110,14 +110,12 @@ class Primitive:
     lower: Lowering
     backward_name: str = ""  # what PyTorch calls the grad_fn: MulBackward0
     check: Check | None = None
+    variadic: bool = field(init=False)
+    is_view: bool = field(init=False)
 
-    @functools.cached_property
-    def variadic(self) -> bool:
-        return self.inputs[:1] != () and self.inputs[0].startswith("*")
-
-    @functools.cached_property
-    def is_view(self) -> bool:
-        return isinstance(self.lower, Movement) and self.lower.view
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variadic", self.inputs[:1] != () and self.inputs[0].startswith("*"))
+        object.__setattr__(self, "is_view", isinstance(self.lower, Movement) and self.lower.view)
 
     def derivative(self, position: int) -> Derivative | None:
         """The rule for the operand at `position`, None where there is no gradient."""
@@ -192,8 +190,11 @@ class Interpreter(Protocol):
         """An operand that holds `number` in `dtype`, without dimensions."""
 
 
+Entry = tuple[Interpreter, types.FrameType]  # and whose it is
+
+
 class _Switch(threading.local):
-    stack: tuple[Interpreter, ...] = ()
+    stack: tuple[Entry, ...] = ()
 
 
 switch = _Switch()  # of this thread; empty: the default interpreter
@@ -208,18 +209,51 @@ def set_default_interpreter(interpreter: Interpreter) -> None:
 def current() -> Interpreter:
     """The interpreter that this thread's ops go to."""
     stack = switch.stack
-    return stack[-1] if stack else _default[0]
+    return stack[-1][0] if stack else _default[0]
 
 
-@contextmanager
-def interpreting(interpreter: Interpreter) -> Iterator[Interpreter]:
-    """Send this thread's ops to `interpreter` inside the block."""
+def interpreted(interpreter: Interpreter, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """``function(*args, **kwargs)`` with this thread's ops going to `interpreter`.
+
+    KeyboardInterrupt, and what another thread raises here, may come between any two instructions, also within
+    ``finally``. So the state is put back in two of them: an interrupt in the one leaves the other.
+    """
     before = switch.stack
-    switch.stack = (*before, interpreter)
     try:
-        yield interpreter
+        try:
+            switch.stack = (*before, (interpreter, sys._getframe()))
+            return function(*args, **kwargs)
+        finally:
+            switch.stack = before
     finally:
         switch.stack = before
+
+
+class interpreting:
+    """`interpreted` for a block in which none but the library's own code runs; an interrupt may come before its end."""
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        self._interpreter = interpreter
+
+    def __enter__(self) -> Any:
+        self._before = switch.stack
+        switch.stack = (*self._before, (self._interpreter, sys._getframe(1)))
+        return self._interpreter
+
+    def __exit__(self, *exc_info: object) -> None:
+        switch.stack = self._before
+
+
+def drop_stale_interpreters() -> None:
+    """Forget entries whose frame runs no more: whatever has kept them from being taken away, they end here."""
+    stack = switch.stack
+    if stack:
+        running, frame = set[int](), sys._getframe(1)
+        while frame is not None:
+            running.add(id(frame))
+            frame = frame.f_back  # type: ignore[assignment]
+        if not all(id(owner) in running for _, owner in stack):
+            switch.stack = tuple(entry for entry in stack if id(entry[1]) in running)
 
 
 def bind(primitive: Primitive, *operands: Any, **params: Any) -> Any:

@@ -269,18 +269,20 @@ def _noting(step: Callable[..., Any]) -> Callable[..., Any]:
 def state_tensor(state: Entries, key: str, p: Tensor) -> Tensor:
     """``state[key]``, made as zeros of p's shape when it is not there yet, as if it had always been."""
     if not dict.__contains__(state, key):
-        with unrecorded():
-            zeros = aligned_empty(p.ndarray.shape, p.ndarray.dtype)
-            zeros.fill(0)
-            state[key] = make(zeros)
+        zeros = aligned_empty(p.ndarray.shape, p.ndarray.dtype)
+        zeros.fill(0)
+        unrecorded(_add_to_state, state, key, zeros)
     return _declared(state, key, p)
+
+
+def _add_to_state(state: Entries, key: str, values: np.ndarray) -> None:
+    state[key] = make(values)
 
 
 def step_counter(state: Entries, p: Tensor) -> Tensor:
     """``state["step"]``, a 0-d float32 tensor that starts at 0."""
     if not dict.__contains__(state, "step"):
-        with unrecorded():
-            state["step"] = make(np.zeros((), np.float32))
+        unrecorded(_add_to_state, state, "step", np.zeros((), np.float32))
     return _declared(state, "step", p)
 
 

@@ -1,5 +1,6 @@
 """Loading a shared library and calling its step: cffi in ABI mode, out of line, one pointer per call."""
 
+import functools
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +31,8 @@ _refused: dict[str, str] = {}
 class Program:
     """A loaded library. `call(slots.pointer)` runs one step without the GIL; it returns 0 or a positive error code.
 
-    The library stays loaded until the process ends: `call` may outlive the Program, and its worker threads do.
+    The library stays loaded as long as there is `call`, which may outlive the Program; a call that another thread is in
+    holds it, too.
     """
 
     __slots__ = ("call", "path")
@@ -61,7 +63,8 @@ def load(path: str | os.PathLike[str], stands_at: str | None = None) -> Program:
         _refused[path.name] = str(error)
         raise
     try:
-        return Program(path, library.tracegrad_step)
+        # With the last reference to the function its library goes: five mappings and 30 kB for each.
+        return Program(path, ffi.gc(library.tracegrad_step, functools.partial(_close, library)))
     except ffi.error as error:
         remedy = "define `int tracegrad_step(void *const *slots)` with default visibility"
         raise LoadFailed(three_parts("the library has no function tracegrad_step", printable(path), remedy)) from error
@@ -69,12 +72,16 @@ def load(path: str | os.PathLike[str], stands_at: str | None = None) -> Program:
 
 def _opened(path: Path, stands_at: str) -> Any:
     try:
-        return ffi.dlopen(stands_at, os.RTLD_NOW | os.RTLD_LOCAL | os.RTLD_NODELETE)
+        return ffi.dlopen(stands_at, os.RTLD_NOW | os.RTLD_LOCAL)
     except (OSError, UnicodeError) as error:  # UnicodeError: bytes that are not UTF-8, on a system without /proc
         words = str(error).rpartition(": ")[2]  # behind the path, twice
         remedy = "set TRACEGRAD_CACHE_DIR to a folder that programs may run from (not mounted with noexec)"
         what = f"the compiled program cannot be loaded: {words}"
         raise LoadFailed(three_parts(what, printable(path), remedy)) from error
+
+
+def _close(library: Any, function: Any) -> None:
+    ffi.dlclose(library)
 
 
 class SlotTable:

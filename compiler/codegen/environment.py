@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, lexer
+
+from ...ops.locks import adopt
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
 
@@ -17,6 +19,9 @@ ENVIRONMENT = Environment(
     keep_trailing_newline=True,
     autoescape=False,
 )
+
+for cache in (ENVIRONMENT.cache, lexer._lexer_cache):
+    adopt(cache._wlock)  # type: ignore[union-attr]
 
 
 def render(template_name: str, record: object) -> str:

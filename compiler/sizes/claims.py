@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 
 from .standins import is_size
@@ -21,12 +19,13 @@ def below(a: int, b: int) -> bool:
     return holds
 
 
-@contextmanager
-def noted() -> Iterator[dict[tuple[int, int], None]]:
+class noted:
     """The claims (a, b), each ``a < b``, that are made inside the block."""
-    claims: dict[tuple[int, int], None] = {}
-    token = _claims.set(claims)
-    try:
-        yield claims
-    finally:
-        _claims.reset(token)
+
+    def __enter__(self) -> dict[tuple[int, int], None]:
+        self._before, claims = _claims.get(), dict[tuple[int, int], None]()
+        _claims.set(claims)
+        return claims
+
+    def __exit__(self, *exc_info: object) -> None:
+        _claims.set(self._before)

@@ -7,13 +7,13 @@ holds for each size for which the claims do.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ...ops.locks import new_lock
 from ...ops.types import Type
 from ...runtime.program import SlotTable, allocate
 from ..codegen.render import render
@@ -40,18 +40,19 @@ class SharedArena:
     """
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
-        self._memory = allocate(1)
+        self.lock = new_lock(around_steps=True)
+        self._memories = [allocate(1)]  # one, but while the tables change from one to the next
         self._tables: list[tuple[SlotTable, int]] = []
 
     def serve(self, table: SlotTable, slot: int, nbytes: int) -> None:
         """Let `slot` of `table` show at least `nbytes`, now and after the arena has grown."""
         with self.lock:
             self._tables.append((table, slot))
-            if nbytes > len(self._memory):
-                self._memory = allocate(nbytes)
+            if nbytes > len(self._memories[-1]):
+                self._memories.append(allocate(nbytes))
             for known, place in self._tables:
-                known.set_array(place, self._memory)
+                known.set_array(place, self._memories[-1])
+            del self._memories[:-1]
 
 
 @dataclass(frozen=True, eq=False)

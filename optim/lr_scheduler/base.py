@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import types
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -161,11 +160,9 @@ class LRScheduler:
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: int | None = None) -> None:
-        with self._inside_step():
-            self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-            closed = None if epoch is None else getattr(self, "_get_closed_form_lr", None)
-            rates = self.get_lr() if closed is None else closed()
-        self._set_rates(rates)
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        closed = None if epoch is None else getattr(self, "_get_closed_form_lr", None)
+        self._set_rates(self._inside_step(self.get_lr if closed is None else closed))
 
     def _set_rates(self, rates: Iterable[Any]) -> None:
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
@@ -223,11 +220,10 @@ class LRScheduler:
                 _check_kind(key, self.__dict__.get(key), value)
         self.__dict__.update(state)
 
-    @contextmanager
-    def _inside_step(self) -> Iterator[None]:
-        self._get_lr_called_within_step = True
+    def _inside_step(self, rates: Callable[[], Any]) -> Any:
         try:
-            yield
+            self._get_lr_called_within_step = True
+            return rates()
         finally:
             self._get_lr_called_within_step = False
 

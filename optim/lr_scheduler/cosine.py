@@ -102,9 +102,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         else:
             self._go_to(epoch)
         self.last_epoch = math.floor(epoch)
-        with self._inside_step():
-            rates = self.get_lr()
-        self._set_rates(rates)
+        self._set_rates(self._inside_step(self.get_lr))
 
     def _go_to(self, epoch: float) -> None:
         if epoch < 0:

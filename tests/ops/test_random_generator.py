@@ -11,7 +11,7 @@ from tracegrad.autograd import generator as generators
 from tracegrad.autograd import random
 from tracegrad.autograd.generator import Generator, default_generator
 from tracegrad.autograd.tensor import make
-from tracegrad.autograd.watch import Watcher, set_watcher
+from tracegrad.autograd.watch import Watcher, watched
 from tracegrad.compiler.capture import Recorder
 from tracegrad.compiler.evaluate import evaluate_graph
 from tracegrad.compiler.graph import Graph, Result
@@ -146,23 +146,17 @@ class Reads(Watcher):
 
 @pytest.fixture
 def reads():
-    watcher = Reads()
-    before = set_watcher(watcher)
-    yield watcher
-    set_watcher(before)
+    return Reads()
 
 
 @pytest.mark.parametrize("drawn_before", [0, 1])
 def test_the_cached_number_is_a_guard_at_the_entry_only(reads, drawn_before):
-    set_watcher(None)
     generator = Generator()
     numbers(generator, drawn_before)
-    set_watcher(reads)
-    numbers(generator, 3)
-    numbers(generator, 3)
+    watched(reads, numbers, generator, 3)
+    watched(reads, numbers, generator, 3)
     ((describe, get, value),) = reads.guards
     assert (describe, value) == ("generator.has_cached", bool(drawn_before))
-    set_watcher(None)
     numbers(generator, 1)
     assert get() is not value
 

@@ -1,0 +1,238 @@
+"""KeyboardInterrupt at the lines and the instructions of the package: afterwards everything is as in eager mode.
+
+One call is interrupted at one event: the thread's state is untouched, the user's objects hold no stand-ins, tensors are
+in a state that eager mode goes through (before or after the whole step, where C does it), and later calls are right and
+are replayed again.
+"""
+
+import ast
+import ctypes
+import gc
+import random
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import tracegrad as tg
+from tracegrad.autograd.grad_mode import switches
+from tracegrad.ops.core import drop_stale_interpreters, interpreting, switch
+from tracegrad.ops.locks import all_locks
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import interrupting as it  # noqa: E402
+
+ROOT = Path(tg.__file__).parent
+SEED = 20_24
+# In the fast tier, for each case: events among which some are drawn (the call has more), and how many are drawn.
+FAST = {"record": (20_000, 3), "stand-ins": (20_000, 1), "replay": (80, 2), "replay by keyword": (300, 1),
+        "re-record": (3_000, 1), "verify": (20_000, 1), "joined": (4_000, 1)}  # fmt: skip
+RANDOM = 150  # further events of each case, in the long one
+
+
+def sample(kind, events, count):
+    total, _ = it.places(kind, events)
+    return sorted(random.Random(SEED).sample(range(1, total + 1), min(total, count)))
+
+
+def tried(name, events, numbers):
+    kind = it.CASES[name]
+    states = it.eager_states(kind)
+    return sum(it.interrupted(kind, events, at, states) for at in numbers)
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_a_sample(name):
+    among, count = FAST[name]
+    draw = random.Random(SEED)
+    assert tried(name, "line", draw.sample(range(1, among), count)) == count
+    assert tried(name, "opcode", draw.sample(range(1, among), 1)) == 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", it.CASES)
+def test_every_line(name, record_property):
+    """Each line when it is first and when it is last run in the call, and a sample of all the times in between."""
+    _, numbers = it.places(it.CASES[name], "line")
+    numbers = sorted({*numbers, *sample(it.CASES[name], "line", RANDOM)})
+    count = tried(name, "line", numbers)
+    record_property("interrupts", count)
+    assert count > 0.9 * len(numbers)  # what the cache holds may make a call shorter
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", it.CASES)
+def test_many_instructions(name, record_property):
+    """Every instruction of a replay, a sample of those of the longer calls."""
+    _, numbers = it.places(it.CASES[name], "opcode")
+    if len(numbers) > 3 * RANDOM:
+        numbers = sample(it.CASES[name], "opcode", 3 * RANDOM)
+    count = tried(name, "opcode", numbers)
+    record_property("interrupts", count)
+    assert count > 0.9 * len(numbers)
+
+
+# --------------------------------------------------------------------------------------- at any time, from outside
+
+
+def by_signal(call, after):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, after)
+        call()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        return False
+    except KeyboardInterrupt:
+        return True
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def by_another_thread(call, after):
+    me = threading.get_ident()
+
+    def throw():
+        time.sleep(after)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(me), ctypes.py_object(KeyboardInterrupt))
+
+    thread = threading.Thread(target=throw)
+    try:
+        thread.start()
+        call()
+        thread.join()
+        for _ in range(100):
+            pass  # it may come only now
+        return False
+    except KeyboardInterrupt:
+        thread.join()
+        return True
+
+
+def at_random_times(name, way, count, seed):
+    kind, draw, come = it.CASES[name], random.Random(seed), 0
+    states = it.eager_states(kind)
+    case = it.warmed(kind)
+    start = time.perf_counter()
+    case.call()
+    duration = time.perf_counter() - start
+    for _ in range(count):
+        case = it.warmed(kind)
+        try:
+            hit = way(case.call, max(1e-6, draw.uniform(0, 1.1) * duration))
+        except KeyboardInterrupt:  # it has come late, in the handler
+            hit = False
+        if hit:
+            come += 1
+            it.check(case, kind, states)
+    return come
+
+
+WAYS = {"signal": by_signal, "another thread": by_another_thread}
+
+
+# Python drops an exception that comes within a finaliser, and says so.
+LOST = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+@LOST
+@pytest.mark.parametrize("way", WAYS)
+def test_a_few_random_times(way):
+    at_random_times("record", WAYS[way], 4, SEED)
+    it.assert_untouched_thread()
+
+
+@LOST
+@pytest.mark.long
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", it.CASES)
+def test_many_random_times(name, way, record_property):
+    come = at_random_times(name, WAYS[way], 150, SEED)
+    record_property("interrupts", come)
+    assert come > 10
+
+
+# ---------------------------------------------------------------------------------------------------------- the rules
+
+
+def test_no_generator_manages_state():
+    """An interrupt leaves a generator suspended; when it is collected, it puts an old state back."""
+    # These two manage files and words of errors.
+    allowed = {("runtime/cache.py", "workspace_in"), ("runtime/cache.py", "reported_as_unusable")}
+    found, files = set(), 0
+    for folder in ("ops", "autograd", "compiled", "compiler", "runtime", "nn", "optim", "functional", "utils"):
+        for path in (ROOT / folder).rglob("*.py"):
+            files += 1
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                decorators = getattr(node, "decorator_list", [])
+                if any("contextmanager" in ast.unparse(d) for d in decorators):
+                    found.add((path.relative_to(ROOT).as_posix(), node.name))
+    assert found <= allowed and files > 100
+
+
+def test_a_stale_interpreter_is_dropped_by_the_next_call():
+    """However it came about: its frame does not run any more."""
+
+    def left():
+        interpreting(switch).__enter__()  # any object
+
+    step, x = tg.compile(lambda x: x * 2), tg.ones(2)
+    for _ in range(3):
+        step(x)
+    left()
+    assert len(switch.stack) == 1
+    assert step(x).tolist() == [2, 2] and switch.stack == ()
+    step(x)
+    assert step.way == "replay"
+
+
+def test_a_running_interpreter_stays():
+    marker = object()
+    with interpreting(marker):
+        drop_stale_interpreters()
+        assert switch.stack[-1][0] is marker
+    assert switch.stack == ()
+
+
+@pytest.mark.parametrize("mode", [tg.no_grad, tg.inference_mode, lambda: tg.set_grad_enabled(False)])
+def test_a_grad_mode_whose_exit_never_ran(mode):
+    block = mode()
+    block.__enter__()
+    assert not switches.enabled
+    del block
+    gc.collect()
+    assert switches.enabled and not switches.inference
+
+
+def test_a_grad_mode_that_goes_late_changes_nothing():
+    block = tg.no_grad()
+    block.__enter__()
+    tg.set_grad_enabled(True)
+    with tg.no_grad():
+        del block
+        assert not switches.enabled
+    assert switches.enabled
+
+
+def test_interrupts_do_not_add_up():
+    """2,000 steps after interrupts: no interpreter, no recording and no lock stays."""
+    step = it.Step()
+    for at in range(50, 5000, 450):
+        it.Interrupter("line", at).run(step.call)
+    for _ in range(20):
+        step.call()
+    gc.collect()
+    before = len(gc.get_objects()), len(all_locks())
+    for _ in range(2000):
+        step.call()
+    step.losses.clear()
+    gc.collect()
+    assert step.step.way == "replay"
+    assert len(gc.get_objects()) <= before[0] + 50 and len(all_locks()) <= before[1]  # a few of Python's own
