@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..ops.array import eager
 from ..ops.comparison import where
 from ..ops.core import current
@@ -98,14 +100,20 @@ def _torch_name(of: Type) -> str:
 
 
 def _refuse_repeated(target: Any) -> None:
-    if target.ndarray.flags.writeable:
+    values = target.ndarray
+    if values.flags.writeable and (values.flags.c_contiguous or not _repeats(values)):
         return
-    if not any(step.primitive is broadcast_primitive for step in target.steps):
+    if not values.flags.writeable and not any(step.primitive is broadcast_primitive for step in target.steps):
         raise RuntimeError("the tensor shows a numpy array that is read-only. clone() it before writing.")
     raise RuntimeError(
         "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
         "Please clone() the tensor before performing the operation."
     )
+
+
+def _repeats(values: np.ndarray) -> bool:
+    """True if an axis shows one element again and again, as in what numpy's `as_strided` makes."""
+    return any(n > 1 and step == 0 for n, step in zip(values.shape, values.strides, strict=True))
 
 
 def _refuse_leaves(target: Any) -> None:

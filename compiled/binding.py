@@ -10,6 +10,7 @@ import numpy as np
 
 from ..autograd.tensor import Tensor, make
 from ..compiler.pipeline import Program
+from ..compiler.schedule.records import REQUIRED
 from ..compiler.sizes.program import Fit
 from ..ops.memory import aligned_empty
 from ..runtime.program import SlotTable, address_of, allocate
@@ -26,7 +27,7 @@ class Binding:
 
     def __init__(self, program: Program) -> None:
         graph = program.graph
-        returned = [r for r in graph.results if r.into is None]
+        returned = [r for r in graph.results if r.is_returned]
         fit = program.fit
         self.checks = program.schedule.checks if fit is None else fit.checks
         self.slot_of = {node.label: FIRST + i for i, node in enumerate(graph.inputs)}
@@ -68,12 +69,17 @@ class Binding:
         return tensor
 
     def run(self) -> None:
-        """Call C. CheckFailed (an IndexError) for an index out of range; then nothing was written."""
+        """Call C. CheckFailed (an IndexError) for an index out of range, or a value that is not as required; then
+        nothing was written."""
         codes = self.codes
         codes.clear()
         codes.extend(map(self.entry, self.pointers))  # in one go: an interrupt after the call finds the code noted
         if codes[0]:
             check = self.checks[codes[0] - 1]
+            if check.axis == REQUIRED:
+                raise CheckFailed(
+                    f"a value is not as required\n  at {check.origin}\n  Nothing was changed by this call."
+                )
             raise CheckFailed(
                 f"index {int(self._detail[0])} is out of bounds for dimension {check.axis} with size {check.size}\n"
                 f"  at {check.origin}\n  Nothing was changed by this call; pass indices within the size."

@@ -89,6 +89,11 @@ class Deferred(Evaluator):
         self.settle()
         return array.ndarray
 
+    def require(self, array: Array, requirement: Any, facts: tuple[int, ...]) -> None:
+        if self._is_pending(array):
+            self.settle()
+        super().require(array, requirement, facts)
+
     # ----------------------------------------------------------------------------------------------------- settling
 
     def settle(self) -> None:

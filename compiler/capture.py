@@ -71,6 +71,7 @@ class Recorder(Evaluator):
         self.mark_item: Callable[[Array], Any] | None = None  # a number that is known again, or None
         self.kernels: list[Node] = []  # ops that are more than a formula or a view
         self.literals: list[Node] = []
+        self.checks: list[Node] = []  # whether a requirement fails
         self.failed = ""  # where an operation failed for the numbers that it met
 
     # ------------------------------------------------------------------------------------------------ the interpreter
@@ -81,8 +82,9 @@ class Recorder(Evaluator):
         nodes = [self.node(o) for o in operands]
         try:
             out = super().evaluate(primitive, operands, params, kind)
-        except IndexError:
-            self.failed = str(self.whereabouts.now())
+        except Exception:
+            if primitive.check is not None:
+                self.failed = str(self.whereabouts.now())
             raise
         if operands and isinstance(operands[0], Array) and out.buffer is operands[0].buffer:
             if id(operands[0]) in self._cut:
@@ -117,6 +119,18 @@ class Recorder(Evaluator):
         out = super().literal(values, kind)
         self._remember(out, root.node)
         return out
+
+    def require(self, array: Array, requirement: Any, facts: tuple[int, ...]) -> None:
+        """What it must be at each call: a replay that meets other numbers is left to eager mode."""
+        origin = self.whereabouts.now()
+        node = self.node(array)
+        try:
+            super().require(array, requirement, facts)
+        except Exception:
+            self.failed = str(origin)
+            raise
+        with self._building(origin):
+            self.checks.append(requirement.fails(node, facts))
 
     def cut(self, array: Array) -> None:
         self._cut[id(array)] = array
@@ -189,6 +203,7 @@ class Recorder(Evaluator):
         """Let go of the recorded values, so that only what the user keeps stays alive."""
         self._cut.clear()
         self.kernels.clear()
+        self.checks.clear()
         self.after_write.clear()
         self._numbers.clear()
 

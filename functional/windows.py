@@ -31,13 +31,39 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
 
 @composite("AsStridedBackward0")
 def as_strided(input: Any, size: Any, stride: Any, storage_offset: int = 0) -> Any:
-    """Elements at ``storage_offset + sum(index * stride)`` of the row-major `input`. Difference: a read-only copy."""
-    shape = tuple(size)
+    """Elements at ``storage_offset + sum(index * stride)`` of the row-major `input`. Difference: a read-only copy.
+
+    RuntimeError for negative sizes, strides or offsets, and for elements that `input` does not have.
+    """
+    shape, strides = tuple(size), tuple(stride)
+    _check_within(input, shape, strides, storage_offset)
     places: Any = full(shape, storage_offset, int64)
-    for axis, step in enumerate(stride):
+    for axis, step in enumerate(strides):
         places = places + iota(shape, axis, int64) * step
     flat = movement.reshape(input, (input.ndarray.size,))
     return _read_only(indexing.take(flat, places))
+
+
+def _check_within(input: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> None:
+    """In the order and the words of PyTorch."""
+    if len(shape) != len(strides):
+        raise RuntimeError("mismatch in length of strides and shape")
+    if any(step < 0 for step in strides):
+        raise RuntimeError(
+            f"as_strided: Negative strides are not supported at the moment, got strides: {list(strides)}"
+        )
+    if any(extent < 0 for extent in shape):
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(strides)}")
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    itemsize, there = input.ndarray.itemsize, input.ndarray.size
+    wanted = 1 + offset + sum((extent - 1) * step for extent, step in zip(shape, strides, strict=True))
+    if 0 not in shape and wanted > there:
+        raise RuntimeError(
+            f"setStorage: sizes {list(shape)}, strides {list(strides)}, storage offset {offset}, and itemsize "
+            f"{itemsize} requiring a storage size of {wanted * itemsize} are out of bounds for storage of size "
+            f"{there * itemsize}"
+        )
 
 
 def _read_only(copied: Any) -> Any:

@@ -98,6 +98,10 @@ class Evaluator:
         """The numbers themselves, for a decision that the library takes in eager mode and in a recording alike."""
         return array.ndarray
 
+    def require(self, array: Array, requirement: Any, facts: tuple[int, ...]) -> None:
+        """Raise unless a `requirements.Requirement` holds for the numbers of `array`; recorders add it to the graph."""
+        requirement.check(array.ndarray, facts)
+
     def cut(self, array: Array) -> None:
         """`array` was computed from values that require gradients, without being recorded (``no_grad``)."""
 
@@ -121,6 +125,8 @@ class ValueInterpreter(Interpreter, Protocol):
     def item(self, array: Any) -> bool | int | float: ...
 
     def peek(self, array: Any) -> np.ndarray: ...
+
+    def require(self, array: Any, requirement: Any, facts: tuple[int, ...]) -> None: ...
 
     def cut(self, array: Any) -> None: ...
 

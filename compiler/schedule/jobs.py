@@ -12,7 +12,7 @@ from .dots import lower_dot
 from .grouping import Group, Grouping
 from .lower import Memory, lower_loops
 from .memory import Names
-from .records import Check, Kernel
+from .records import REQUIRED, Check, Kernel
 from .specials import lower_check, lower_special, spare_size
 from .values import Unfusable
 
@@ -114,6 +114,8 @@ def _buffer(plan: Plan, node: Node, result: Result | None) -> str:
         return plan.hold(plan.names.numbered(node.op.name), node.type)
     if result.into is not None:
         return _overwritten(plan, node, result.into)
+    if result.is_check:
+        return plan.hold(plan.names.unique(result.name), node.type)
     plan.results[node] = plan.hold(plan.names.unique(result.name), node.type)
     return plan.results[node]
 
@@ -146,11 +148,13 @@ def _kernel_name(group: Group) -> str:
 
 
 def _add_checks(plan: Plan) -> None:
-    """A check for each pair of indices and size; it runs before anything that uses or overwrites them."""
+    """A check for each pair of indices and size, and for each requirement; it runs before anything that uses or
+    overwrites what it looks at."""
     wanted: dict[tuple[Node, int, int], tuple[Node, int]] = {}
     for node in plan.graph.nodes():
         for axis, low, size in index_bounds(node):
             wanted.setdefault((index_base(node, plan.grouping.reads), low, size), (node, axis))
+    wanted.update({(result.node, 0, 1): (result.node, REQUIRED) for result in plan.graph.results if result.is_check})
     checks = []
     for code, ((index, low, size), (node, axis)) in enumerate(wanted.items(), 1):
         plan.jobs.append(Job(plan.names.numbered("check"), None, {}, (index, low, size, code)))

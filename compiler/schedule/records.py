@@ -248,9 +248,13 @@ class SpecialKernel:
 Kernel = LoopKernel | DotKernel | SpecialKernel
 
 
+REQUIRED = -1
+
+
 @dataclass(frozen=True)
 class Check:
-    """What a positive return code means: an index outside of axis `axis` with `size` elements."""
+    """What a positive return code means: an index outside of axis `axis` with `size` elements, or, if the axis is
+    `REQUIRED`, that a requirement does not hold."""
 
     code: int
     kind: str
