@@ -53,6 +53,14 @@ WEIGHTS = Requirement(
     RuntimeError,
     "probability tensor contains either `inf`, `nan` or element < 0",
 )
+NO_WEIGHT_BELOW_0 = Requirement(
+    lambda p: (p >= 0,), RuntimeError, "invalid multinomial distribution (encountering probability entry < 0)"
+)
+FINITE_WEIGHTS = Requirement(
+    lambda p: (p < math.inf,),
+    RuntimeError,
+    "invalid multinomial distribution (encountering probability entry = infinity or NaN)",
+)
 SUMS_OF_WEIGHTS = Requirement(
     lambda sums: (sums > 0,), RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)"
 )
@@ -321,10 +329,11 @@ def multinomial(p: Any, count: int, replacement: bool = False, generator: Genera
     """Indices drawn with the weights in `p` (n or rows x n, of any positive sum): int64, `count` or rows x count."""
     of = current().type_of(p)
     _check_multinomial(of, count, replacement)
-    require(p, WEIGHTS)
+    draw = _with_replacement if replacement and count > 1 else _without_replacement
+    for requirement in [WEIGHTS] if draw is _without_replacement else [NO_WEIGHT_BELOW_0, FINITE_WEIGHTS]:
+        require(p, requirement)
     require(sum(p, (of.ndim - 1,)), SUMS_OF_WEIGHTS)
     rows = reshape(p, (1, *of.shape)) if of.ndim == 1 else p
-    draw = _with_replacement if replacement and count > 1 else _without_replacement
     return copy(reshape(draw(rows, count, generator), (*of.shape[:-1], count)))
 
 

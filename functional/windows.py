@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..autograd.arguments import axis_of
+from ..autograd.arguments import axis_of, sizes_of
 from ..autograd.composite import composite
 from ..ops import indexing, movement
 from ..ops.sources import full, iota
@@ -35,7 +35,7 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int = 0) -> A
 
     RuntimeError for negative sizes, strides or offsets, and for elements that `input` does not have.
     """
-    shape, strides = tuple(size), tuple(stride)
+    shape, strides = sizes_of((size,)), tuple(stride)
     _check_within(input, shape, strides, storage_offset)
     places: Any = full(shape, storage_offset, int64)
     for axis, step in enumerate(strides):
