@@ -33,6 +33,7 @@ class Binding:
         self.slot_of = {node.label: FIRST + i for i, node in enumerate(graph.inputs)}
         self.first_result = FIRST + len(graph.inputs)
         self.result_types = [r.node.type for r in returned] if fit is None else list(fit.result_types)
+        self.early = [r.name in program.schedule.early for r in returned]  # written before the last check
         self.result_slots = {r.name: self.first_result + i for i, r in enumerate(returned)}
         self.slots = SlotTable(self.first_result + len(returned) + (fit is not None))
         self._detail = np.zeros(4, np.int64)

@@ -46,6 +46,7 @@ class Plan:
     checks: tuple[Check, ...] = ()
     results: dict[Node, str] = field(default_factory=dict)
     updated: set[str] = field(default_factory=set)
+    early: frozenset[str] = frozenset()
 
     def hold(self, name: str, of: Type) -> str:
         """A new buffer; it gets a place in the arena unless it gets a slot."""
