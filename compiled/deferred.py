@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ..ops.array import Array, Evaluator, shows
+from ..ops.array import Array, Evaluator, require_writable, shows
 from ..ops.core import Check, Params, Primitive, Step
 from ..ops.exposure import expose, is_exposed, owner_of
 from .segments import Segments
@@ -64,7 +64,8 @@ class Deferred(Evaluator):
         return out
 
     def write(self, target: Array, value: Array | np.generic) -> None:
-        if is_exposed(target.ndarray) or not target.ndarray.flags.writeable:
+        require_writable(target)
+        if is_exposed(target.ndarray):
             self.settle()
             super().write(target, value)
             return

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.array import Array, Buffer, Evaluator
+from ..ops.array import Array, Buffer, Evaluator, require_writable
 from ..ops.core import REGISTRY, Kernel, Params, Primitive, Step, interpreting
 from ..ops.identity import detach_primitive
 from ..ops.movement import broadcast
@@ -100,6 +100,7 @@ class Recorder(Evaluator):
         return out
 
     def write(self, target: Array, value: Array | np.generic) -> None:
+        require_writable(target)
         region = self._region(target)
         with self._building(self.whereabouts.now()):
             stored = _fitted(self.node(value), target.type_)
