@@ -22,14 +22,17 @@ from .selecting import PLACES
 def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Any:
     """The rows of `weight` at the positions `input`; the row `padding_idx` gets no gradient.
 
-    IndexError for a position that `weight` does not have.
+    IndexError for a position that `weight` does not have, AssertionError for such a `padding_idx`.
     """
+    extent = weight.ndarray.shape[0]
+    if padding_idx is not None and not -extent <= padding_idx < extent:
+        raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx} is not one of {extent}")
     places = input if input.dtype is int64 else cast(input, int64)
-    require(places, PLACES, weight.ndarray.shape[0])
+    require(places, PLACES, extent)
     rows = indexing.take(weight, places)
     if padding_idx is None:
         return rows
-    padding = movement.reshape(eq(input, padding_idx % weight.ndarray.shape[0]), (*input.ndarray.shape, 1))
+    padding = movement.reshape(eq(input, padding_idx % extent), (*input.ndarray.shape, 1))
     return where(padding, rows.detach(), rows)
 
 

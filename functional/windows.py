@@ -9,6 +9,7 @@ from ..autograd.composite import composite
 from ..ops import indexing, movement
 from ..ops.sources import full, iota
 from ..ops.types import int64
+from .conversions import storage_offset as offset_of
 
 
 @composite("UnfoldBackward0")
@@ -30,18 +31,35 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
 
 
 @composite("AsStridedBackward0")
-def as_strided(input: Any, size: Any, stride: Any, storage_offset: int = 0) -> Any:
-    """Elements at ``storage_offset + sum(index * stride)`` of the row-major `input`. Difference: a read-only copy.
+def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+    """Elements at ``storage_offset + sum(index * stride)`` of the memory behind `input`. Difference: a read-only copy.
 
-    RuntimeError for negative sizes, strides or offsets, and for elements that `input` does not have.
+    Without `storage_offset` they begin where `input` does. RuntimeError for negative sizes, strides or offsets, for
+    elements that the memory does not have, and for memory that is not in the order of rows.
     """
     shape, strides = sizes_of((size,)), tuple(stride)
-    _check_within(input, shape, strides, storage_offset)
-    places: Any = full(shape, storage_offset, int64)
+    memory, start = _memory_behind(input)
+    first = start if storage_offset is None else storage_offset
+    _check_within(memory, shape, strides, first)
+    places: Any = full(shape, first, int64)
     for axis, step in enumerate(strides):
         places = places + iota(shape, axis, int64) * step
-    flat = movement.reshape(input, (input.ndarray.size,))
+    flat = movement.reshape(memory, (memory.ndarray.size,))
     return _read_only(indexing.take(flat, places))
+
+
+def _memory_behind(input: Any) -> tuple[Any, int]:
+    """The tensor that shows the whole memory, row by row, and where in it `input` begins."""
+    whole = input.buffer.whole
+    if whole.flags.c_contiguous and input.ndarray.flags.c_contiguous and input.ndarray.size == whole.size:
+        return input, 0
+    base = input.base
+    if base is None or base.steps or not whole.flags.c_contiguous:
+        raise RuntimeError(
+            "as_strided() of a tensor whose memory is not its own, or not in the order of rows; take contiguous() or "
+            "clone() of it first"
+        )
+    return base, offset_of(input)
 
 
 def _check_within(input: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> None:

@@ -5,6 +5,7 @@ The whole memory behind is compared after each call, so that a write that is los
 
 import itertools
 import tempfile
+import warnings
 
 import numpy as np
 import pytest
@@ -106,7 +107,9 @@ def _mapped_aligned():
 
 
 def _matrix():
-    raw = np.matrix(np.zeros(SHAPE, np.float32))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # numpy would rather not have it
+        raw = np.matrix(np.zeros(SHAPE, np.float32))
     return _filled(np.asarray(raw), raw)
 
 

@@ -198,6 +198,12 @@ CHECKS = {
         {-1: (RuntimeError, "repeats can not be negative")},
         "re-record",
     ),
+    "clip_grad_norm_": (
+        lambda tg, x: _clipped(tg, x),
+        [0.5, 2.0, -1.0],
+        dict.fromkeys((NAN, INF), (RuntimeError, "is non-finite, so it cannot be clipped")),
+        "re-record",
+    ),
     "floor_divide": (lambda tg, x: tg.full_like(x, 7) // x, [1, -2, 3], {0: DIVIDED}, "re-record"),
     "remainder": (lambda tg, x: tg.full_like(x, 7) % x, [1, -2, 3], {0: DIVIDED}, "re-record"),
     "fmod": (lambda tg, x: tg.fmod(tg.full_like(x, 7), x), [1, -2, 3], {0: DIVIDED}, "re-record"),
@@ -211,6 +217,13 @@ CHECKS = {
 
 OUTSIDE = [(name, value) for name, (_, _, outside, _) in CHECKS.items() for value in outside]
 SIZED = [pair for pair in OUTSIDE if pair[0] not in ("gather", "masked_scatter")]  # of any number of elements
+
+
+def _clipped(tg, x):
+    leaf = tg.ones(x.shape[0]).requires_grad_()
+    (leaf * x).sum().backward()
+    tg.nn.utils.clip_grad_norm_([leaf], 1.0, error_if_nonfinite=True)
+    return leaf.grad
 
 
 def _written(tg, x):
@@ -310,6 +323,11 @@ NUMBERS = {
         [0, 1, 2, 4],
         {5: (RuntimeError, "out of bounds for storage of size 24"), -1: (RuntimeError, "invalid storage offset -1")},
     ),
+    "as_strided of a view": (
+        lambda tg, n: tg.as_strided(tg.arange(6.0)[2:], (2,), (1,), n),
+        [0, 1, 2, 4],
+        {5: (RuntimeError, "out of bounds for storage of size 24")},
+    ),
     "as_strided stride": (
         lambda tg, n: tg.as_strided(tg.arange(6.0), (2, 2), (2, n)),
         [0, 1, 2, 3],
@@ -322,6 +340,11 @@ NUMBERS = {
         lambda tg, n: tg.as_strided(tg.arange(6.0), (n, 1), (2, 9)),
         [0, 1, 2, 3],
         {4: (RuntimeError, "out of bounds for storage of size 24"), -2: (RuntimeError, "calculation overflowed")},
+    ),
+    "padding_idx": (
+        lambda tg, n: _f(tg).embedding(tg.tensor([0, 1]), _rows(tg), padding_idx=n),
+        [0, 2, -3, 1],
+        dict.fromkeys((3, -4), (AssertionError, "Padding_idx must be within num_embeddings")),
     ),
     "dropout": (
         lambda tg, n: _f(tg).dropout(tg.ones(4), n),
