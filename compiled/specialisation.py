@@ -24,7 +24,6 @@ from .effects import Effects, run
 from .grads import Grads
 from .history import graph_behind, kept_by_tape
 from .joined import Backward, CompiledNode, EagerTape
-from .memory import memory_of
 from .number_inputs import NumberInputs
 from .programs import Programs
 from .recording import Recording
@@ -206,7 +205,8 @@ def _eager_tape(recording: Recording, live: list[Tensor]) -> EagerTape:
 def _refuse_strided_writes(recording: Recording) -> None:
     """C writes to memory as it is: it has no way to put a copy back."""
     for root in recording.recorder.roots:
-        if root.region.written and not memory_of(root.array)[1].contiguous:
+        flags = root.array.ndarray.flags
+        if root.region.written and not (flags.c_contiguous and flags.aligned):
             raise CaptureError(
                 f"an in-place write to {root.node.label}, whose memory is not contiguous, or not aligned\n"
                 f"  at {root.region.node.origin}\n"

@@ -19,7 +19,7 @@ _exposed: dict[int, weakref.ref[np.ndarray]] = {}  # the identity of what owns t
 
 
 FOREIGN = object()  # stands for all owners of which nothing is known
-_STRIDED = type(as_strided(np.empty(1)).base)  # what numpy puts between such an array and its memory
+_STRIDED: Any = type(as_strided(np.empty(1)).base)  # what numpy puts between such an array and its memory
 _OWNERS = (np.ndarray, bytes, bytearray, mmap, array_of_numbers)  # no two of them share memory
 
 

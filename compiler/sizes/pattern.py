@@ -174,7 +174,10 @@ class Pattern:
         for value in self.values:
             params, of = _mapped(value.params, translate), _mapped(value.type, translate)
             made.append(_node(value, tuple(operand(a) for a in value.args), params, of))
-        results = [Result(name, operand(e), *how) for (name, *how), e in zip(self.results, self.ends, strict=True)]
+        results = [
+            Result(name, operand(e), into, is_check)
+            for (name, into, is_check), e in zip(self.results, self.ends, strict=True)
+        ]
         return Graph(self.name, (*made[: self.inputs], *more), tuple(results))
 
     def translated(self, standins: StandIns) -> Callable[[int], int]:
