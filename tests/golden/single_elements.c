@@ -34,6 +34,21 @@ static bool check_0(const int64_t *restrict index_2, int64_t *restrict detail)
     return false;
 }
 
+/* Every index in index2 is at least 0 and below 5; else detail[0] is the first that is not. */
+static bool check_1(const int64_t *restrict index2, int64_t *restrict detail)
+{
+    for (long place = 0; place < 12; ++place)
+    {
+        const int64_t value = index2[place];
+        if (value < 0 || value >= 5)
+        {
+            detail[0] = value;
+            return true;
+        }
+    }
+    return false;
+}
+
 /*
  * v1 = input
  * v2 = gather
@@ -87,21 +102,6 @@ static void tanh_scatter_0(float *restrict tanh_0, float *restrict e, const floa
         tanh_0[i0 * 5 + i1] = v1;
         e[i0 * 5 + i1] = v3;
     }
-}
-
-/* Every index in index2 is at least 0 and below 5; else detail[0] is the first that is not. */
-static bool check_1(const int64_t *restrict index2, int64_t *restrict detail)
-{
-    for (long place = 0; place < 12; ++place)
-    {
-        const int64_t value = index2[place];
-        if (value < 0 || value >= 5)
-        {
-            detail[0] = value;
-            return true;
-        }
-    }
-    return false;
 }
 
 /*
@@ -174,11 +174,11 @@ int tracegrad_step(void *const *slots)
     full_0(full_1);
     if (check_0(index_2, detail))
         return 1;
+    if (check_1(index2, detail))
+        return 2;
     gather_mul_0(a, mul_0, index_2, x);
     scatter_add_0(c, index_2, mul_0);
     tanh_scatter_0(tanh_0, e, x, index_2);
-    if (check_1(index2, detail))
-        return 2;
     gather_0(b, gather_1, index2, tanh_0);
     scatter_add_1(d, x, index2, gather_1);
     scatter_0(f, x, index2, full_1);
