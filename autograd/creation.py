@@ -120,13 +120,27 @@ def _plain(data: Any, place: tuple[int, ...]) -> Any:
 
 
 def from_numpy(array: np.ndarray) -> Tensor:
-    """A tensor that shares `array`'s memory; TypeError for anything but a numpy array of a supported type."""
+    """A tensor that shares `array`'s memory; TypeError for anything but a numpy array of a supported type.
+
+    ValueError for numbers in another byte order than the machine's.
+    """
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__}); use tensor() for other data")
+    _refuse_byte_order(array)
     dtype_of(array)
     _refuse_recording("from_numpy()")
-    expose(array)
-    return make(array)
+    # A view of its own, so that shape, type and flags stay; of subclasses the memory, without their arithmetic.
+    plain = array.view(np.ndarray)
+    expose(plain)
+    return make(plain)
+
+
+def _refuse_byte_order(array: np.ndarray) -> None:
+    if not array.dtype.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+            "currently not supported: convert it first, e.g. array.astype(array.dtype.newbyteorder('='))."
+        )
 
 
 def _refuse_recording(name: str) -> None:
@@ -277,6 +291,8 @@ def linspace(
     require_cpu(device)
     dtype = dtype or get_default_dtype()
     first, last = (n.item() if isinstance(n, Tensor) else n for n in (start, end))
+    if steps < 0:
+        raise RuntimeError(f"number of steps must be non-negative, got {steps}")
     if steps == 1:
         return full((1,), first, dtype=dtype, requires_grad=requires_grad)
     computed = dtype if dtype.is_floating_point else get_default_dtype()
@@ -297,6 +313,9 @@ def eye(
 ) -> Tensor:
     """Ones on the diagonal of an ``[n, m]`` matrix of zeros (``[n, n]`` without `m`)."""
     require_cpu(device)
+    for name, extent in (("n", n), ("m", m)):
+        if extent is not None and extent < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {extent}")
     shape = (n, n if m is None else m)
     diagonal = comparison.eq(sources.iota(shape, 0, int64), sources.iota(shape, 1, int64))
     return _finished(cast(diagonal, dtype or get_default_dtype()), requires_grad)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops.array import eager
+from ..ops.array import eager, require_writable
 from ..ops.comparison import where
 from ..ops.core import current
 from ..ops.identity import copy
-from ..ops.movement import broadcast, broadcast_primitive
+from ..ops.movement import broadcast
 from ..ops.pointwise import cast, converted
 from ..ops.types import Type, bool_, broadcast_shapes
 from ..ops.views import write_through
@@ -25,7 +25,7 @@ def assign(target: Any, value: Any) -> Any:
     """Store `value` (a tensor, or a numpy scalar of target's type) in `target`'s memory; returns `target`."""
     of: Type = target.type_
     value = _fitting(value, of)
-    _refuse_repeated(target)
+    require_writable(target)
     tracked = is_grad_enabled() and (target.requires_grad or getattr(value, "requires_grad", False))
     if is_grad_enabled():
         _refuse_leaves(target)
@@ -95,17 +95,6 @@ def _fitting(value: Any, of: Type) -> Any:
 
 def _torch_name(of: Type) -> str:
     return {"bool": "Bool", "int32": "Int", "int64": "Long", "float32": "Float", "float64": "Double"}[of.dtype.name]
-
-
-def _refuse_repeated(target: Any) -> None:
-    if target.ndarray.flags.writeable:
-        return
-    if not any(step.primitive is broadcast_primitive for step in target.steps):
-        raise RuntimeError("the tensor shows a numpy array that is read-only. clone() it before writing.")
-    raise RuntimeError(
-        "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-        "Please clone() the tensor before performing the operation."
-    )
 
 
 def _refuse_leaves(target: Any) -> None:

@@ -2,8 +2,7 @@
 
 `shape` is a tuple of ints, `generator` None means the default one. Draws that fill existing memory take its `strides`
 (None: contiguous): numbers are made in the order in which elements lie in memory, and normal numbers by another method
-where elements do not lie side by side. Arguments that are Python numbers are checked; probabilities in tensors are
-checked when they are drawn from eagerly or recorded, not when compiled code draws again.
+where elements do not lie side by side.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.array import eager
 from ..ops.core import current
 from ..ops.elementary import log, log1p
 from ..ops.identity import copy
@@ -33,15 +31,39 @@ from ..ops.random import (
     uniforms_for_blocks,
     unsigned_modulo,
 )
-from ..ops.reductions import argmax
+from ..ops.reductions import argmax, sum
+from ..ops.requirements import Requirement, require
 from ..ops.rounding import ceil
 from ..ops.scans import argsort, cumsum
 from ..ops.sources import full, iota
-from ..ops.types import DType, bool_, broadcast_shapes, float32, float64, int32, int64
+from ..ops.types import DType, Type, bool_, broadcast_shapes, float32, float64, int32, int64
 from .generator import Generator, default_generator
 from .grad_mode import no_grad
 
 Shape = tuple[int, ...]
+
+PROBABILITIES = Requirement(
+    lambda p: (p >= 0, p <= 1),
+    RuntimeError,
+    "Expected p_in >= 0 && p_in <= 1 to be true, but got false: bernoulli needs probabilities.",
+)
+DEVIATIONS = Requirement(lambda std: (std >= 0,), RuntimeError, "normal expects all elements of std >= 0.0")
+WEIGHTS = Requirement(
+    lambda p: (p >= 0, p < math.inf),
+    RuntimeError,
+    "probability tensor contains either `inf`, `nan` or element < 0",
+)
+NO_WEIGHT_BELOW_0 = Requirement(
+    lambda p: (p >= 0,), RuntimeError, "invalid multinomial distribution (encountering probability entry < 0)"
+)
+FINITE_WEIGHTS = Requirement(
+    lambda p: (p < math.inf,),
+    RuntimeError,
+    "invalid multinomial distribution (encountering probability entry = infinity or NaN)",
+)
+SUMS_OF_WEIGHTS = Requirement(
+    lambda sums: (sums > 0,), RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)"
+)
 
 #: Integers below this bound take one word each, others two.
 WIDE_RANGE = 2**28
@@ -183,8 +205,10 @@ def normal(
 def normal_around(mean: Any, std: Any, generator: Generator | None = None) -> Any:
     """``torch.normal`` with a mean, or a standard deviation, or both, in tensors, which are broadcast."""
     tensors = [current().type_of(x) for x in (mean, std) if not _are_numbers(x)]
-    if not _are_numbers(std) and (eager().peek(std) < 0).any():
-        raise RuntimeError("normal expects all elements of std >= 0.0")
+    if not _are_numbers(std):
+        require(std, DEVIATIONS)
+    elif not std >= 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     shape = broadcast_shapes(*(t.shape for t in tensors))
     return randn(shape, tensors[0].dtype, generator) * std + mean
 
@@ -258,9 +282,7 @@ def bernoulli(
     """1 with the probability in `p`, a floating-point tensor, else 0; p's dtype and shape unless others are given."""
     of = current().type_of(p)
     _require_floating(of.dtype, "bernoulli_tensor_cpu_p_")
-    given = eager().peek(p)
-    if not ((given >= 0) & (given <= 1)).all():
-        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: bernoulli needs probabilities.")
+    require(p, PROBABILITIES)
     shape = of.shape if shape is None else shape
     u = _uniforms(generator, shape, of.dtype, strides)
     return _cast(u < broadcast(p, shape), dtype or of.dtype)
@@ -306,9 +328,12 @@ def geometric(
 def multinomial(p: Any, count: int, replacement: bool = False, generator: Generator | None = None) -> Any:
     """Indices drawn with the weights in `p` (n or rows x n, of any positive sum): int64, `count` or rows x count."""
     of = current().type_of(p)
-    _check_multinomial(eager().peek(p), of.dtype, count, replacement)
-    rows = reshape(p, (1, *of.shape)) if of.ndim == 1 else p
+    _check_multinomial(of, count, replacement)
     draw = _with_replacement if replacement and count > 1 else _without_replacement
+    for requirement in [WEIGHTS] if draw is _without_replacement else [NO_WEIGHT_BELOW_0, FINITE_WEIGHTS]:
+        require(p, requirement)
+    require(sum(p, (of.ndim - 1,)), SUMS_OF_WEIGHTS)
+    rows = reshape(p, (1, *of.shape)) if of.ndim == 1 else p
     return copy(reshape(draw(rows, count, generator), (*of.shape[:-1], count)))
 
 
@@ -331,9 +356,9 @@ def _without_replacement(p: Any, count: int, generator: Generator | None) -> Any
     return slice(argsort(ratio, 1, descending=True), (0, 0), (of.shape[0], count), (1, 1))
 
 
-def _check_multinomial(p: np.ndarray, dtype: DType, count: int, replacement: bool) -> None:
-    if not dtype.is_floating_point:
-        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {_TORCH_NAME[dtype]}")
+def _check_multinomial(p: Type, count: int, replacement: bool) -> None:
+    if not p.dtype.is_floating_point:
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {_TORCH_NAME[p.dtype]}")
     if p.ndim not in (1, 2):
         raise RuntimeError(f"prob_dist must be 1 or 2 dim, got {p.ndim}")
     if count <= 0:
@@ -342,7 +367,3 @@ def _check_multinomial(p: np.ndarray, dtype: DType, count: int, replacement: boo
         raise RuntimeError(
             f"cannot sample n_sample > prob_dist.size(-1) samples without replacement: {count} > {p.shape[-1]}"
         )
-    if not (np.isfinite(p) & (p >= 0)).all():
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if not (p.sum(-1) > 0).all():
-        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")

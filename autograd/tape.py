@@ -65,6 +65,10 @@ class Tape:
         """The numbers of a tensor, for the library's own decisions."""
         return self.below.peek(array)
 
+    def require(self, array: Any, requirement: Any, facts: tuple[int, ...]) -> None:
+        """Raise unless `requirement` holds for the numbers of a tensor."""
+        self.below.require(array, requirement, facts)
+
     def cut(self, array: Any) -> None:
         """Derivatives stop at `array` (a detached alias)."""
         self.below.cut(array)

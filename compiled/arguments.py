@@ -14,6 +14,7 @@ from ..ops.types import Type, dtype_of
 from ..runtime.program import address_of
 from .aliases import captured_tensors
 from .binding import Binding
+from .captured import CapturedInputs
 from .memory import hooks_on, memory_of
 from .numbers import KINDS
 from .recording import Recording
@@ -73,7 +74,9 @@ class NumberArgument:
 class Arguments:
     """All arguments of one specialisation."""
 
-    def __init__(self, recording: Recording, binding: Binding, memories: set[int], args: Args, kwargs: Kwargs) -> None:
+    def __init__(
+        self, recording: Recording, binding: Binding, captured: CapturedInputs, args: Args, kwargs: Kwargs
+    ) -> None:
         self._binding = binding
         self.skeleton = skeleton((args, kwargs))
         captures, missing = recording.surroundings.captures, recording.questions.missing
@@ -93,7 +96,8 @@ class Arguments:
         self._identities = (
             frozenset(id(t) for t in captured_tensors(recording) if captures(t)) if self._compared else frozenset()
         )
-        self.captured = memories  # which are looked up again when something has been rebound
+        self._inputs = captured
+        self.captured = captured.memories  # which are looked up again when something has been rebound
         self._aliases = self._alias_pattern(args, kwargs)
         # Which arguments share memory matters where something is written or differentiated, or where they did share it.
         self.alias_free = self._aliases is None and not (
@@ -167,7 +171,16 @@ class Arguments:
         pattern = tuple(m if m in self.captured else memories.index(m) for m in memories)
         identities = list(map(id, tensors))
         same = tuple(i if i in self._identities else identities.index(i) for i in identities)
-        return pattern, tuple(_offset(t, tensors) for t in tensors), same
+        return pattern, tuple(_offset(t, tensors) for t in tensors), same, self._overlap(tensors, (args, kwargs))
+
+    def _overlap(self, tensors: list[Tensor], call_arguments: Any) -> bool:
+        """True if one shows memory of another, or of a captured one, that does not know of it: numpy views."""
+        others = [*tensors, *self._inputs.tensors(call_arguments)]
+        return any(
+            a.buffer.whole is not b.buffer.whole and np.may_share_memory(a.ndarray, b.ndarray)
+            for i, a in enumerate(tensors)
+            for b in others[i + 1 :]
+        )
 
 
 def _offset(tensor: Tensor, tensors: list[Tensor]) -> Any:

@@ -26,12 +26,13 @@ class Binding:
 
     def __init__(self, program: Program) -> None:
         graph = program.graph
-        returned = [r for r in graph.results if r.into is None]
+        returned = [r for r in graph.results if r.is_returned]
         fit = program.fit
         self.checks = program.schedule.checks if fit is None else fit.checks
         self.slot_of = {node.label: FIRST + i for i, node in enumerate(graph.inputs)}
         self.first_result = FIRST + len(graph.inputs)
         self.result_types = [r.node.type for r in returned] if fit is None else list(fit.result_types)
+        self.early = [r.name in program.schedule.early for r in returned]  # written before the last check
         self.result_slots = {r.name: self.first_result + i for i, r in enumerate(returned)}
         self.slots = SlotTable(self.first_result + len(returned) + (fit is not None))
         self._detail = np.zeros(4, np.int64)
@@ -68,8 +69,8 @@ class Binding:
         return tensor
 
     def run(self, codes: list[int] | None = None) -> None:
-        """Call C, and note in `codes` what it returns. CheckFailed for an index out of range or a divisor of 0; then
-        nothing was written."""
+        """Call C, and note in `codes` what it returns. CheckFailed for an index out of range, a divisor of 0 or a value
+        that is not as required; then nothing was written."""
         if codes is None:
             codes = self.codes
         codes.clear()
@@ -78,7 +79,7 @@ class Binding:
             check = self.checks[codes[0] - 1]
             raise CheckFailed(
                 f"{check.problem(int(self._detail[0]))}\n  at {check.origin}\n"
-                "  Nothing was changed by this call; pass indices within the size, and no divisor of 0."
+                "  Nothing was changed by this call; pass indices within the size, no divisor of 0, values as required."
             )
 
     @property

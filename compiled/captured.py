@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..compiler.capture import Root
+from ..ops.array import Array
 from .aliases import SharedMemory, captured_tensors, met_as_aliases
 from .binding import Binding
 from .memory import hooks_on
@@ -81,6 +82,11 @@ class CapturedInputs:
     def memories(self) -> set[int]:
         """The memories that arguments must not share unnoticed: all captured ones if anything is written, else none."""
         return self._memory.owners if self._written or self._compared else set()
+
+    def tensors(self, call_arguments: Any) -> list[Any]:
+        """The captured inputs that are there now."""
+        there = (captured.now(call_arguments) for captured in self._all)
+        return [now for now in there if isinstance(now, Array)]
 
     def unfitting(self, call_arguments: Any) -> Iterator[tuple[Root, Any]]:
         """The captured inputs that are not as recorded, and what is there now."""

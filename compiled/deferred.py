@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ..ops.array import Array, Evaluator, shows
+from ..ops.array import Array, Evaluator, require_writable, shows
 from ..ops.core import Check, Params, Primitive, Step
 from ..ops.exposure import expose, is_exposed, owner_of
 from .segments import Execution, Segments
@@ -67,7 +67,8 @@ class Deferred(Evaluator):
         return out
 
     def write(self, target: Array, value: Array | np.generic) -> None:
-        if is_exposed(target.ndarray) or not target.ndarray.flags.writeable:
+        require_writable(target)
+        if is_exposed(target.ndarray):
             self.settle()
             super().write(target, value)
             return
@@ -91,6 +92,11 @@ class Deferred(Evaluator):
     def peek(self, array: Array) -> np.ndarray:
         self.settle()
         return array.ndarray
+
+    def require(self, array: Array, requirement: Any, facts: tuple[int, ...]) -> None:
+        if self._is_pending(array):
+            self.settle()
+        super().require(array, requirement, facts)
 
     # ----------------------------------------------------------------------------------------------------- settling
 

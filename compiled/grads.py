@@ -27,7 +27,7 @@ class GradOutput:
         self._type = of
         self._slot = index
         self.path = path
-        self.always_new = always_new  # the old gradient is an input of the same call
+        self.always_new = always_new  # the old gradient is an input of the same call, or a check may still fail
         # The gradient that the table points to, its array, and what owns the memory if that is another array.
         self.kept: tuple[Any, ...] = ()
         self._counts = ReferenceCounts((), ())
@@ -68,7 +68,7 @@ class Grads:
                 binding.result_types[first + i],
                 binding.first_result + first + i,
                 paths.get(id(slot.tensor)),
-                always_new=slot.before is not None and id(slot.before) in read,
+                always_new=(slot.before is not None and id(slot.before) in read) or binding.early[first + i],
             )
             for i, slot in enumerate(recording.fresh_grads())
         ]

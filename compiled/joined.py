@@ -106,7 +106,7 @@ class BackwardProgram:
         """The gradients by name. `given` holds the inputs by label, and may hold more."""
         binding = self._binding
         with binding.lock:
-            kept = {label: np.ascontiguousarray(given[label]) for label in self.labels}
+            kept = {label: np.require(given[label], requirements=("C", "A")) for label in self.labels}
             for label, values in kept.items():
                 binding.point(binding.slot_of[label], values)
             # Arrays of numpy's own, which a leaf takes for its gradient as they are.

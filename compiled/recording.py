@@ -181,7 +181,7 @@ class Recording:
             return
         if self.recorder.failed:
             raise refusal(
-                "an index was out of range, or a divisor 0, and the function went on",
+                "an index was out of range, a divisor 0 or a value not as required, and the function went on",
                 f"at {self.recorder.failed}",
                 "Which way it takes depends on numbers: check them outside.",
             )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -197,6 +197,8 @@ def graph_of(recording: Recording, results: Results) -> Graph:
         for root in recording.recorder.roots
         if root.region.written
     ]
+    checks = dict.fromkeys(recording.recorder.checks)
+    outputs += [Result("check", node, is_check=True) for node in checks]
     return Graph(recording.name, tuple(root.node for root in recording.recorder.roots), tuple(_distinct(outputs)))
 
 
@@ -212,7 +214,7 @@ def _distinct(results: list[Result]) -> list[Result]:
     out = []
     for result in results:
         count = seen[result.name] = seen.get(result.name, 0) + 1
-        out.append(result if count == 1 else Result(f"{result.name}_{count}", result.node, result.into))
+        out.append(result if count == 1 else replace(result, name=f"{result.name}_{count}"))
     return out
 
 

@@ -51,7 +51,7 @@ class Specialisation:
         self.lock = self.binding.lock  # around `matches` and `call`, which share the table
         self.seen = -1  # the value of `changes` for which all guards are known to hold
         self.captured = CapturedInputs(recording, self.binding)
-        self.arguments = Arguments(recording, self.binding, self.captured.memories, args, kwargs)
+        self.arguments = Arguments(recording, self.binding, self.captured, args, kwargs)
         self.looks_at_grads = bool(recording.grads)
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
         self.written_arguments = [path for path, root in recording.arguments if root.region.written]
@@ -204,10 +204,12 @@ def _eager_tape(recording: Recording, live: list[Tensor]) -> EagerTape:
 
 
 def _refuse_strided_writes(recording: Recording) -> None:
+    """C writes to memory as it is: it has no way to put a copy back."""
     for root in recording.recorder.roots:
-        if root.region.written and not root.array.ndarray.flags.c_contiguous:
+        flags = root.array.ndarray.flags
+        if root.region.written and not (flags.c_contiguous and flags.aligned):
             raise CaptureError(
-                f"an in-place write to {root.node.label}, whose memory is not contiguous\n"
+                f"an in-place write to {root.node.label}, whose memory is not contiguous, or not aligned\n"
                 f"  at {root.region.node.origin}\n"
                 "  Pass the tensor that it is a view of, and take the view inside the compiled function."
             )

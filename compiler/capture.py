@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.array import Array, Buffer, Evaluator
+from ..ops.array import Array, Buffer, Evaluator, require_writable
 from ..ops.core import Params, Primitive, Step, interpreted
 from ..ops.identity import detach_primitive
 from ..ops.movement import broadcast
@@ -69,6 +69,7 @@ class Recorder(Evaluator):
         self.mark_item: Callable[[Array], Any] | None = None  # a number that is known again, or None
         self.checked: list[Node] = []  # ops that may fail for the numbers that they meet
         self.literals: list[Node] = []
+        self.checks: list[Node] = []  # whether a requirement fails
         self.failed = ""  # where an operation failed for the numbers that it met
 
     # ------------------------------------------------------------------------------------------------ the interpreter
@@ -94,6 +95,7 @@ class Recorder(Evaluator):
         return out
 
     def write(self, target: Array, value: Array | np.generic) -> None:
+        require_writable(target)
         region = self._region(target)
         region.node = self._built(self.whereabouts.now(), self._overwritten, region, target, value)
         region.written = True
@@ -111,6 +113,17 @@ class Recorder(Evaluator):
         out = super().literal(values, kind)
         self._remember(out, root.node)
         return out
+
+    def require(self, array: Array, requirement: Any, facts: tuple[int, ...]) -> None:
+        """What it must be at each call: a replay that meets other numbers is left to eager mode."""
+        origin = self.whereabouts.now()
+        node = self.node(array)
+        try:
+            super().require(array, requirement, facts)
+        except Exception:
+            self.failed = str(origin)
+            raise
+        self.checks.append(self._built(origin, requirement.fails, node, facts))
 
     def cut(self, array: Array) -> None:
         self._cut[id(array)] = array
@@ -183,6 +196,7 @@ class Recorder(Evaluator):
         """Let go of the recorded values, so that only what the user keeps stays alive."""
         self._cut.clear()
         self.checked.clear()
+        self.checks.clear()
         self.after_write.clear()
         self._numbers.clear()
 

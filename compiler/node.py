@@ -67,11 +67,20 @@ class Node(Operators):
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What a graph gives back: `node` under `name`; with `into` it overwrites the memory of that input instead."""
+    """What a graph gives back: `node` under `name`; with `into` it overwrites the memory of that input instead.
+
+    A result that `is_check` (bool, without dimensions) is not given back: where it is true, nothing is written.
+    """
 
     name: str
     node: Node
     into: str | None = None
+    is_check: bool = False
+
+    @property
+    def is_returned(self) -> bool:
+        """True for what gets memory of its own, in a slot."""
+        return self.into is None and not self.is_check
 
 
 def topological(roots: Iterable[Node]) -> list[Node]:

@@ -89,7 +89,7 @@ def _is_statement(node: Node) -> bool:
 def _result_lines(results: Sequence[Result], names: Mapping[Node, str]) -> list[str]:
     """The results in order: neighbours that are returned share a line, updates have one each."""
     lines = []
-    for returned, group in groupby(results, lambda r: r.into is None):
+    for returned, group in groupby(results, lambda r: r.is_returned):
         if returned:
             lines.append("  return " + ", ".join(f"{name_text(r.name)}={names[r.node]}" for r in group))
         else:
@@ -98,6 +98,8 @@ def _result_lines(results: Sequence[Result], names: Mapping[Node, str]) -> list[
 
 
 def _update_text(result: Result, names: Mapping[Node, str]) -> str:
+    if result.is_check:
+        return f"check {name_text(result.name)} = {names[result.node]}"
     assert result.into is not None
     under = "" if result.name == result.into else f" as {name_text(result.name)}"
     return f"update {name_text(result.into)}{under} = {names[result.node]}"

@@ -204,8 +204,10 @@ class _GraphReader:
             self.results.extend(self._returned(line) for _ in _separated(line))
         elif line.take("update"):
             self.results.append(self._update(line))
+        elif line.take("check"):
+            self.results.append(replace(self._returned(line), is_check=True))
         else:
-            line.fail(f"{line.peek().text!r} begins no statement", "lines begin with %number, return or update")
+            line.fail(f"{line.peek().text!r} begins no statement", "lines begin with %number, return, update or check")
         if line.peek() is not END:
             line.fail(f"{line.peek().text!r} was not expected here", "one statement stands in a line")
 

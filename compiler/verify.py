@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NoReturn
 
+from ..ops.types import bool_
 from .errors import CompilerError
 from .graph import Graph, Node, Result
 
@@ -54,6 +55,8 @@ def _check_node(graph: Graph, node: Node) -> None:
 
 
 def _check_into(graph: Graph, result: Result, inputs: dict[str, Node]) -> None:
+    if result.is_check and (result.node.type.dtype is not bool_ or result.node.type.shape):
+        _fail(graph, f"the check {result.name} is {result.node.type}", result.node, "checks are bool[]")
     if result.into is None:
         return
     if result.into not in inputs:

@@ -84,6 +84,10 @@ class _Trial:
     def peek(self, array: Any) -> np.ndarray:
         return np.asarray(self.outer.peek(array))
 
+    def require(self, array: Any, requirement: Any, facts: tuple[int, ...]) -> None:
+        # Of the branch that is not taken, too: where it does not hold, eager mode decides.
+        self.outer.require(array, requirement, facts)
+
     def cut(self, array: Any) -> None:
         self.outer.cut(array)
 

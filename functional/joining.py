@@ -12,6 +12,7 @@ from ..ops import movement
 from ..ops.comparison import where
 from ..ops.identity import copy
 from ..ops.pointwise import converted
+from ..ops.requirements import Requirement, require
 from ..ops.sources import iota
 from ..ops.types import DIMENSIONED, int64, result_dtype
 from .parts import together
@@ -184,6 +185,8 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
         input, dim = flatten(input), 0
     axis = axis_of(dim, input.ndarray.ndim)
     shape = input.ndarray.shape
+    if isinstance(repeats, int) and repeats < 0:
+        raise RuntimeError(f"Repeats must be non-negative, got {repeats}")
     if isinstance(repeats, Tensor):
         positions = [i for i, count in enumerate(_counts(repeats, shape[axis])) for _ in range(count)]
         return input[(slice(None),) * axis + (positions,)]
@@ -194,7 +197,18 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
     return out
 
 
+COUNTS = Requirement(lambda counts: (counts >= 0,), RuntimeError, "repeats can not be negative")
+
+
 def _counts(repeats: Any, extent: int) -> list[int]:
+    if repeats.ndarray.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    if repeats.ndarray.size not in (1, extent):
+        raise RuntimeError(
+            "repeats must have the same size as input along dim, but got repeats.size(0) = "
+            f"{repeats.ndarray.size} and input.size(0) = {extent}"
+        )
+    require(repeats, COUNTS)
     counts = repeats.tolist()
     counts = [counts] if isinstance(counts, int) else counts
     return counts * extent if len(counts) == 1 else counts

@@ -12,27 +12,55 @@ from ..ops import elementary, indexing, movement
 from ..ops import reductions as folds
 from ..ops.comparison import eq, where
 from ..ops.pointwise import cast
+from ..ops.requirements import Requirement, require
 from ..ops.sources import iota
 from ..ops.types import bool_, int64
+from .selecting import PLACES
 
 
 @composite("EmbeddingBackward0")
 def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Any:
     """The rows of `weight` at the positions `input`; the row `padding_idx` gets no gradient.
 
-    IndexError for a position that `weight` does not have.
+    IndexError for a position that `weight` does not have, AssertionError for such a `padding_idx`.
     """
-    rows = indexing.take(weight, input if input.dtype is int64 else cast(input, int64))
+    extent = weight.ndarray.shape[0]
+    if padding_idx is not None and not -extent <= padding_idx < extent:
+        raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx} is not one of {extent}")
+    places = input if input.dtype is int64 else cast(input, int64)
+    require(places, PLACES, extent)
+    rows = indexing.take(weight, places)
     if padding_idx is None:
         return rows
-    padding = movement.reshape(eq(input, padding_idx % weight.ndarray.shape[0]), (*input.ndarray.shape, 1))
+    padding = movement.reshape(eq(input, padding_idx % extent), (*input.ndarray.shape, 1))
     return where(padding, rows.detach(), rows)
 
 
+NOT_NEGATIVE = Requirement(lambda classes: (classes >= 0,), RuntimeError, "Class values must be non-negative.")
+BELOW = Requirement(
+    lambda classes, count: (classes < count,),
+    RuntimeError,
+    "Class values must be smaller than num_classes. A class is {value}, num_classes is {0}.",
+)
+
+
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:
-    """A new last axis with 1 at the position given and 0 elsewhere; without `num_classes`, the largest decides."""
+    """A new last axis with 1 at the position given and 0 elsewhere; without `num_classes`, the largest decides.
+
+    RuntimeError for a class that is negative or not below `num_classes`, and for another type than int64.
+    """
+    if tensor.dtype is not int64:
+        raise RuntimeError(
+            f"one_hot is only applicable to index tensor of type LongTensor. Got {tensor.dtype!r}; convert it with "
+            ".long()"
+        )
+    if not tensor.ndarray.size and num_classes <= 0:
+        raise RuntimeError("Can not infer total number of classes from empty tensor. Pass num_classes.")
+    require(tensor, NOT_NEGATIVE)
     if num_classes == -1:
         num_classes = int(tensor.max().item()) + 1
+    else:
+        require(tensor, BELOW, num_classes)
     shape = (*tensor.ndarray.shape, num_classes)
     return cast(eq(movement.reshape(tensor, (*shape[:-1], 1)), iota(shape, len(shape) - 1, int64)), int64)
 

@@ -9,9 +9,9 @@ from ..autograd.composite import composite, relabel, whole
 from ..autograd.function import Function
 from ..ops import arithmetic, elementary, indexing, movement
 from ..ops import reductions as folds
-from ..ops.array import eager
-from ..ops.comparison import eq, ne, where
+from ..ops.comparison import eq, lt, ne, where
 from ..ops.pointwise import cast
+from ..ops.requirements import Requirement, require
 from .activations import log_softmax, logsigmoid
 
 
@@ -77,6 +77,13 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 # ------------------------------------------------------------------------------------------------------------ classes
 
 
+CLASSES = Requirement(
+    lambda target, classes: (target >= 0, target < classes),
+    IndexError,
+    "Target {value} is out of bounds. There are {0} classes, from 0.",
+)
+
+
 def _class_axis(ndim: int) -> int:
     return 0 if ndim == 1 else 1
 
@@ -106,12 +113,8 @@ def _picked(x: Any, target: Any, axis: int) -> Any:
     try:
         return movement.reshape(indexing.gather(x, index, axis), shape)
     except RuntimeError:
-        classes = x.ndarray.shape[axis]
-        numbers = eager().peek(target)
-        wrong = numbers[(numbers < 0) | (numbers >= classes)]
-        if not wrong.size:
-            raise
-        raise IndexError(f"Target {wrong.flat[0]} is out of bounds. There are {classes} classes, from 0.") from None
+        require(target, CLASSES, x.ndarray.shape[axis])  # in the words of losses
+        raise
 
 
 @whole
@@ -223,6 +226,20 @@ def _check_same_shape(input: Any, target: Any) -> None:
         )
 
 
+def _between_0_and_1(x: Any) -> tuple[Any, Any]:
+    return x >= 0, x <= 1
+
+
+PREDICTED = Requirement(
+    _between_0_and_1,
+    RuntimeError,
+    "all elements of input should be between 0 and 1; use binary_cross_entropy_with_logits for scores",
+)
+OBSERVED = Requirement(
+    _between_0_and_1, RuntimeError, "all elements of target should be between 0 and 1: they are probabilities, too"
+)
+
+
 @whole
 @composite("BinaryCrossEntropyBackward0")
 def binary_cross_entropy(
@@ -230,14 +247,11 @@ def binary_cross_entropy(
 ) -> Any:
     """The cross entropy of probabilities; logarithms are kept above -100, and the derivative finite, as in PyTorch.
 
-    RuntimeError for an input outside [0, 1] (seen when run eagerly or recorded, not when compiled code runs again).
+    RuntimeError for an input or a target outside [0, 1].
     """
     _check_same_shape(input, target)
-    given = eager().peek(input)
-    if not ((given >= 0) & (given <= 1)).all():
-        raise RuntimeError(
-            "all elements of input should be between 0 and 1; use binary_cross_entropy_with_logits for scores"
-        )
+    require(input, PREDICTED)
+    require(target, OBSERVED)
     loss = _ProbabilityCrossEntropy.apply(input, target)
     return reduced(loss if weight is None else loss * weight, reduction)
 
@@ -299,11 +313,24 @@ def kl_div(
     return reduced(loss, reduction)
 
 
+VARIANCES = Requirement(  # NaN is none that is negative
+    lambda is_negative: (is_negative < 1,), ValueError, "var has negative entry/entries; variances are at least 0"
+)
+
+
 @whole
 def gaussian_nll_loss(
     input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Any:
-    """Minus the log-likelihood of `target` under normal distributions, up to a constant."""
+    """Minus the log-likelihood of `target` under normal distributions, up to a constant.
+
+    ValueError where a variance is negative; `var` may be a number.
+    """
+    if isinstance(var, (int, float)):
+        if var < 0:
+            raise VARIANCES.error(VARIANCES.message)
+    else:
+        require(lt(var, 0), VARIANCES)
     safe = arithmetic.maximum(var, eps)
     loss = 0.5 * (elementary.log(safe) + (input - target) ** 2 / safe)
     return reduced(loss + 0.9189385332046727 if full else loss, reduction)

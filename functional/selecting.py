@@ -16,7 +16,9 @@ from ..ops import reductions as folds
 from ..ops.array import eager
 from ..ops.comparison import eq
 from ..ops.core import current
+from ..ops.division import remainder
 from ..ops.pointwise import cast, converted
+from ..ops.requirements import Requirement, require
 from ..ops.sources import full
 from ..ops.sources import zeros as zeros_of
 from ..ops.types import bool_, broadcast_shapes, int64
@@ -48,6 +50,38 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
 # ------------------------------------------------------------------------------------------------------- by an index
 
 
+# In the words that PyTorch has for the ops that count places from 0 only.
+PLACES = Requirement(
+    lambda places, extent: (places >= 0, places < extent),
+    IndexError,
+    "index out of range in self: {value} is not one of the {0} places, which count from 0",
+)
+PLACES_WITHIN = Requirement(
+    PLACES.conditions, RuntimeError, "INDICES element is out of DATA bounds, id={value} axis_dim={0}"
+)
+ADDED_TO = Requirement(
+    lambda places, extent, axis: (places >= 0, places < extent),
+    RuntimeError,
+    "index {value} is out of bounds for dimension {1} with size {0}",
+)
+COPIED_TO = Requirement(
+    ADDED_TO.conditions, IndexError, "index_copy_(): index {value} is out of bounds for dimension {1} with size {0}"
+)
+FILLED_AT = Requirement(
+    lambda places, extent, axis: (places >= -extent, places < extent), IndexError, ADDED_TO.message
+)
+SCATTERED = Requirement(
+    lambda order, there: (order < there,),
+    RuntimeError,
+    "Number of elements of source < number of ones in mask. The source has {0} elements.",
+)
+TAKEN = Requirement(
+    lambda places, extent: (places >= -extent, places < extent),
+    IndexError,
+    "out of range: tried to access index {value} on a tensor of {0} elements.",
+)
+
+
 def gather(input: Any, dim: int, index: Any) -> Any:
     """``out[i][j] = input[index[i][j]][j]`` along `dim` 0. RuntimeError for an index outside."""
     out = along(input, _long(index), dim)
@@ -76,21 +110,52 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     axis = axis_of(dim, input.ndarray.ndim)
     if index.ndarray.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    rows = indexing.take(_moved(input, axis), _long(movement.reshape(index, (index.ndarray.size,))))
+    places = _long(movement.reshape(index, (index.ndarray.size,)))
+    extent = input.ndarray.shape[axis] if input.ndarray.ndim else 1
+    require(places, PLACES if axis == 0 else PLACES_WITHIN, extent)
+    rows = indexing.take(_moved(input, axis), places)
     return _moved_back(rows, axis)
 
 
 @composite("TakeBackward0")
 def take(input: Any, index: Any) -> Any:
     """Elements of the flattened `input`."""
-    return indexing.take(flatten(input), _long(index))
+    flat, places = flatten(input), _long(index)
+    try:
+        return indexing.take(flat, places)
+    except IndexError:
+        require(places, TAKEN, flat.ndarray.size)  # in PyTorch's words
+        raise
 
 
 def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
-    """`gather` along `dim`, or from the flattened `input`."""
+    """`gather` along `dim`, or from the flattened `input`.
+
+    Sizes are broadcast, except along `dim`, where an index counts round and round: -1 is the last place.
+    """
     if dim is None:
         return gather(flatten(input), 0, flatten(indices))
-    return gather(input, dim, indices)
+    axis = axis_of(dim, input.ndarray.ndim)
+    extent = input.ndarray.shape[axis]
+    if input.ndarray.ndim != indices.ndarray.ndim:
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{input.ndarray.ndim} dimensions for input, and {indices.ndarray.ndim} dimensions for indices"
+        )
+    there, wanted = _but_for(input, axis), _but_for(indices, axis)
+    common = broadcast_shapes(there, wanted)
+    source = movement.broadcast(input, _with_extent(common, axis, extent))
+    index = movement.broadcast(_long(indices), _with_extent(common, axis, indices.ndarray.shape[axis]))
+    return gather(source, axis, remainder(index, extent) if extent else index)
+
+
+def _but_for(x: Any, axis: int) -> tuple[int, ...]:
+    """The sizes of `x`, with 1 along `axis`."""
+    return _with_extent(x.ndarray.shape, axis, 1)
+
+
+def _with_extent(shape: tuple[int, ...], axis: int, extent: int) -> tuple[int, ...]:
+    return (*shape[:axis], extent, *shape[axis + 1 :])
 
 
 def _source(input: Any, index: Any, src: Any) -> Any:
@@ -144,7 +209,12 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
     """`input` with the parts of `source` (times `alpha`) added at the positions `index` along `dim`."""
     axis = axis_of(dim, input.ndarray.ndim)
     rows = _moved(converted(source if alpha == 1 else source * alpha, input.dtype), axis)
-    return _moved_back(indexing.index_add(_moved(input, axis), _long(index), rows), axis)
+    moved, places = _moved(input, axis), _long(index)
+    if input.ndarray.ndim == 1:
+        require(places, PLACES, input.ndarray.size)
+    elif input.ndarray.ndim:
+        require(places, ADDED_TO, input.ndarray.shape[axis], axis)
+    return _moved_back(indexing.index_add(moved, places, rows), axis)
 
 
 @composite("IndexCopyBackward0")
@@ -152,7 +222,10 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     """`input` with the parts of `source` at the positions `index` along `dim`."""
     axis = axis_of(dim, input.ndarray.ndim)
     rows = _moved(converted(source, input.dtype), axis)
-    return _moved_back(indexing.put(_moved(input, axis), _long(index), rows), axis)
+    moved, places = _moved(input, axis), _long(index)
+    if input.ndarray.ndim:
+        require(places, COPIED_TO, input.ndarray.shape[axis], axis)
+    return _moved_back(indexing.put(moved, places, rows), axis)
 
 
 @composite("IndexFillBackward0")
@@ -166,7 +239,11 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
         rows = movement.broadcast(converted(value, input.dtype), shape)
     else:
         rows = full(shape, value, input.dtype)
-    return _moved_back(indexing.put(moved, index, rows), axis)
+    try:
+        return _moved_back(indexing.put(moved, index, rows), axis)
+    except IndexError:
+        require(index, FILLED_AT, moved.ndarray.shape[0], axis)  # names the axis
+        raise
 
 
 # --------------------------------------------------------------------------------------------------------- by a mask
@@ -194,7 +271,12 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """`input` with the elements of `source`, in order, where `mask` is true."""
     mask = movement.broadcast(mask, input.ndarray.shape)
     order = scans.cumsum(cast(flatten(mask), int64), 0) - 1
-    picked = indexing.take(flatten(source), comparison.where(flatten(mask), order, 0))
+    order = comparison.where(flatten(mask), order, 0)
+    try:
+        picked = indexing.take(flatten(source), order)
+    except IndexError:
+        require(order, SCATTERED, source.ndarray.size)  # in PyTorch's words
+        raise
     return comparison.where(mask, movement.reshape(converted(picked, input.dtype), input.ndarray.shape), input)
 
 

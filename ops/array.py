@@ -81,7 +81,11 @@ class Evaluator:
         return kind(values)
 
     def write(self, target: Array, value: Array | np.generic) -> None:
-        """Store `value` (same type, or broadcastable) in `target`'s memory and count the version up."""
+        """Store `value` (same type, or broadcastable) in `target`'s memory and count the version up.
+
+        RuntimeError, with nothing stored, for memory that is read-only or shows one element several times.
+        """
+        require_writable(target)
         np.copyto(target.ndarray, value.ndarray if isinstance(value, Array) else value)
         target.buffer.version += 1
 
@@ -97,6 +101,10 @@ class Evaluator:
     def peek(self, array: Array) -> np.ndarray:
         """The numbers themselves, for a decision that the library takes in eager mode and in a recording alike."""
         return array.ndarray
+
+    def require(self, array: Array, requirement: Any, facts: tuple[int, ...]) -> None:
+        """Raise unless a `requirements.Requirement` holds for the numbers of `array`; recorders add it to the graph."""
+        requirement.check(array.ndarray, facts)
 
     def cut(self, array: Array) -> None:
         """`array` was computed from values that require gradients, without being recorded (``no_grad``)."""
@@ -122,6 +130,8 @@ class ValueInterpreter(Interpreter, Protocol):
 
     def peek(self, array: Any) -> np.ndarray: ...
 
+    def require(self, array: Any, requirement: Any, facts: tuple[int, ...]) -> None: ...
+
     def cut(self, array: Any) -> None: ...
 
     def literal(self, values: np.ndarray) -> Any: ...
@@ -130,6 +140,24 @@ class ValueInterpreter(Interpreter, Protocol):
 def eager() -> ValueInterpreter:
     """The current interpreter, for code that works on memory: everything except derivative rules and passes."""
     return cast(ValueInterpreter, current())
+
+
+def require_writable(target: Array) -> None:
+    """RuntimeError unless each element of `target` can be written, and has a place of its own."""
+    values = target.ndarray
+    if values.flags.writeable and (values.flags.c_contiguous or not _repeats(values)):
+        return
+    if not values.flags.writeable and all(getattr(s.primitive.lower, "kind", "") != "broadcast" for s in target.steps):
+        raise RuntimeError("the tensor shows a numpy array that is read-only. clone() it before writing.")
+    raise RuntimeError(
+        "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+        "Please clone() the tensor before performing the operation."
+    )
+
+
+def _repeats(values: np.ndarray) -> bool:
+    """True if an axis shows one element again and again, as in what numpy's `as_strided` makes."""
+    return any(n > 1 and step == 0 for n, step in zip(values.shape, values.strides, strict=True))
 
 
 def shows(view: np.ndarray, whole: np.ndarray) -> bool:

@@ -7,11 +7,20 @@ at once.
 from __future__ import annotations
 
 import weakref
+from array import array as array_of_numbers
+from mmap import mmap
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
+_ALWAYS = np.empty(0)
 _exposed: dict[int, weakref.ref[np.ndarray]] = {}  # the identity of what owns the memory -> an array over it
+
+
+FOREIGN = object()  # stands for all owners of which nothing is known
+_STRIDED: Any = type(as_strided(np.empty(1)).base)  # what numpy puts between such an array and its memory
+_OWNERS = (np.ndarray, bytes, bytearray, mmap, array_of_numbers)  # no two of them share memory
 
 
 def owner_of(array: np.ndarray) -> int:
@@ -19,7 +28,14 @@ def owner_of(array: np.ndarray) -> int:
     owner: Any = array
     while isinstance(owner, np.ndarray) and owner.base is not None:
         owner = owner.base
-    return id(owner)
+    if type(owner) is np.ndarray:
+        return id(owner)
+    while isinstance(owner, (memoryview, _STRIDED, np.ndarray)):
+        behind = owner.obj if isinstance(owner, memoryview) else owner.base
+        if behind is None:
+            break
+        owner = behind
+    return id(owner if isinstance(owner, _OWNERS) else FOREIGN)
 
 
 def expose(array: np.ndarray) -> None:
@@ -28,7 +44,10 @@ def expose(array: np.ndarray) -> None:
     while isinstance(last.base, np.ndarray):
         last = last.base
     owner = owner_of(array)
-    _exposed[owner] = weakref.ref(last, lambda _: _exposed.pop(owner, None))
+    if owner == id(FOREIGN):
+        _exposed[owner] = weakref.ref(_ALWAYS)
+    else:
+        _exposed[owner] = weakref.ref(last, lambda _: _exposed.pop(owner, None))
 
 
 def is_exposed(array: np.ndarray) -> bool:

@@ -43,7 +43,7 @@ def _memory(
     """Slots by buffer, lifetimes of the other buffers, and of the scratch memory of products."""
     slots = dict(plan.slots)
     for result in plan.graph.results:
-        if result.into is None:
+        if result.is_returned:
             slots[plan.results[result.node]] = 2 + len(slots)
     spans = _spans(kernels, slots)
     scratch = {k: Lifetime(scratch_of(k), n, n) for n, k in enumerate(kernels) if isinstance(k, DotKernel)}

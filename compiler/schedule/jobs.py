@@ -13,7 +13,7 @@ from .dots import lower_dot
 from .grouping import Group, Grouping
 from .lower import Memory, lower_loops
 from .memory import Names
-from .records import Check, Kernel
+from .records import REQUIRED, Check, Kernel
 from .specials import lower_check, lower_special, spare_size
 from .values import Unfusable
 
@@ -47,6 +47,7 @@ class Plan:
     checks: tuple[Check, ...] = ()
     results: dict[Node, str] = field(default_factory=dict)
     updated: set[str] = field(default_factory=set)
+    early: frozenset[str] = frozenset()
 
     def hold(self, name: str, of: Type) -> str:
         """A new buffer; it gets a place in the arena unless it gets a slot."""
@@ -116,6 +117,8 @@ def _buffer(plan: Plan, node: Node, result: Result | None) -> str:
         return plan.hold(plan.names.numbered(node.op.name), node.type)
     if result.into is not None:
         return _overwritten(plan, node, result.into)
+    if result.is_check:
+        return plan.hold(plan.names.unique(result.name), node.type)
     plan.results[node] = plan.hold(plan.names.unique(result.name), node.type)
     return plan.results[node]
 
@@ -154,11 +157,12 @@ def _wanted_checks(plan: Plan) -> dict[tuple[Node, Demand], Node]:
         demand = demand_of(node)
         if demand is not None:
             wanted.setdefault((checked_base(node, plan.grouping.reads), demand), node)
+    wanted.update({(r.node, Demand(0, 1, REQUIRED)): r.node for r in plan.graph.results if r.is_check})
     return wanted
 
 
 def _add_checks(plan: Plan, wanted: Mapping[tuple[Node, Demand], Node]) -> None:
-    """A job for each check; it runs before anything that follows indices to memory or overwrites an input."""
+    """A job for each check; it runs before anything that uses or overwrites what it looks at."""
     checks = []
     for code, ((checked, demand), node) in enumerate(wanted.items(), 1):
         plan.jobs.append(Job(plan.names.numbered("check"), None, {}, (checked, demand, code)))

@@ -29,6 +29,7 @@ def in_order(plan: Plan) -> list[Kernel]:
         else:
             order, stuck = _sorted(plan.jobs, _waits(plan, reads))
             if not stuck:
+                plan.early = _results_before_checks(plan, order)
                 return [kernels[job] for job in order]
             writer = next(job for job in stuck if _writes(job) & plan.updated)
             _write_later(plan, writer, _writes(writer) & plan.updated)
@@ -60,7 +61,29 @@ def _waits(plan: Plan, reads: Mapping[Job, frozenset[str]]) -> dict[Job, set[Job
             waits[by_buffer[name]].add(job)
     for job in plan.jobs:
         waits[job].discard(job)
-    return waits
+    return _results_last(plan, waits, checks)
+
+
+def _results_last(plan: Plan, waits: dict[Job, set[Job]], checks: Sequence[Job]) -> dict[Job, set[Job]]:
+    """Where no check needs a result, it is written after all of them: a gradient is written where the one before lies,
+    which stays if a check fails."""
+    needed: set[Job] = set()
+    pending = list(checks)
+    while pending:
+        more = waits[pending.pop()] - needed
+        needed |= more
+        pending.extend(more)
+    results = set(plan.results.values())
+    return {
+        job: own | set(checks) if _writes(job) & results and job not in needed else own for job, own in waits.items()
+    }
+
+
+def _results_before_checks(plan: Plan, order: Sequence[Job]) -> frozenset[str]:
+    """The names of results that are written before some check."""
+    last = max((place for place, job in enumerate(order) if job.check is not None), default=0)
+    early = {name for job in order[:last] for name in _writes(job)}
+    return frozenset(r.name for r in plan.graph.results if r.is_returned and plan.results[r.node] in early)
 
 
 def _waits_for_check(plan: Plan, job: Job, check: Job) -> bool:

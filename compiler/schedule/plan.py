@@ -34,9 +34,9 @@ def make_schedule(graph: Graph, sizes: StandIns | None = None) -> Schedule:
     kernels = in_order(plan)
     if sizes is not None:
         buffers, final, lifetimes = placed_later(plan, kernels, len(sizes.numbers))
-        return Schedule(graph.name, buffers, final, 0, plan.checks, sizes, _slots(buffers), lifetimes)
+        return Schedule(graph.name, buffers, final, 0, plan.checks, sizes, _slots(buffers), lifetimes, plan.early)
     buffers, final, arena_bytes = placed(plan, kernels)
-    return Schedule(graph.name, buffers, final, arena_bytes, plan.checks)
+    return Schedule(graph.name, buffers, final, arena_bytes, plan.checks, early=plan.early)
 
 
 def _slots(buffers: Iterable[Buffer]) -> int:

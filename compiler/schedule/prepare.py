@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...ops.identity import copy_primitive
 from ...ops.movement import reshape_primitive, transpose_primitive
-from ..graph import Graph, Node, Result, users
+from ..graph import Graph, Node, users
 from .dots import is_dot
 from .lower import is_fold
 
@@ -57,7 +57,7 @@ def _with_copies(graph: Graph) -> Graph:
     for result in graph.results:
         node = result.node
         if node.is_input or node in seen:
-            result = Result(result.name, _copy(node), result.into)
+            result = replace(result, node=_copy(node))
         seen.add(node)
         results.append(result)
     return replace(graph, results=tuple(results))

@@ -17,7 +17,8 @@ class Schedule:
     `buffers` begin with the graph's inputs and fresh results, in slot order. `checks` tell what the positive return
     codes of the step mean. In a program for all sizes `sizes` stand for these, slot `sizes_slot` has the table
     of sizes, and `lifetimes` are what lies in the
-    arena, placed anew for each size: the words of the table of sizes behind the sizes themselves.
+    arena, placed anew for each size: the words of the table of sizes behind the sizes themselves. `early` names the
+    results that are written before it is known that no check fails.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Schedule:
     sizes: StandIns | None = None
     sizes_slot: int = 0
     lifetimes: tuple[Lifetime, ...] = ()
+    early: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
         text = listing(self.name, self.buffers, self.kernels, self.arena_bytes)

@@ -68,7 +68,7 @@ class Pattern:
         if [n.label for n in one.inputs] != [n.label for n in other.inputs] or not _results_agree(one, other):
             raise NotSized("the recordings have other inputs or results")
         self.name, self.inputs = other.name, len(other.inputs)
-        self.results = [(r.name, r.into) for r in other.results]
+        self.results = [(r.name, r.into, r.is_check) for r in other.results]
         self.sizes = _sizes_of(one, other)
         self.standins = SETS[0].first(len(self.sizes))  # that sizes are written with here
         self.numbers: dict[tuple[DType, str], Number] = {}
@@ -174,7 +174,10 @@ class Pattern:
         for value in self.values:
             params, of = _mapped(value.params, translate), _mapped(value.type, translate)
             made.append(_node(value, tuple(operand(a) for a in value.args), params, of))
-        results = [Result(name, operand(e), into) for (name, into), e in zip(self.results, self.ends, strict=True)]
+        results = [
+            Result(name, operand(e), into, is_check)
+            for (name, into, is_check), e in zip(self.results, self.ends, strict=True)
+        ]
         return Graph(self.name, (*made[: self.inputs], *more), tuple(results))
 
     def translated(self, standins: StandIns) -> Callable[[int], int]:
@@ -204,7 +207,7 @@ class Pattern:
         """The sizes that the inputs of a recorded graph have; NotSized if it has other inputs or results."""
         if [n.label for n in graph.inputs] != [value.params[0][1] for value in self.values[: self.inputs]]:
             raise NotSized("the recording has other inputs")
-        if [(r.name, r.into) for r in graph.results] != self.results:
+        if [(r.name, r.into, r.is_check) for r in graph.results] != self.results:
             raise NotSized("the recording has other results")
         found: dict[int, int] = {}
         for value, real in zip(self.values[: self.inputs], graph.inputs, strict=True):
@@ -244,7 +247,7 @@ def _as_long(values: list[Flat], like: list[Flat]) -> list[Flat]:
 
 
 def _results_agree(one: Graph, other: Graph) -> bool:
-    return [(r.name, r.into) for r in one.results] == [(r.name, r.into) for r in other.results]
+    return [(r.name, r.into, r.is_check) for r in one.results] == [(r.name, r.into, r.is_check) for r in other.results]
 
 
 def _sizes_of(one: Graph, other: Graph) -> list[Pair]:

@@ -121,7 +121,7 @@ class Sizing:
             sizes=sizes,
             words=np.array([*sizes, *where], np.int64),
             numbers={label: np.array(value, dtypes[label]) for label, value in numbers.items()},
-            result_types=tuple(r.node.type for r in graph.results if r.into is None),
+            result_types=tuple(r.node.type for r in graph.results if r.is_returned),
             checks=tuple(replace(c, size=self._real(c.size, sizes)) for c in self.way.schedule.checks),
             arena_bytes=nbytes,
             arena=self.arena,

@@ -35,6 +35,26 @@ def test_printing_is_what_was_read():
     assert [line.split("  #")[0].rstrip() for line in str(parse(STEP)).splitlines()] == lines
 
 
+CHECKED = """\
+graph step(p: f32[4], state: f32[4]):
+  %0: f32[4]  = add state, p
+  %1: bool[4] = gt p, 1.0
+  %2: bool[]  = any %1 axes=(0,)
+  return result=%0
+  update state = %0
+  check "too large" = %2"""
+
+
+def test_a_check_reads_back():
+    graph = parse(CHECKED)
+    assert str(graph) == CHECKED and parse(str(graph)) == graph
+    assert [(r.is_check, r.is_returned) for r in graph.results] == [(False, True), (False, False), (True, False)]
+
+
+def test_a_check_is_no_update():
+    assert parse(CHECKED) != parse(CHECKED.replace("  check", "  return"))
+
+
 def test_comments_stand_in_one_column():
     columns = {line.index("#") for line in str(parse(STEP)).splitlines() if "#" in line}
     assert len(columns) == 1

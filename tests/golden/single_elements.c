@@ -34,6 +34,21 @@ static bool check_0(const int64_t *restrict index_, int64_t *restrict detail)
     return false;
 }
 
+/* Every index in index2_ is at least 0 and below 5; else detail[0] is the first that is not. */
+static bool check_1(const int64_t *restrict index2_, int64_t *restrict detail)
+{
+    for (long place = 0; place < 12; ++place)
+    {
+        const int64_t value = index2_[place];
+        if (value < 0 || value >= 5)
+        {
+            detail[0] = value;
+            return true;
+        }
+    }
+    return false;
+}
+
 /*
  * v1 = input
  * v2 = gather
@@ -87,21 +102,6 @@ static void tanh_scatter_0(float *restrict tanh_0, float *restrict e_, const flo
         tanh_0[i0 * 5 + i1] = v1;
         e_[i0 * 5 + i1] = v3;
     }
-}
-
-/* Every index in index2_ is at least 0 and below 5; else detail[0] is the first that is not. */
-static bool check_1(const int64_t *restrict index2_, int64_t *restrict detail)
-{
-    for (long place = 0; place < 12; ++place)
-    {
-        const int64_t value = index2_[place];
-        if (value < 0 || value >= 5)
-        {
-            detail[0] = value;
-            return true;
-        }
-    }
-    return false;
 }
 
 /*
@@ -174,11 +174,11 @@ int tracegrad_step(void *const *slots)
     full_0(full_1);
     if (check_0(index_, detail))
         return 1;
+    if (check_1(index2_, detail))
+        return 2;
     gather_mul_0(a_, mul_0, index_, x_);
     scatter_add_0(c_, index_, mul_0);
     tanh_scatter_0(tanh_0, e_, x_, index_);
-    if (check_1(index2_, detail))
-        return 2;
     gather_0(b_, gather_1, index2_, tanh_0);
     scatter_add_1(d_, x_, index2_, gather_1);
     scatter_0(f_, x_, index2_, full_1);

@@ -1,0 +1,102 @@
+"""Whatever an evaluation or a function refuses for the numbers that it meets is declared, so that compiled code can."""
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+from samples import SAMPLES
+
+from tracegrad.ops.core import REGISTRY
+from tracegrad.ops.types import Type, dtype_of
+
+EVALUATED = sorted(set(REGISTRY) - {"input"})
+HOSTILE = {
+    "f": (np.nan, np.inf, -np.inf, 0.0, -0.0, -1.0, 1e30, -1e30, 0.5, 2.0),
+    "i": (0, -1, 1, 5, -5, 10**6, -(10**6), 2**31 - 1, -(2**31)),
+    "b": (False, True),
+}
+CHECKED = {name for name in EVALUATED if REGISTRY[name].check is not None}
+
+#: Random words, and what is made of them, are integers that the generator makes: any other number is not met.
+DRAWN = {name for name in EVALUATED if getattr(REGISTRY[name].lower, "kind", "") in ("random_seed", "random_words")}
+
+
+def _outcome(rule, *args, **kwargs):
+    """What `rule` raises."""
+    try:
+        with np.errstate(all="ignore"):
+            rule(*args, **kwargs)
+    except Exception as error:
+        return type(error).__name__, str(error)
+    return None
+
+
+def _checked(primitive, arrays, params):
+    """What its check raises, as the interpreter of re-recorded calls asks it."""
+    known = dict(params)
+    for name, array in zip(primitive.inputs, arrays, strict=False):
+        known[name], known[f"{name}_type"] = array, Type(dtype_of(array), array.shape)
+    return _outcome(primitive.check.rule, **{name: known[name] for name in primitive.check.needs})
+
+
+def _hostile(primitive):
+    """Its samples, with each operand in turn made of one hostile number, or with one such number in it."""
+    for case in SAMPLES[primitive.name]:
+        for dtype in case.dtypes:
+            for position in range(len(case.operands)):
+                arrays = case.arrays(dtype)
+                for value in HOSTILE[arrays[position].dtype.kind]:
+                    for whole in (True, False):
+                        changed = list(arrays)
+                        changed[position] = np.array(arrays[position])
+                        if changed[position].size:
+                            changed[position].reshape(-1)[slice(None) if whole else -1] = value
+                        yield changed, case.params
+
+
+@pytest.mark.parametrize("name", sorted(set(EVALUATED) - DRAWN))
+def test_what_an_evaluation_refuses_is_declared(name):
+    primitive = REGISTRY[name]
+    for arrays, params in _hostile(primitive):
+        raised = _outcome(primitive.evaluate, *arrays, **params)
+        declared = None if primitive.check is None else _checked(primitive, arrays, params)
+        assert raised == declared, f"{[a.tolist() for a in arrays]} {dict(params)}"
+
+
+def test_some_are_refused():
+    """The hostile numbers find what each declared check is there for."""
+    found = {
+        name
+        for name in CHECKED
+        if any(_checked(REGISTRY[name], arrays, params) for arrays, params in _hostile(REGISTRY[name]))
+    }
+    assert found == CHECKED and len(found) == 9
+
+
+# ---------------------------------------------------------------------------------------------- functions of tensors
+
+ROOT = Path(__file__).parents[2]
+#: Functions that look at numbers themselves and raise, and why a compiled call need not repeat that.
+LOOKING = {
+    "autograd/generator.py:_record": "looks at the size only; recordings refuse to take a state",
+    "functional/branches.py:tried": "looks at the condition, for the gates of its recording",
+    "functional/control.py:_both": "looks at the condition, to know whose exceptions are the eager ones",
+}
+
+
+def _functions_that_look_and_raise():
+    for folder in ("autograd", "functional", "nn", "optim", "ops", "utils"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for function in ast.walk(ast.parse(path.read_text())):
+                if isinstance(function, ast.FunctionDef):
+                    nodes = list(ast.walk(function))
+                    looks = any(isinstance(n, ast.Attribute) and n.attr == "peek" for n in nodes)
+                    if looks and any(isinstance(n, ast.Raise) and n.exc is not None for n in nodes):
+                        yield f"{path.relative_to(ROOT).as_posix()}:{function.name}"
+
+
+def test_functions_declare_what_they_require():
+    """A function that peeks at a tensor's numbers to raise does so in eager mode only: `requirements.require` does so
+    in compiled code, too. (`read` and `item` are for Python, and end a recording.)"""
+    assert set(_functions_that_look_and_raise()) == set(LOOKING)
