@@ -216,7 +216,8 @@ CHECKS = {
 }  # fmt: skip
 
 OUTSIDE = [(name, value) for name, (_, _, outside, _) in CHECKS.items() for value in outside]
-SIZED = [pair for pair in OUTSIDE if pair[0] not in ("gather", "masked_scatter")]  # of any number of elements
+FEW = ("gather", "scatter", "scatter_add", "masked_scatter")  # look at the first elements only
+SIZED = [pair for pair in OUTSIDE if pair[0] not in FEW]
 
 
 def _clipped(tg, x):
