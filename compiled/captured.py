@@ -56,18 +56,18 @@ class CapturedInputs:
         arguments = {id(root) for _, root in recording.arguments}
         gradients = {id(s.before): s for s in recording.grads.values() if s.before is not None}
         paths = {id(root.array): path for path, root in recording.arguments}
-        self._all = []
+        self.all = []
         for root in recording.recorder.roots:
             if id(root) not in numbers and id(root) not in arguments:
                 slot = gradients.get(id(root.array))
                 path = None if slot is None else paths.get(id(slot.tensor))
-                self._all.append(Captured(root, slot, path, binding.slot_of.get(root.node.label)))
+                self.all.append(Captured(root, slot, path, binding.slot_of.get(root.node.label)))
         self._had_grad = [
             (s.tensor, paths.get(id(s.tensor)), s.before is not None) for s in recording.grads.values() if s.read_first
         ]
         self._compared = recording.questions.are_compared
         self._others = _others_over_memory_of(recording, {id(s) for s in gradients.values()}, paths)
-        recorded = [captured.array for captured in self._all]
+        recorded = [captured.array for captured in self.all]
         self._memory = SharedMemory([*recorded, *(tensor for tensor, _ in self._others)])
         # Which of them share memory matters where something is written, or where they did share it.
         self._written = bool(recording.grads) or any(root.region.written for root in recording.recorder.roots)
@@ -75,7 +75,7 @@ class CapturedInputs:
         self.copied: list[tuple[np.ndarray, np.ndarray]] = []
         # Gradients of arguments may be others at each call, without anything having been rebound.
         self.vary = any(path is not None for _, path, _ in self._had_grad)
-        self.writes_normals = any(c.written and c.array.label == "generator.cached" for c in self._all)
+        self.writes_normals = any(c.written and c.array.label == "generator.cached" for c in self.all)
 
     @property
     def memories(self) -> set[int]:
@@ -84,7 +84,7 @@ class CapturedInputs:
 
     def unfitting(self, call_arguments: Any) -> Iterator[tuple[Root, Any]]:
         """The captured inputs that are not as recorded, and what is there now."""
-        for captured in self._all:
+        for captured in self.all:
             now = captured.now(call_arguments)
             if not captured.fits(now):
                 yield captured.root, now
@@ -103,8 +103,8 @@ class CapturedInputs:
                 return False
         self.written_buffers.clear()
         self.copied.clear()
-        tensors = [captured.now(call_arguments) for captured in self._all]
-        if not all(map(self._found, self._all, tensors)):
+        tensors = [captured.now(call_arguments) for captured in self.all]
+        if not all(map(self._found, self.all, tensors)):
             return False
         if not (self._written or self._compared or self._memory.is_shared):
             return True

@@ -18,10 +18,12 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ..ops.array import Array, Evaluator, shows
-from ..ops.core import Check, Params, Primitive, Step
+from ..ops.core import Check, Params, Primitive, Step, current
 from ..ops.exposure import expose, is_exposed, owner_of
+from ..ops.identity import copy as copy_primitive
+from .program_calls import PendingArray, ProgramCall
 from .segments import Segments
-from .trail import Compute, Meet, Point, Write, key_of
+from .trail import Call, Compute, Meet, Met, Point, Write, key_of
 
 
 class Deferred(Evaluator):
@@ -35,9 +37,11 @@ class Deferred(Evaluator):
     def _begin(self) -> None:
         self._segment = object()
         self._here: Point = self.segments.start
-        self._memories: list[Any] = []  # an array that was met; a weak reference to the memory of a result
+        # An array that was met; a weak reference to the memory of a result, or to the PendingArray that stands for it.
+        self._memories: list[Any] = []
         self._number_of: dict[int, int] = {}  # identity of an array -> number of its memory
         self._owners: dict[int, int] = {}  # of arrays that were met: owner of the memory -> identity of the array
+        self._captured: list[Call] = []  # whose `numbers` know more memories
         self._written: set[int] = set()  # identities of arrays that are to be written
 
     # ------------------------------------------------------------------------------------------------ the interpreter
@@ -89,6 +93,12 @@ class Deferred(Evaluator):
         self.settle()
         return array.ndarray
 
+    def peek_if_pending(self, array: Array) -> np.ndarray:
+        """The numbers of an array, for a check that is made now."""
+        if self._is_pending(array):
+            self.settle()
+        return array.ndarray
+
     # ----------------------------------------------------------------------------------------------------- settling
 
     def settle(self) -> None:
@@ -100,9 +110,135 @@ class Deferred(Evaluator):
         alive = tuple(
             i for i, m in enumerate(memories) if m is not None and type(self._memories[i]) is weakref.ref and m.size
         )
+        for i, memory in enumerate(memories):
+            if type(memory) is PendingArray:
+                memories[i] = memory.now()
         self._begin()
         if alive or here.writes:
             self.segments.run(here, alive, memories)
+
+    # --------------------------------------------------------------------------------------------- compiled graphs
+
+    def call(self, program: ProgramCall, operands: Sequence[Any], fresh: Sequence[Any]) -> bool:
+        """Note a call of a compiled graph. `operands` are its inputs that differ from call to call (Arrays, arrays
+        that belong to this call alone, PendingArrays), `fresh` what its results will be in (arrays, PendingArrays).
+
+        False, with nothing noted, where captured memory of the program overlaps with that of its operands.
+        """
+        if self._overlaps(program):
+            self.settle()
+        tokens = self._tokens_of_call(program, operands)
+        if self._overlaps(program):
+            return False
+        key = (program.key, self._relation(program), *tokens)
+        point = self._here.next.get(key)
+        if point is None:
+            point = self.segments.extend(self._here, key, self._call_event(program, tokens))
+        event: Any = point.event
+        self._here = point
+        self.ops += 1
+        self._memories += event.arrays
+        if event.numbers:
+            self._captured.append(event)
+        self._written |= event.written
+        token = point.tokens - len(fresh)
+        for result in fresh:
+            self._number_of[id(result)] = len(self._memories)
+            self._memories.append(weakref.ref(result))
+            if type(result) is PendingArray:
+                result.place = (self._segment, token)
+            token += 1
+        return True
+
+    def place_of_result(self, index: int, count: int) -> tuple[Any, int]:
+        """Where result number `index` of the `count` results of the latest call is, for the tensor that shows it."""
+        return self._segment, self._here.tokens - count + index
+
+    def copied(self, array: Array) -> PendingArray:
+        """What `array` holds now, if somebody still wants to know when the segment is done."""
+        token = self._tokens((array,))[0]
+        key = ("copied", token)
+        point = self._here.next.get(key)
+        if point is None:
+            of = array.type_
+            event = Compute(copy_primitive, (token,), {}, len(self._memories), False, of.shape, of.dtype.numpy)
+            point = self.segments.extend(self._here, key, event)
+        self._here = point
+        pending = PendingArray(array.ndarray.shape, array.ndarray.dtype)
+        self._number_of[id(pending)] = len(self._memories)
+        self._memories.append(weakref.ref(pending))
+        pending.place = (self._segment, point.tokens - 1)
+        return pending
+
+    def _tokens_of_call(self, program: ProgramCall, operands: Sequence[Any]) -> list[int]:
+        segment = self._segment
+        tokens = [self._token_of_operand(program, operand) for operand in operands]
+        # An array that was met may have ended the segment; then the others have to be met again.
+        return tokens if self._segment is segment else self._tokens_of_call(program, operands)
+
+    def _overlaps(self, program: ProgramCall) -> bool:
+        """True if this segment has met memory that captured memory of `program` overlaps with, in another way."""
+        if self._owners.keys().isdisjoint(program.owners):
+            return False
+        by_owner = program.wholes_by_owner
+        return any(by_owner.get(owner, whole) != whole for owner, whole in self._owners.items())
+
+    def _token_of_operand(self, program: ProgramCall, operand: Any) -> int:
+        place = getattr(operand, "place", None)
+        if place is not None and place[0] is self._segment:
+            return place[1]
+        if isinstance(operand, Array):
+            return self._meet_value(program, operand)[1]
+        array = operand.now() if type(operand) is PendingArray else operand
+        return self._met(array, (), None)[1]
+
+    def _meet_value(self, program: ProgramCall, array: Array) -> tuple[Any, int]:
+        """The place of an array of which only its numbers count: where in a larger memory they are makes no other
+        path. Such a part is copied now."""
+        whole = array.buffer.whole
+        part = array.steps or not array.ndarray.flags.c_contiguous
+        if not part or self._number(whole) is not None or id(whole) in program.wholes:
+            return self._meet(array)
+        if self._owners.get(owner_of(whole), id(whole)) != id(whole):
+            self.settle()
+        return self._met(np.array(array.ndarray, order="C"), (), array)
+
+    def _relation(self, program: ProgramCall) -> tuple[tuple[int, int], ...]:
+        """Which captured arrays of the program this segment has met as something else than captured arrays."""
+        if self._number_of.keys().isdisjoint(program.wholes):
+            return ()
+        return tuple((i, self._number_of[w]) for i, w in enumerate(program.order) if w in self._number_of)
+
+    def _call_event(self, program: ProgramCall, tokens: Sequence[int]) -> Call:
+        arrays, names, numbers, met = [], [], dict[int, int](), []
+        for label, array in program.captured:
+            whole = array.buffer.whole
+            number = self._number(whole)
+            if number is None:
+                number = numbers.get(id(whole))
+            if number is None:
+                number = numbers[id(whole)] = len(self._memories) + len(arrays)
+                arrays.append(whole)
+                names.append(array.label or label)
+            met.append(Met(label, number, array.steps))
+        written = frozenset(id(array.buffer.whole) for label, array in program.captured if label in program.written)
+        operands = tuple(zip(program.operands, tokens, strict=True))
+        first = len(self._memories) + len(arrays)
+        return Call(
+            program.graph, operands, tuple(met), tuple(arrays), tuple(names), numbers, program.results, first, written,
+            program.owners, program.run,
+        )  # fmt: skip
+
+    def _number(self, whole: np.ndarray) -> int | None:
+        """The number of a memory that this segment knows."""
+        number = self._number_of.get(id(whole))
+        if number is not None:
+            known = self._memories[number]
+            return number if known is whole or (type(known) is weakref.ref and known() is whole) else None
+        for call in self._captured:
+            if id(whole) in call.numbers:
+                return call.numbers[id(whole)]
+        return None
 
     # ------------------------------------------------------------------------------------------------------- tokens
 
@@ -126,13 +262,13 @@ class Deferred(Evaluator):
         if is_exposed(array.ndarray):
             return self._met(np.array(array.ndarray, order="C"), (), array)
         whole = array.buffer.whole
-        number = self._number_of.get(id(whole))
-        known = None if number is None else self._memories[number]
-        if number is not None and (known is whole or (type(known) is weakref.ref and known() is whole)):
+        number = self._number(whole)
+        if number is not None:
             array.place = self._place(("view", number, array.steps), lambda: Meet(number, array.steps, "", (), None))
             return array.place
         owner = owner_of(whole)
-        if self._owners.setdefault(owner, id(whole)) != id(whole):
+        captured = any(owner in call.owners for call in self._captured)
+        if captured or self._owners.setdefault(owner, id(whole)) != id(whole):
             # Two arrays over one memory that do not know of each other: what one writes, the other reads.
             self.settle()
             expose(whole)
@@ -141,9 +277,9 @@ class Deferred(Evaluator):
         array.place = self._met(whole, array.steps, array)
         return array.place
 
-    def _met(self, whole: np.ndarray, steps: Any, array: Array) -> tuple[Any, int]:
+    def _met(self, whole: np.ndarray, steps: Any, array: Array | None) -> tuple[Any, int]:
         number = len(self._memories)
-        name = array.label or f"input_{number}"
+        name = (None if array is None else array.label) or f"input_{number}"
         self._memories.append(whole)
         key = ("met", whole.shape, whole.strides, whole.dtype, steps)
         return self._place(key, lambda: Meet(number, steps, name, whole.shape, whole.dtype))
@@ -199,9 +335,14 @@ class Deferred(Evaluator):
         whole = array.buffer.whole
         if id(whole) in self._written:
             return True
-        number = self._number_of.get(id(whole))
-        made = None if number is None else self._memories[number]
-        return type(made) is weakref.ref and made() is whole
+        number = self._number(whole)
+        return number is not None and type(self._memories[number]) is weakref.ref
+
+
+def deferring() -> Deferred | None:
+    """The interpreter of this thread, if it computes later and makes programs of what it notes."""
+    below = getattr(current(), "below", None)
+    return below if type(below) is Deferred and below.segments.are_open else None
 
 
 def _strides_of_result(primitive: Primitive, operands: Sequence[Any], params: Params) -> tuple[int, ...] | None:

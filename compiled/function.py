@@ -29,7 +29,7 @@ from .report import Report
 from .rerun import Rerun, kind_of
 from .segments import Segments
 from .sinks import plain
-from .specialisation import Specialisation
+from .specialisation import NOT_NOTED, Specialisation
 from .structure import leaves
 from .usual import UNUSUAL, usual_call
 from .verify import check, verify
@@ -284,6 +284,16 @@ class CompiledFunction:
 class Part(CompiledFunction):
     """A piece of library work within the re-recorded calls of another function: `NOT_SERVED` if it cannot be replayed,
     with nothing done."""
+
+    def noted(self, deferred: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of a call that `deferred` makes later, `NOT_SERVED` if that cannot be."""
+        if deferred.segments.are_open:
+            for specialisation in self.specialisations:
+                with specialisation.lock:
+                    if not specialisation.unverified and specialisation.matches(args, kwargs):
+                        result = specialisation.note(deferred, args, kwargs)
+                        return NOT_SERVED if result is NOT_NOTED else result
+        return NOT_SERVED
 
     def may_serve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """False if such calls will not be served."""

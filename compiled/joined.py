@@ -8,7 +8,7 @@ and one tape node stands for the whole call.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.nodes import SECOND_BACKWARD, Saved
 from ..autograd.nodes import Node as TapeNode
-from ..autograd.tensor import Tensor
+from ..autograd.tensor import Tensor, make
 from ..compiler.absent import without
 from ..compiler.differentiate import differentiate
 from ..compiler.graph import Graph
@@ -27,6 +27,8 @@ from ..compiler.split import Split, split
 from ..ops.array import eager
 from .again import gradients_again, inputs_of
 from .binding import Binding
+from .deferred import Deferred, deferring
+from .program_calls import PendingArray, ProgramCall
 from .programs import Programs
 
 
@@ -54,7 +56,7 @@ class Backward:
         seeds = [node for node in self.parts.backward.inputs if node.label not in self.parts.saved]
         self._cotangent_labels = [node.label for node in seeds[len(seeds) - len(self.live) :]]
         self._lock = threading.Lock()
-        self._whole = BackwardProgram(programs.of(self.parts.backward))
+        self._whole = BackwardProgram(programs.of(self.parts.backward), self.parts.backward)
         self._partial: dict[frozenset[str], BackwardProgram] = {}
         computed = (*self.parts.saved, *self._cotangent_labels)
         self.own = tuple(label for label in self._whole.labels if label not in computed)
@@ -64,22 +66,23 @@ class Backward:
         self.reads = tuple(reads) if reads.isdisjoint(overwritten) else None
 
     def run(
-        self, own: dict[str, np.ndarray], saved: Sequence[np.ndarray], cotangents: Sequence[np.ndarray | None]
+        self, own: Mapping[str, Any], saved: Sequence[Any], cotangents: Sequence[Tensor | None]
     ) -> list[Tensor | None]:
-        """The gradients in the order of `wrt`, None where there is none."""
+        """The gradients in the order of `wrt`, None where there is none. Values are tensors, or arrays of their own."""
         arrived = dict(zip(self._cotangent_labels, cotangents, strict=True))
-        given = {label: g for label, g in arrived.items() if g is not None}
+        given: dict[str, Any] = {label: g for label, g in arrived.items() if g is not None}
         given.update(zip(self.parts.saved, saved, strict=True))
         given.update(own)
         absent = frozenset(label for label, g in arrived.items() if g is None)
-        gradients = (self._without(absent) if absent else self._whole).run(given)
+        program = self._without(absent) if absent else self._whole
+        gradients = program.note_or_run(given)
         return [gradients.get(f"grad_{label}") for label in self.wrt]
 
     def _without(self, absent: frozenset[str]) -> BackwardProgram:
         with self._lock:
             if absent not in self._partial:
-                graph = without(self.parts.backward, absent, self._cotangent_labels)
-                self._partial[absent] = BackwardProgram(self._programs.of(simplify(graph)))
+                graph = simplify(without(self.parts.backward, absent, self._cotangent_labels))
+                self._partial[absent] = BackwardProgram(self._programs.of(graph), graph)
             return self._partial[absent]
 
     def run_again(self, given: dict[str, Tensor], cotangents: Sequence[Tensor | None]) -> list[Tensor | None]:
@@ -91,13 +94,28 @@ class Backward:
 class BackwardProgram:
     """One backward program and its table."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, graph: Graph) -> None:
         self._binding = Binding(program)
         self._results = [r.name for r in program.graph.results]
         numbers = () if program.fit is None else program.fit.numbers  # they are in their places already
         self.labels = tuple(label for label in self._binding.slot_of if label not in numbers)
+        self._types = {r.name: r.node.type for r in graph.results}
+        self._call = ProgramCall(program, graph, [node.label for node in graph.inputs], ())
 
-    def run(self, given: dict[str, np.ndarray]) -> dict[str, Tensor]:
+    def note_or_run(self, given: Mapping[str, Any]) -> dict[str, Tensor]:
+        """The gradients by name: noted by an interpreter that computes later, else computed now."""
+        deferred = deferring()
+        if deferred is None:
+            peek = eager().peek
+            return self.run({label: peek(v) if isinstance(v, Tensor) else _now(v) for label, v in given.items()})
+        fresh = {name: make(np.empty(of.shape, of.dtype.numpy)) for name, of in self._types.items()}
+        arrays = [gradient.ndarray for gradient in fresh.values()]
+        deferred.call(self._call, [given[label] for label in self._call.operands], arrays)
+        for i, gradient in enumerate(fresh.values()):
+            gradient.place = deferred.place_of_result(i, len(fresh))
+        return fresh
+
+    def run(self, given: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
         """The gradients by name. `given` holds the inputs by label, and may hold more."""
         binding = self._binding
         with binding.lock:
@@ -114,7 +132,12 @@ class CompiledNode(TapeNode):
     """One call of a compiled function on the tape."""
 
     def __init__(
-        self, backward: Backward, sources: dict[str, Tensor], saved: list[Tensor], live: list[Tensor]
+        self,
+        backward: Backward,
+        sources: dict[str, Tensor],
+        saved: Sequence[Any],
+        live: list[Tensor],
+        deferred: Deferred | None = None,
     ) -> None:
         super().__init__(backward.eager.title, tuple(sources[label].gradient_edge() for label in backward.wrt))
         self._backward = backward
@@ -122,8 +145,9 @@ class CompiledNode(TapeNode):
         self._kept = {label: Saved(sources[label], is_output=False) for label in read}
         self._outputs = [Saved(live[i], is_output=True) for i in backward.eager.outputs]
         # Where eager mode does not look at an input again, it may be overwritten before the backward pass.
-        self._copies = {label: _copied(sources[label]) for label in backward.own if label not in backward.eager.inputs}
-        self._saved = [t.ndarray for t in saved]
+        copied = _copied if deferred is None else deferred.copied
+        self._copies = {label: copied(sources[label]) for label in backward.own if label not in backward.eager.inputs}
+        self._saved = list(saved)
         self._released = False
         self.outputs = len(live)
 
@@ -133,12 +157,10 @@ class CompiledNode(TapeNode):
         if is_grad_enabled():
             gradients = self._backward.run_again(self._given_again(), cotangents)
         else:
-            peek = eager().peek
-            kept = {label: peek(self._kept[label].unpack(self)) for label in self._backward.eager.inputs}
+            kept = {label: self._kept[label].unpack(self) for label in self._backward.eager.inputs}
             for output in self._outputs:
                 output.unpack(self)  # it is not read, but eager mode refuses if somebody has written to it
-            arrived = [None if g is None else peek(g) for g in cotangents]
-            gradients = self._backward.run({**kept, **self._copies}, self._saved, arrived)
+            gradients = self._backward.run({**kept, **self._copies}, self._saved, cotangents)
         return [g if want else None for g, want in zip(gradients, wanted, strict=True)]
 
     def _given_again(self) -> dict[str, Tensor]:
@@ -154,6 +176,11 @@ class CompiledNode(TapeNode):
         if self._kept or self._saved:
             self._released = True
             self._kept, self._copies, self._saved, self._outputs = {}, {}, [], []
+
+
+def _now(value: Any) -> np.ndarray:
+    array: np.ndarray = value.now() if isinstance(value, PendingArray) else value
+    return array
 
 
 def _copied(tensor: Tensor) -> np.ndarray:

@@ -55,6 +55,9 @@ class Parts:
         part = self._part_of(whole)
         if part is None:
             return self._first_time(deferred, whole, otherwise, args, kwargs)
+        result = part.noted(deferred, args, kwargs)
+        if result is not NOT_SERVED:
+            return result
         if part.may_serve(args, kwargs):
             deferred.settle()
             before = set_server(None)

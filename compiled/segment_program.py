@@ -16,7 +16,7 @@ from ..ops.views import replay, write_through
 from ..runtime.program import address_of
 from .binding import Binding
 from .programs import Programs
-from .trail import Compute, Meet, Operand, Point, Write
+from .trail import Call, Compute, Meet, Operand, Point, Write
 
 Memories = Sequence[np.ndarray | None]  # by number; None for memory that is gone
 
@@ -39,6 +39,8 @@ def run_by_numpy(way: Sequence[Point], memories: Memories) -> None:
                 arrays.append(_computed(event, arrays, wholes))
             elif isinstance(event, Write):
                 np.copyto(arrays[event.target], _value(event.value, arrays))
+            elif isinstance(event, Call):
+                arrays += _called(event, arrays, wholes)
 
 
 def _seen(whole: np.ndarray, steps: Sequence[Step]) -> np.ndarray:
@@ -57,6 +59,22 @@ def _computed(event: Compute, arrays: list[np.ndarray], wholes: list[np.ndarray 
         return out
     np.copyto(there, out)
     return there
+
+
+def _called(event: Call, arrays: list[np.ndarray], wholes: list[np.ndarray | None]) -> list[np.ndarray]:
+    given = {label: arrays[token] for label, token in event.operands}
+    for met in event.captured:
+        whole = wholes[met.memory]
+        assert whole is not None
+        given[met.label] = _seen(whole, met.steps)
+    computed = event.run(given)
+    for memory, name in enumerate(event.results, event.first_result):
+        there = wholes[memory]
+        if there is None:
+            wholes[memory] = computed[name]
+        else:
+            np.copyto(there, computed[name])
+    return wholes[event.first_result : event.first_result + len(event.results)]  # type: ignore[return-value]
 
 
 def _value(operand: Operand, arrays: list[np.ndarray]) -> Any:
@@ -89,6 +107,8 @@ class _Drawing:
                     self._compute(point.event)
                 elif isinstance(point.event, Write):
                     self._write(point.event)
+                elif isinstance(point.event, Call):
+                    self._call(point.event)
 
     def _meet(self, event: Meet) -> None:
         if event.dtype is not None:
@@ -119,10 +139,34 @@ class _Drawing:
         if memory in self.inputs:
             self.written.add(memory)
 
+    def _call(self, event: Call) -> None:
+        """The called graph, with the nodes of now in the places of its inputs."""
+        for array, name in zip(event.arrays, event.names, strict=True):
+            memory = len(self.nodes)
+            node = self.builder.input(self._unique(name), Type(_dtype(array.dtype), array.shape))
+            self.inputs[memory] = node
+            self.nodes.append(node)
+        inputs = {label: self._node(token) for label, token in event.operands}
+        inputs.update({met.label: self._shown(met.memory, met.steps) for met in event.captured})
+        inner = event.graph.mapped(lambda node: inputs[node.label] if node.is_input else node)
+        places = {met.label: met for met in event.captured}
+        returned = [result.node for result in inner.results if result.into is None]
+        for result in inner.results:
+            if result.into is not None:
+                met = places[result.into]
+                self.nodes[met.memory] = write_through(self.nodes[met.memory], met.steps, result.node)
+                if met.memory in self.inputs:
+                    self.written.add(met.memory)
+        for node in returned:
+            self._seen.append((len(self.nodes), ()))
+            self.nodes.append(node)
+
     def _node(self, operand: Operand) -> Node:
         if not isinstance(operand, int):
             return self.builder.constant(operand, dtype_of(operand))
-        memory, steps = self._seen[operand]
+        return self._shown(*self._seen[operand])
+
+    def _shown(self, memory: int, steps: tuple[Step, ...]) -> Node:
         if not steps:
             return self.nodes[memory]
         key = (self.nodes[memory], steps)

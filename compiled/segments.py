@@ -11,7 +11,7 @@ from ..compiler.origins import user_place
 from ..runtime.errors import ToolchainMissing
 from .programs import Programs
 from .segment_program import Memories, SegmentProgram, run_by_numpy
-from .trail import Event, Meet, Point, Write, start
+from .trail import Event, Point, start, writes
 
 LIMIT = 64  # programs; a function that needs more than these is not helped by more
 VARIANTS = 2  # so many different numbers in one place are constants of as many programs; from the next on they are data
@@ -32,10 +32,9 @@ class Segments:
         """The point after `event`, new unless another thread has been quicker."""
         with self._lock:
             if key not in here.next:
-                tokens = here.tokens + (not isinstance(event, Write))
-                memories = here.memories + _brings_memory(event)
+                tokens, memories = here.tokens + event.tokens, here.memories + event.memories
                 point = Point(here, event, tokens, memories, Origin(*user_place()))
-                point.writes = here.writes or isinstance(event, Write)
+                point.writes = here.writes or writes(event)
                 here.next[key] = point
             return here.next[key]
 
@@ -44,6 +43,11 @@ class Segments:
         with self._lock:
             here.kinds[like] = here.kinds.get(like, 0) + 1
             return here.kinds[like] > VARIANTS
+
+    @property
+    def are_open(self) -> bool:
+        """True as long as programs for new segments are made."""
+        return not self._closed
 
     def run(self, here: Point, alive: tuple[int, ...], memories: Memories) -> None:
         """Do a segment. What comes a second time is worth a program."""
@@ -82,8 +86,3 @@ class Segments:
         self._closed = why
         warnings.warn(why, RuntimeWarning, stacklevel=2)
 
-
-def _brings_memory(event: Event) -> bool:
-    if isinstance(event, Meet):
-        return event.dtype is not None
-    return not isinstance(event, Write) and not event.is_view

@@ -7,6 +7,7 @@ has moved are the guards looked at and the addresses of captured tensors found a
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from .effects import Effects, run
 from .grads import Grads
 from .history import graph_behind, kept_by_tape
 from .joined import Backward, CompiledNode, EagerTape
+from .noting import CallPlan
 from .number_inputs import NumberInputs
 from .programs import Programs
 from .recording import Recording
@@ -31,6 +33,8 @@ from .refusals import check_ends, check_history, check_unused_indices, refusal
 from .results import Results, graph_of
 from .structure import at
 from .verify import is_wanted
+
+NOT_NOTED = object()
 
 
 class Specialisation:
@@ -44,7 +48,8 @@ class Specialisation:
         check_unused_indices(recording.recorder, graph)
         self.backward = _backward_of(recording, graph, self.results, programs)
         recording.refuse_leaks(self.results.tensors)
-        self.program: Program = programs.of(graph if self.backward is None else self.backward.parts.forward)
+        self.graph = graph if self.backward is None else self.backward.parts.forward
+        self.program: Program = programs.of(self.graph)
         self.binding = Binding(self.program)
         self.because = ""  # why it was made
         self.unverified = is_wanted()  # by eager mode
@@ -59,6 +64,13 @@ class Specialisation:
         self.inputs = NumberInputs(recording.openings, recording.scalars, self.binding)
         self.results.let_go()
         recording.let_go()
+        self.plan = CallPlan.of(self)
+
+    def number_arrays(self, labels: Collection[str]) -> list[tuple[str, np.ndarray]]:
+        """Where the numbers that are inputs of the graph, those of `labels`, lie once they have been looked at."""
+        names = [number.root.node.label for number in self.recording.numbers]
+        found = [(name, self._numbers[i : i + 1].reshape(())) for i, name in enumerate(names)]
+        return [(label, array) for label, array in (*found, *self.inputs.arrays()) if label in labels]
 
     def _bind_numbers(self) -> None:
         inputs = self.recording.numbers
@@ -133,8 +145,19 @@ class Specialisation:
         del kept
         for tensor, output in zip(fresh, self.results.fresh, strict=True):
             output.lay_out(tensor)
-        self._join_tape(fresh, saved, call_arguments)
+        self.join_tape(fresh, [tensor.ndarray for tensor in saved], call_arguments)
         return self.results.hand_out(fresh, call_arguments, self.inputs.values)
+
+    def note(self, deferred: Any, args: Args, kwargs: Kwargs) -> Any:
+        """Let `deferred` make the call later, together with others; NOT_NOTED if it has to be made now.
+
+        As for `call`, the caller has made sure that it matches, and holds `lock`.
+        """
+        if self.plan is None:
+            return NOT_NOTED
+        call_arguments = (args, kwargs)
+        fresh = self.plan.note(deferred, call_arguments)
+        return NOT_NOTED if fresh is None else self.results.hand_out(fresh, call_arguments, self.inputs.values)
 
     def _saved_results(self) -> list[Tensor]:
         """Memory for what the backward program will need of this call."""
@@ -143,12 +166,12 @@ class Specialisation:
         first = len(self.results.fresh) + len(self.grads)
         return [self.binding.fresh_result(first + i) for i in range(len(self.backward.parts.saved))]
 
-    def _join_tape(self, fresh: list[Tensor], saved: list[Tensor], call_arguments: Any) -> None:
-        """Give the results the history that they have in eager mode."""
+    def join_tape(self, fresh: list[Tensor], saved: Sequence[Any], call_arguments: Any, deferred: Any = None) -> None:
+        """Give the results the history that they have in eager mode. `deferred` is who has noted the call."""
         outputs = self.results.fresh
         if self.backward is not None:
             live = [tensor for tensor, output in zip(fresh, outputs, strict=True) if output.live]
-            node = CompiledNode(self.backward, self._sources(call_arguments), saved, live)
+            node = CompiledNode(self.backward, self._sources(call_arguments), saved, live, deferred)
             for i, tensor in enumerate(live):
                 tensor.attach(node, i)
         for tensor, output in zip(fresh, outputs, strict=True):

@@ -1,0 +1,99 @@
+"""Calls of compiled graphs that are noted instead of made: what the interpreter of re-recorded calls knows of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..compiler.graph import Graph
+from ..compiler.pipeline import Program
+from ..ops.array import Array
+from ..ops.exposure import owner_of
+from ..runtime.program import address_of
+from .binding import Binding
+
+
+class PendingArray:
+    """A value between two programs (what a backward pass needs of its forward pass): it gets memory only if somebody
+    still wants it when the segment that computes it is done."""
+
+    __slots__ = ("__weakref__", "_array", "dtype", "place", "shape", "size")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.size = 1  # whether it is worth computing is not asked
+        self.place: Any = None
+        self._array: np.ndarray | None = None
+
+    def now(self) -> np.ndarray:
+        """Its memory; it holds the value once the segment is done."""
+        if self._array is None:
+            self._array = np.empty(self.shape, self.dtype)
+        return self._array
+
+
+class ProgramCall:
+    """A compiled graph whose calls can be noted.
+
+    `operands` are the labels of the inputs that differ from call to call; `captured` the arrays behind the others, the
+    same objects at each call. `key` stands for all of this in the tree of events.
+    """
+
+    def __init__(
+        self, program: Program, graph: Graph, operands: Sequence[str], captured: Sequence[tuple[str, Array]]
+    ) -> None:
+        self.key = object()
+        self.graph = graph
+        self.operands = tuple(operands)
+        self.captured = tuple(captured)
+        self.results = tuple(r.name for r in graph.results if r.into is None)
+        self.written = frozenset(r.into for r in graph.results if r.into is not None)
+        self.order = [id(array.buffer.whole) for _, array in captured]
+        self.wholes = frozenset(self.order)
+        self.wholes_by_owner = {owner_of(array.buffer.whole): id(array.buffer.whole) for _, array in captured}
+        self.owners = frozenset(self.wholes_by_owner)
+        self._kept = [array.buffer.whole for _, array in captured]  # so that the identities stay taken
+        self._shown = [array.ndarray for _, array in captured]
+        self._program = program
+        self._binding: Binding | None = None
+
+    @property
+    def is_regular(self) -> bool:
+        """False if two captured arrays lie in one memory without knowing of each other."""
+        return len(self.wholes) == len(self.wholes_by_owner)
+
+    def is_current(self) -> bool:
+        """True as long as the captured tensors show the arrays that they showed at first."""
+        return all(array.ndarray is shown for (_, array), shown in zip(self.captured, self._shown, strict=True))
+
+    def run(self, given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Make the call by the graph's own program: the results by name; written inputs are written to."""
+        if self._binding is None:
+            self._binding = Binding(self._program)
+        return run_program(self._binding, given, self.written)
+
+
+def run_program(
+    binding: Binding, given: Mapping[str, np.ndarray], written: Iterable[str | None]
+) -> dict[str, np.ndarray]:
+    """Fill the table with `given` by label and new memory for the results, and call C."""
+    copies: dict[str, np.ndarray] = {}
+    with binding.lock:
+        for label, slot in binding.slot_of.items():
+            if label in given:
+                array = given[label]
+                if not (array.flags.c_contiguous and array.flags.aligned):
+                    array = copies[label] = np.array(array, order="C")
+                binding.slots.set_address(slot, address_of(array))
+        results = {}
+        for (name, slot), of in zip(binding.result_slots.items(), binding.result_types, strict=True):
+            results[name] = np.empty(of.shape, of.dtype.numpy)
+            binding.slots.set_address(slot, address_of(results[name]))
+        binding.run()
+    for label in written:
+        if label in copies:
+            np.copyto(given[label], copies[label])
+    return results
