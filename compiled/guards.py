@@ -17,6 +17,7 @@ class Guard:
     get: Callable[[], Any]
     value: Any
     place: str
+    of_gradients: bool = False  # what it looks at is counted by `changes.grads`
 
     def holds(self) -> bool:
         try:

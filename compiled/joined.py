@@ -65,6 +65,11 @@ class Backward:
         reads = inputs_of(graph, live)
         self.reads = tuple(reads) if reads.isdisjoint(overwritten) else None
 
+    @property
+    def needed(self) -> set[str]:
+        """The inputs of the graph that a node of the tape has to do with: it leads there, or keeps them."""
+        return {*self.wrt, *self.own, *self.eager.inputs, *(self.reads or ())}
+
     def run(
         self, own: Mapping[str, Any], saved: Sequence[Any], cotangents: Sequence[Tensor | None]
     ) -> list[Tensor | None]:

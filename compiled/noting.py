@@ -41,6 +41,7 @@ class CallPlan:
         self._checks = _checks(self._graph, {label for label, _ in self._arguments})
         self._call: ProgramCall | None = None
         self._calls = 0
+        self._seen = -1  # the value of `changes` for which the captured arrays are known to be the same
         types = {r.name: r.node.type for r in self._graph.results if r.into is None}
         self._fresh = [(types[o.name].shape, types[o.name].dtype.numpy) for o in specialisation.results.fresh]
         names = () if specialisation.backward is None else specialisation.backward.parts.saved
@@ -84,6 +85,9 @@ class CallPlan:
 
     def _current(self) -> ProgramCall | None:
         call = self._call
+        if call is not None and self._seen == changes.count:
+            return call if call.is_regular else None
+        self._seen = changes.count
         if call is None or not call.is_current():
             if self._calls >= MOST_CALLS or self._of.captured.copied:
                 return None

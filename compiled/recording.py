@@ -204,7 +204,8 @@ class Recording:
         for tensor in self.surroundings.tensors():
             if id(tensor) not in used and not self.is_own(tensor):
                 get = functools.partial(_facts_of, tensor)
-                self.guards.append(Guard(f"shape, type and flags of {tensor.label or 'a tensor'}", get, get(), ""))
+                what = f"shape, type and flags of {tensor.label or 'a tensor'}"
+                self.guards.append(Guard(what, get, get(), "", of_gradients=True))
 
     def _check_origins_of_numbers(self) -> None:
         """Whatever way they came: numbers that entered during the call would be the same at each later call."""

@@ -197,10 +197,14 @@ class SegmentProgram:
         self.program = programs.of(self.graph)
         self._binding = Binding(self.program)
         slots = self._binding.slot_of
+        captured = _captured(way)
+        for memory, array in captured.items():
+            if drawing.inputs[memory].label in slots:
+                self._binding.point(slots[drawing.inputs[memory].label], array)
         self._inputs = [
             (slots[node.label], memory, memory in drawing.written)
             for memory, node in drawing.inputs.items()
-            if node.label in slots
+            if node.label in slots and memory not in captured
         ]
         self._results = [(self._binding.result_slots[f"value_{memory}"], memory) for memory in alive]
         self._lock = self._binding.lock
@@ -233,6 +237,17 @@ class SegmentProgram:
             self._binding.run()
         for put_back in after:
             put_back()
+
+
+def _captured(way: Sequence[Point]) -> dict[int, np.ndarray]:
+    """The memories that are the same arrays each time and can be read and written where they are."""
+    found: dict[int, np.ndarray] = {}
+    for point in way:
+        if isinstance(point.event, Call):
+            for memory, array in enumerate(point.event.arrays, point.event.first_result - len(point.event.arrays)):
+                if array.flags.c_contiguous and array.flags.aligned:
+                    found[memory] = array
+    return found
 
 
 def _dtype(of: np.dtype) -> Any:

@@ -55,6 +55,8 @@ class Specialisation:
         self.unverified = is_wanted()  # by eager mode
         self.lock = self.binding.lock  # around `matches` and `call`, which share the table
         self.seen = -1  # the value of `changes` for which all guards are known to hold
+        self._seen_but_for_gradients = -1  # the same without what is counted for gradients
+        self._guards_of_gradients = [guard for guard in recording.guards if guard.of_gradients]
         self.captured = CapturedInputs(recording, self.binding)
         self.arguments = Arguments(recording, self.binding, self.captured.memories, args, kwargs)
         self.looks_at_grads = bool(recording.grads)
@@ -62,6 +64,7 @@ class Specialisation:
         self.written_arguments = [path for path, root in recording.arguments if root.region.written]
         self._bind_numbers()
         self.inputs = NumberInputs(recording.openings, recording.scalars, self.binding)
+        self._find_sources()
         self.results.let_go()
         recording.let_go()
         self.plan = CallPlan.of(self)
@@ -117,15 +120,26 @@ class Specialisation:
 
     def _look_again(self, call_arguments: Any) -> bool:
         """Guards, addresses and numbers, after something has been rebound somewhere."""
-        count = self.now()
-        recording = self.recording
-        if not all(guard.holds() for guard in recording.guards) or not self.captured.find(call_arguments):
+        now, count = self.now(), changes.count
+        found = self._look_at_gradients(call_arguments) if count == self._seen_but_for_gradients else None
+        if found is None:
+            found = self._look_at_everything(call_arguments)
+        # Which memory arguments must not share follows from the memory that captured tensors have now.
+        if not found or not self.arguments.share_as_recorded(*call_arguments):
             return False
-        if not self.arguments.share_as_recorded(*call_arguments):  # with the memory that captured tensors have now
+        self.seen, self._seen_but_for_gradients = now, count
+        return True
+
+    def _look_at_gradients(self, call_arguments: Any) -> bool | None:
+        if not all(guard.holds() for guard in self._guards_of_gradients):
             return False
-        for i, number in enumerate(recording.numbers):
+        return self.captured.find_gradients(call_arguments)
+
+    def _look_at_everything(self, call_arguments: Any) -> bool:
+        if not all(guard.holds() for guard in self.recording.guards) or not self.captured.find(call_arguments):
+            return False
+        for i, number in enumerate(self.recording.numbers):
             self._numbers[i] = number.get()
-        self.seen = count
         return True
 
     # ----------------------------------------------------------------------------------------------------- calling
@@ -181,13 +195,25 @@ class Specialisation:
                 tensor.requires_grad_()
 
     def _sources(self, call_arguments: Any) -> dict[str, Any]:
-        """The tensors behind the graph's inputs in this call."""
-        sources = {root.node.label: root.array for root in self.recording.recorder.roots}
-        sources.update({root.node.label: at(call_arguments, path) for path, root in self.recording.arguments})
-        sources.update(self.inputs.tensors())
-        for number, value in zip(self.recording.numbers, self._numbers, strict=False):
-            sources[number.root.node.label] = make(value.copy().reshape(()))
+        """The tensors behind the graph's inputs in this call, as far as the backward pass asks for them."""
+        sources = dict(self._captured_sources)
+        for label, path in self._argument_sources:
+            sources[label] = at(call_arguments, path)
+        if self._needs_numbers:
+            sources.update(self.inputs.tensors())
+            for number, value in zip(self.recording.numbers, self._numbers, strict=False):
+                sources[number.root.node.label] = make(value.copy().reshape(()))
         return sources
+
+    def _find_sources(self) -> None:
+        """Where `_sources` has to look."""
+        needed = set() if self.backward is None else self.backward.needed
+        arguments = {id(root): path for path, root in self.recording.arguments}
+        roots = [root for root in self.recording.recorder.roots if root.node.label in needed]
+        numbers = {n.root.node.label for n in self.recording.numbers} | set(self.inputs.tensors())
+        self._captured_sources = {root.node.label: root.array for root in roots if id(root) not in arguments}
+        self._argument_sources = [(r.node.label, arguments[id(r)]) for r in roots if id(r) in arguments]
+        self._needs_numbers = not numbers.isdisjoint(needed)
 
 
 def _backward_of(recording: Recording, graph: Graph, results: Results, programs: Programs) -> Backward | None:
