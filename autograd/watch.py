@@ -29,6 +29,9 @@ class Watcher(Protocol):
     def number(self, describe: str, get: Callable[[], float], value: float) -> Any:
         """A number that may change between calls; returns what the program should compute with instead."""
 
+    def options_read(self) -> None:
+        """The program depends on options or state of an optimizer."""
+
     def made(self, tensor: Any) -> None:
         """A new tensor object exists."""
 
@@ -101,17 +104,19 @@ _local = _Local()
 
 
 class Changes:
-    """Counts rebindings of anything that guards look at, in any thread: `grads` those of ``.grad``, `count` the rest.
+    """Counts rebindings of anything that guards look at, in any thread: `grads` those of ``.grad``, `options` those of
+    options and state of optimizers, `count` the rest.
 
-    Both only grow, so whoever looks at all compares their sum. Most programs look at no gradients, which are bound anew
-    by every backward pass.
+    They only grow, so whoever looks at several compares their sum. Most programs look at no gradients, which are bound
+    anew by every backward pass, and models look at no options, which a schedule sets at every step.
     """
 
-    __slots__ = ("count", "grads")
+    __slots__ = ("count", "grads", "options")
 
     def __init__(self) -> None:
         self.count = 0
         self.grads = 0
+        self.options = 0
 
 
 changes = Changes()
@@ -151,6 +156,12 @@ def declare_read(describe: str, get: Callable[[], Any]) -> Any:
     if _local.watcher is not None:
         _local.watcher.read(describe, get, value)
     return value
+
+
+def declare_options() -> None:
+    """Say that the program depends on options or state of an optimizer, whose changes are counted apart."""
+    if _local.watcher is not None:
+        _local.watcher.options_read()
 
 
 def declare_number(describe: str, get: Callable[[], float]) -> Any:
@@ -233,6 +244,9 @@ class WatchedDict(dict):
     The count goes up after the change: who looks at a guard in between must look again.
     """
 
+    def _count_change(self) -> None:
+        changes.count += 1
+
     def _declare_all(self) -> None:
         """The program depends on every entry: on which there are, and on what they are."""
         kept = list(super().values())  # so that no identity is given to another object meanwhile
@@ -255,15 +269,16 @@ class WatchedDict(dict):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if _local.watcher is not None and not (isinstance(value, WatchedDict) and not dict.__len__(value)):
+            declare_options()
             if not declare_set(f"[{key!r}]", lambda: self.get(key), value):
                 forbid(f"setting [{key!r}] of an optimizer's options or state, or of a module", "Set it outside.")
         super().__setitem__(key, value)
-        changes.count += 1
+        self._count_change()
 
     def __delitem__(self, key: Any) -> None:
         forbid(f"deleting [{key!r}] of an optimizer's options or state, or of a module", "Delete it outside.")
         super().__delitem__(key)
-        changes.count += 1
+        self._count_change()
 
     def update(self, *args: Any, **kwargs: Any) -> None:
         for key, value in dict(*args, **kwargs).items():
@@ -272,13 +287,13 @@ class WatchedDict(dict):
     def pop(self, *args: Any) -> Any:
         forbid(f"removing [{args[0]!r}] of an optimizer's options or state, or of a module", "Remove it outside.")
         out = super().pop(*args)
-        changes.count += 1
+        self._count_change()
         return out
 
     def clear(self) -> None:
         forbid("clearing an optimizer's options or state, or the parts of a module", "Clear them outside.")
         super().clear()
-        changes.count += 1
+        self._count_change()
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
         if key not in self:
@@ -288,7 +303,7 @@ class WatchedDict(dict):
     def popitem(self) -> Any:
         forbid("removing an entry of an optimizer's options or state, or of a module", "Remove it outside.")
         out = super().popitem()
-        changes.count += 1
+        self._count_change()
         return out
 
     def __ior__(self, other: Any) -> Any:  # type: ignore[misc]
@@ -302,8 +317,16 @@ class Entries(WatchedDict):
     The library itself, which declares its reads in its own ways, goes past these methods.
     """
 
+    def _count_change(self) -> None:
+        changes.options += 1
+
+    def _declare_all(self) -> None:
+        declare_options()
+        super()._declare_all()
+
     def _declare(self, key: Any, look: Callable[..., Any]) -> None:
         if _local.watcher is not None:
+            declare_options()
             name = f"[{key!r}]" if isinstance(key, str) else "an entry"
             declare_read(f"{name} of an optimizer's options or state", functools.partial(look, self, key))
 
@@ -322,6 +345,7 @@ class Entries(WatchedDict):
 
     def __len__(self) -> int:
         if _local.watcher is not None:
+            declare_options()
             declare_read("the number of an optimizer's options or state", functools.partial(dict.__len__, self))
         return super().__len__()
 

@@ -86,6 +86,7 @@ class Recording:
     codes: Codes = field(default_factory=dict)  # code that earlier calls have run without its being found
     scalars: list[Scalar] = field(default_factory=list)
     transient: str = ""
+    reads_options: bool = False  # options or state of optimizers
     flag_changed: str = ""  # where requires_grad of a tensor from outside was set
     written_unseen_at: str = ""  # where memory of a tensor with a history got numbers that the tape knows nothing of
     own: dict[int, weakref.ref[Tensor]] = field(default_factory=dict)  # tensors made during the call
@@ -249,6 +250,9 @@ class Recording:
         number = cast(tensor.detach(), float64)
         self.recorder.promote_as_number(number)
         return number
+
+    def options_read(self) -> None:
+        self.reads_options = True
 
     def hashed(self, tensor: Tensor) -> None:
         if not self.is_own(tensor):

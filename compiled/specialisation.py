@@ -55,11 +55,13 @@ class Specialisation:
         self.unverified = is_wanted()  # by eager mode
         self.lock = self.binding.lock  # around `matches` and `call`, which share the table
         self.seen = -1  # the value of `changes` for which all guards are known to hold
-        self._seen_but_for_gradients = -1  # the same without what is counted for gradients
+        self._seen_count = self._seen_options = -1  # the same, by what is counted
         self._guards_of_gradients = [guard for guard in recording.guards if guard.of_gradients]
         self.captured = CapturedInputs(recording, self.binding)
         self.arguments = Arguments(recording, self.binding, self.captured.memories, args, kwargs)
-        self.looks_at_grads = bool(recording.grads)
+        # What of `changes` concerns this program.
+        reads_options = recording.reads_options or recording.surroundings.has_optimizer
+        self.counted = ("count", *(["options"] if reads_options else []), *(["grads"] if recording.grads else []))
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
         self.written_arguments = [path for path, root in recording.arguments if root.region.written]
         self._bind_numbers()
@@ -116,18 +118,21 @@ class Specialisation:
 
     def now(self) -> int:
         """The count of changes, as far as they concern this program."""
-        return changes.count + changes.grads if self.looks_at_grads else changes.count
+        return sum(getattr(changes, kind) for kind in self.counted)
 
     def _look_again(self, call_arguments: Any) -> bool:
         """Guards, addresses and numbers, after something has been rebound somewhere."""
-        now, count = self.now(), changes.count
-        found = self._look_at_gradients(call_arguments) if count == self._seen_but_for_gradients else None
+        now, count, options = self.now(), changes.count, changes.options
+        found: bool | None = None
+        if count == self._seen_count and not self.captured.vary:
+            found = options == self._seen_options or self._look_at_options()
+            found = found and self._look_at_gradients(call_arguments)
         if found is None:
             found = self._look_at_everything(call_arguments)
         # Which memory arguments must not share follows from the memory that captured tensors have now.
         if not found or not self.arguments.share_as_recorded(*call_arguments):
             return False
-        self.seen, self._seen_but_for_gradients = now, count
+        self.seen, self._seen_count, self._seen_options = now, count, options
         return True
 
     def _look_at_gradients(self, call_arguments: Any) -> bool | None:
@@ -136,7 +141,10 @@ class Specialisation:
         return self.captured.find_gradients(call_arguments)
 
     def _look_at_everything(self, call_arguments: Any) -> bool:
-        if not all(guard.holds() for guard in self.recording.guards) or not self.captured.find(call_arguments):
+        return self._look_at_options() and self.captured.find(call_arguments)
+
+    def _look_at_options(self) -> bool:
+        if not all(guard.holds() for guard in self.recording.guards):
             return False
         for i, number in enumerate(self.recording.numbers):
             self._numbers[i] = number.get()
