@@ -49,7 +49,7 @@ class Deferred(Evaluator):
     def evaluate(self, primitive: Primitive, operands: Sequence[Any], params: Params, kind: Callable[..., Any]) -> Any:
         if primitive.check is not None:
             self._check(primitive, primitive.check, operands, params)
-        if primitive.is_view and isinstance(operands[0], Array) and is_exposed(operands[0].ndarray):
+        if primitive.is_view and isinstance(operands[0], Array) and self._shows_what_is_there(operands[0]):
             return super().evaluate(primitive, operands, params, kind)
         key = (primitive, *self._tokens(operands), *map(_parameter, params.items()))
         point = self._here.next.get(key) or self._further(primitive, operands, params)
@@ -72,6 +72,8 @@ class Deferred(Evaluator):
             self.settle()
             super().write(target, value)
             return
+        if target.place is None or target.place[0] is not self._segment:
+            self._meet(target, may_be_copied=False)
         to, what = self._tokens((target, value))
         key = ("write", to, what)
         point = self._here.next.get(key)
@@ -188,20 +190,9 @@ class Deferred(Evaluator):
         if place is not None and place[0] is self._segment:
             return place[1]
         if isinstance(operand, Array):
-            return self._meet_value(program, operand)[1]
+            return self._meet(operand, may_be_copied=id(operand.buffer.whole) not in program.wholes)[1]
         array = operand.now() if type(operand) is PendingArray else operand
         return self._met(array, (), None)[1]
-
-    def _meet_value(self, program: ProgramCall, array: Array) -> tuple[Any, int]:
-        """The place of an array of which only its numbers count: where in a larger memory they are makes no other
-        path. Such a part is copied now."""
-        whole = array.buffer.whole
-        part = array.steps or not array.ndarray.flags.c_contiguous
-        if not part or self._number(whole) is not None or id(whole) in program.wholes:
-            return self._meet(array)
-        if self._owners.get(owner_of(whole), id(whole)) != id(whole):
-            self.settle()
-        return self._met(np.array(array.ndarray, order="C"), (), array)
 
     def _relation(self, program: ProgramCall) -> tuple[tuple[int, int], ...]:
         """Which captured arrays of the program this segment has met as something else than captured arrays."""
@@ -257,8 +248,12 @@ class Deferred(Evaluator):
         # An array that was met may have ended the segment; then the others have to be met again.
         return tokens if self._segment is segment else self._tokens(operands)
 
-    def _meet(self, array: Array) -> tuple[Any, int]:
-        """The place of an array that this segment has not seen yet."""
+    def _meet(self, array: Array, may_be_copied: bool = True) -> tuple[Any, int]:
+        """The place of an array that this segment has not seen yet.
+
+        Of a part of a larger memory only the numbers count, which are copied now: which part it is, be it another batch
+        at each call, makes no other path. So it is not with what is written (`may_be_copied` is False).
+        """
         if is_exposed(array.ndarray):
             return self._met(np.array(array.ndarray, order="C"), (), array)
         whole = array.buffer.whole
@@ -267,12 +262,17 @@ class Deferred(Evaluator):
             array.place = self._place(("view", number, array.steps), lambda: Meet(number, array.steps, "", (), None))
             return array.place
         owner = owner_of(whole)
+        copied = may_be_copied and bool(array.steps) and array.ndarray.size < whole.size
         captured = any(owner in call.owners for call in self._captured)
-        if captured or self._owners.setdefault(owner, id(whole)) != id(whole):
+        if captured or self._owners.get(owner, id(whole)) != id(whole):
             # Two arrays over one memory that do not know of each other: what one writes, the other reads.
             self.settle()
-            expose(whole)
-            return self._meet(array)
+            if not copied:
+                expose(whole)
+                return self._meet(array)
+        if copied:
+            return self._met(np.array(array.ndarray, order="C"), (), array)
+        self._owners[owner] = id(whole)
         self._number_of[id(whole)] = len(self._memories)
         array.place = self._met(whole, array.steps, array)
         return array.place
@@ -318,6 +318,16 @@ class Deferred(Evaluator):
         known = tuple(t if isinstance(t, int) else o for t, o in zip(tokens, operands, strict=True))
         strides = None if is_view else _strides_of_result(primitive, operands, params)
         return Compute(primitive, known, params, len(self._memories), is_view, of.shape, of.dtype.numpy, strides)
+
+    def _shows_what_is_there(self, array: Array) -> bool:
+        """True if a view of the array can be taken now: it is new to this segment, or others see its memory, too.
+
+        Which part of a larger memory a call looks at (a batch of all data) is then no part of what it does.
+        """
+        place = array.place
+        if place is not None and place[0] is self._segment:
+            return False
+        return is_exposed(array.ndarray) or self._number(array.buffer.whole) is None
 
     def _check(self, primitive: Primitive, check: Check, operands: Sequence[Any], params: Params) -> None:
         """Raise what eager mode raises for the numbers that `primitive` meets: all checks look at integers."""

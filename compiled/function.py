@@ -17,7 +17,7 @@ from ..compiler.schedule.schedule import Schedule
 from ..ops.core import current, switch
 from ..runtime.errors import RuntimeFault, ToolchainMissing
 from .binding import CheckFailed
-from .explain import difference, explanation, first_call
+from .explain import Change, difference, explanation, first_call
 from .memory import hooks_on
 from .openings import Learned
 from .parts import NOT_SERVED
@@ -31,10 +31,12 @@ from .segments import Segments
 from .sinks import plain
 from .specialisation import NOT_NOTED, Specialisation
 from .structure import leaves
+from .surroundings import Surroundings
 from .usual import UNUSUAL, usual_call
 from .verify import check, verify
 
-LIMIT = 32
+LIMIT = 32  # programs of one function that are replayed
+LIMIT_OF_VALUES = 4  # of them those that differ in one Python value: more would not end
 
 
 class CompiledFunction:
@@ -60,6 +62,7 @@ class CompiledFunction:
         self._eager_only = False
         self._learned = Learned()  # which numbers are data
         self._codes: Codes = {}  # code that runs without being found beforehand
+        self._values: dict[str, list[str]] = {}  # of Python values that there is a program for each of
         self._once = 0  # calls in a row that did something which later calls were thought not to do,
         self._transient = ""  # and what the last of them did
 
@@ -142,7 +145,7 @@ class CompiledFunction:
         kind = kind_of(args, kwargs)
         self.way = "eager"
         try:
-            self._check_limits()
+            self._check_limits(because)
             result = recording.run(self.function, args, kwargs)
             self._learned.note(recording)
             self._once = self._once + 1 if recording.transient else 0
@@ -152,7 +155,7 @@ class CompiledFunction:
         except CaptureError as reason:
             if self.fullgraph:
                 raise
-            self._rerun.note(reason, recording.seen, kind)
+            self._rerun.note(reason, self._surroundings_of(recording), kind)
             if recording.done:
                 result = plain(recording.result)
                 recording.let_go()
@@ -166,8 +169,21 @@ class CompiledFunction:
         recording.let_go()
         return result
 
-    def _check_limits(self) -> None:
+    def _surroundings_of(self, recording: Recording) -> Surroundings | None:
+        """What the function can reach, by this recording or by an earlier one."""
+        if recording.seen is not None or not self.specialisations:
+            return recording.seen
+        return self.specialisations[0].recording.surroundings
+
+    def _check_limits(self, because: Change) -> None:
         """CaptureError where another recording would be as useless as those before it."""
+        values = self._values.get(because.what, [])
+        if because.is_value and not self.fullgraph and len(values) >= LIMIT_OF_VALUES and because.new not in values:
+            raise refusal(
+                f"{because.what} has had {LIMIT_OF_VALUES} values, which are a program each, and now has another",
+                f"at {because.place or 'the call of ' + self.__name__}",
+                "Pass numbers that change as numbers or tensors, and keep what is only passed on out of the function.",
+            )
         if len(self.specialisations) - self.programs.more_sizes >= LIMIT:
             raise CaptureError(
                 f"{self.__name__} has been recorded {LIMIT} times and calls still differ\n"
@@ -178,7 +194,7 @@ class CompiledFunction:
         if self._once >= LIMIT:
             raise refusal(self._transient, f"in {self.__name__}, at each call", "Do this outside.")
 
-    def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: str) -> None:
+    def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: Change) -> None:
         """Build the program. The call itself is done by now: an error says so."""
         try:
             specialisation = Specialisation(recording, args, kwargs, self.programs)
@@ -189,7 +205,8 @@ class CompiledFunction:
             return
         except (RuntimeFault, OSError) as error:
             raise type(error)(f"{error}\n  {DONE}") from error
-        specialisation.because = because
+        specialisation.because = str(because)
+        self._values.setdefault(because.what, []).append(because.new)
         with self._lock:
             others = [s for s in self.specialisations if not specialisation.includes(s, (args, kwargs))]
             self.specialisations = [specialisation, *others]
@@ -302,7 +319,7 @@ class Part(CompiledFunction):
     def _rerecord(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return NOT_SERVED
 
-    def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: str) -> None:
+    def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: Change) -> None:
         _refuse_order_of_hooks(recording)
         super()._compile(recording, args, kwargs, because)
 
