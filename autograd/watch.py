@@ -29,8 +29,8 @@ class Watcher(Protocol):
     def number(self, describe: str, get: Callable[[], float], value: float) -> Any:
         """A number that may change between calls; returns what the program should compute with instead."""
 
-    def options_read(self) -> None:
-        """The program depends on options or state of an optimizer."""
+    def read_of(self, kind: str) -> None:
+        """The program depends on what `changes` counts under the name `kind`."""
 
     def made(self, tensor: Any) -> None:
         """A new tensor object exists."""
@@ -105,17 +105,19 @@ _local = _Local()
 
 class Changes:
     """Counts rebindings of anything that guards look at, in any thread: `grads` those of ``.grad``, `options` those of
-    options and state of optimizers, `count` the rest.
+    options and state of optimizers, `modules` those of options of modules (`training`), `count` the rest.
 
     They only grow, so whoever looks at several compares their sum. Most programs look at no gradients, which are bound
-    anew by every backward pass, and models look at no options, which a schedule sets at every step.
+    anew by every backward pass; models look at no options of optimizers, which a schedule sets at every step, and
+    optimizers not at whether a model is in training mode.
     """
 
-    __slots__ = ("count", "grads", "options")
+    __slots__ = ("count", "grads", "modules", "options")
 
     def __init__(self) -> None:
         self.count = 0
         self.grads = 0
+        self.modules = 0
         self.options = 0
 
 
@@ -158,10 +160,10 @@ def declare_read(describe: str, get: Callable[[], Any]) -> Any:
     return value
 
 
-def declare_options() -> None:
-    """Say that the program depends on options or state of an optimizer, whose changes are counted apart."""
+def declare_kind(kind: str) -> None:
+    """Say that the program depends on what is counted apart: "options" of an optimizer, or of "modules"."""
     if _local.watcher is not None:
-        _local.watcher.options_read()
+        _local.watcher.read_of(kind)
 
 
 def declare_number(describe: str, get: Callable[[], float]) -> Any:
@@ -269,7 +271,7 @@ class WatchedDict(dict):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if _local.watcher is not None and not (isinstance(value, WatchedDict) and not dict.__len__(value)):
-            declare_options()
+            declare_kind("options")
             if not declare_set(f"[{key!r}]", lambda: self.get(key), value):
                 forbid(f"setting [{key!r}] of an optimizer's options or state, or of a module", "Set it outside.")
         super().__setitem__(key, value)
@@ -321,12 +323,12 @@ class Entries(WatchedDict):
         changes.options += 1
 
     def _declare_all(self) -> None:
-        declare_options()
+        declare_kind("options")
         super()._declare_all()
 
     def _declare(self, key: Any, look: Callable[..., Any]) -> None:
         if _local.watcher is not None:
-            declare_options()
+            declare_kind("options")
             name = f"[{key!r}]" if isinstance(key, str) else "an entry"
             declare_read(f"{name} of an optimizer's options or state", functools.partial(look, self, key))
 
@@ -345,7 +347,7 @@ class Entries(WatchedDict):
 
     def __len__(self) -> int:
         if _local.watcher is not None:
-            declare_options()
+            declare_kind("options")
             declare_read("the number of an optimizer's options or state", functools.partial(dict.__len__, self))
         return super().__len__()
 

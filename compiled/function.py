@@ -36,6 +36,7 @@ from .usual import UNUSUAL, usual_call
 from .verify import check, verify
 
 LIMIT = 32  # programs of one function that are replayed
+LIMIT_OF_TRANSIENT = 4  # recordings in a row that are not kept
 LIMIT_OF_VALUES = 4  # of them those that differ in one Python value: more would not end
 
 
@@ -63,6 +64,7 @@ class CompiledFunction:
         self._learned = Learned()  # which numbers are data
         self._codes: Codes = {}  # code that runs without being found beforehand
         self._values: dict[str, list[str]] = {}  # of Python values that there is a program for each of
+        self._surroundings: Surroundings | None = None  # of the latest recording
         self._once = 0  # calls in a row that did something which later calls were thought not to do,
         self._transient = ""  # and what the last of them did
 
@@ -148,6 +150,7 @@ class CompiledFunction:
             self._check_limits(because)
             result = recording.run(self.function, args, kwargs)
             self._learned.note(recording)
+            self._surroundings = recording.surroundings
             self._once = self._once + 1 if recording.transient else 0
             self._transient = recording.transient
             if not recording.transient:
@@ -155,7 +158,7 @@ class CompiledFunction:
         except CaptureError as reason:
             if self.fullgraph:
                 raise
-            self._rerun.note(reason, self._surroundings_of(recording), kind)
+            self._rerun.note(reason, recording.seen or self._surroundings, kind)
             if recording.done:
                 result = plain(recording.result)
                 recording.let_go()
@@ -169,16 +172,10 @@ class CompiledFunction:
         recording.let_go()
         return result
 
-    def _surroundings_of(self, recording: Recording) -> Surroundings | None:
-        """What the function can reach, by this recording or by an earlier one."""
-        if recording.seen is not None or not self.specialisations:
-            return recording.seen
-        return self.specialisations[0].recording.surroundings
-
     def _check_limits(self, because: Change) -> None:
         """CaptureError where another recording would be as useless as those before it."""
         values = self._values.get(because.what, [])
-        if because.is_value and not self.fullgraph and len(values) >= LIMIT_OF_VALUES and because.new not in values:
+        if because.is_value and not self.fullgraph and len(values) >= LIMIT_OF_VALUES:
             raise refusal(
                 f"{because.what} has had {LIMIT_OF_VALUES} values, which are a program each, and now has another",
                 f"at {because.place or 'the call of ' + self.__name__}",
@@ -191,7 +188,7 @@ class CompiledFunction:
                 "  Something that the program depends on changes at every call (`explain()` shows what): pass numbers "
                 "that change as tensors, and keep shapes the same."
             )
-        if self._once >= LIMIT:
+        if self._once >= LIMIT_OF_TRANSIENT:
             raise refusal(self._transient, f"in {self.__name__}, at each call", "Do this outside.")
 
     def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: Change) -> None:

@@ -86,7 +86,7 @@ class Recording:
     codes: Codes = field(default_factory=dict)  # code that earlier calls have run without its being found
     scalars: list[Scalar] = field(default_factory=list)
     transient: str = ""
-    reads_options: bool = False  # options or state of optimizers
+    counted: set[str] = field(default_factory=lambda: {"count"})  # what of `changes` concerns the program
     flag_changed: str = ""  # where requires_grad of a tensor from outside was set
     written_unseen_at: str = ""  # where memory of a tensor with a history got numbers that the tape knows nothing of
     own: dict[int, weakref.ref[Tensor]] = field(default_factory=dict)  # tensors made during the call
@@ -251,8 +251,8 @@ class Recording:
         self.recorder.promote_as_number(number)
         return number
 
-    def options_read(self) -> None:
-        self.reads_options = True
+    def read_of(self, kind: str) -> None:
+        self.counted.add(kind)
 
     def hashed(self, tensor: Tensor) -> None:
         if not self.is_own(tensor):

@@ -59,9 +59,9 @@ class Specialisation:
         self._guards_of_gradients = [guard for guard in recording.guards if guard.of_gradients]
         self.captured = CapturedInputs(recording, self.binding)
         self.arguments = Arguments(recording, self.binding, self.captured.memories, args, kwargs)
-        # What of `changes` concerns this program.
-        reads_options = recording.reads_options or recording.surroundings.has_optimizer
-        self.counted = ("count", *(["options"] if reads_options else []), *(["grads"] if recording.grads else []))
+        counted = recording.counted | recording.surroundings.counted | ({"grads"} if recording.grads else set())
+        self.counted = tuple(sorted(counted))  # what of `changes` concerns this program
+        self._counted_but_gradients = tuple(sorted(counted - {"grads", "options"}))
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
         self.written_arguments = [path for path, root in recording.arguments if root.region.written]
         self._bind_numbers()
@@ -122,7 +122,8 @@ class Specialisation:
 
     def _look_again(self, call_arguments: Any) -> bool:
         """Guards, addresses and numbers, after something has been rebound somewhere."""
-        now, count, options = self.now(), changes.count, changes.options
+        now, options = self.now(), changes.options
+        count = sum(getattr(changes, kind) for kind in self._counted_but_gradients)
         found: bool | None = None
         if count == self._seen_count and not self.captured.vary:
             found = options == self._seen_options or self._look_at_options()

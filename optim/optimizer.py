@@ -19,8 +19,8 @@ from ..autograd.watch import (
     WatchedList,
     as_number,
     changes,
+    declare_kind,
     declare_number,
-    declare_options,
     declare_read,
     serve,
     watcher,
@@ -193,7 +193,7 @@ class Optimizer:
         return loss
 
     def _update_all(self) -> None:
-        declare_options()
+        declare_kind("options")
         declare_read("number of param_groups", lambda: len(self.param_groups))
         with no_grad():
             for index, group in enumerate(self.param_groups):
