@@ -124,6 +124,14 @@ class Changes:
 changes = Changes()
 
 
+@functools.cache
+def counter(kinds: tuple[str, ...]) -> Callable[[], int]:
+    """What tells how often `changes` has counted any of `kinds`: ``counter(("count", "grads"))()``."""
+    total = " + ".join(f"changes.{kind}" for kind in kinds)
+    count: Callable[[], int] = eval(f"lambda: {total}", {"changes": changes})  # the quickest way to say it
+    return count
+
+
 def watcher() -> Watcher | None:
     """The recording of this thread, None while none is made."""
     return _local.watcher

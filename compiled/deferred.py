@@ -35,8 +35,8 @@ class Deferred(Evaluator):
         self._begin()
 
     def _begin(self) -> None:
-        self._segment = object()
-        self._here: Point = self.segments.start
+        self.segment = object()
+        self.here: Point = self.segments.start
         # An array that was met; a weak reference to the memory of a result, or to the PendingArray that stands for it.
         self._memories: list[Any] = []
         self._number_of: dict[int, int] = {}  # identity of an array -> number of its memory
@@ -52,8 +52,8 @@ class Deferred(Evaluator):
         if primitive.is_view and isinstance(operands[0], Array) and self._shows_what_is_there(operands[0]):
             return super().evaluate(primitive, operands, params, kind)
         key = (primitive, *self._tokens(operands), *map(_parameter, params.items()))
-        point = self._here.next.get(key) or self._further(primitive, operands, params)
-        self._here = point
+        point = self.here.next.get(key) or self._further(primitive, operands, params)
+        self.here = point
         self.ops += 1
         event: Any = point.event
         if event.is_view:
@@ -64,7 +64,7 @@ class Deferred(Evaluator):
             out = kind(event.memory_for_result())
             self._number_of[id(out.ndarray)] = len(self._memories)
             self._memories.append(weakref.ref(out.ndarray))
-        out.place = (self._segment, point.tokens - 1)
+        out.place = (self.segment, point.tokens - 1)
         return out
 
     def write(self, target: Array, value: Array | np.generic) -> None:
@@ -72,14 +72,14 @@ class Deferred(Evaluator):
             self.settle()
             super().write(target, value)
             return
-        if target.place is None or target.place[0] is not self._segment:
+        if target.place is None or target.place[0] is not self.segment:
             self._meet(target, may_be_copied=False)
         to, what = self._tokens((target, value))
         key = ("write", to, what)
-        point = self._here.next.get(key)
+        point = self.here.next.get(key)
         if point is None:
-            point = self.segments.extend(self._here, key, Write(to, what if isinstance(value, Array) else value))
-        self._here = point
+            point = self.segments.extend(self.here, key, Write(to, what if isinstance(value, Array) else value))
+        self.here = point
         self._written.add(id(target.buffer.whole))
         target.buffer.version += 1
 
@@ -105,7 +105,7 @@ class Deferred(Evaluator):
 
     def settle(self) -> None:
         """Do what has been noted: from now on all memory holds its numbers."""
-        here = self._here
+        here = self.here
         if here.event is None:
             return
         memories = [m() if type(m) is weakref.ref else m for m in self._memories]
@@ -122,22 +122,23 @@ class Deferred(Evaluator):
     # --------------------------------------------------------------------------------------------- compiled graphs
 
     def call(self, program: ProgramCall, operands: Sequence[Any], fresh: Sequence[Any]) -> bool:
-        """Note a call of a compiled graph. `operands` are its inputs that differ from call to call (Arrays, arrays
-        that belong to this call alone, PendingArrays), `fresh` what its results will be in (arrays, PendingArrays).
+        """Note a call of a compiled graph. `operands` are its inputs that differ from call to call (Arrays and
+        PendingArrays), `fresh` what its results will be in (arrays, PendingArrays).
 
         False, with nothing noted, where captured memory of the program overlaps with that of its operands.
         """
-        if self._overlaps(program):
+        if not self._owners.keys().isdisjoint(program.owners) and self._overlaps(program):
             self.settle()
         tokens = self._tokens_of_call(program, operands)
-        if self._overlaps(program):
+        if not self._owners.keys().isdisjoint(program.owners) and self._overlaps(program):
             return False
-        key = (program.key, self._relation(program), *tokens)
-        point = self._here.next.get(key)
+        known = self._number_of
+        key = (program.key, () if known.keys().isdisjoint(program.wholes) else self._relation(program), *tokens)
+        point = self.here.next.get(key)
         if point is None:
-            point = self.segments.extend(self._here, key, self._call_event(program, tokens))
+            point = self.segments.extend(self.here, key, self._call_event(program, tokens))
         event: Any = point.event
-        self._here = point
+        self.here = point
         self.ops += 1
         self._memories += event.arrays
         if event.numbers:
@@ -148,56 +149,71 @@ class Deferred(Evaluator):
             self._number_of[id(result)] = len(self._memories)
             self._memories.append(weakref.ref(result))
             if type(result) is PendingArray:
-                result.place = (self._segment, token)
+                result.place = (self.segment, token)
             token += 1
         return True
 
     def place_of_result(self, index: int, count: int) -> tuple[Any, int]:
         """Where result number `index` of the `count` results of the latest call is, for the tensor that shows it."""
-        return self._segment, self._here.tokens - count + index
+        return self.segment, self.here.tokens - count + index
+
+    @property
+    def count_of_memories(self) -> int:
+        """How many memories the segment has met or made so far."""
+        return len(self._memories)
+
+    def numbers_since(self, count: int) -> dict[int, int]:
+        """The memories from number `count` on that are still alive: their numbers behind it by identity."""
+        alive = ((m() if type(m) is weakref.ref else m, i) for i, m in enumerate(self._memories[count:]))
+        return {id(memory): i for memory, i in alive if memory is not None}
+
+    def advance(self, plan: Any, arrays: Sequence[np.ndarray]) -> None:
+        """Go on as the `SweepPlan` says, where `arrays` are the memories of its leaves' gradients."""
+        first = len(self._memories)
+        self._memories += [_GONE] * plan.memories
+        for leaf, array in zip(plan.leaves, arrays, strict=True):
+            self._memories[first + leaf.memory] = weakref.ref(array)
+            self._number_of[id(array)] = first + leaf.memory
+        self.here = plan.after
+        self.ops += plan.ops
 
     def copied(self, array: Array) -> PendingArray:
         """What `array` holds now, if somebody still wants to know when the segment is done."""
         token = self._tokens((array,))[0]
         key = ("copied", token)
-        point = self._here.next.get(key)
+        point = self.here.next.get(key)
         if point is None:
             of = array.type_
             event = Compute(copy_primitive, (token,), {}, len(self._memories), False, of.shape, of.dtype.numpy)
-            point = self.segments.extend(self._here, key, event)
-        self._here = point
+            point = self.segments.extend(self.here, key, event)
+        self.here = point
         pending = PendingArray(array.ndarray.shape, array.ndarray.dtype)
         self._number_of[id(pending)] = len(self._memories)
         self._memories.append(weakref.ref(pending))
-        pending.place = (self._segment, point.tokens - 1)
+        pending.place = (self.segment, point.tokens - 1)
         return pending
 
     def _tokens_of_call(self, program: ProgramCall, operands: Sequence[Any]) -> list[int]:
-        segment = self._segment
-        tokens = [self._token_of_operand(program, operand) for operand in operands]
+        segment, tokens = self.segment, []
+        for operand in operands:
+            place = operand.place
+            known = place is not None and place[0] is segment
+            tokens.append(place[1] if known else self._token_of_operand(program, operand))
         # An array that was met may have ended the segment; then the others have to be met again.
-        return tokens if self._segment is segment else self._tokens_of_call(program, operands)
+        return tokens if self.segment is segment else self._tokens_of_call(program, operands)
 
     def _overlaps(self, program: ProgramCall) -> bool:
         """True if this segment has met memory that captured memory of `program` overlaps with, in another way."""
-        if self._owners.keys().isdisjoint(program.owners):
-            return False
         by_owner = program.wholes_by_owner
         return any(by_owner.get(owner, whole) != whole for owner, whole in self._owners.items())
 
     def _token_of_operand(self, program: ProgramCall, operand: Any) -> int:
-        place = getattr(operand, "place", None)
-        if place is not None and place[0] is self._segment:
-            return place[1]
         if isinstance(operand, Array):
             return self._meet(operand, may_be_copied=id(operand.buffer.whole) not in program.wholes)[1]
-        array = operand.now() if type(operand) is PendingArray else operand
-        return self._met(array, (), None)[1]
+        return self._met(operand.now(), (), None)[1]
 
     def _relation(self, program: ProgramCall) -> tuple[tuple[int, int], ...]:
         """Which captured arrays of the program this segment has met as something else than captured arrays."""
-        if self._number_of.keys().isdisjoint(program.wholes):
-            return ()
         return tuple((i, self._number_of[w]) for i, w in enumerate(program.order) if w in self._number_of)
 
     def _call_event(self, program: ProgramCall, tokens: Sequence[int]) -> Call:
@@ -235,7 +251,7 @@ class Deferred(Evaluator):
 
     def _tokens(self, operands: Sequence[Any]) -> list[Any]:
         """What stands for the operands in a key: tokens of arrays, constants by their bits."""
-        segment = self._segment
+        segment = self.segment
         tokens: list[Any] = []
         for operand in operands:
             if isinstance(operand, Array):
@@ -246,7 +262,7 @@ class Deferred(Evaluator):
             else:
                 tokens.append(key_of(operand))
         # An array that was met may have ended the segment; then the others have to be met again.
-        return tokens if self._segment is segment else self._tokens(operands)
+        return tokens if self.segment is segment else self._tokens(operands)
 
     def _meet(self, array: Array, may_be_copied: bool = True) -> tuple[Any, int]:
         """The place of an array that this segment has not seen yet.
@@ -285,11 +301,11 @@ class Deferred(Evaluator):
         return self._place(key, lambda: Meet(number, steps, name, whole.shape, whole.dtype))
 
     def _place(self, key: Hashable, event: Callable[[], Any]) -> tuple[Any, int]:
-        point = self._here.next.get(key)
+        point = self.here.next.get(key)
         if point is None:
-            point = self.segments.extend(self._here, key, event())
-        self._here = point
-        return self._segment, point.tokens - 1
+            point = self.segments.extend(self.here, key, event())
+        self.here = point
+        return self.segment, point.tokens - 1
 
     # ------------------------------------------------------------------------------------------------------ new events
 
@@ -299,14 +315,14 @@ class Deferred(Evaluator):
         parameters = tuple(map(_parameter, params.items()))
         numbers = [i for i, operand in enumerate(operands) if not isinstance(operand, Array)]
         like = (primitive, *(None if i in numbers else token for i, token in enumerate(tokens)), *parameters)
-        if numbers and self.segments.numbers_vary(self._here, like):
+        if numbers and self.segments.numbers_vary(self.here, like):
             for i in numbers:
                 value = Array(np.array(operands[i]))
                 tokens[i] = self._met(value.ndarray, (), value)[1]
         key = (primitive, *tokens, *parameters)
-        if key in self._here.next:
-            return self._here.next[key]
-        return self.segments.extend(self._here, key, self._event(primitive, operands, tokens, params))
+        if key in self.here.next:
+            return self.here.next[key]
+        return self.segments.extend(self.here, key, self._event(primitive, operands, tokens, params))
 
     def _event(self, primitive: Primitive, operands: Sequence[Any], tokens: Sequence[Any], params: Params) -> Compute:
         """The op as an event; its type rule raises what eager mode raises."""
@@ -325,7 +341,7 @@ class Deferred(Evaluator):
         Which part of a larger memory a call looks at (a batch of all data) is then no part of what it does.
         """
         place = array.place
-        if place is not None and place[0] is self._segment:
+        if place is not None and place[0] is self.segment:
             return False
         return is_exposed(array.ndarray) or self._number(array.buffer.whole) is None
 
@@ -347,6 +363,9 @@ class Deferred(Evaluator):
             return True
         number = self._number(whole)
         return number is not None and type(self._memories[number]) is weakref.ref
+
+
+_GONE: weakref.ref[Any] = weakref.ref(PendingArray((), np.dtype(bool)))  # to nothing: the object is gone at once
 
 
 def deferring() -> Deferred | None:

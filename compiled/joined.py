@@ -115,7 +115,9 @@ class BackwardProgram:
             return self.run({label: peek(v) if isinstance(v, Tensor) else _now(v) for label, v in given.items()})
         fresh = {name: make(np.empty(of.shape, of.dtype.numpy)) for name, of in self._types.items()}
         arrays = [gradient.ndarray for gradient in fresh.values()]
-        deferred.call(self._call, [given[label] for label in self._call.operands], arrays)
+        operands = [given[label] for label in self._call.operands]
+        operands = [PendingArray.holding(o) if type(o) is np.ndarray else o for o in operands]
+        deferred.call(self._call, operands, arrays)
         for i, gradient in enumerate(fresh.values()):
             gradient.place = deferred.place_of_result(i, len(fresh))
         return fresh
@@ -153,8 +155,23 @@ class CompiledNode(TapeNode):
         copied = _copied if deferred is None else deferred.copied
         self._copies = {label: copied(sources[label]) for label in backward.own if label not in backward.eager.inputs}
         self._saved = list(saved)
+        # Where the call was noted, if it was.
+        self.segment, self.token = (None, -1) if deferred is None else (deferred.segment, deferred.here.tokens)
         self._released = False
         self.outputs = len(live)
+
+    @property
+    def backward_programs(self) -> Backward:
+        return self._backward
+
+    def is_intact(self) -> bool:
+        """True if a backward pass can go through: it has not yet, and what it needs has not been overwritten."""
+        if self._released:
+            return False
+        for saved in (*self._kept.values(), *self._outputs):
+            if saved.tensor.buffer.version != saved.version:
+                return False
+        return True
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         if self._released:

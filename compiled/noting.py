@@ -68,7 +68,7 @@ class CallPlan:
         gradients = [each.now(call_arguments) for each in self._gradients]
         if not self._passes_checks(deferred, call_arguments):
             return None
-        numbers = [array.copy() for _, array in self._numbers]
+        numbers = [PendingArray.holding(array.copy()) for _, array in self._numbers]
         fresh = [make(np.empty(shape, dtype)) for shape, dtype in self._fresh]
         saved = [PendingArray(shape, dtype) for shape, dtype in self._saved]
         if not deferred.call(call, [*given, *gradients, *numbers], [*(t.ndarray for t in fresh), *saved]):

@@ -12,11 +12,13 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from ..autograd.reverse import backward
 from ..autograd.tensor import EAGER
 from ..autograd.watch import set_server
 from ..ops.core import interpreting
 from .deferred import Deferred
 from .surroundings import Surroundings
+from .sweeps import backward_of
 
 NOT_SERVED = object()
 LIMIT = 64  # parts of one function; models that are made anew at each call are not worth a program
@@ -52,6 +54,8 @@ class Parts:
         self, deferred: Deferred, whole: Any, otherwise: Callable[..., Any], args: tuple[Any, ...], kwargs: Any
     ) -> Any:
         """The result of ``otherwise(*args, **kwargs)``, by a program for `whole`, if there can be one."""
+        if whole is backward:
+            return backward_of(deferred, otherwise, *args)
         part = self._part_of(whole)
         if part is None:
             return self._first_time(deferred, whole, otherwise, args, kwargs)

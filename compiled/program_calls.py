@@ -21,12 +21,17 @@ class PendingArray:
 
     __slots__ = ("__weakref__", "_array", "dtype", "place", "shape", "size")
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype, array: np.ndarray | None = None) -> None:
         self.shape = shape
         self.dtype = dtype
         self.size = 1  # whether it is worth computing is not asked
         self.place: Any = None
-        self._array: np.ndarray | None = None
+        self._array = array
+
+    @classmethod
+    def holding(cls, array: np.ndarray) -> PendingArray:
+        """One that has its value already."""
+        return cls(array.shape, array.dtype, array)
 
     def now(self) -> np.ndarray:
         """Its memory; it holds the value once the segment is done."""

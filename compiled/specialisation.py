@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.tensor import Tensor, make
-from ..autograd.watch import changes
+from ..autograd.watch import changes, counter
 from ..compiler.errors import CaptureError
 from ..compiler.graph import Graph
 from ..compiler.pipeline import Program
@@ -61,7 +61,8 @@ class Specialisation:
         self.arguments = Arguments(recording, self.binding, self.captured.memories, args, kwargs)
         counted = recording.counted | recording.surroundings.counted | ({"grads"} if recording.grads else set())
         self.counted = tuple(sorted(counted))  # what of `changes` concerns this program
-        self._counted_but_gradients = tuple(sorted(counted - {"grads", "options"}))
+        self.now = counter(self.counted)
+        self._now_but_for_gradients = counter(tuple(sorted(counted - {"grads", "options"})))
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
         self.written_arguments = [path for path, root in recording.arguments if root.region.written]
         self._bind_numbers()
@@ -116,14 +117,10 @@ class Specialisation:
             and self.captured.find(call_arguments)
         )
 
-    def now(self) -> int:
-        """The count of changes, as far as they concern this program."""
-        return sum(getattr(changes, kind) for kind in self.counted)
-
     def _look_again(self, call_arguments: Any) -> bool:
         """Guards, addresses and numbers, after something has been rebound somewhere."""
         now, options = self.now(), changes.options
-        count = sum(getattr(changes, kind) for kind in self._counted_but_gradients)
+        count = self._now_but_for_gradients()
         found: bool | None = None
         if count == self._seen_count and not self.captured.vary:
             found = options == self._seen_options or self._look_at_options()

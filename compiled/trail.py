@@ -141,6 +141,7 @@ class Point:
     programs: dict[tuple[int, ...], Any] = field(default_factory=dict)  # by the memories that are still alive
     kinds: dict[Hashable, int] = field(default_factory=dict)  # events like each other but for their numbers
     writes: bool = False  # one of the events was a write
+    sweeps: dict[Hashable, Any] = field(default_factory=dict)  # backward passes that have begun here
 
     def way(self) -> list[Point]:
         """The points from the first event to this one."""
