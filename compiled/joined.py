@@ -7,6 +7,7 @@ and one tape node stands for the whole call.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.grad_mode import is_grad_enabled
-from ..autograd.nodes import SECOND_BACKWARD, Saved
+from ..autograd.nodes import SECOND_BACKWARD, Edge, Saved
 from ..autograd.nodes import Node as TapeNode
 from ..autograd.tensor import Tensor, make
 from ..compiler.absent import without
@@ -65,10 +66,15 @@ class Backward:
         reads = inputs_of(graph, live)
         self.reads = tuple(reads) if reads.isdisjoint(overwritten) else None
 
+    @functools.cached_property
+    def kept(self) -> frozenset[str]:
+        """The inputs of the graph that a node of the tape keeps."""
+        return frozenset((*self.own, *self.eager.inputs, *(self.reads or ())))
+
     @property
     def needed(self) -> set[str]:
         """The inputs of the graph that a node of the tape has to do with: it leads there, or keeps them."""
-        return {*self.wrt, *self.own, *self.eager.inputs, *(self.reads or ())}
+        return {*self.wrt, *self.kept}
 
     def run(
         self, own: Mapping[str, Any], saved: Sequence[Any], cotangents: Sequence[Tensor | None]
@@ -142,14 +148,15 @@ class CompiledNode(TapeNode):
         self,
         backward: Backward,
         sources: dict[str, Tensor],
+        known: Mapping[str, Edge],
         saved: Sequence[Any],
         live: list[Tensor],
         deferred: Deferred | None = None,
     ) -> None:
-        super().__init__(backward.eager.title, tuple(sources[label].gradient_edge() for label in backward.wrt))
+        edges = [known.get(label) or sources[label].gradient_edge() for label in backward.wrt]
+        super().__init__(backward.eager.title, tuple(edges))
         self._backward = backward
-        read = {*backward.own, *backward.eager.inputs, *(backward.reads or ())}
-        self._kept = {label: Saved(sources[label], is_output=False) for label in read}
+        self._kept = {label: Saved(sources[label], False) for label in backward.kept}
         self._outputs = [Saved(live[i], is_output=True) for i in backward.eager.outputs]
         # Where eager mode does not look at an input again, it may be overwritten before the backward pass.
         copied = _copied if deferred is None else deferred.copied

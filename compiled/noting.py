@@ -7,6 +7,7 @@ backward and update, as if the function had been replayed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +39,7 @@ class CallPlan:
         self._gradients = [each for each in captured if each.slot is not None]
         self._captured = [each for each in captured if each.slot is None]
         self._numbers = specialisation.number_arrays(labels)
-        self._checks = _checks(self._graph, {label for label, _ in self._arguments})
+        self._checks = _checks(self._graph, dict(self._arguments))
         self._call: ProgramCall | None = None
         self._calls = 0
         self._seen = -1  # the value of `changes` for which the captured arrays are known to be the same
@@ -66,8 +67,9 @@ class CallPlan:
             return None
         given = [at(call_arguments, path) for _, path in self._arguments]
         gradients = [each.now(call_arguments) for each in self._gradients]
-        if not self._passes_checks(deferred, call_arguments):
-            return None
+        for check in self._checks or ():
+            if not check.passes(deferred, call_arguments):
+                return None  # it has to be made, and raises
         numbers = [PendingArray.holding(array.copy()) for _, array in self._numbers]
         fresh = [make(np.empty(shape, dtype)) for shape, dtype in self._fresh]
         saved = [PendingArray(shape, dtype) for shape, dtype in self._saved]
@@ -99,45 +101,47 @@ class CallPlan:
             call = self._call = ProgramCall(self._of.program, self._graph, operands, captured)
         return call if call.is_regular else None
 
-    def _passes_checks(self, deferred: Deferred, call_arguments: Any) -> bool:
-        """False if an argument holds numbers that the call would refuse: then it is made, and raises."""
-        return not self._checks or _pass(self._checks, dict(self._arguments), deferred, call_arguments)
+
+class ArgumentCheck:
+    """What one node of the graph refuses of the numbers in arguments, to be asked before the call is noted."""
+
+    def __init__(self, node: Node, way: Sequence[Node], paths: dict[str, Path]) -> None:
+        check = node.op.check
+        assert check is not None
+        self._rule = check.rule
+        operands = list(zip(node.op.inputs, node.args, strict=True))
+        known = {**dict(node.params), **{f"{name}_type": arg.type for name, arg in operands}}
+        self._known = {name: known[name] for name in check.needs if name in known}
+        self._looked_at = [(name, arg) for name, arg in operands if name in check.needs]
+        self._inputs = [(each, paths[each.label]) for each in way if each.is_input]
+        self._inner = [each for each in way if not each.is_input]
+
+    def passes(self, deferred: Deferred, call_arguments: Any) -> bool:
+        """False for numbers that the call would refuse."""
+        values: dict[Node, Any] = {}
+        for node, path in self._inputs:
+            values[node] = deferred.peek_if_pending(at(call_arguments, path))
+        for node in self._inner:
+            operands = [values[arg] for arg in node.args]
+            values[node] = np.asarray(node.op.evaluate(*operands, **dict(node.params)))
+        known = dict(self._known)
+        for name, arg in self._looked_at:
+            known[name] = values[arg]
+        try:
+            self._rule(**known)
+        except Exception:  # what it is comes from the call itself
+            return False
+        return True
 
 
-def _checks(graph: Graph, arguments: set[str]) -> list[tuple[Node, list[Node]]] | None:
-    """The nodes that refuse some numbers, with what leads there from the arguments; None if these numbers are only
-    known when the graph is computed."""
+def _checks(graph: Graph, paths: dict[str, Path]) -> list[ArgumentCheck] | None:
+    """What the nodes of the graph refuse; None if the numbers that they look at are known only when it is computed."""
     found = []
     for node in graph.nodes():
         if node.op.check is not None:
-            names = node.op.inputs
-            looked_at = [arg for name, arg in zip(names, node.args, strict=True) if name in node.op.check.needs]
-            way = topological(looked_at)
-            if any(n.is_input and n.label not in arguments for n in way) or any(_is_float(n) for n in way):
+            operands = zip(node.op.inputs, node.args, strict=True)
+            way = topological(arg for name, arg in operands if name in node.op.check.needs)
+            if any((n.is_input and n.label not in paths) or n.type.dtype.is_floating_point for n in way):
                 return None
-            found.append((node, way))
+            found.append(ArgumentCheck(node, way, paths))
     return found
-
-
-def _is_float(node: Node) -> bool:
-    return node.type.dtype.is_floating_point
-
-
-def _pass(checks: Any, paths: dict[str, Path], deferred: Deferred, call_arguments: Any) -> bool:
-    values: dict[Node, Any] = {}
-    for node, way in checks:
-        for each in way:
-            if each.is_input:
-                values[each] = deferred.peek_if_pending(at(call_arguments, paths[each.label]))
-            elif each not in values:
-                values[each] = np.asarray(each.op.evaluate(*(values[a] for a in each.args), **dict(each.params)))
-        known = dict(node.params)
-        for name, arg in zip(node.op.inputs, node.args, strict=True):
-            known[f"{name}_type"] = arg.type
-            if arg in values:
-                known[name] = values[arg]
-        try:
-            node.op.check.rule(**{name: known[name] for name in node.op.check.needs})
-        except Exception:  # what it is comes from the call itself
-            return False
-    return True

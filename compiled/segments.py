@@ -85,4 +85,3 @@ class Segments:
     def _close(self, why: str) -> None:
         self._closed = why
         warnings.warn(why, RuntimeWarning, stacklevel=2)
-

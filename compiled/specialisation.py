@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd.nodes import Edge
 from ..autograd.tensor import Tensor, make
 from ..autograd.watch import changes, counter
 from ..compiler.errors import CaptureError
@@ -191,7 +192,7 @@ class Specialisation:
         outputs = self.results.fresh
         if self.backward is not None:
             live = [tensor for tensor, output in zip(fresh, outputs, strict=True) if output.live]
-            node = CompiledNode(self.backward, self._sources(call_arguments), saved, live, deferred)
+            node = CompiledNode(self.backward, self._sources(call_arguments), self._edges(), saved, live, deferred)
             for i, tensor in enumerate(live):
                 tensor.attach(node, i)
         for tensor, output in zip(fresh, outputs, strict=True):
@@ -211,6 +212,15 @@ class Specialisation:
                 sources[number.root.node.label] = make(value.copy().reshape(()))
         return sources
 
+    def _edges(self) -> dict[str, Edge]:
+        """Where the gradients of captured leaves go."""
+        now = self._now_but_for_gradients()
+        if self._edges_seen != now:
+            self._edges_seen = now
+            leaves = {label: array for label, array in self._captured_sources.items() if label in self._leaves}
+            self._captured_edges = {label: leaf.gradient_edge() for label, leaf in leaves.items() if leaf.is_leaf}
+        return self._captured_edges
+
     def _find_sources(self) -> None:
         """Where `_sources` has to look."""
         needed = set() if self.backward is None else self.backward.needed
@@ -219,6 +229,8 @@ class Specialisation:
         numbers = {n.root.node.label for n in self.recording.numbers} | set(self.inputs.tensors())
         self._captured_sources = {root.node.label: root.array for root in roots if id(root) not in arguments}
         self._argument_sources = [(r.node.label, arguments[id(r)]) for r in roots if id(r) in arguments]
+        self._leaves = frozenset(() if self.backward is None else self.backward.wrt)
+        self._edges_seen, self._captured_edges = -1, dict[str, Edge]()
         self._needs_numbers = not numbers.isdisjoint(needed)
 
 

@@ -177,5 +177,3 @@ def backward_of(deferred: Deferred, otherwise: Any, loss: Any) -> None:
         observed = Observed(deferred, loss)
         otherwise(loss)
         observed.learn()
-
-
