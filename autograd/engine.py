@@ -103,8 +103,8 @@ class Sweep:
         slots[edge.output] = g
 
     def _through_hooks(self, node: Node, output: int, g: Any) -> Any:
-        if g is None:
-            return None
+        if g is None or not node.is_hooked:
+            return g
         hooks = node.hooks_of(output)
         for hook in hooks:
             replaced = hook(g)

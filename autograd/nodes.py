@@ -92,6 +92,11 @@ class Node:
     def release(self) -> None:
         """Free what was saved; later use of it is an error."""
 
+    @property
+    def is_hooked(self) -> bool:
+        """True if somebody wants to see the gradients that arrive."""
+        return bool(self.tensor_hooks or self.retained)
+
     def hooks_of(self, output: int) -> list[Callable[[Any], Any]]:
         """The hooks on the tensor that is output number `output`, in the order of registration."""
         return list(self.tensor_hooks.get(output, {}).values())
@@ -238,6 +243,10 @@ class AccumulateGrad(Node):
     def __init__(self, leaf: Any) -> None:
         super().__init__("AccumulateGrad", ())
         self.variable = leaf
+
+    @property
+    def is_hooked(self) -> bool:
+        return bool(self.variable.__dict__.get("_leaf_hooks"))
 
     def hooks_of(self, output: int) -> list[Callable[[Any], Any]]:
         return list(self.variable.leaf_hooks.values())

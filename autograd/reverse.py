@@ -12,6 +12,7 @@ from ..ops.movement import broadcast
 from .engine import Sweep, cotangent_for
 from .grad_mode import no_grad
 from .nodes import Edge
+from .watch import serve
 
 
 def backward(
@@ -33,6 +34,10 @@ def backward(
     >>> x.grad
     tensor([2., 4.])
     """
+    plain = grad_tensors is None and grad_variables is None and inputs is None and not (retain_graph or create_graph)
+    if plain and type(tensors) is tuple and len(tensors) == 1:
+        serve(backward, _plain_backward, tensors, {})
+        return
     roots, cotangents = _roots(tensors, grad_tensors if grad_tensors is not None else grad_variables)
     sweep = Sweep(create_graph, create_graph if retain_graph is None else retain_graph, accumulate)
     if inputs is not None:
@@ -44,6 +49,12 @@ def backward(
     _run(sweep, roots, cotangents)
     if inputs is not None:
         _store_inner(sweep, _tuple(inputs))
+
+
+def _plain_backward(tensor: Any) -> None:
+    """The gradients of one tensor with one element, added to those of the leaves; the graph is freed."""
+    roots, cotangents = _roots((tensor,), None)
+    _run(Sweep(create_graph=False, keep_graph=False, accumulate=accumulate), roots, cotangents)
 
 
 def grad(

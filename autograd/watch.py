@@ -28,6 +28,9 @@ class Watcher(Protocol):
     def number(self, describe: str, get: Callable[[], float], value: float) -> Any:
         """A number that may change between calls; returns what the program should compute with instead."""
 
+    def read_of(self, kind: str) -> None:
+        """The program depends on what `changes` counts under the name `kind`."""
+
     def made(self, tensor: Any) -> None:
         """A new tensor object exists."""
 
@@ -100,20 +103,32 @@ _local = _Local()
 
 
 class Changes:
-    """Counts rebindings of anything that guards look at, in any thread: `grads` those of ``.grad``, `count` the rest.
+    """Counts rebindings of anything that guards look at, in any thread: `grads` those of ``.grad``, `options` those of
+    options and state of optimizers, `modules` those of options of modules (`training`), `count` the rest.
 
-    Both only grow, so whoever looks at all compares their sum. Most programs look at no gradients, which are bound anew
-    by every backward pass.
+    They only grow, so whoever looks at several compares their sum. Most programs look at no gradients, which are bound
+    anew by every backward pass; models look at no options of optimizers, which a schedule sets at every step, and
+    optimizers not at whether a model is in training mode.
     """
 
-    __slots__ = ("count", "grads")
+    __slots__ = ("count", "grads", "modules", "options")
 
     def __init__(self) -> None:
         self.count = 0
         self.grads = 0
+        self.modules = 0
+        self.options = 0
 
 
 changes = Changes()
+
+
+@functools.cache
+def counter(kinds: tuple[str, ...]) -> Callable[[], int]:
+    """What tells how often `changes` has counted any of `kinds`: ``counter(("count", "grads"))()``."""
+    total = " + ".join(f"changes.{kind}" for kind in kinds)
+    count: Callable[[], int] = eval(f"lambda: {total}", {"changes": changes})  # the quickest way to say it
+    return count
 
 
 def watcher() -> Watcher | None:
@@ -162,6 +177,12 @@ def declare_read(describe: str, get: Callable[[], Any]) -> Any:
     if _local.watcher is not None:
         _local.watcher.read(describe, get, value)
     return value
+
+
+def declare_kind(kind: str) -> None:
+    """Say that the program depends on what is counted apart: "options" of an optimizer, or of "modules"."""
+    if _local.watcher is not None:
+        _local.watcher.read_of(kind)
 
 
 def declare_number(describe: str, get: Callable[[], float]) -> Any:
@@ -244,6 +265,9 @@ class WatchedDict(dict):
     The count goes up after the change: who looks at a guard in between must look again.
     """
 
+    def _count_change(self) -> None:
+        changes.count += 1
+
     def _declare_all(self) -> None:
         """The program depends on every entry: on which there are, and on what they are."""
         kept = list(super().values())  # so that no identity is given to another object meanwhile
@@ -266,15 +290,16 @@ class WatchedDict(dict):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if _local.watcher is not None and not (isinstance(value, WatchedDict) and not dict.__len__(value)):
+            declare_kind("options")
             if not declare_set(f"[{key!r}]", lambda: self.get(key), value):
                 forbid(f"setting [{key!r}] of an optimizer's options or state, or of a module", "Set it outside.")
         super().__setitem__(key, value)
-        changes.count += 1
+        self._count_change()
 
     def __delitem__(self, key: Any) -> None:
         forbid(f"deleting [{key!r}] of an optimizer's options or state, or of a module", "Delete it outside.")
         super().__delitem__(key)
-        changes.count += 1
+        self._count_change()
 
     def update(self, *args: Any, **kwargs: Any) -> None:
         for key, value in dict(*args, **kwargs).items():
@@ -283,13 +308,13 @@ class WatchedDict(dict):
     def pop(self, *args: Any) -> Any:
         forbid(f"removing [{args[0]!r}] of an optimizer's options or state, or of a module", "Remove it outside.")
         out = super().pop(*args)
-        changes.count += 1
+        self._count_change()
         return out
 
     def clear(self) -> None:
         forbid("clearing an optimizer's options or state, or the parts of a module", "Clear them outside.")
         super().clear()
-        changes.count += 1
+        self._count_change()
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
         if key not in self:
@@ -299,7 +324,7 @@ class WatchedDict(dict):
     def popitem(self) -> Any:
         forbid("removing an entry of an optimizer's options or state, or of a module", "Remove it outside.")
         out = super().popitem()
-        changes.count += 1
+        self._count_change()
         return out
 
     def __ior__(self, other: Any) -> Any:  # type: ignore[misc]
@@ -313,8 +338,16 @@ class Entries(WatchedDict):
     The library itself, which declares its reads in its own ways, goes past these methods.
     """
 
+    def _count_change(self) -> None:
+        changes.options += 1
+
+    def _declare_all(self) -> None:
+        declare_kind("options")
+        super()._declare_all()
+
     def _declare(self, key: Any, look: Callable[..., Any]) -> None:
         if _local.watcher is not None:
+            declare_kind("options")
             name = f"[{key!r}]" if isinstance(key, str) else "an entry"
             declare_read(f"{name} of an optimizer's options or state", functools.partial(look, self, key))
 
@@ -333,6 +366,7 @@ class Entries(WatchedDict):
 
     def __len__(self) -> int:
         if _local.watcher is not None:
+            declare_kind("options")
             declare_read("the number of an optimizer's options or state", functools.partial(dict.__len__, self))
         return super().__len__()
 

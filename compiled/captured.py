@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd.tensor import Tensor
 from ..compiler.capture import Root
 from ..ops.array import Array
 from .aliases import SharedMemory, captured_tensors, met_as_aliases
 from .binding import Binding
-from .memory import hooks_on
+from .memory import hooks_on, memory_of
 from .recording import GradSlot, Recording
 from .structure import Path, at
 
@@ -57,18 +58,20 @@ class CapturedInputs:
         arguments = {id(root) for _, root in recording.arguments}
         gradients = {id(s.before): s for s in recording.grads.values() if s.before is not None}
         paths = {id(root.array): path for path, root in recording.arguments}
-        self._all = []
+        self.all = []
         for root in recording.recorder.roots:
             if id(root) not in numbers and id(root) not in arguments:
                 slot = gradients.get(id(root.array))
                 path = None if slot is None else paths.get(id(slot.tensor))
-                self._all.append(Captured(root, slot, path, binding.slot_of.get(root.node.label)))
+                self.all.append(Captured(root, slot, path, binding.slot_of.get(root.node.label)))
         self._had_grad = [
             (s.tensor, paths.get(id(s.tensor)), s.before is not None) for s in recording.grads.values() if s.read_first
         ]
+        self._slots = [captured for captured in self.all if captured.slot is not None]
+        self._owners_of_others: frozenset[int] = frozenset()  # of captured tensors that are no gradients, once found
         self._compared = recording.questions.are_compared
         self._others = _others_over_memory_of(recording, {id(s) for s in gradients.values()}, paths)
-        recorded = [captured.array for captured in self._all]
+        recorded = [captured.array for captured in self.all]
         self._memory = SharedMemory([*recorded, *(tensor for tensor, _ in self._others)])
         # Which of them share memory matters where something is written, or where they did share it.
         self._written = bool(recording.grads) or any(root.region.written for root in recording.recorder.roots)
@@ -76,7 +79,7 @@ class CapturedInputs:
         self.copied: list[tuple[np.ndarray, np.ndarray]] = []
         # Gradients of arguments may be others at each call, without anything having been rebound.
         self.vary = any(path is not None for _, path, _ in self._had_grad)
-        self.writes_normals = any(c.written and c.array.label == "generator.cached" for c in self._all)
+        self.writes_normals = any(c.written and c.array.label == "generator.cached" for c in self.all)
 
     @property
     def memories(self) -> set[int]:
@@ -90,7 +93,7 @@ class CapturedInputs:
 
     def unfitting(self, call_arguments: Any) -> Iterator[tuple[Root, Any]]:
         """The captured inputs that are not as recorded, and what is there now."""
-        for captured in self._all:
+        for captured in self.all:
             now = captured.now(call_arguments)
             if not captured.fits(now):
                 yield captured.root, now
@@ -102,6 +105,32 @@ class CapturedInputs:
             if (owner._grad is not None) is not had:
                 yield owner, had
 
+    def find_gradients(self, call_arguments: Any) -> bool | None:
+        """`find` where nothing but gradients has been rebound since; None if that needs a look at everything."""
+        if not self._only_gradients_vary:
+            return None
+        owners = set(self._owners_of_others)
+        for tensor, path, had in self._had_grad:
+            if ((tensor if path is None else at(call_arguments, path))._grad is not None) is not had:
+                return False
+        for captured in self._slots:
+            now = captured.now(call_arguments)
+            if now is None or not captured.fits(now):
+                return False
+            _, layout, address, owner = memory_of(now)
+            if owner in owners or not layout.contiguous:
+                return None
+            owners.add(owner)
+            if captured.index is not None:
+                self._binding.slots.set_address(captured.index, address)
+        self._memory.owners.clear()  # the set itself is known to others
+        self._memory.owners.update(owners)
+        return True
+
+    @property
+    def _only_gradients_vary(self) -> bool:
+        return not (self._others or self.copied or self._memory.is_shared or any(c.written for c in self._slots))
+
     def find(self, call_arguments: Any) -> bool:
         """Point the table to where the captured tensors are now; False if one does not fit."""
         for tensor, path, had in self._had_grad:
@@ -109,12 +138,15 @@ class CapturedInputs:
                 return False
         self.written_buffers.clear()
         self.copied.clear()
-        tensors = [captured.now(call_arguments) for captured in self._all]
-        if not all(map(self._found, self._all, tensors)):
+        tensors = [captured.now(call_arguments) for captured in self.all]
+        if not all(map(self._found, self.all, tensors)):
             return False
         if not (self._written or self._compared or self._memory.is_shared):
             return True
-        return self._memory.is_as_recorded([*tensors, *(find(call_arguments) for _, find in self._others)])
+        as_recorded = self._memory.is_as_recorded([*tensors, *(find(call_arguments) for _, find in self._others)])
+        others = [t for c, t in zip(self.all, tensors, strict=True) if c.slot is None and isinstance(t, Tensor)]
+        self._owners_of_others = frozenset(memory_of(tensor)[3] for tensor in others)
+        return as_recorded
 
     def _found(self, captured: Captured, now: Any) -> bool:
         if not captured.fits(now):

@@ -20,11 +20,12 @@ from numpy.lib.stride_tricks import as_strided
 from ..ops.array import Array, Evaluator, require_writable, shows
 from ..ops.core import Check, Params, Primitive, Step
 from ..ops.exposure import expose, is_exposed, owner_of
+from .program_calls import PendingArray
 from .segments import Execution, Segments
 from .trail import Compute, Meet, Point, Write, key_of
 
 
-class Deferred(Evaluator):
+class DeferredOps(Evaluator):
     """One call's interpreter, below a tape. `segments` is shared by all calls of a function."""
 
     def __init__(self, segments: Segments) -> None:
@@ -34,10 +35,10 @@ class Deferred(Evaluator):
         self._begin()
 
     def _begin(self) -> None:
-        self._segment = object()
-        self._here: Point = self.segments.start
-        # By number: an array that was met; a weak reference to the memory of a result. An interrupt may leave one more
-        # than there are events for; the next event puts its own there.
+        self.segment = object()
+        self.here: Point = self.segments.start
+        # By number: an array that was met; a weak reference to the memory of a result, or to the PendingArray that
+        # stands for it. An interrupt may leave more than there are events for; the next event puts its own there.
         self._memories: dict[int, Any] = {}
         self._number_of: dict[int, int] = {}  # identity of an array -> number of its memory
         self._owners: dict[int, int] = {}  # of arrays that were met: owner of the memory -> identity of the array
@@ -48,10 +49,10 @@ class Deferred(Evaluator):
     def evaluate(self, primitive: Primitive, operands: Sequence[Any], params: Params, kind: Callable[..., Any]) -> Any:
         if primitive.check is not None:
             self._check(primitive, primitive.check, operands, params)
-        if primitive.is_view and isinstance(operands[0], Array) and is_exposed(operands[0].ndarray):
+        if primitive.is_view and isinstance(operands[0], Array) and self._shows_what_is_there(operands[0]):
             return super().evaluate(primitive, operands, params, kind)
         key = (primitive, *self._tokens(operands), *map(_parameter, params.items()))
-        point = self._here.next.get(key) or self._further(primitive, operands, params)
+        point = self.here.next.get(key) or self._further(primitive, operands, params)
         event: Any = point.event
         if event.is_view:
             base = operands[0]
@@ -61,9 +62,9 @@ class Deferred(Evaluator):
             out = kind(event.memory_for_result())
             self._number_of[id(out.ndarray)] = event.memory
             self._memories[event.memory] = weakref.ref(out.ndarray)
-        out.place = (self._segment, point.tokens - 1)
+        out.place = (self.segment, point.tokens - 1)
         self.ops += 1
-        self._here = point  # last, so that an interrupt leaves an op noted, or not
+        self.here = point  # last, so that an interrupt leaves an op noted, or not
         return out
 
     def write(self, target: Array, value: Array | np.generic) -> None:
@@ -72,14 +73,16 @@ class Deferred(Evaluator):
             self.settle()
             super().write(target, value)
             return
+        if target.place is None or target.place[0] is not self.segment:
+            self._meet(target, may_be_copied=False)
         to, what = self._tokens((target, value))
         key = ("write", to, what)
-        point = self._here.next.get(key)
+        point = self.here.next.get(key)
         if point is None:
-            point = self.segments.extend(self._here, key, Write(to, what if isinstance(value, Array) else value))
+            point = self.segments.extend(self.here, key, Write(to, what if isinstance(value, Array) else value))
         self._written.add(id(target.buffer.whole))
         target.buffer.version += 1
-        self._here = point
+        self.here = point
 
     def read(self, array: Array, purpose: str) -> np.ndarray:
         self.settle()
@@ -98,6 +101,12 @@ class Deferred(Evaluator):
             self.settle()
         super().require(array, requirement, facts)
 
+    def peek_if_pending(self, array: Array) -> np.ndarray:
+        """The numbers of an array, for a check that is made now."""
+        if self._is_pending(array):
+            self.settle()
+        return array.ndarray
+
     # ----------------------------------------------------------------------------------------------------- settling
 
     def settle(self) -> None:
@@ -105,7 +114,7 @@ class Deferred(Evaluator):
 
         An interrupt comes through when that is done: what it has left is done by numpy.
         """
-        if self._here.event is None:
+        if self.here.event is None:
             return
         try:
             self._settle()
@@ -119,7 +128,7 @@ class Deferred(Evaluator):
 
     def _settle(self) -> None:
         if self._execution is None:
-            self._execution = self._execution_of(self._here)
+            self._execution = self._execution_of(self.here)
         self._execution.finish()
         self._begin()
         self._execution = None
@@ -127,16 +136,28 @@ class Deferred(Evaluator):
     def _execution_of(self, here: Point) -> Execution:
         kept = [self._memories[number] for number in range(here.memories)]
         memories = [m() if type(m) is weakref.ref else m for m in kept]
-        alive = tuple(
-            i for i, m in enumerate(memories) if m is not None and type(kept[i]) is weakref.ref and m.size
-        )
+        alive = tuple(i for i, m in enumerate(memories) if m is not None and type(kept[i]) is weakref.ref and m.size)
+        for i, memory in enumerate(memories):
+            if type(memory) is PendingArray:
+                memories[i] = memory.now()
         return Execution(self.segments, here, alive, memories)
+
+    def _number(self, whole: np.ndarray) -> int | None:
+        """The number of a memory that this segment knows."""
+        number = self._number_of.get(id(whole))
+        if number is not None:
+            known = self._memories.get(number)
+            return number if known is whole or (type(known) is weakref.ref and known() is whole) else None
+        for call in self.here.captured:
+            if id(whole) in call.numbers:
+                return call.numbers[id(whole)]
+        return None
 
     # ------------------------------------------------------------------------------------------------------- tokens
 
     def _tokens(self, operands: Sequence[Any]) -> list[Any]:
         """What stands for the operands in a key: tokens of arrays, constants by their bits."""
-        segment = self._segment
+        segment = self.segment
         tokens: list[Any] = []
         for operand in operands:
             if isinstance(operand, Array):
@@ -147,41 +168,50 @@ class Deferred(Evaluator):
             else:
                 tokens.append(key_of(operand))
         # An array that was met may have ended the segment; then the others have to be met again.
-        return tokens if self._segment is segment else self._tokens(operands)
+        return tokens if self.segment is segment else self._tokens(operands)
 
-    def _meet(self, array: Array) -> tuple[Any, int]:
-        """The place of an array that this segment has not seen yet."""
+    def _meet(self, array: Array, may_be_copied: bool = True) -> tuple[Any, int]:
+        """The place of an array that this segment has not seen yet.
+
+        Of a part of a larger memory only the numbers count, which are copied now: which part it is, be it another batch
+        at each call, makes no other path. So it is not with what is written (`may_be_copied` is False).
+        """
         if is_exposed(array.ndarray):
             return self._met(np.array(array.ndarray, order="C"), (), array)
         whole = array.buffer.whole
-        number = self._number_of.get(id(whole))
-        known = None if number is None else self._memories[number]
-        if number is not None and (known is whole or (type(known) is weakref.ref and known() is whole)):
+        number = self._number(whole)
+        if number is not None:
             array.place = self._place(("view", number, array.steps), lambda: Meet(number, array.steps, "", (), None))
             return array.place
         owner = owner_of(whole)
-        if self._owners.setdefault(owner, id(whole)) != id(whole):
+        copied = may_be_copied and bool(array.steps) and array.ndarray.size < whole.size
+        captured = any(owner in call.owners for call in self.here.captured)
+        if captured or self._owners.get(owner, id(whole)) != id(whole):
             # Two arrays over one memory that do not know of each other: what one writes, the other reads.
             self.settle()
-            expose(whole)
-            return self._meet(array)
-        self._number_of[id(whole)] = self._here.memories
+            if not copied:
+                expose(whole)
+                return self._meet(array)
+        if copied:
+            return self._met(np.array(array.ndarray, order="C"), (), array)
+        self._owners[owner] = id(whole)
+        self._number_of[id(whole)] = self.here.memories
         array.place = self._met(whole, array.steps, array)
         return array.place
 
-    def _met(self, whole: np.ndarray, steps: Any, array: Array) -> tuple[Any, int]:
-        number = self._here.memories
-        name = array.label or f"input_{number}"
+    def _met(self, whole: np.ndarray, steps: Any, array: Array | None) -> tuple[Any, int]:
+        number = self.here.memories
+        name = (None if array is None else array.label) or f"input_{number}"
         self._memories[number] = whole
         key = ("met", whole.shape, whole.strides, whole.dtype, steps)
         return self._place(key, lambda: Meet(number, steps, name, whole.shape, whole.dtype))
 
     def _place(self, key: Hashable, event: Callable[[], Any]) -> tuple[Any, int]:
-        point = self._here.next.get(key)
+        point = self.here.next.get(key)
         if point is None:
-            point = self.segments.extend(self._here, key, event())
-        self._here = point
-        return self._segment, point.tokens - 1
+            point = self.segments.extend(self.here, key, event())
+        self.here = point
+        return self.segment, point.tokens - 1
 
     # ------------------------------------------------------------------------------------------------------ new events
 
@@ -191,14 +221,14 @@ class Deferred(Evaluator):
         parameters = tuple(map(_parameter, params.items()))
         numbers = [i for i, operand in enumerate(operands) if not isinstance(operand, Array)]
         like = (primitive, *(None if i in numbers else token for i, token in enumerate(tokens)), *parameters)
-        if numbers and self.segments.numbers_vary(self._here, like):
+        if numbers and self.segments.numbers_vary(self.here, like):
             for i in numbers:
                 value = Array(np.array(operands[i]))
                 tokens[i] = self._met(value.ndarray, (), value)[1]
         key = (primitive, *tokens, *parameters)
-        if key in self._here.next:
-            return self._here.next[key]
-        return self.segments.extend(self._here, key, self._event(primitive, operands, tokens, params))
+        if key in self.here.next:
+            return self.here.next[key]
+        return self.segments.extend(self.here, key, self._event(primitive, operands, tokens, params))
 
     def _event(self, primitive: Primitive, operands: Sequence[Any], tokens: Sequence[Any], params: Params) -> Compute:
         """The op as an event; its type rule raises what eager mode raises."""
@@ -209,7 +239,17 @@ class Deferred(Evaluator):
             is_view = shows(primitive.evaluate(whole, **params), whole)
         known = tuple(t if isinstance(t, int) else o for t, o in zip(tokens, operands, strict=True))
         strides = None if is_view else _strides_of_result(primitive, operands, params)
-        return Compute(primitive, known, params, self._here.memories, is_view, of.shape, of.dtype.numpy, strides)
+        return Compute(primitive, known, params, self.here.memories, is_view, of.shape, of.dtype.numpy, strides)
+
+    def _shows_what_is_there(self, array: Array) -> bool:
+        """True if a view of the array can be taken now: it is new to this segment, or others see its memory, too.
+
+        Which part of a larger memory a call looks at (a batch of all data) is then no part of what it does.
+        """
+        place = array.place
+        if place is not None and place[0] is self.segment:
+            return False
+        return is_exposed(array.ndarray) or self._number(array.buffer.whole) is None
 
     def _check(self, primitive: Primitive, check: Check, operands: Sequence[Any], params: Params) -> None:
         """Raise what eager mode raises for the numbers that `primitive` meets: all checks look at integers."""
@@ -227,9 +267,8 @@ class Deferred(Evaluator):
         whole = array.buffer.whole
         if id(whole) in self._written:
             return True
-        number = self._number_of.get(id(whole))
-        made = None if number is None else self._memories[number]
-        return type(made) is weakref.ref and made() is whole
+        number = self._number(whole)
+        return number is not None and type(self._memories[number]) is weakref.ref
 
 
 def _strides_of_result(primitive: Primitive, operands: Sequence[Any], params: Params) -> tuple[int, ...] | None:

@@ -33,7 +33,8 @@ class Effects:
             tensor._grad = value
         changes.count += self._count_up
         changes.grads += bool(self._gradients)
-        for buffer in self._written: buffer.version += 1  # noqa: E701  an iterator goes on where it was: in one line
+        for buffer in self._written:
+            buffer.version += 1  # noqa: E701  an iterator goes on where it was: in one line
 
 
 def run(binding: Binding, effects: Effects) -> None:

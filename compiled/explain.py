@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..autograd.grad_mode import is_grad_enabled
@@ -19,13 +20,28 @@ if TYPE_CHECKING:
 LONGEST = 60  # characters of a value that is shown
 
 
-def difference(of: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+@dataclass(frozen=True)
+class Change:
+    """What is not as it was when a specialisation was made: the thing, old and new, and the user's line."""
+
+    what: str
+    old: str = ""
+    new: str = ""
+    place: str = ""
+    is_value: bool = False  # a Python value, of which there may be any number; not a tensor, a flag or a mode
+
+    def __str__(self) -> str:
+        values = f": {self.old} -> {self.new}" if self.old or self.new else ""
+        return f"{self.what}{values}" + (f"  at {self.place}" if self.place else "")
+
+
+def difference(of: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Change:
     """What keeps `of` from serving a call: what it is, old -> new, and the user's line. Its guards are looked at."""
     for look in (_mode, _argument, _surrounding, _guard, _captured):
         found = look(of, (args, kwargs))
         if found:
             return found
-    return "which of its arguments and captured tensors share memory"
+    return Change("which of its arguments and captured tensors share memory")
 
 
 def explanation(function: CompiledFunction) -> str:
@@ -55,8 +71,8 @@ def _of_program(specialisation: Specialisation) -> str:
 # ------------------------------------------------------------------------------------------------------ differences
 
 
-def _changed(what: str, old: Any, new: Any, place: str = "") -> str:
-    return f"{what}: {_short(old)} -> {_short(new)}" + (f"  at {place}" if place else "")
+def _changed(what: str, old: Any, new: Any, place: str = "") -> Change:
+    return Change(what, _short(old), _short(new), place)
 
 
 def _short(value: Any) -> str:
@@ -72,18 +88,18 @@ def _tensor(tensor: Tensor) -> str:
     return f"<{tensor.type_}{order}{flags}>"
 
 
-def _mode(of: Specialisation, call: Any) -> str:
+def _mode(of: Specialisation, call: Any) -> Change | None:
     modes = of.recording.modes
     if is_grad_enabled() is not modes.grad_enabled:
         return _changed("grad mode", modes.grad_enabled, is_grad_enabled())
     if get_default_dtype() is not modes.default_dtype:
         return _changed("default dtype", modes.default_dtype, get_default_dtype())
-    return ""
+    return None
 
 
-def _argument(of: Specialisation, call: Any) -> str:
+def _argument(of: Specialisation, call: Any) -> Change | None:
     if skeleton(call) != of.arguments.skeleton:
-        return "the number or the structure of the arguments"
+        return Change("the number or the structure of the arguments")
     names = {path: root.node.label for path, root in of.recording.arguments}
     for path, leaf in leaves(call):
         if not of.arguments.fits_at(path, leaf):
@@ -91,44 +107,46 @@ def _argument(of: Specialisation, call: Any) -> str:
             spec = of.arguments.spec_at(path)
             if isinstance(spec, TensorArgument) and isinstance(leaf, Tensor) and type(leaf) is not spec.kind:
                 return _changed(f"the class of {name}", spec.kind, type(leaf))
-            return _changed(name, spec.describe() if isinstance(spec, TensorArgument) else spec, leaf)
-    return ""
+            if isinstance(spec, TensorArgument) or isinstance(leaf, Tensor):
+                return _changed(name, spec.describe() if isinstance(spec, TensorArgument) else spec, leaf)
+            return replace(_changed(name, spec, leaf), is_value=True)
+    return None
 
 
-def _surrounding(of: Specialisation, call: Any) -> str:
+def _surrounding(of: Specialisation, call: Any) -> Change | None:
     for fact in of.recording.surroundings.facts:
         if not fact.holds():
-            now = fact.get()
-            inside = f"what is in {fact.name}"
-            what = _changed(fact.name, fact.value, now) if now is not fact.value else inside
+            now, place = fact.get(), writer_of(fact.code, fact.name)
             if looks.only_tells(fact.get):
-                what = f"{fact.name}: replaced"
-            return f"{what}  at {writer_of(fact.code, fact.name)}"
-    return ""
+                return Change(f"{fact.name}: replaced", place=place)
+            if now is fact.value:
+                return Change(f"what is in {fact.name}", place=place, is_value=True)
+            return replace(_changed(fact.name, fact.value, now, place), is_value=not isinstance(now, Tensor))
+    return None
 
 
-def _guard(of: Specialisation, call: Any) -> str:
+def _guard(of: Specialisation, call: Any) -> Change | None:
     for guard in of.recording.guards:
         if not guard.holds():
             try:
                 now: Any = guard.get()
             except (AttributeError, KeyError, IndexError, TypeError):
                 now = "<gone>"
-            return _changed(guard.describe, guard.value, now, guard.place)
-    return ""
+            return replace(_changed(guard.describe, guard.value, now, guard.place), is_value=True)
+    return None
 
 
-def _captured(of: Specialisation, call: Any) -> str:
+def _captured(of: Specialisation, call: Any) -> Change | None:
     for root, now in of.captured.unfitting(call):
         old = f"<{root.node.type}{' requires grad' if root.requires_grad else ''}>"
         return _changed(root.node.label, old, "<none>" if now is None else now, str(root.node.origin))
     for slot, had in of.captured.gradients_otherwise(call):
         old, new = ("<a tensor>", "<None>") if had else ("<None>", "<a tensor>")
         return _changed(f".grad of {slot.label or 'a tensor'}", old, new)
-    return ""
+    return None
 
 
-def first_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+def first_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Change:
     """What is said of the first program."""
     given = [at((args, kwargs), path) for path, leaf in leaves((args, kwargs)) if not isinstance(leaf, Tensor)]
-    return "first recorded call" + (f" (with {', '.join(map(_short, given))})" if given else "")
+    return Change("first recorded call" + (f" (with {', '.join(map(_short, given))})" if given else ""))

@@ -18,7 +18,7 @@ from ..ops.core import current, drop_stale_interpreters, switch
 from ..ops.locks import new_lock
 from ..runtime.errors import RuntimeFault
 from .binding import CheckFailed
-from .explain import difference, explanation, first_call
+from .explain import Change, difference, explanation, first_call
 from .memory import hooks_on
 from .openings import Learned
 from .outermost import clean_up, entry
@@ -31,12 +31,15 @@ from .report import Report
 from .rerun import Rerun, kind_of
 from .segments import Segments
 from .sinks import plain
-from .specialisation import Specialisation
+from .specialisation import NOT_NOTED, Specialisation
 from .structure import leaves
+from .surroundings import Surroundings
 from .usual import UNUSUAL, usual_call
 from .verify import check, verify
 
-LIMIT = 32
+LIMIT = 32  # programs of one function that are replayed
+LIMIT_OF_TRANSIENT = 4  # recordings in a row that are not kept
+LIMIT_OF_VALUES = 4  # of them those that differ in one Python value: more would not end
 
 
 class CompiledFunction:
@@ -62,6 +65,8 @@ class CompiledFunction:
         self._fault: RuntimeFault | None = None  # why there are no more programs
         self._learned = Learned()  # which numbers are data
         self._codes: Codes = {}  # code that runs without being found beforehand
+        self._values: dict[str, list[str]] = {}  # of Python values that there is a program for each of
+        self._surroundings: Surroundings | None = None  # of the latest recording
         self._once = 0  # calls in a row that did something which later calls were thought not to do,
         self._transient = ""  # and what the last of them did
 
@@ -175,9 +180,10 @@ class CompiledFunction:
         kind = kind_of(args, kwargs)
         self.way = "eager"
         try:
-            self._check_limits()
+            self._check_limits(because)
             result = recording.run(self.function, args, kwargs)
             self._learned.note(recording)
+            self._surroundings = recording.surroundings
             self._once = self._once + 1 if recording.transient else 0
             self._transient = recording.transient
             if not recording.transient:
@@ -185,7 +191,7 @@ class CompiledFunction:
         except CaptureError as reason:
             if self.fullgraph:
                 raise
-            self._rerun.note(reason, recording.seen, kind)
+            self._rerun.note(reason, recording.seen or self._surroundings, kind)
             if recording.done:
                 result = plain(recording.result)
                 recording.let_go()
@@ -199,8 +205,15 @@ class CompiledFunction:
         recording.let_go()
         return result
 
-    def _check_limits(self) -> None:
+    def _check_limits(self, because: Change) -> None:
         """CaptureError where another recording would be as useless as those before it."""
+        values = self._values.get(because.what, [])
+        if because.is_value and not self.fullgraph and len(values) >= LIMIT_OF_VALUES:
+            raise refusal(
+                f"{because.what} has had {LIMIT_OF_VALUES} values, which are a program each, and now has another",
+                f"at {because.place or 'the call of ' + self.__name__}",
+                "Pass numbers that change as numbers or tensors, and keep what is only passed on out of the function.",
+            )
         if len(self.specialisations) - self.programs.more_sizes >= LIMIT:
             raise CaptureError(
                 f"{self.__name__} has been recorded {LIMIT} times and calls still differ\n"
@@ -208,10 +221,10 @@ class CompiledFunction:
                 "  Something that the program depends on changes at every call (`explain()` shows what): pass numbers "
                 "that change as tensors, and keep shapes the same."
             )
-        if self._once >= LIMIT:
+        if self._once >= LIMIT_OF_TRANSIENT:
             raise refusal(self._transient, f"in {self.__name__}, at each call", "Do this outside.")
 
-    def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: str) -> None:
+    def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: Change) -> None:
         """Build the program. The call itself is done by now: if that fails, its result is returned all the same."""
         try:
             specialisation = Specialisation(recording, args, kwargs, self.programs)
@@ -219,7 +232,8 @@ class CompiledFunction:
             self._fault = type(fault)(*fault.args)  # without the frames of this call
             self._rerun.reasons.append(str(fault))
             return
-        specialisation.because = because
+        specialisation.because = str(because)
+        self._values.setdefault(because.what, []).append(because.new)
         with self._lock:
             others = [s for s in self.specialisations if not specialisation.includes(s, (args, kwargs))]
             self.specialisations = [specialisation, *others]
@@ -320,6 +334,16 @@ class Part(CompiledFunction):
     """A piece of library work within the re-recorded calls of another function: `NOT_SERVED` if it cannot be replayed,
     with nothing done."""
 
+    def noted(self, deferred: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of a call that `deferred` makes later, `NOT_SERVED` if that cannot be."""
+        if deferred.segments.are_open:
+            for specialisation in self.specialisations:
+                with specialisation.lock:
+                    if not specialisation.unverified and specialisation.matches(args, kwargs):
+                        result = specialisation.note(deferred, args, kwargs)
+                        return NOT_SERVED if result is NOT_NOTED else result
+        return NOT_SERVED
+
     def may_serve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """False if such calls will not be served."""
         return bool(self.specialisations) or (self._fault is None and self._rerun.may_record(args, kwargs))
@@ -330,7 +354,7 @@ class Part(CompiledFunction):
     def _without_program(self, fault: RuntimeFault, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return NOT_SERVED
 
-    def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: str) -> None:
+    def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: Change) -> None:
         _refuse_order_of_hooks(recording)
         super()._compile(recording, args, kwargs, because)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..autograd.tensor import Tensor
 from .numbers import KINDS
 
 
@@ -17,6 +18,7 @@ class Guard:
     get: Callable[[], Any]
     value: Any
     place: str
+    of_gradients: bool = False  # what it looks at is counted by `changes.grads`
 
     def holds(self) -> bool:
         try:
@@ -37,3 +39,8 @@ class Guard:
 
 def _plain(value: Any) -> bool:
     return isinstance(value, (bool, int, float, str, bytes, tuple, type(None)))
+
+
+def facts_of(tensor: Tensor) -> tuple[Any, ...]:
+    """What a program may have asked a tensor for besides its numbers."""
+    return tensor.ndarray.shape, tensor.ndarray.dtype.str, tensor._requires, tensor._grad is None

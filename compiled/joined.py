@@ -7,14 +7,15 @@ and one tape node stands for the whole call.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..autograd.grad_mode import is_grad_enabled
-from ..autograd.nodes import SECOND_BACKWARD, Saved
+from ..autograd.nodes import SECOND_BACKWARD, Edge, Saved
 from ..autograd.nodes import Node as TapeNode
 from ..autograd.tensor import Tensor, make
 from ..compiler.absent import without
@@ -28,7 +29,9 @@ from ..ops.locks import new_lock
 from ..runtime.errors import RuntimeFault
 from .again import evaluated, gradients_again, inputs_of
 from .binding import Binding
+from .deferred_calls import Deferred, deferring
 from .outermost import clean_up, entry
+from .program_calls import PendingArray, ProgramCall
 from .programs import Programs
 
 
@@ -56,7 +59,7 @@ class Backward:
         seeds = [node for node in self.parts.backward.inputs if node.label not in self.parts.saved]
         self._cotangent_labels = [node.label for node in seeds[len(seeds) - len(self.live) :]]
         self._lock = new_lock()
-        self._whole = BackwardProgram(programs.of(self.parts.backward))
+        self._whole = BackwardProgram(programs.of(self.parts.backward), self.parts.backward)
         self._partial: dict[frozenset[str], BackwardProgram | EagerBackward] = {}
         computed = (*self.parts.saved, *self._cotangent_labels)
         self.own = tuple(label for label in self._whole.labels if label not in computed)
@@ -65,16 +68,27 @@ class Backward:
         reads = inputs_of(graph, live)
         self.reads = tuple(reads) if reads.isdisjoint(overwritten) else None
 
+    @functools.cached_property
+    def kept(self) -> frozenset[str]:
+        """The inputs of the graph that a node of the tape keeps."""
+        return frozenset((*self.own, *self.eager.inputs, *(self.reads or ())))
+
+    @property
+    def needed(self) -> set[str]:
+        """The inputs of the graph that a node of the tape has to do with: it leads there, or keeps them."""
+        return {*self.wrt, *self.kept}
+
     def run(
-        self, own: dict[str, np.ndarray], saved: Sequence[np.ndarray], cotangents: Sequence[np.ndarray | None]
+        self, own: Mapping[str, Any], saved: Sequence[Any], cotangents: Sequence[Tensor | None]
     ) -> list[Tensor | None]:
-        """The gradients in the order of `wrt`, None where there is none."""
+        """The gradients in the order of `wrt`, None where there is none. Values are tensors, or arrays of their own."""
         arrived = dict(zip(self._cotangent_labels, cotangents, strict=True))
-        given = {label: g for label, g in arrived.items() if g is not None}
+        given: dict[str, Any] = {label: g for label, g in arrived.items() if g is not None}
         given.update(zip(self.parts.saved, saved, strict=True))
         given.update(own)
         absent = frozenset(label for label, g in arrived.items() if g is None)
-        gradients = (self._without(absent) if absent else self._whole).run(given)
+        program = self._without(absent) if absent else self._whole
+        gradients = program.note_or_run(given)
         return [gradients.get(f"grad_{label}") for label in self.wrt]
 
     def _without(self, absent: frozenset[str]) -> BackwardProgram | EagerBackward:
@@ -82,7 +96,7 @@ class Backward:
             if absent not in self._partial:
                 graph = simplify(without(self.parts.backward, absent, self._cotangent_labels))
                 try:
-                    self._partial[absent] = BackwardProgram(self._programs.of(graph))
+                    self._partial[absent] = BackwardProgram(self._programs.of(graph), graph)
                 except RuntimeFault:  # which was said in a warning; the forward pass is done, and needs its gradients
                     self._partial[absent] = EagerBackward(graph)
             return self._partial[absent]
@@ -96,13 +110,29 @@ class Backward:
 class BackwardProgram:
     """One backward program and its table."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, graph: Graph) -> None:
         self._binding = Binding(program)
         self._results = [r.name for r in program.graph.results]
         numbers = () if program.fit is None else program.fit.numbers  # they are in their places already
         self.labels = tuple(label for label in self._binding.slot_of if label not in numbers)
+        self._types = {r.name: r.node.type for r in graph.results}
+        self._call = ProgramCall(program, graph, [node.label for node in graph.inputs], ())
 
-    def run(self, given: dict[str, np.ndarray]) -> dict[str, Tensor]:
+    def note_or_run(self, given: Mapping[str, Any]) -> dict[str, Tensor]:
+        """The gradients by name: noted by an interpreter that computes later, else computed now."""
+        deferred = deferring()
+        if deferred is None:
+            return self.run({label: numbers_now(value) for label, value in given.items()})
+        fresh = {name: make(np.empty(of.shape, of.dtype.numpy)) for name, of in self._types.items()}
+        arrays = [gradient.ndarray for gradient in fresh.values()]
+        operands = [given[label] for label in self._call.operands]
+        operands = [PendingArray.holding(o) if type(o) is np.ndarray else o for o in operands]
+        deferred.call(self._call, operands, arrays)
+        for i, gradient in enumerate(fresh.values()):
+            gradient.place = deferred.place_of_result(i, len(fresh))
+        return fresh
+
+    def run(self, given: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
         """The gradients by name. `given` holds the inputs by label, and may hold more."""
         binding = self._binding
         with binding.lock:
@@ -122,8 +152,9 @@ class EagerBackward:
         self._graph = graph
         self._results = [r.name for r in graph.results]
 
-    def run(self, given: dict[str, np.ndarray]) -> dict[str, Tensor]:
-        """The gradients by name. `given` holds the inputs by label, and may hold more."""
+    def note_or_run(self, given: Mapping[str, Any]) -> dict[str, Tensor]:
+        """The gradients by name, computed now. `given` holds the inputs by label, and may hold more."""
+        given = {label: numbers_now(value) for label, value in given.items()}
         inputs = {node.label: make(given[node.label]) for node in self._graph.inputs}
         found = evaluated(self._graph, self._results, inputs)
         return {name: make(_copied(value)) for name, value in zip(self._results, found, strict=True)}
@@ -132,17 +163,41 @@ class EagerBackward:
 class CompiledNode(TapeNode):
     """One call of a compiled function on the tape."""
 
-    def __init__(self, backward: Backward, sources: dict[str, Tensor], saved: list[Tensor], live: list[Tensor]) -> None:
-        super().__init__(backward.eager.title, tuple(sources[label].gradient_edge() for label in backward.wrt))
+    def __init__(
+        self,
+        backward: Backward,
+        sources: dict[str, Tensor],
+        known: Mapping[str, Edge],
+        saved: Sequence[Any],
+        live: list[Tensor],
+        deferred: Deferred | None = None,
+    ) -> None:
+        edges = [known.get(label) or sources[label].gradient_edge() for label in backward.wrt]
+        super().__init__(backward.eager.title, tuple(edges))
         self._backward = backward
-        read = {*backward.own, *backward.eager.inputs, *(backward.reads or ())}
-        self._kept = {label: Saved(sources[label], is_output=False) for label in read}
+        self._kept = {label: Saved(sources[label], False) for label in backward.kept}
         self._outputs = [Saved(live[i], is_output=True) for i in backward.eager.outputs]
         # Where eager mode does not look at an input again, it may be overwritten before the backward pass.
-        self._copies = {label: _copied(sources[label]) for label in backward.own if label not in backward.eager.inputs}
-        self._saved = [t.ndarray for t in saved]
+        copied = _copied if deferred is None else deferred.copied
+        self._copies = {label: copied(sources[label]) for label in backward.own if label not in backward.eager.inputs}
+        self._saved = list(saved)
+        # Where the call was noted, if it was.
+        self.segment, self.token = (None, -1) if deferred is None else (deferred.segment, deferred.here.tokens)
         self._released = False
         self.outputs = len(live)
+
+    @property
+    def backward_programs(self) -> Backward:
+        return self._backward
+
+    def is_intact(self) -> bool:
+        """True if a backward pass can go through: it has not yet, and what it needs has not been overwritten."""
+        if self._released:
+            return False
+        for saved in (*self._kept.values(), *self._outputs):
+            if saved.tensor.buffer.version != saved.version:
+                return False
+        return True
 
     @entry
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
@@ -158,12 +213,10 @@ class CompiledNode(TapeNode):
         if is_grad_enabled():
             gradients = self._backward.run_again(self._given_again(), cotangents)
         else:
-            peek = eager().peek
-            kept = {label: peek(self._kept[label].unpack(self)) for label in self._backward.eager.inputs}
+            kept = {label: self._kept[label].unpack(self) for label in self._backward.eager.inputs}
             for output in self._outputs:
                 output.unpack(self)  # it is not read, but eager mode refuses if somebody has written to it
-            arrived = [None if g is None else peek(g) for g in cotangents]
-            gradients = self._backward.run({**kept, **self._copies}, self._saved, arrived)
+            gradients = self._backward.run({**kept, **self._copies}, self._saved, cotangents)
         return [g if want else None for g, want in zip(gradients, wanted, strict=True)]
 
     def _given_again(self) -> dict[str, Tensor]:
@@ -179,6 +232,14 @@ class CompiledNode(TapeNode):
         if self._kept or self._saved:
             self._released = True
             self._kept, self._copies, self._saved, self._outputs = {}, {}, [], []
+
+
+def numbers_now(value: Any) -> np.ndarray:
+    """What a tensor, an array or what stands for one holds."""
+    if isinstance(value, Tensor):
+        return eager().peek(value)
+    array: np.ndarray = value.now() if isinstance(value, PendingArray) else value
+    return array
 
 
 def _copied(tensor: Tensor) -> np.ndarray:

@@ -119,6 +119,13 @@ class NumberInputs:
         )
         return agree and self._formulas.evaluate(given) is not None
 
+    def arrays(self) -> list[tuple[str, np.ndarray]]:
+        """Where the inputs of the graph lie that are made of numbers."""
+        return [
+            (scalar.root.node.label, self._table(scalar)[i : i + 1].reshape(()))
+            for i, scalar in enumerate(self._scalars)
+        ]
+
     def tensors(self) -> dict[str, Tensor]:
         """The inputs of the last call that was looked at, by label, for a backward pass that comes later."""
         return {

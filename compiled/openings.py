@@ -113,9 +113,7 @@ class Openings:
             for number in survivors:
                 if id(number) not in known:
                     holders = [holder for holder in gc.get_referrers(number) if holder is not survivors]
-                    self.escaped = self.escaped or not all(
-                        isinstance(holder, passing) for holder in holders
-                    )
+                    self.escaped = self.escaped or not all(isinstance(holder, passing) for holder in holders)
                     for holder in holders:
                         _make_plain(holder, number)
 

@@ -11,12 +11,14 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from ..autograd.reverse import backward
 from ..autograd.tensor import EAGER
 from ..autograd.watch import served
 from ..ops.core import interpreted
 from ..ops.locks import new_lock
-from .deferred import Deferred
+from .deferred_calls import Deferred
 from .surroundings import Surroundings
+from .sweeps import backward_of
 
 NOT_SERVED = object()
 LIMIT = 64  # parts of one function; models that are made anew at each call are not worth a program
@@ -52,9 +54,14 @@ class Parts:
         self, deferred: Deferred, whole: Any, otherwise: Callable[..., Any], args: tuple[Any, ...], kwargs: Any
     ) -> Any:
         """The result of ``otherwise(*args, **kwargs)``, by a program for `whole`, if there can be one."""
+        if whole is backward:
+            return backward_of(deferred, otherwise, *args)
         part = self._part_of(whole)
         if part is None:
             return self._first_time(deferred, whole, otherwise, args, kwargs)
+        result = part.noted(deferred, args, kwargs)
+        if result is not NOT_SERVED:
+            return result
         if part.may_serve(args, kwargs):
             deferred.settle()
             result = served(None, interpreted, EAGER, part, *args, **kwargs)

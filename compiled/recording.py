@@ -30,7 +30,7 @@ from ..ops.pointwise import cast
 from ..ops.types import float64
 from .aliases import with_history
 from .gates import follow_writes
-from .guards import Guard
+from .guards import Guard, facts_of
 from .history import held_by_tape
 from .identity import Questions
 from .names import argument_names, name_of_argument, visible_variables
@@ -85,6 +85,7 @@ class Recording:
     codes: Codes = field(default_factory=dict)  # code that earlier calls have run without its being found
     scalars: list[Scalar] = field(default_factory=list)
     transient: str = ""
+    counted: set[str] = field(default_factory=lambda: {"count"})  # what of `changes` concerns the program
     flag_changed: str = ""  # where requires_grad of a tensor from outside was set
     written_unseen_at: str = ""  # where memory of a tensor with a history got numbers that the tape knows nothing of
     own: dict[int, weakref.ref[Tensor]] = field(default_factory=dict)  # tensors made during the call
@@ -211,8 +212,9 @@ class Recording:
         used = {id(root.array) for root in self.recorder.roots}
         for tensor in self.surroundings.tensors():
             if id(tensor) not in used and not self.is_own(tensor):
-                get = functools.partial(_facts_of, tensor)
-                self.guards.append(Guard(f"shape, type and flags of {tensor.label or 'a tensor'}", get, get(), ""))
+                get = functools.partial(facts_of, tensor)
+                what = f"shape, type and flags of {tensor.label or 'a tensor'}"
+                self.guards.append(Guard(what, get, get(), "", of_gradients=True))
 
     def _check_origins_of_numbers(self) -> None:
         """Whatever way they came: numbers that entered during the call would be the same at each later call."""
@@ -256,6 +258,9 @@ class Recording:
         number = cast(tensor.detach(), float64)
         self.recorder.promote_as_number(number)
         return number
+
+    def read_of(self, kind: str) -> None:
+        self.counted.add(kind)
 
     def hashed(self, tensor: Tensor) -> None:
         if not self.is_own(tensor):
@@ -396,7 +401,3 @@ class Recording:
     def _alive_except(self, allowed: set[int]) -> list[Tensor]:
         alive = [t for t in (ref() for ref in self.own.values()) if t is not None]
         return [t for t in alive if id(t) not in allowed and id(t.base) not in allowed]
-
-
-def _facts_of(tensor: Tensor) -> tuple[Any, ...]:
-    return tensor.ndarray.shape, tensor.ndarray.dtype.str, tensor._requires, tensor._grad is None

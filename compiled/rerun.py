@@ -13,7 +13,7 @@ from ..autograd.watch import served
 from ..compiler.errors import CaptureError
 from ..ops.core import interpreted
 from .collection import uncollected
-from .deferred import Deferred
+from .deferred_calls import Deferred
 from .parts import Compile, Parts
 from .segments import Segments
 from .surroundings import Surroundings
@@ -62,6 +62,8 @@ def kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
     To be asked before the call, which may change its arguments.
     """
+    if not kwargs and all(type(arg) is Tensor for arg in args):
+        return is_grad_enabled(), tuple([(arg.ndarray.shape, arg.ndarray.dtype) for arg in args])
     return is_grad_enabled(), _shapes((args, kwargs))
 
 

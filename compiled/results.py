@@ -92,6 +92,11 @@ class Results:
         """True if the whole result is one new tensor."""
         return isinstance(self._tree, Placed) and len(self.fresh) == 1 and not self._has_numbers
 
+    @property
+    def appends_anything(self) -> bool:
+        """True if a call appends numbers to lists, or returns some: they would have to be known at once."""
+        return bool(self._appends) or self._has_numbers
+
     def hand_out(self, fresh: list[Tensor], call_arguments: Any, numbers: list[Any]) -> Any:
         """The result of one call, in which the formulas have given `numbers`; what the function appends to lists is
         appended."""

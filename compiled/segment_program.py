@@ -15,8 +15,9 @@ from ..ops.pointwise import cast
 from ..ops.types import Type, dtype_of
 from ..ops.views import replay, write_through
 from .binding import Binding
+from .program_calls import ProgramRun
 from .programs import Programs
-from .trail import Compute, Meet, Operand, Point, Write
+from .trail import Call, Compute, Meet, Operand, Point, Write
 
 Memories = Sequence[np.ndarray | None]  # by number; None for memory that is gone
 
@@ -34,9 +35,10 @@ class NumpyRun:
     def __init__(self, way: Sequence[Point], memories: Memories) -> None:
         self._events = [point.event for point in way]
         self._wholes = list(memories)
-        self._arrays: dict[int, np.ndarray] = {}  # by position of the event
+        self._arrays: dict[int, list[np.ndarray]] = {}  # by position of the event
         self._written: dict[int, list[None]] = {}
-        self._tokens = [i for i, event in enumerate(self._events) if not isinstance(event, Write)]
+        self._calls: dict[int, ProgramRun] = {}
+        self._tokens = [(i, n) for i, event in enumerate(self._events) for n in range(event.tokens if event else 0)]
 
     def finish(self) -> None:
         """Do what is left."""
@@ -45,32 +47,50 @@ class NumpyRun:
                 if isinstance(event, Write):
                     self._write(event, self._written.setdefault(position, []))
                 elif position not in self._arrays:
-                    self._arrays[position] = self._made(event)
+                    self._arrays[position] = self._made(event, position)
 
-    def _made(self, event: Any) -> np.ndarray:
-        if isinstance(event, Compute):
-            return self._computed(event)
-        whole = self._wholes[event.memory]
+    def _made(self, event: Any, position: int) -> list[np.ndarray]:
+        if isinstance(event, Call):
+            return self._called(event, position)
+        return [self._computed(event) if isinstance(event, Compute) else self._met(event.memory, event.steps)]
+
+    def _met(self, memory: int, steps: Sequence[Step]) -> np.ndarray:
+        whole = self._wholes[memory]
         assert whole is not None
-        return _seen(whole, event.steps)
+        return _seen(whole, steps)
+
+    def _called(self, event: Call, position: int) -> list[np.ndarray]:
+        if position not in self._calls:
+            given = {label: self._value(token) for label, token in event.operands}
+            given.update((met.label, self._met(met.memory, met.steps)) for met in event.captured)
+            self._calls[position] = event.program.run(given)
+        computed = self._calls[position].finish()
+        return [self._kept(memory, computed[name]) for memory, name in enumerate(event.results, event.first_result)]
+
+    def _kept(self, memory: int, out: np.ndarray) -> np.ndarray:
+        """The result in the memory that stands for it, if somebody still holds that."""
+        there = self._wholes[memory]
+        if there is None:
+            there = self._wholes[memory] = out
+        else:
+            np.copyto(there, out)
+        return there
 
     def _computed(self, event: Compute) -> np.ndarray:
         out = np.asarray(event.primitive.evaluate(*map(self._value, event.operands), **event.params))
         if event.is_view:
             return out
-        there = self._wholes[event.memory]
-        if there is None:
-            self._wholes[event.memory] = out
-            return out
-        np.copyto(there, out)
-        return there
+        return self._kept(event.memory, out)
 
     def _write(self, event: Write, done: list[None]) -> None:
         if not done:
             done.extend(map(np.copyto, (self._value(event.target),), (self._value(event.value),)))
 
     def _value(self, operand: Operand) -> Any:
-        return self._arrays[self._tokens[operand]] if isinstance(operand, int) else operand
+        if not isinstance(operand, int):
+            return operand
+        position, index = self._tokens[operand]
+        return self._arrays[position][index]
 
 
 def _seen(whole: np.ndarray, steps: Sequence[Step]) -> np.ndarray:
@@ -105,6 +125,8 @@ class _Drawing:
                     self._compute(point.event)
                 elif isinstance(point.event, Write):
                     self._write(point.event)
+                elif isinstance(point.event, Call):
+                    self._call(point.event)
 
     def _meet(self, event: Meet) -> None:
         if event.dtype is not None:
@@ -135,10 +157,34 @@ class _Drawing:
         if memory in self.inputs:
             self.written.add(memory)
 
+    def _call(self, event: Call) -> None:
+        """The called graph, with the nodes of now in the places of its inputs."""
+        for array, name in zip(event.arrays, event.names, strict=True):
+            memory = len(self.nodes)
+            node = self.builder.input(self._unique(name), Type(_dtype(array.dtype), array.shape))
+            self.inputs[memory] = node
+            self.nodes.append(node)
+        inputs = {label: self._node(token) for label, token in event.operands}
+        inputs.update({met.label: self._shown(met.memory, met.steps) for met in event.captured})
+        inner = event.graph.mapped(lambda node: inputs[node.label] if node.is_input else node)
+        places = {met.label: met for met in event.captured}
+        returned = [result.node for result in inner.results if result.is_returned]
+        for result in inner.results:
+            if result.into is not None:
+                met = places[result.into]
+                self.nodes[met.memory] = write_through(self.nodes[met.memory], met.steps, result.node)
+                if met.memory in self.inputs:
+                    self.written.add(met.memory)
+        for node in returned:
+            self._seen.append((len(self.nodes), ()))
+            self.nodes.append(node)
+
     def _node(self, operand: Operand) -> Node:
         if not isinstance(operand, int):
             return self.builder.constant(operand, dtype_of(operand))
-        memory, steps = self._seen[operand]
+        return self._shown(*self._seen[operand])
+
+    def _shown(self, memory: int, steps: tuple[Step, ...]) -> Node:
         if not steps:
             return self.nodes[memory]
         key = (self.nodes[memory], steps)
@@ -169,10 +215,14 @@ class SegmentProgram:
         self.program = programs.of(self.graph)
         self._binding = Binding(self.program)
         slots = self._binding.slot_of
+        captured = _captured(way)
+        for memory, array in captured.items():
+            if drawing.inputs[memory].label in slots:
+                self._binding.point(slots[drawing.inputs[memory].label], array)
         self._inputs = [
             (slots[node.label], memory, memory in drawing.written)
             for memory, node in drawing.inputs.items()
-            if node.label in slots
+            if node.label in slots and memory not in captured
         ]
         self._results = [(self._binding.result_slots[f"value_{memory}"], memory) for memory in alive]
         self._lock = self._binding.lock
@@ -220,6 +270,17 @@ class Run:
             self._program.run(self._memories, self._codes, self._after)
         for put_back in self._after:
             put_back()
+
+
+def _captured(way: Sequence[Point]) -> dict[int, np.ndarray]:
+    """The memories that are the same arrays each time and can be read and written where they are."""
+    found: dict[int, np.ndarray] = {}
+    for point in way:
+        if isinstance(point.event, Call):
+            for memory, array in enumerate(point.event.arrays, point.event.first_result - len(point.event.arrays)):
+                if array.flags.c_contiguous and array.flags.aligned:
+                    found[memory] = array
+    return found
 
 
 def _dtype(of: np.dtype) -> Any:

@@ -11,7 +11,7 @@ from ..ops.locks import new_lock
 from ..runtime.errors import RuntimeFault
 from .programs import Programs
 from .segment_program import Memories, NumpyRun, Run, SegmentProgram
-from .trail import Event, Meet, Point, Write, start
+from .trail import Call, Event, Point, start, writes
 
 LIMIT = 64  # programs; a function that needs more than these is not helped by more
 VARIANTS = 2  # so many different numbers in one place are constants of as many programs; from the next on they are data
@@ -32,10 +32,11 @@ class Segments:
         """The point after `event`, new unless another thread has been quicker."""
         with self._lock:
             if key not in here.next:
-                tokens = here.tokens + (not isinstance(event, Write))
-                memories = here.memories + _brings_memory(event)
+                tokens, memories = here.tokens + event.tokens, here.memories + event.memories
                 point = Point(here, event, tokens, memories, Origin(*user_place()))
-                point.writes = here.writes or isinstance(event, Write)
+                point.writes = here.writes or writes(event)
+                brings = isinstance(event, Call) and bool(event.numbers)
+                point.captured = (*here.captured, event) if brings else here.captured
                 here.next[key] = point
             return here.next[key]
 
@@ -44,6 +45,11 @@ class Segments:
         with self._lock:
             here.kinds[like] = here.kinds.get(like, 0) + 1
             return here.kinds[like] > VARIANTS
+
+    @property
+    def are_open(self) -> bool:
+        """True as long as programs for new segments are made."""
+        return not self._closed
 
     def program(self, here: Point, alive: tuple[int, ...]) -> SegmentProgram | None:
         """The program for a segment. What comes a second time is worth one."""
@@ -101,9 +107,3 @@ class Execution:
             self._run = NumpyRun(self._here.way(), self._memories)
         if self._run is not None:
             self._run.finish()
-
-
-def _brings_memory(event: Event) -> bool:
-    if isinstance(event, Meet):
-        return event.dtype is not None
-    return not isinstance(event, Write) and not event.is_view

@@ -48,6 +48,8 @@ class Snapshot:
         for restorer in self._restorers:
             restorer()
         changes.count += 1
+        changes.options += 1
+        changes.modules += 1
 
     def before(self, tensor: Tensor) -> np.ndarray:
         """The whole memory of `tensor` as it was."""

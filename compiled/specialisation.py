@@ -7,12 +7,14 @@ has moved are the guards looked at and the addresses of captured tensors found a
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..autograd.nodes import Edge
 from ..autograd.tensor import Tensor, make
-from ..autograd.watch import changes
+from ..autograd.watch import changes, counter
 from ..compiler.errors import CaptureError
 from ..compiler.graph import Graph
 from ..compiler.pipeline import Program
@@ -24,6 +26,7 @@ from .effects import Effects, run
 from .grads import Grads
 from .history import graph_behind, kept_by_tape
 from .joined import Backward, CompiledNode, EagerTape
+from .noting import CallPlan
 from .number_inputs import NumberInputs
 from .programs import Programs
 from .recording import Recording
@@ -31,6 +34,8 @@ from .refusals import check_ends, check_history, check_unused_errors, refusal
 from .results import Results, graph_of
 from .structure import at
 from .verify import is_wanted
+
+NOT_NOTED = object()
 
 
 class Specialisation:
@@ -44,21 +49,35 @@ class Specialisation:
         check_unused_errors(recording.recorder, graph)
         self.backward = _backward_of(recording, graph, self.results, programs)
         recording.refuse_leaks(self.results.tensors)
-        self.program: Program = programs.of(graph if self.backward is None else self.backward.parts.forward)
+        self.graph = graph if self.backward is None else self.backward.parts.forward
+        self.program: Program = programs.of(self.graph)
         self.binding = Binding(self.program)
         self.because = ""  # why it was made
         self.unverified = is_wanted()  # by eager mode
         self.lock = self.binding.lock  # around `matches` and `call`, which share the table
         self.seen = -1  # the value of `changes` for which all guards are known to hold
+        self._seen_count = self._seen_options = -1  # the same, by what is counted
+        self._guards_of_gradients = [guard for guard in recording.guards if guard.of_gradients]
         self.captured = CapturedInputs(recording, self.binding)
         self.arguments = Arguments(recording, self.binding, self.captured, args, kwargs)
-        self.looks_at_grads = bool(recording.grads)
+        counted = recording.counted | recording.surroundings.counted | ({"grads"} if recording.grads else set())
+        self.counted = tuple(sorted(counted))  # what of `changes` concerns this program
+        self.now = counter(self.counted)
+        self._now_but_for_gradients = counter(tuple(sorted(counted - {"grads", "options"})))
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
         self.written_arguments = [path for path, root in recording.arguments if root.region.written]
         self._bind_numbers()
         self.inputs = NumberInputs(recording.openings, recording.scalars, self.binding)
+        self._find_sources()
         self.results.let_go()
         recording.let_go()
+        self.plan = CallPlan.of(self)
+
+    def number_arrays(self, labels: Collection[str]) -> list[tuple[str, np.ndarray]]:
+        """Where the numbers that are inputs of the graph, those of `labels`, lie once they have been looked at."""
+        names = [number.root.node.label for number in self.recording.numbers]
+        found = [(name, self._numbers[i : i + 1].reshape(())) for i, name in enumerate(names)]
+        return [(label, array) for label, array in (*found, *self.inputs.arrays()) if label in labels]
 
     def _bind_numbers(self) -> None:
         inputs = self.recording.numbers
@@ -100,21 +119,35 @@ class Specialisation:
             and self.captured.find(call_arguments)
         )
 
-    def now(self) -> int:
-        """The count of changes, as far as they concern this program."""
-        return changes.count + changes.grads if self.looks_at_grads else changes.count
-
     def _look_again(self, call_arguments: Any) -> bool:
         """Guards, addresses and numbers, after something has been rebound somewhere."""
-        count = self.now()
-        recording = self.recording
-        if not all(guard.holds() for guard in recording.guards) or not self.captured.find(call_arguments):
+        now, options = self.now(), changes.options
+        count = self._now_but_for_gradients()
+        found: bool | None = None
+        if count == self._seen_count and not self.captured.vary:
+            found = options == self._seen_options or self._look_at_options()
+            found = found and self._look_at_gradients(call_arguments)
+        if found is None:
+            found = self._look_at_everything(call_arguments)
+        # Which memory arguments must not share follows from the memory that captured tensors have now.
+        if not found or not self.arguments.share_as_recorded(*call_arguments):
             return False
-        if not self.arguments.share_as_recorded(*call_arguments):  # with the memory that captured tensors have now
+        self.seen, self._seen_count, self._seen_options = now, count, options
+        return True
+
+    def _look_at_gradients(self, call_arguments: Any) -> bool | None:
+        if not all(guard.holds() for guard in self._guards_of_gradients):
             return False
-        for i, number in enumerate(recording.numbers):
+        return self.captured.find_gradients(call_arguments)
+
+    def _look_at_everything(self, call_arguments: Any) -> bool:
+        return self._look_at_options() and self.captured.find(call_arguments)
+
+    def _look_at_options(self) -> bool:
+        if not all(guard.holds() for guard in self.recording.guards):
+            return False
+        for i, number in enumerate(self.recording.numbers):
             self._numbers[i] = number.get()
-        self.seen = count
         return True
 
     # ----------------------------------------------------------------------------------------------------- calling
@@ -134,8 +167,19 @@ class Specialisation:
         del kept
         for tensor, output in zip(fresh, self.results.fresh, strict=True):
             output.lay_out(tensor)
-        self._join_tape(fresh, saved, call_arguments)
+        self.join_tape(fresh, [tensor.ndarray for tensor in saved], call_arguments)
         return self.results.hand_out(fresh, call_arguments, self.inputs.values)
+
+    def note(self, deferred: Any, args: Args, kwargs: Kwargs) -> Any:
+        """Let `deferred` make the call later, together with others; NOT_NOTED if it has to be made now.
+
+        As for `call`, the caller has made sure that it matches, and holds `lock`.
+        """
+        if self.plan is None:
+            return NOT_NOTED
+        call_arguments = (args, kwargs)
+        fresh = self.plan.note(deferred, call_arguments)
+        return NOT_NOTED if fresh is None else self.results.hand_out(fresh, call_arguments, self.inputs.values)
 
     def _saved_results(self) -> list[Tensor]:
         """Memory for what the backward program will need of this call."""
@@ -144,12 +188,12 @@ class Specialisation:
         first = len(self.results.fresh) + len(self.grads)
         return [self.binding.fresh_result(first + i) for i in range(len(self.backward.parts.saved))]
 
-    def _join_tape(self, fresh: list[Tensor], saved: list[Tensor], call_arguments: Any) -> None:
-        """Give the results the history that they have in eager mode."""
+    def join_tape(self, fresh: list[Tensor], saved: Sequence[Any], call_arguments: Any, deferred: Any = None) -> None:
+        """Give the results the history that they have in eager mode. `deferred` is who has noted the call."""
         outputs = self.results.fresh
         if self.backward is not None:
             live = [tensor for tensor, output in zip(fresh, outputs, strict=True) if output.live]
-            node = CompiledNode(self.backward, self._sources(call_arguments), saved, live)
+            node = CompiledNode(self.backward, self._sources(call_arguments), self._edges(), saved, live, deferred)
             for i, tensor in enumerate(live):
                 tensor.attach(node, i)
         for tensor, output in zip(fresh, outputs, strict=True):
@@ -159,13 +203,36 @@ class Specialisation:
                 tensor.requires_grad_()
 
     def _sources(self, call_arguments: Any) -> dict[str, Any]:
-        """The tensors behind the graph's inputs in this call."""
-        sources = {root.node.label: root.array for root in self.recording.recorder.roots}
-        sources.update({root.node.label: at(call_arguments, path) for path, root in self.recording.arguments})
-        sources.update(self.inputs.tensors())
-        for number, value in zip(self.recording.numbers, self._numbers, strict=False):
-            sources[number.root.node.label] = make(value.copy().reshape(()))
+        """The tensors behind the graph's inputs in this call, as far as the backward pass asks for them."""
+        sources = dict(self._captured_sources)
+        for label, path in self._argument_sources:
+            sources[label] = at(call_arguments, path)
+        if self._needs_numbers:
+            sources.update(self.inputs.tensors())
+            for number, value in zip(self.recording.numbers, self._numbers, strict=False):
+                sources[number.root.node.label] = make(value.copy().reshape(()))
         return sources
+
+    def _edges(self) -> dict[str, Edge]:
+        """Where the gradients of captured leaves go."""
+        now = self._now_but_for_gradients()
+        if self._edges_seen != now:
+            self._edges_seen = now
+            leaves = {label: array for label, array in self._captured_sources.items() if label in self._leaves}
+            self._captured_edges = {label: leaf.gradient_edge() for label, leaf in leaves.items() if leaf.is_leaf}
+        return self._captured_edges
+
+    def _find_sources(self) -> None:
+        """Where `_sources` has to look."""
+        needed = set() if self.backward is None else self.backward.needed
+        arguments = {id(root): path for path, root in self.recording.arguments}
+        roots = [root for root in self.recording.recorder.roots if root.node.label in needed]
+        numbers = {n.root.node.label for n in self.recording.numbers} | set(self.inputs.tensors())
+        self._captured_sources = {root.node.label: root.array for root in roots if id(root) not in arguments}
+        self._argument_sources = [(r.node.label, arguments[id(r)]) for r in roots if id(r) in arguments]
+        self._leaves = frozenset(() if self.backward is None else self.backward.wrt)
+        self._edges_seen, self._captured_edges = -1, dict[str, Edge]()
+        self._needs_numbers = not numbers.isdisjoint(needed)
 
 
 def _backward_of(recording: Recording, graph: Graph, results: Results, programs: Programs) -> Backward | None:

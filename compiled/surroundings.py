@@ -83,6 +83,9 @@ class Surroundings:
 
     def __init__(self, function: Any, arguments: list[Any], codes: Codes | None = None) -> None:
         self._reach = Reach([function, *_functions_of(codes or {})], arguments, codes, MOST)
+        reached = self._reach.objects.values()
+        self.counted = {"options"} if any(map(groups.is_optimizer, reached)) else set[str]()
+        self.counted |= {"modules"} if any(hasattr(type(value), "named_modules") for value in reached) else set()
         self.summing = list(self._reach.summing.values())
         self._trusted: bool | None = None
         self.facts = [_fact(*place) for place in self._reach.places]

@@ -7,13 +7,13 @@ this array shows. Two segments with the same events and the same arrays still al
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ..compiler.graph import Origin
+from ..compiler.graph import Graph, Origin
 from ..ops.core import Params, Primitive, Step
 
 Constant = np.generic
@@ -29,6 +29,14 @@ class Meet:
     name: str
     shape: tuple[int, ...]
     dtype: np.dtype | None  # None for a view of a known memory
+
+    @property
+    def tokens(self) -> int:
+        return 1
+
+    @property
+    def memories(self) -> int:
+        return int(self.dtype is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +55,14 @@ class Compute:
     dtype: np.dtype
     strides: tuple[int, ...] | None = None
 
+    @property
+    def tokens(self) -> int:
+        return 1
+
+    @property
+    def memories(self) -> int:
+        return int(not self.is_view)
+
     def memory_for_result(self) -> np.ndarray:
         """Memory for the result, laid out as in eager mode: random draws that fill it go by its order."""
         if self.strides is None:
@@ -60,9 +76,56 @@ class Write:
 
     target: int
     value: Operand
+    tokens = 0
+    memories = 0
 
 
-Event = Meet | Compute | Write
+@dataclass(frozen=True, eq=False)
+class Met:
+    """A captured array of a called program: the memory that it shows, and the view steps from there to it."""
+
+    label: str
+    memory: int
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A compiled graph, called as a whole: a model's forward, a loss, their backward passes, an optimizer's step.
+
+    `operands` are the inputs that differ from call to call, by label; `captured` those that are the same arrays each
+    time. `arrays` are the memories that the event brings with the captured ones, `numbers` their numbers by identity.
+    Behind them come the memories of the results `results`; results with `into` are writes. `program` can do the
+    call by itself.
+    """
+
+    graph: Graph
+    operands: tuple[tuple[str, int], ...]
+    captured: tuple[Met, ...]
+    arrays: tuple[np.ndarray, ...]
+    names: tuple[str, ...]  # of `arrays`
+    numbers: Mapping[int, int]
+    results: tuple[str, ...]
+    first_result: int
+    written: frozenset[int]  # identities of arrays
+    owners: frozenset[int]  # identities of what owns the captured memories
+    program: Any  # the `ProgramCall`
+
+    @property
+    def tokens(self) -> int:
+        return len(self.results)
+
+    @property
+    def memories(self) -> int:
+        return len(self.arrays) + len(self.results)
+
+
+Event = Meet | Compute | Write | Call
+
+
+def writes(event: Event) -> bool:
+    """True if the event changes memory that was there before."""
+    return isinstance(event, Write) or (isinstance(event, Call) and bool(event.written))
 
 
 @dataclass(eq=False)
@@ -78,6 +141,8 @@ class Point:
     programs: dict[tuple[int, ...], Any] = field(default_factory=dict)  # by the memories that are still alive
     kinds: dict[Hashable, int] = field(default_factory=dict)  # events like each other but for their numbers
     writes: bool = False  # one of the events was a write
+    captured: tuple[Call, ...] = ()  # calls whose `numbers` know memories
+    sweeps: dict[Hashable, Any] = field(default_factory=dict)  # backward passes that have begun here
 
     def way(self) -> list[Point]:
         """The points from the first event to this one."""

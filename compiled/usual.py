@@ -134,7 +134,7 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
     )  # fmt: skip
     source = SOURCE.format(
         count=len(of.arguments.simple or ()),
-        now="changes.count + changes.grads" if of.looks_at_grads else "changes.count",
+        now=" + ".join(f"changes.{kind}" for kind in of.counted),
         surroundings="\n            and ".join(steady.terms) or "True",
         arguments=_arguments(of, names),
         numbers=" and numbers_hold(args)" if of.inputs.sources else "",

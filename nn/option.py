@@ -27,7 +27,7 @@ class Option:
         if not declare_set(name, lambda: instance.__dict__.get(self.name), value):
             declare_transient(f"the call sets {name}")
         instance.__dict__[self.name] = value
-        changes.count += 1
+        changes.modules += 1
 
     def _value(self, instance: Any) -> Any:
         try:

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ..autograd.watch import declare_read, watcher
+from ..autograd.watch import declare_kind, declare_read, watcher
 
 
 class _Outermost(threading.local):
@@ -50,4 +50,5 @@ def declared(module: Any, what: str, get: Callable[[], Any]) -> Any:
     if made_in is not None and made_in() is listening:
         return get()
     paths = _outermost.paths or {}
+    declare_kind("modules")
     return declare_read(f"{what} of {paths.get(id(module)) or type(module).__name__}", get)

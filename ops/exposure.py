@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import weakref
 from array import array as array_of_numbers
+from collections.abc import Set
 from mmap import mmap
 from typing import Any
 
@@ -53,3 +54,8 @@ def expose(array: np.ndarray) -> None:
 def is_exposed(array: np.ndarray) -> bool:
     """True if `array` shows memory that numpy code has been given, or gave."""
     return bool(_exposed) and owner_of(array) in _exposed
+
+
+def exposes_any(owners: Set[int]) -> bool:
+    """True if numpy code can see the memory of one of `owners` (see `owner_of`)."""
+    return bool(_exposed) and not owners.isdisjoint(_exposed)

@@ -19,6 +19,7 @@ from ..autograd.watch import (
     WatchedList,
     as_number,
     changes,
+    declare_kind,
     declare_number,
     declare_read,
     serve,
@@ -196,6 +197,7 @@ class Optimizer:
         return loss
 
     def _update_all(self) -> None:
+        declare_kind("options")
         declare_read("number of param_groups", lambda: len(self.param_groups))
         with no_grad():
             for index, group in enumerate(self.param_groups):
