@@ -37,3 +37,8 @@ class Guard:
 
 def _plain(value: Any) -> bool:
     return isinstance(value, (bool, int, float, str, bytes, tuple, type(None)))
+
+
+def facts_of(tensor: Any) -> tuple[Any, ...]:
+    """What a program may have asked a tensor for that it computes nothing with."""
+    return tensor.ndarray.shape, tensor.ndarray.dtype.str, tensor._requires, tensor._grad is None

@@ -30,7 +30,7 @@ from ..ops.pointwise import cast
 from ..ops.types import float64
 from .aliases import with_history
 from .gates import follow_writes
-from .guards import Guard
+from .guards import Guard, facts_of
 from .history import held_by_tape
 from .identity import Questions
 from .names import argument_names, name_of_argument, visible_variables
@@ -124,7 +124,7 @@ class Recording:
         self.surroundings.open(self.openings.open_facts())
         return plain(self.result)
 
-    def _run_opened(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _run_opened(self, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
         self.openings.applied(self.surroundings, (args, kwargs), functools.partial(self._run, function))
         self.done = True
         self.result = self.openings.close(self.result, self.outcome)
@@ -166,7 +166,7 @@ class Recording:
                 self.own.pop(id(scalar.root.array), None)  # the recorder keeps it, as a root
         self.outcome = self.openings.kept(self.result)
 
-    def _call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
         self.result = function(*args, **kwargs)
 
     def _check(self) -> None:
@@ -211,7 +211,7 @@ class Recording:
         used = {id(root.array) for root in self.recorder.roots}
         for tensor in self.surroundings.tensors():
             if id(tensor) not in used and not self.is_own(tensor):
-                get = functools.partial(_facts_of, tensor)
+                get = functools.partial(facts_of, tensor)
                 self.guards.append(Guard(f"shape, type and flags of {tensor.label or 'a tensor'}", get, get(), ""))
 
     def _check_origins_of_numbers(self) -> None:
@@ -303,8 +303,7 @@ class Recording:
         if self.written_unseen_at:
             return
         self.recorder.node(tensor)
-        alive = (ref() for ref in self.own.values())
-        known: list[Any] = [*(root.array for root in self.recorder.roots), *(t for t in alive if t is not None)]
+        known: list[Any] = [*(root.array for root in self.recorder.roots), *self._alive()]
         concerned = [t for t in known if t.buffer.whole is tensor.buffer.whole and getattr(t, "requires_grad", False)]
         if any(seen_by is None or (t is not seen_by and t.base is not seen_by) for t in concerned):
             self.written_unseen_at = str(self.origin())
@@ -394,9 +393,7 @@ class Recording:
         self.surroundings.let_go()
 
     def _alive_except(self, allowed: set[int]) -> list[Tensor]:
-        alive = [t for t in (ref() for ref in self.own.values()) if t is not None]
-        return [t for t in alive if id(t) not in allowed and id(t.base) not in allowed]
+        return [t for t in self._alive() if id(t) not in allowed and id(t.base) not in allowed]
 
-
-def _facts_of(tensor: Tensor) -> tuple[Any, ...]:
-    return tensor.ndarray.shape, tensor.ndarray.dtype.str, tensor._requires, tensor._grad is None
+    def _alive(self) -> list[Tensor]:
+        return [t for t in (ref() for ref in self.own.values()) if t is not None]
