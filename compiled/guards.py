@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..autograd.tensor import Tensor
 from .numbers import KINDS
 
 
@@ -41,6 +40,6 @@ def _plain(value: Any) -> bool:
     return isinstance(value, (bool, int, float, str, bytes, tuple, type(None)))
 
 
-def facts_of(tensor: Tensor) -> tuple[Any, ...]:
-    """What a program may have asked a tensor for besides its numbers."""
+def facts_of(tensor: Any) -> tuple[Any, ...]:
+    """What a program may have asked a tensor for that it computes nothing with."""
     return tensor.ndarray.shape, tensor.ndarray.dtype.str, tensor._requires, tensor._grad is None

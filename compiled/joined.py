@@ -7,7 +7,6 @@ and one tape node stands for the whole call.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +24,7 @@ from ..compiler.passes.simplify import simplify
 from ..compiler.pipeline import Program
 from ..compiler.split import Split, split
 from ..ops.array import eager
+from ..ops.lazy import lazy
 from ..ops.locks import new_lock
 from ..runtime.errors import RuntimeFault
 from .again import evaluated, gradients_again, inputs_of
@@ -68,7 +68,7 @@ class Backward:
         reads = inputs_of(graph, live)
         self.reads = tuple(reads) if reads.isdisjoint(overwritten) else None
 
-    @functools.cached_property
+    @lazy
     def kept(self) -> frozenset[str]:
         """The inputs of the graph that a node of the tape keeps."""
         return frozenset((*self.own, *self.eager.inputs, *(self.reads or ())))

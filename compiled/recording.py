@@ -125,7 +125,7 @@ class Recording:
         self.surroundings.open(self.openings.open_facts())
         return plain(self.result)
 
-    def _run_opened(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _run_opened(self, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
         self.openings.applied(self.surroundings, (args, kwargs), functools.partial(self._run, function))
         self.done = True
         self.result = self.openings.close(self.result, self.outcome)
@@ -167,7 +167,7 @@ class Recording:
                 self.own.pop(id(scalar.root.array), None)  # the recorder keeps it, as a root
         self.outcome = self.openings.kept(self.result)
 
-    def _call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
         self.result = function(*args, **kwargs)
 
     def _check(self) -> None:
@@ -308,8 +308,7 @@ class Recording:
         if self.written_unseen_at:
             return
         self.recorder.node(tensor)
-        alive = (ref() for ref in self.own.values())
-        known: list[Any] = [*(root.array for root in self.recorder.roots), *(t for t in alive if t is not None)]
+        known: list[Any] = [*(root.array for root in self.recorder.roots), *self._alive()]
         concerned = [t for t in known if t.buffer.whole is tensor.buffer.whole and getattr(t, "requires_grad", False)]
         if any(seen_by is None or (t is not seen_by and t.base is not seen_by) for t in concerned):
             self.written_unseen_at = str(self.origin())
@@ -399,5 +398,7 @@ class Recording:
         self.surroundings.let_go()
 
     def _alive_except(self, allowed: set[int]) -> list[Tensor]:
-        alive = [t for t in (ref() for ref in self.own.values()) if t is not None]
-        return [t for t in alive if id(t) not in allowed and id(t.base) not in allowed]
+        return [t for t in self._alive() if id(t) not in allowed and id(t.base) not in allowed]
+
+    def _alive(self) -> list[Tensor]:
+        return [t for t in (ref() for ref in self.own.values()) if t is not None]
