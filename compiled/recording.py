@@ -316,10 +316,8 @@ class Recording:
     def forbid(self, what: str, instead: str) -> None:
         if self.transient:
             return  # this call is not repeated anyway
-        place = self.recorder.whereabouts.now()
-        self.recorder.refuse(
-            f"{what} inside a compiled function\n  at {place}\n  Later calls would not do it again. {instead}"
-        )
+        place = f"{what} inside a compiled function\n  at {self.recorder.whereabouts.now()}\n"
+        self.recorder.refuse(f"{place}  Later calls would not do it again. {instead}")
 
     def is_from_outside(self, node: TapeNode) -> bool:
         """True for an operation that was done before the call, be it in another recording, or by another thread."""
@@ -327,14 +325,11 @@ class Recording:
 
     def differentiated(self, node: TapeNode) -> None:
         if self.is_from_outside(node):
-            self._refuse_outside()
-
-    def _refuse_outside(self) -> None:
-        self.recorder.refuse(
-            "backward() goes through a graph that began outside of the compiled function\n"
-            f"  at {self.recorder.whereabouts.now()}\n"
-            "  Later calls would have another graph there: compute it inside, or call backward() outside."
-        )
+            self.recorder.refuse(
+                "backward() goes through a graph that began outside of the compiled function\n"
+                f"  at {self.recorder.whereabouts.now()}\n"
+                "  Later calls would have another graph there: compute it inside, or call backward() outside."
+            )
 
     def deriving(self, origin: Any, function: Callable[..., Any], *args: Any) -> Any:
         return self.recorder.whereabouts.deriving(origin, function, *args)

@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import Any
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..autograd.tensor import Tensor
 from ..autograd.watch import changes
 
+T = TypeVar("T")
+
 _OWN_CODE = ("_load_from_state_dict", "set_extra_state", "__setattr__")
 _REGISTRIES = ("_parameters", "_buffers", "_modules")
 
 
-@contextmanager
-def unchanged_on_error(module: Any) -> Iterator[None]:
-    """If the block raises, `module` and all below it have the attributes and the numbers of before.
+def unchanged_on_error(module: Any, load: Callable[[], T]) -> T:
+    """``load()``; if that raises, `module` and all below it have the attributes and the numbers of before.
 
     Nothing is kept for the library's own classes: loading into these checks everything beforehand. Of other objects
     that a class's own code changes in place, the extra state is put back by the module's own ``set_extra_state``.
     """
     kept = [_keep(each) for each in module.modules()] if _has_code_of_its_own(module) else []
     try:
-        yield
+        return load()
     except BaseException:
         for restore in reversed(kept):
             restore()
         changes.count += bool(kept)
+        changes.modules += bool(kept)
         raise
 
 

@@ -103,13 +103,17 @@ def load(module: Any, state: Mapping[str, Any], strict: bool, assign: bool) -> I
         raise TypeError(f"Expected state_dict to be dict-like, got {type(state)}.")
     metadata = getattr(state, "_metadata", None) or {}
     report, values = Report(), OrderedDict(state)
-    with no_grad(), unchanged_on_error(module):
+
+    def load() -> None:
         _plan_tree(module, values, "", {key: dict(kept) for key, kept in metadata.items()}, assign, report)
         lines = report.lines(strict)
         if lines:
             raise RuntimeError("\n\t".join([f"Error(s) in loading state_dict for {type(module).__name__}:", *lines]))
         for store in report.errors.stores:
             store()
+
+    with no_grad():
+        unchanged_on_error(module, load)
     return report.keys()
 
 

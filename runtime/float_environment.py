@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +22,22 @@ class FloatEnvironmentChanged(LoadFailed):
     """Loading a library has changed how the thread computes, which was taken back."""
 
 
-@contextmanager
-def unchanged(ffi: Any, path: Path) -> Iterator[None]:
-    """Put the environment back, and raise FloatEnvironmentChanged, if loading the library at `path` has changed it."""
+def unchanged(ffi: Any, path: Path, load: Callable[[], Any]) -> Any:
+    """``load()``, the library at `path`; if that has changed the environment, FloatEnvironmentChanged, and it is put
+    back.
+
+    It is an attribute of the thread: a context manager would put it back when its generator is finalised, which after
+    an interrupt may be at any time.
+    """
     functions = _functions(ffi)
     if functions is None:
-        yield
-        return
+        return load()
     before, now = ffi.new("char[]", _NBYTES), ffi.new("char[]", _NBYTES)
     functions.feholdexcept(before)  # also clears the flags that any computation raises, which would differ
     functions.fegetenv(now)
     expected = _controls(ffi, now)
     try:
-        yield
+        library = load()
         functions.feholdexcept(now)
         functions.fegetenv(now)
         found = _controls(ffi, now)
@@ -45,6 +47,7 @@ def unchanged(ffi: Any, path: Path) -> Iterator[None]:
         what = "loading the compiled program changes how the process computes (small numbers become zero, or the like)"
         remedy = "take -ffast-math and its like out of the compiler's wrapper or configuration, or set another CC"
         raise FloatEnvironmentChanged(three_parts(what, printable(path), remedy))
+    return library
 
 
 def _controls(ffi: Any, environment: Any) -> list[bytes]:

@@ -57,8 +57,7 @@ def load(path: str | os.PathLike[str], stands_at: str | None = None) -> Program:
     if path.name in _refused:
         raise LoadFailed(_refused[path.name])
     try:
-        with unchanged(ffi, path):
-            library = _opened(path, stands_at or os.fspath(path))
+        library = unchanged(ffi, path, lambda: _opened(path, stands_at or os.fspath(path)))
     except FloatEnvironmentChanged as error:
         _refused[path.name] = str(error)
         raise
