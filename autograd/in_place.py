@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..ops.array import eager
 from ..ops.comparison import where
 from ..ops.core import current
@@ -16,8 +18,10 @@ from ..ops.movement import broadcast, broadcast_primitive
 from ..ops.pointwise import cast, converted
 from ..ops.types import Type, bool_, broadcast_shapes
 from ..ops.views import write_through
+from .data import fitting
 from .grad_mode import is_grad_enabled, no_grad
 from .nodes import PrimitiveNode
+from .operands import number_of
 from .watch import declare_write
 
 
@@ -70,8 +74,9 @@ def _keep_old_value(node: Any, target: Any) -> None:
 def copy_into(target: Any, source: Any) -> Any:
     """Store `source`, a tensor or a number of any type, in `target`'s memory; returns `target`."""
     dtype = target.type_.dtype
+    source = number_of(source) if isinstance(source, np.generic) else source
     if isinstance(source, (bool, int, float)):
-        return assign(target, current().constant(source, dtype))
+        return assign(target, current().constant(fitting(source, dtype), dtype))
     # A node of its own: the target must not share hooks and retained gradients with its source.
     alone = is_grad_enabled() and source.requires_grad and source.type_.dtype is dtype
     return assign(target, copy(source) if alone else converted(source, dtype))

@@ -25,6 +25,7 @@ from ..ops.types import bool_, broadcast_shapes, int64
 from .arguments import Shape
 from .composite import relabel
 from .creation import tensor
+from .data import fitting
 from .in_place import assign, copy_into
 from .tensor import Tensor
 
@@ -314,7 +315,7 @@ def _fill_where(x: Any, mask: Any, value: Any) -> None:
     if isinstance(value, Tensor):
         value = converted(movement.reshape(value, ()), x.dtype)
     else:
-        value = current().constant(value, x.dtype)
+        value = current().constant(fitting(value, x.dtype), x.dtype)
     filled = where(mask, value, x)
     relabel(filled, "IndexPutBackward0", (x,))
     assign(x, filled)

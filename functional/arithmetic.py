@@ -92,7 +92,8 @@ def square(input: Any) -> Any:
 
 def float_power(input: Any, exponent: Any) -> Any:
     """``input ** exponent`` in float64."""
-    return elementary.pow(cast(input, float64), cast(exponent, float64) if isinstance(exponent, Tensor) else exponent)
+    base, exponent = (cast(x, float64) if isinstance(x, Tensor) else x for x in (input, exponent))
+    return elementary.pow(base, exponent)
 
 
 def positive(input: Any) -> Any:
@@ -115,6 +116,7 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if isinstance(min, Tensor) or isinstance(max, Tensor):
+        _refuse_mixed_bounds(min, max)
         above = input if min is None else where(comparison.lt(input, min), min, input)
         return above if max is None else where(comparison.gt(above, max), max, above)
     inside = None if min is None else comparison.ge(input, min)
@@ -125,6 +127,13 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
         bounded = input if min is None else ops.maximum(input, min)
         bounded = bounded if max is None else ops.minimum(bounded, max)
     return where(inside, input, bounded)
+
+
+def _refuse_mixed_bounds(min: Any, max: Any) -> None:
+    """TypeError for a tensor with a number, as in PyTorch."""
+    for name, bound in (("min", min), ("max", max)):
+        if bound is not None and not isinstance(bound, Tensor):
+            raise TypeError(f"clamp(): argument '{name}' must be Tensor, not {type(bound).__name__}, as the other is")
 
 
 def clamp_min(input: Any, min: Any) -> Any:

@@ -10,6 +10,7 @@ from ..autograd.arguments import Shape, axes_of, axis_of
 from ..autograd.composite import composite, relabel
 from ..autograd.function import Function
 from ..autograd.grad_mode import no_grad
+from ..autograd.tensor import Tensor
 from ..ops import arithmetic, comparison, elementary, indexing, logic, movement
 from ..ops import reductions as ops
 from ..ops.comparison import eq, where
@@ -99,7 +100,8 @@ def _variance(name: str, x: Any, dim: Any, keepdim: bool, correction: float) -> 
             stacklevel=3,
         )
     centred = x - _fold(ops.sum, x, dim, True) / count
-    return _fold(ops.sum, centred * centred, dim, keepdim) / max(0, count - correction)
+    divisor = count - correction
+    return _fold(ops.sum, centred * centred, dim, keepdim) / (divisor if divisor > 0 else 0)
 
 
 def _root(squares: Any) -> Any:
@@ -189,7 +191,7 @@ def _extreme(name: str, fold: Any, position: Any, pairwise: Any) -> Callable[...
             out = _Overall.apply(input, fold)
             relabel(out, f"{title}Backward1", (input,))
             return out
-        if not isinstance(dim, int):
+        if isinstance(dim, Tensor):
             return pairwise(input, dim)
         indices = _position(position, input, dim, True)
         values = along(input, indices, dim)

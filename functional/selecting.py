@@ -8,6 +8,7 @@ import numpy as np
 
 from ..autograd.arguments import axis_of
 from ..autograd.composite import composite, relabel
+from ..autograd.data import fitting
 from ..autograd.grad_mode import no_grad
 from ..autograd.indexing import getitem
 from ..autograd.tensor import Tensor
@@ -28,6 +29,8 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """`input` where `condition` is true, else `other`; with the condition alone, its ``nonzero(as_tuple=True)``."""
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
+    if input is None or other is None:
+        raise TypeError("where() takes a condition alone, or with both 'input' and 'other' (tensors or numbers)")
     if condition.dtype is not bool_:
         raise RuntimeError(
             f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype!r}"
@@ -96,7 +99,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
 def _source(input: Any, index: Any, src: Any) -> Any:
     """What to scatter: a number everywhere, or the part of `src` that `index` covers."""
     if not isinstance(src, Tensor):
-        return full(index.ndarray.shape, src, input.dtype)
+        return full(index.ndarray.shape, fitting(src, input.dtype), input.dtype)
     shape = index.ndarray.shape
     src = converted(src, input.dtype)
     if src.ndarray.shape == shape:
@@ -123,6 +126,8 @@ def scatter(
     input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None
 ) -> Any:
     """`input` with ``out[index[i][j]][j] = src[i][j]`` along `dim` 0; `src` may be a number."""
+    if src is None and value is None:
+        raise TypeError("scatter(): argument 'src' (position 3) must be Tensor or a number, not NoneType")
     index = _long(index)
     source = _source(input, index, value if src is None else src)
     axis = axis_of(dim, input.ndarray.ndim)
@@ -165,7 +170,7 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     if isinstance(value, Tensor):
         rows = movement.broadcast(converted(value, input.dtype), shape)
     else:
-        rows = full(shape, value, input.dtype)
+        rows = full(shape, fitting(value, input.dtype), input.dtype)
     return _moved_back(indexing.put(moved, index, rows), axis)
 
 
@@ -178,7 +183,7 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     if mask.dtype is not bool_:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype!r}")
     if not isinstance(value, Tensor):
-        value = current().constant(value, input.dtype)
+        value = current().constant(fitting(value, input.dtype), input.dtype)
     return comparison.where(mask, converted(value, input.dtype), input)
 
 
