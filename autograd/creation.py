@@ -196,6 +196,8 @@ def arange(
     require_cpu(device)
     start, end = (0, start) if end is None else (start, end)
     first, last, by = (n.item() if isinstance(n, Tensor) else n for n in (start, end, step))
+    if dtype is not None and not dtype.is_floating_point:
+        first, last, by = int(first), int(last), int(by)
     if by == 0:
         raise RuntimeError("step must be nonzero")
     if (last - first) * by < 0:

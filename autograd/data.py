@@ -111,8 +111,9 @@ def _plain(data: Any, lengths: tuple[int, ...], place: tuple[int, ...], types: s
             raise TypeError(text)
         return _element(data, types)
     if not here:
-        wanted = "cannot be interpreted as an integer" if all(isinstance(t, DType) and not t.is_floating_point for t in types) else ""
-        raise TypeError(f"'list' object {wanted}" if wanted else f"must be real number, not {type(data).__name__}")
+        if any(isinstance(of, DType) and of.is_floating_point for of in types):
+            raise TypeError(f"must be real number, not {type(data).__name__}: item {list(place)} stands beside numbers")
+        raise TypeError(f"{type(data).__name__!r} object cannot be interpreted as an integer, at item {list(place)}")
     if len(data) != here[0]:
         raise _ragged(here[0], len(data), place)
     return [_plain(item, lengths, (*place, i), types) for i, item in enumerate(data)]

@@ -84,6 +84,8 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0) -> C
     """
     name = name or function.__name__
     signature = inspect.signature(function)
+    if function.__name__ in _KERNELS:
+        function = _floating_only(function, _KERNELS[function.__name__])
     allowed = {n: classes for n, p in signature.parameters.items() if (classes := _classes(function.__name__, p))}
     if not allowed:
         return function
@@ -105,6 +107,34 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0) -> C
         if kwargs:
             kwargs = {n: _taken(arg, allowed.get(n), name, n, 0) for n, arg in kwargs.items()}
         return function(*args, **kwargs)
+
+    return called
+
+
+#: Functions of floating-point numbers alone (others compute integers in the default type), and PyTorch's name of them.
+_KERNELS = {
+    "gelu": "GeluKernelImpl", "silu": "silu_cpu", "elu": "elu_cpu", "selu": "elu_cpu", "celu": "elu_cpu",
+    "leaky_relu": "leaky_relu_cpu", "mish": "mish_cpu", "softplus": "softplus_cpu", "hardswish": "hardswish_cpu",
+    "hardsigmoid": "hardsigmoid_cpu", "logsigmoid": "log_sigmoid_cpu", "glu": "glu_cpu", "frac": "frac_cpu",
+    "lerp": "lerp_kernel_scalar", "logaddexp": "logaddexp_cpu", "hypot": "hypot_cpu",
+    "layer_norm": "LayerNormKernelImpl",
+}  # fmt: skip
+#: PyTorch's names of the element types.
+SCALAR_NAMES = {"bool": "Bool", "int32": "Int", "int64": "Long", "float32": "Float", "float64": "Double"}
+
+
+def require_floating(kernel: str, x: Any) -> None:
+    """NotImplementedError unless `x` is floating."""
+    if not x.dtype.is_floating_point:
+        name = SCALAR_NAMES[x.dtype.name]
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{name}'. Convert it first, e.g. with .float().")
+
+
+def _floating_only(function: Callable[..., Any], kernel: str) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def called(input: Any, *args: Any, **kwargs: Any) -> Any:
+        require_floating(kernel, input)
+        return function(input, *args, **kwargs)
 
     return called
 

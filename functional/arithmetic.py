@@ -7,13 +7,14 @@ from typing import Any
 
 from ..autograd.composite import composite, relabel
 from ..autograd.grad_mode import no_grad
+from ..autograd.operands import require_floating
 from ..autograd.tensor import Tensor
 from ..ops import arithmetic as ops
 from ..ops import comparison, division, elementary, logic, rounding
 from ..ops.comparison import eq, where
 from ..ops.identity import copy
 from ..ops.pointwise import cast
-from ..ops.types import bool_, float64
+from ..ops.types import bool_, float64, int64
 
 Number = bool | int | float
 
@@ -86,8 +87,8 @@ def pow(input: Any, exponent: Any) -> Any:
 
 @composite("PowBackward0")
 def square(input: Any) -> Any:
-    """``input * input``."""
-    return input * input
+    """``input * input``, of truth values as int64."""
+    return cast(input, int64) if input.dtype is bool_ else input * input
 
 
 def float_power(input: Any, exponent: Any) -> Any:
@@ -146,8 +147,18 @@ def clamp_max(input: Any, max: Any) -> Any:
     return clamp(input, max=max)
 
 
+def raised_to(input: Any, low: float) -> Any:
+    """`input`, but nowhere below `low`; the gradient passes as if nothing had been raised."""
+    with no_grad():
+        missing = ops.maximum(input, low) - input
+    return input + missing
+
+
 def lerp(input: Any, end: Any, weight: Any) -> Any:
-    """``input + weight * (end - input)``."""
+    """``input + weight * (end - input)``. RuntimeError for operands of different types."""
+    for name, x in (("end", end), ("weight", weight)):
+        if isinstance(x, Tensor) and x.dtype is not input.dtype:
+            raise RuntimeError(f"expected dtype {input.dtype!r} for `{name}` but got dtype {x.dtype!r}; use .to()")
     if isinstance(weight, (int, float)) and weight >= 0.5:
         return end - (end - input) * (1 - weight)
     if isinstance(weight, (int, float)):
@@ -164,7 +175,9 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
 
 @composite("AddcdivBackward0")
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-    """``input + value * tensor1 / tensor2``."""
+    """``input + value * tensor1 / tensor2``. RuntimeError for integers divided by integers."""
+    if not (tensor1.dtype.is_floating_point or tensor2.dtype.is_floating_point):
+        raise RuntimeError("Integer division with addcdiv is no longer supported. Convert one, e.g. with .float().")
     return input + _times(tensor1, value) / tensor2
 
 
@@ -172,6 +185,7 @@ def round(input: Any, *, decimals: int = 0) -> Any:
     """Rounded to whole numbers, or to `decimals` digits; halves go to the even neighbour."""
     if decimals == 0:
         return rounding.round(input)
+    require_floating("round_cpu", input)
     return rounding.round(input * 10.0**decimals) / 10.0**decimals
 
 
@@ -230,6 +244,8 @@ def isclose(
 
 def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
     """True if all elements are close, see :func:`isclose`."""
+    if input.dtype is not other.dtype:
+        raise RuntimeError(f"{input.dtype!r} did not match {other.dtype!r}: convert one of them, e.g. with .to(other)")
     return bool(isclose(input, other, rtol, atol, equal_nan).all())
 
 

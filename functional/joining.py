@@ -13,7 +13,7 @@ from ..ops.comparison import where
 from ..ops.identity import copy
 from ..ops.pointwise import converted
 from ..ops.sources import iota
-from ..ops.types import DIMENSIONED, int64, result_dtype
+from ..ops.types import DIMENSIONED, bool_, int64, result_dtype
 from .parts import together
 from .shapes import flatten, movedim, unsqueeze
 
@@ -206,7 +206,7 @@ def _counts(repeats: Any, extent: int) -> list[int]:
 def _keep_where(input: Any, diagonal: int, upper: bool) -> Any:
     *lead, rows, columns = input.ndarray.shape
     distance = iota((rows, columns), 1, int64) - iota((rows, columns), 0, int64)
-    return where(distance >= diagonal if upper else distance <= diagonal, input, 0)
+    return where(distance >= diagonal if upper else distance <= diagonal, input, False if input.dtype is bool_ else 0)
 
 
 @composite("TriuBackward0")

@@ -53,15 +53,32 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
 
 def gather(input: Any, dim: int, index: Any) -> Any:
     """``out[i][j] = input[index[i][j]][j]`` along `dim` 0. RuntimeError for an index outside."""
-    out = along(input, _long(index), dim)
+    out = along(input, _long("gather", index), dim)
     relabel(out, "GatherBackward0", (input,))
     return out
 
 
-def _long(index: Any) -> Any:
+def _long(name: str, index: Any, error: type[Exception] = RuntimeError) -> Any:
+    """`index` in int64; what is neither that nor int32 is refused. See `_only_long` for what takes int64 alone."""
     if index.dtype.is_floating_point or index.dtype is bool_:
-        raise RuntimeError(f"gather(): Expected dtype int64 for index, got {index.dtype!r}; convert it with .long()")
+        raise error(f"{name}(): Expected dtype int32/int64 for index, got {index.dtype!r}; convert it with .long()")
     return index if index.dtype is int64 else cast(index, int64)
+
+
+def _only_long(name: str, index: Any, error: type[Exception] = RuntimeError) -> Any:
+    if index.dtype is not int64:
+        raise error(f"{name}(): Expected a long tensor for index, but got {index.dtype!r}; convert it with .long()")
+    return index
+
+
+def _of_type(name: str, input: Any, source: Any) -> Any:
+    """`source`, which is stored in `input`: it must have the same type."""
+    if source.dtype is not input.dtype:
+        raise RuntimeError(
+            f"{name}(): self and source expected to have the same dtype, but got (self) {input.dtype!r} and (source) "
+            f"{source.dtype!r}. Convert the source, e.g. with .to(input)."
+        )
+    return source
 
 
 def _moved(x: Any, axis: int) -> Any:
@@ -79,18 +96,19 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     axis = axis_of(dim, input.ndarray.ndim)
     if index.ndarray.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    rows = indexing.take(_moved(input, axis), _long(movement.reshape(index, (index.ndarray.size,))))
+    rows = indexing.take(_moved(input, axis), _long("index_select", movement.reshape(index, (index.ndarray.size,))))
     return _moved_back(rows, axis)
 
 
 @composite("TakeBackward0")
 def take(input: Any, index: Any) -> Any:
     """Elements of the flattened `input`."""
-    return indexing.take(flatten(input), _long(index))
+    return indexing.take(flatten(input), _only_long("take", index))
 
 
 def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
     """`gather` along `dim`, or from the flattened `input`."""
+    indices = _only_long("take_along_dim", indices)
     if dim is None:
         return gather(flatten(input), 0, flatten(indices))
     return gather(input, dim, indices)
@@ -101,7 +119,7 @@ def _source(input: Any, index: Any, src: Any) -> Any:
     if not isinstance(src, Tensor):
         return full(index.ndarray.shape, fitting(src, input.dtype), input.dtype)
     shape = index.ndarray.shape
-    src = converted(src, input.dtype)
+    src = _of_type("scatter", input, src)
     if src.ndarray.shape == shape:
         return src
     _check_source(input, index, src)
@@ -128,7 +146,7 @@ def scatter(
     """`input` with ``out[index[i][j]][j] = src[i][j]`` along `dim` 0; `src` may be a number."""
     if src is None and value is None:
         raise TypeError("scatter(): argument 'src' (position 3) must be Tensor or a number, not NoneType")
-    index = _long(index)
+    index = _long("scatter", index)
     source = _source(input, index, value if src is None else src)
     axis = axis_of(dim, input.ndarray.ndim)
     if reduce == "add":
@@ -140,7 +158,7 @@ def scatter(
 
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     """`input` with ``out[index[i][j]][j] += src[i][j]`` along `dim` 0."""
-    index = _long(index)
+    index = _long("scatter_add", index)
     return indexing.scatter_add(input, index, _source(input, index, src), axis_of(dim, input.ndarray.ndim))
 
 
@@ -148,16 +166,17 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
 def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     """`input` with the parts of `source` (times `alpha`) added at the positions `index` along `dim`."""
     axis = axis_of(dim, input.ndarray.ndim)
+    source = _of_type("index_add", input, source)
     rows = _moved(converted(source if alpha == 1 else source * alpha, input.dtype), axis)
-    return _moved_back(indexing.index_add(_moved(input, axis), _long(index), rows), axis)
+    return _moved_back(indexing.index_add(_moved(input, axis), _long("index_add", index), rows), axis)
 
 
 @composite("IndexCopyBackward0")
 def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     """`input` with the parts of `source` at the positions `index` along `dim`."""
     axis = axis_of(dim, input.ndarray.ndim)
-    rows = _moved(converted(source, input.dtype), axis)
-    return _moved_back(indexing.put(_moved(input, axis), _long(index), rows), axis)
+    rows = _moved(_of_type("index_copy", input, source), axis)
+    return _moved_back(indexing.put(_moved(input, axis), _only_long("index_copy", index), rows), axis)
 
 
 @composite("IndexFillBackward0")
@@ -165,7 +184,7 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     """`input` with one number at the positions `index` along `dim`."""
     axis = axis_of(dim, input.ndarray.ndim)
     moved = _moved(input, axis)
-    index = _long(movement.reshape(index, (index.ndarray.size,)))
+    index = _only_long("index_fill", movement.reshape(index, (index.ndarray.size,)), IndexError)
     shape = index.ndarray.shape + moved.ndarray.shape[1:]
     if isinstance(value, Tensor):
         rows = movement.broadcast(converted(value, input.dtype), shape)
@@ -190,6 +209,8 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
 @composite("MaskedSelectBackward0")
 def masked_select(input: Any, mask: Any) -> Any:
     """The elements of `input` where `mask` is true, in one row. How many is data."""
+    if mask.dtype is not bool_:
+        raise RuntimeError(f"masked_select: expected BoolTensor for mask, got {mask.dtype!r}; compare, or call .bool()")
     shape = broadcast_shapes(input.ndarray.shape, mask.ndarray.shape)
     return getitem(movement.broadcast(input, shape), movement.broadcast(mask, shape))
 
@@ -197,6 +218,7 @@ def masked_select(input: Any, mask: Any) -> Any:
 @composite("MaskedScatterBackward0")
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """`input` with the elements of `source`, in order, where `mask` is true."""
+    source = _of_type("masked_scatter", input, source)
     mask = movement.broadcast(mask, input.ndarray.shape)
     order = scans.cumsum(cast(flatten(mask), int64), 0) - 1
     picked = indexing.take(flatten(source), comparison.where(flatten(mask), order, 0))
@@ -230,6 +252,8 @@ def _first(x: Any, axis: int, count: int) -> Any:
 
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> ValuesAndIndices:
     """(values, indices) of the `k` largest (or smallest) elements along `dim`, in order."""
+    if input.dtype is bool_:
+        raise RuntimeError("topk does not support bool dtypes on CPU. Convert it first, e.g. with .int().")
     ndim = input.ndarray.ndim
     axis = axis_of(dim, ndim)
     if not 0 <= k <= (input.ndarray.shape[axis] if ndim else 1):
@@ -257,6 +281,8 @@ def _middle(x: Any, axis: int) -> Any:
 
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The lower median of all elements; with `dim`, (values, indices) along it. NaN where there is one."""
+    if input.dtype is bool_:
+        raise NotImplementedError("\"median_cpu\" not implemented for 'Bool'. Convert it first, e.g. with .int().")
     if dim is None:
         return _overall_median(input)
     if not input.ndarray.ndim:
@@ -286,6 +312,8 @@ def _overall_median(input: Any) -> Any:
     with no_grad():
         value = indexing.gather(flat, _middle(flat, 0), 0)
     hit = eq(flat, value)
+    if not input.dtype.is_floating_point:
+        return movement.reshape(value, ())
     count = folds.sum(cast(hit, input.dtype), (0,))
     return folds.sum(comparison.where(hit, flat / count, zeros_of(flat.type_)), (0,))
 

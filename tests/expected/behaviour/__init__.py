@@ -10,19 +10,20 @@ import warnings
 import numpy as np
 
 from ..compare import STORE, assert_close, tolerances
-from . import arrays, numbers
+from . import arrays, element_types, layers, numbers
 
-TOPICS = {"numbers": numbers, "arrays": arrays}
+TOPICS = {"numbers": numbers, "arrays": arrays, "element_types": element_types, "layers": layers}
 #: Element types that there are here; what needs another one is refused.
 DTYPES = {"bool", "int32", "int64", "float32", "float64"}
 
 
 def function_of(tg, program):
-    """The program as a function without arguments."""
+    """The program as a function without arguments; random numbers are its own."""
     *statements, value = program.split("; ")
     body = "".join(f"\n    {line}" for line in [*statements, f"return {value}"])
     names = {"tg": tg, "F": tg.nn.functional, "nn": tg.nn, "np": np, "T": tg.tensor, "inf": np.inf, "nan": np.nan}
     exec(f"def step():{body}", names)
+    tg.manual_seed(0)
     return names["step"]
 
 
