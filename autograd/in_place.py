@@ -34,8 +34,7 @@ def assign(target: Any, value: Any) -> Any:
     if is_grad_enabled():
         _refuse_leaves(target)
     if tracked and not getattr(value, "requires_grad", False):
-        # A constant overwrites a value that had a history: the old value is read with weight zero, as in PyTorch.
-        value = where(current().constant(False, bool_), target, value)
+        value = _read_for_nothing(target, value)  # a constant overwrites a value that had a history
     if tracked and value.type_.shape != of.shape:
         value = broadcast(value, of.shape)
     base = target.base
@@ -49,6 +48,11 @@ def assign(target: Any, value: Any) -> Any:
     elif tracked:
         target.rebase(value)
     return target
+
+
+def _read_for_nothing(target: Any, value: Any) -> Any:
+    """`value`; the old value of `target` is read with weight zero, so that its gradient is zero, as in PyTorch."""
+    return where(current().constant(False, bool_), target, value)
 
 
 def store(target: Any, value: Any) -> Any:
@@ -77,9 +81,11 @@ def copy_into(target: Any, source: Any) -> Any:
     source = number_of(source) if isinstance(source, np.generic) else source
     if isinstance(source, (bool, int, float)):
         return assign(target, current().constant(fitting(source, dtype), dtype))
+    if not (is_grad_enabled() and source.requires_grad):
+        return assign(target, converted(source, dtype))
     # A node of its own: the target must not share hooks and retained gradients with its source.
-    alone = is_grad_enabled() and source.requires_grad and source.type_.dtype is dtype
-    return assign(target, copy(source) if alone else converted(source, dtype))
+    value = copy(source) if source.type_.dtype is dtype else converted(source, dtype)
+    return assign(target, _read_for_nothing(target, value) if target.requires_grad and not target.is_leaf else value)
 
 
 def _fitting(value: Any, of: Type) -> Any:

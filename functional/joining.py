@@ -241,12 +241,12 @@ def _diagonal_of_matrix(input: Any, offset: int) -> Any:
 
 
 def diag(input: Any, diagonal: int = 0) -> Any:
-    """The diagonal of a matrix, or a matrix with this diagonal."""
+    """The diagonal of a matrix (a copy, see `diagonal`), or a matrix with this diagonal."""
     if input.ndarray.ndim == 1:
         return diag_embed(input, diagonal)
     if input.ndarray.ndim != 2:
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndarray.ndim}D")
-    return _diagonal_of_matrix(input, diagonal)
+    return copy(_diagonal_of_matrix(input, diagonal))
 
 
 def diag_embed(input: Any, offset: int = 0) -> Any:

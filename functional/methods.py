@@ -109,6 +109,8 @@ OTHER_NAMES: dict[str, Callable[..., Any]] = {
     "index_put_": indexing.index_put_,
     "__getitem__": indexing.getitem,
     "__setitem__": indexing.setitem,
+    "__copy__": copying.shallow,
+    "__delitem__": indexing.delitem,
     "__deepcopy__": copying.deepcopy,
     "__reduce_ex__": copying.reduce_ex,
     "__invert__": logic.bitwise_not,

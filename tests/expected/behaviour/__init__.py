@@ -1,26 +1,30 @@
 """Short programs in names that both libraries share, and what became of them in PyTorch (behaviour.json).
 
-A program is text: statements separated by ``; ``, the last of which is an expression. Its outcome is written down as
+A program is text: statements separated by ``; ``, the last may be an expression. Its outcome is written down as
 plain lists: kind, element type, shape and numbers of each tensor, or the class of the error.
 """
 
+import ast
 import json
 import warnings
 
 import numpy as np
 
 from ..compare import STORE, assert_close, tolerances
-from . import arrays, element_types, layers, numbers
+from . import arrays, element_types, gradients, indices, layers, numbers
 
-TOPICS = {"numbers": numbers, "arrays": arrays, "element_types": element_types, "layers": layers}
+TOPICS = {
+    topic.__name__.rpartition(".")[2]: topic for topic in (arrays, element_types, gradients, indices, layers, numbers)
+}
 #: Element types that there are here; what needs another one is refused.
 DTYPES = {"bool", "int32", "int64", "float32", "float64"}
 
 
 def function_of(tg, program):
     """The program as a function without arguments; random numbers are its own."""
-    *statements, value = program.split("; ")
-    body = "".join(f"\n    {line}" for line in [*statements, f"return {value}"])
+    *statements, last = program.split("; ")
+    is_value = isinstance(ast.parse(last).body[0], ast.Expr)
+    body = "".join(f"\n    {line}" for line in [*statements, f"return {last}" if is_value else last])
     names = {"tg": tg, "F": tg.nn.functional, "nn": tg.nn, "np": np, "T": tg.tensor, "inf": np.inf, "nan": np.nan}
     exec(f"def step():{body}", names)
     tg.manual_seed(0)
