@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..autograd.composite import composite, relabel
+from ..autograd.function import Function
 from ..autograd.grad_mode import no_grad
 from ..autograd.operands import require_floating
 from ..autograd.tensor import Tensor
@@ -13,8 +14,9 @@ from ..ops import arithmetic as ops
 from ..ops import comparison, division, elementary, logic, rounding
 from ..ops.comparison import eq, where
 from ..ops.identity import copy
-from ..ops.pointwise import cast
-from ..ops.types import bool_, float64, int64
+from ..ops.pointwise import cast, common_dtype, converted
+from ..ops.sources import full
+from ..ops.types import bool_, float64, get_default_dtype, int64
 
 Number = bool | int | float
 
@@ -224,8 +226,31 @@ def hypot(input: Any, other: Any) -> Any:
 
 
 def xlogy(input: Any, other: Any) -> Any:
-    """``input * log(other)``, and 0 where `input` is 0."""
-    return where(eq(input, 0), 0.0, input * elementary.log(other))
+    """``input * log(other)``, and 0 where `input` is 0 and `other` a number."""
+    dtype = common_dtype([input, other])
+    dtype = dtype if dtype.is_floating_point else get_default_dtype()
+    out = _XLogY.apply(*(converted(x, dtype) if isinstance(x, Tensor) else full((), x, dtype) for x in (input, other)))
+    relabel(out, "XlogyBackward0", (input, other))
+    return out
+
+
+class _XLogY(Function):
+    """``x * log(y)`` with PyTorch's derivatives at zeros: 0 for x where x is 0, x / y for y."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any) -> Any:
+        ctx.save_for_backward(x, y)
+        return where(_silent(x, y), 0.0, x * elementary.log(y))
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        x, y = ctx.saved_tensors
+        to_x = g * where(_silent(x, y), 0.0, elementary.log(y)) if ctx.needs_input_grad[0] else None
+        return to_x, g * x / y if ctx.needs_input_grad[1] else None
+
+
+def _silent(x: Any, y: Any) -> Any:
+    return logic.logical_and(eq(x, 0), logic.logical_not(comparison.isnan(y)))
 
 
 def isclose(

@@ -12,10 +12,10 @@ from ..autograd.operands import SCALAR_NAMES
 from ..ops import arithmetic, elementary, indexing, movement
 from ..ops import reductions as folds
 from ..ops.array import eager
-from ..ops.comparison import eq, ne, where
+from ..ops.comparison import ne, where
 from ..ops.pointwise import cast
 from .activations import log_softmax, logsigmoid
-from .arithmetic import raised_to
+from .arithmetic import raised_to, xlogy
 from .loss_arguments import check_class_weights, fitting_variance, older_reduction, refuse_integers
 from .reductions import refuse_mean_of_integers
 
@@ -341,8 +341,7 @@ def kl_div(
     if log_target:
         loss = elementary.exp(target) * (target - input)
     else:
-        safe = where(eq(target, 0), 1.0, target)
-        loss = target * elementary.log(safe) - target * input
+        loss = xlogy(target, target) - target * input
     if reduction == "batchmean":
         return reduced(loss, "sum") / input.ndarray.shape[0]
     return reduced(loss, reduction)

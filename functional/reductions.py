@@ -137,6 +137,15 @@ def std_mean(input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool =
     return std(input, dim, unbiased, keepdim), mean(input, dim, keepdim)
 
 
+def _power_norm(x: Any, p: float, dim: Any, keepdim: bool) -> Any:
+    """The root of a sum of powers. Zeros are kept out of both, whose derivatives are infinite there."""
+    zero = eq(x, 0)
+    powers = elementary.pow(where(zero, 1.0, arithmetic.abs(x)), p)
+    summed = _fold(ops.sum, where(zero, 0.0 if p > 0 else float("inf"), powers), dim, keepdim)
+    empty = eq(summed, 0)
+    return where(empty, 0.0, elementary.pow(where(empty, 1.0, summed), 1 / p))
+
+
 def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: DType | None = None) -> Any:
     """The p-norm of the elements over `dim` (2 unless `p` says otherwise). Where it is 0, its gradient is 0."""
     x = in_dtype(input, dtype)
@@ -153,7 +162,7 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dty
     elif p == 0:
         out = _fold(ops.sum, cast(comparison.ne(x, 0), x.dtype), dim, keepdim)
     else:
-        out = elementary.pow(_fold(ops.sum, elementary.pow(arithmetic.abs(x), p), dim, keepdim), 1 / p)
+        out = _power_norm(x, p, dim, keepdim)
     relabel(out, "LinalgVectorNormBackward0", (input,))
     return out
 

@@ -12,7 +12,7 @@ from ..autograd.data import fitting
 from ..autograd.grad_mode import no_grad
 from ..autograd.indexing import getitem
 from ..autograd.tensor import Tensor
-from ..ops import comparison, indexing, movement, scans
+from ..ops import comparison, indexing, logic, movement, scans
 from ..ops import reductions as folds
 from ..ops.array import eager
 from ..ops.comparison import eq
@@ -311,7 +311,7 @@ def _overall_median(input: Any) -> Any:
         return folds.sum(flat, (0,)) + float("nan")
     with no_grad():
         value = indexing.gather(flat, _middle(flat, 0), 0)
-    hit = eq(flat, value)
+    hit = logic.logical_or(eq(flat, value), logic.logical_and(comparison.isnan(flat), comparison.isnan(value)))
     if not input.dtype.is_floating_point:
         return movement.reshape(value, ())
     count = folds.sum(cast(hit, input.dtype), (0,))

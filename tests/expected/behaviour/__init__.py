@@ -11,11 +11,10 @@ import warnings
 import numpy as np
 
 from ..compare import STORE, assert_close, tolerances
-from . import arrays, element_types, gradients, indices, layers, numbers
+from . import arrays, corners, element_types, functions, gradients, indices, layers, numbers
 
-TOPICS = {
-    topic.__name__.rpartition(".")[2]: topic for topic in (arrays, element_types, gradients, indices, layers, numbers)
-}
+MODULES = (arrays, corners, element_types, functions, gradients, indices, layers, numbers)
+TOPICS = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 #: Element types that there are here; what needs another one is refused.
 DTYPES = {"bool", "int32", "int64", "float32", "float64"}
 
