@@ -8,6 +8,7 @@ This is the public face: what ``import tracegrad as tg`` offers, and nothing els
 from __future__ import annotations
 
 from math import e, inf, nan, pi
+from types import FunctionType
 
 from . import autograd, nn, optim, utils
 from .autograd import cuda
@@ -52,6 +53,7 @@ from .autograd.grad_mode import (
 )
 from .autograd.legacy import BoolTensor, DoubleTensor, FloatTensor, IntTensor, LongTensor
 from .autograd.limits import finfo, iinfo
+from .autograd.operands import checked
 from .autograd.serialization import load, save
 from .autograd.tensor import Size, Tensor
 from .autograd.watched_modules import watch_modules
@@ -230,6 +232,9 @@ clip, concat, concatenate, ger, swapaxes, moveaxis, greater, less = clamp, cat, 
 not_equal, greater_equal, less_equal = ne, ge, le
 detach, row_stack = Tensor.detach, vstack
 float, double, int, long, bool = float32, float64, int32, int64, bool_
+
+# The public functions check their operands, see `checked`.
+globals().update({_n: checked(_f) for _n, _f in list(globals().items()) if isinstance(_f, FunctionType)})
 
 __version__ = "0.1.0"
 

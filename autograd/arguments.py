@@ -12,8 +12,10 @@ Shape = tuple[int, ...]
 
 
 def axis_of(dim: Any, ndim: int) -> int:
-    """`dim` counted from the front; a 0-d tensor allows 0 and -1. IndexError outside the range."""
+    """`dim` counted from the front; a 0-d tensor allows 0 and -1. IndexError outside, TypeError for what is no int."""
     limit = max(ndim, 1)
+    if isinstance(dim, bool) or not hasattr(dim, "__index__"):
+        raise TypeError(f"argument 'dim' must be int, not {type(dim).__name__}")
     dim = operator.index(dim)
     if not -limit <= dim < limit:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], but got {dim})")
@@ -37,6 +39,8 @@ def sizes_of(sizes: Sequence[Any]) -> Shape:
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = sizes[0]
     try:
+        if any(isinstance(n, bool) for n in sizes):
+            raise TypeError("bool")
         return tuple(operator.index(n) for n in sizes)
     except TypeError:
         raise TypeError(f"sizes must be ints or one tuple of ints, got {tuple(sizes)!r}") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,10 @@ from ..ops.identity import copy
 from ..ops.pointwise import cast, common_dtype
 from ..ops.types import DType, dtype_of, float64, get_default_dtype, int64, number_dtype
 from .arguments import Shape, shape_of, sizes_of
+from .data import fitting, inferred, refuse_recording, values_of
 from .device import require_cpu
+from .operands import number_of
 from .tensor import Tensor, make
-from .watch import forbid
 
 
 def _finished(value: Any, requires_grad: bool) -> Any:
@@ -31,8 +32,9 @@ def _finished(value: Any, requires_grad: bool) -> Any:
 def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A new tensor that copies `data`: numbers, nested lists of them, numpy arrays.
 
-    Integers become int64, floats the default floating type, bools bool; numpy arrays keep their type. ValueError for
-    nested lists of unequal lengths, TypeError for what is no number.
+    Integers become int64, floats the default floating type, bools bool; numpy arrays and numbers keep their type, and
+    a list has the type that its items are promoted to. ValueError for nested lists of unequal lengths and for integers
+    that need more than 64 bits, TypeError or RuntimeError for what is no number.
 
     >>> import tracegrad as tg
     >>> tg.tensor([[1., 2.], [3., 4.]])
@@ -49,74 +51,22 @@ def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, require
         )
         return _finished(copy(_in_dtype(data.detach(), dtype)), requires_grad)
     if isinstance(data, (bool, int, float)):
-        return _finished(sources.full((), _fitting(data), dtype or number_dtype(data)), requires_grad)
-    values = _values(data, dtype)
+        of = dtype or inferred(data)
+        return _finished(sources.full((), _unpacked(data, of), of), requires_grad)
+    values = values_of(data, dtype)
     return _finished(eager().literal(values), requires_grad)
+
+
+def _unpacked(number: bool | int | float, dtype: DType) -> bool | int | float:
+    """`number`, if `dtype` holds it; too large a float becomes infinite here, as it does in a list."""
+    if isinstance(number, int) and not isinstance(number, bool) and not -(2**63) <= number < 2**63:
+        if dtype is int64:
+            raise ValueError(f"Overflow when unpacking long long: {number} does not fit in int64. Write it as a float.")
+    return number if dtype.is_floating_point else fitting(number, dtype)
 
 
 def _in_dtype(x: Any, dtype: DType | None) -> Any:
     return x if dtype is None or x.dtype is dtype else cast(x, dtype)
-
-
-def _fitting(number: bool | int | float) -> bool | int | float:
-    if isinstance(number, int) and not -(2**63) <= number < 2**63:
-        raise RuntimeError(f"Overflow when unpacking long long: {number} does not fit in int64. Write it as a float.")
-    return number
-
-
-def _values(data: Any, dtype: DType | None) -> np.ndarray:
-    """A fresh numpy array of `data` in `dtype`, or in the type that PyTorch infers."""
-    if isinstance(data, np.ndarray):
-        _refuse_recording("tensor()")
-    if isinstance(data, (np.ndarray, np.generic)):
-        return np.array(data, dtype=(dtype or dtype_of(data)).numpy, order="C")
-    if not isinstance(data, (list, tuple, range)):
-        if hasattr(data, "__array__"):
-            return _values(np.asarray(data), dtype)
-        raise TypeError(f"new(): invalid data type {type(data).__name__!r}; tensors are made of numbers")
-    plain = _plain(data, ())
-    values = np.array(plain) if dtype is None else np.array(plain, dtype=dtype.numpy)
-    if dtype is not None:
-        return values
-    return values.astype(_inferred(values, plain).numpy, copy=False)
-
-
-def _inferred(values: np.ndarray, plain: Any) -> DType:
-    first = next(_leaves(plain), 1.0)
-    if isinstance(first, np.ndarray):
-        return dtype_of(values)
-    if values.dtype.kind == "O":
-        raise RuntimeError("Overflow when unpacking long long: a number does not fit in int64. Write it as a float.")
-    return number_dtype(values.dtype.type(0)) if values.size else get_default_dtype()
-
-
-def _leaves(data: Any) -> Iterator[Any]:
-    if isinstance(data, (list, tuple)):
-        for item in data:
-            yield from _leaves(item)
-    else:
-        yield data
-
-
-def _plain(data: Any, place: tuple[int, ...]) -> Any:
-    """`data` as lists of numbers and arrays, its lengths checked; tensors inside are read."""
-    if isinstance(data, Tensor):
-        return data.detach().tolist()
-    if not isinstance(data, (list, tuple, range)):
-        if isinstance(data, np.ndarray):
-            _refuse_recording("tensor()")
-        if isinstance(data, (bool, int, float, np.ndarray, np.generic)):
-            return data
-        raise TypeError(f"new(): invalid data type {type(data).__name__!r}; tensors are made of numbers")
-    items = [_plain(item, (*place, i)) for i, item in enumerate(data)]
-    lengths = [len(item) if isinstance(item, list) else None for item in items]
-    for i, length in enumerate(lengths):
-        if length != lengths[0]:
-            raise ValueError(
-                f"expected sequence of length {lengths[0]} at dim {len(place) + 1} (got {length}), "
-                f"in item {i} of {list(place) or 'the data'}. Rows of one tensor have one length; pad the short ones."
-            )
-    return items
 
 
 def from_numpy(array: np.ndarray) -> Tensor:
@@ -128,7 +78,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
         raise TypeError(f"expected np.ndarray (got {type(array).__name__}); use tensor() for other data")
     _refuse_byte_order(array)
     dtype_of(array)
-    _refuse_recording("from_numpy()")
+    refuse_recording("from_numpy()")
     # A view of its own, so that shape, type and flags stay; of subclasses the memory, without their arithmetic.
     plain = array.view(np.ndarray)
     expose(plain)
@@ -141,11 +91,6 @@ def _refuse_byte_order(array: np.ndarray) -> None:
             "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
             "currently not supported: convert it first, e.g. array.astype(array.dtype.newbyteorder('='))."
         )
-
-
-def _refuse_recording(name: str) -> None:
-    """numpy works outside of recordings: what it computed would be the same numbers at each later call."""
-    forbid(f"{name} of a numpy array", "Make the tensor outside and pass it as an argument.")
 
 
 def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tensor:
@@ -176,10 +121,15 @@ def full(
 ) -> Tensor:
     """A tensor of shape `size` in which every element is `fill_value`."""
     require_cpu(device)
-    if isinstance(fill_value, Tensor):
-        fill_value = fill_value.item()
-    shape = _checked(sizes_of((size,)))
-    return _finished(sources.full(shape, fill_value, dtype or number_dtype(fill_value)), requires_grad)
+    shape, fill_value = _checked(sizes_of((size,))), _number(fill_value)
+    of = dtype or number_dtype(fill_value)
+    return _finished(sources.full(shape, fitting(fill_value, of), of), requires_grad)
+
+
+def _number(value: Any) -> Any:
+    """The number that a 0-d tensor, numpy or Python gives."""
+    value = value.item() if isinstance(value, Tensor) else value
+    return number_of(value) if isinstance(value, np.generic) else value
 
 
 def _checked(shape: Shape) -> Shape:
@@ -235,9 +185,8 @@ def full_like(
 ) -> Tensor:
     """A tensor in the shape and type of `input` in which every element is `fill_value`."""
     require_cpu(device)
-    if isinstance(fill_value, Tensor):
-        fill_value = fill_value.item()
-    return _finished(sources.full(shape_of(input), fill_value, dtype or input.dtype), requires_grad)
+    of = dtype or input.dtype
+    return _finished(sources.full(shape_of(input), fitting(_number(fill_value), of), of), requires_grad)
 
 
 zeros_like = _like("zeros_like", 0)
@@ -261,6 +210,8 @@ def arange(
     require_cpu(device)
     start, end = (0, start) if end is None else (start, end)
     first, last, by = (n.item() if isinstance(n, Tensor) else n for n in (start, end, step))
+    if dtype is not None and not dtype.is_floating_point:
+        first, last, by = int(first), int(last), int(by)
     if by == 0:
         raise RuntimeError("step must be nonzero")
     if (last - first) * by < 0:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..ops.core import current
+from ..ops.pointwise import cast
 from .grad_mode import enable_grad, no_grad
 from .nodes import AccumulateGrad, Edge, Node
 from .watch import watcher
@@ -53,20 +54,27 @@ class Sweep:
         arrived = self.pending.pop(node, {})
         if not arrived:
             return  # nothing but missing gradients came this way
+        wanted = [e.node is not None and e.node in useful for e in node.edges]
+        goes_on = any(wanted)
+        # PyTorch's order: what `grad` captures on the way has not been through the hooks, where the way ends it has.
+        before_hooks = goes_on and not self.store_captures
+        if before_hooks:
+            self._capture(node, arrived)
         cotangents = [self._through_hooks(node, i, arrived.get(i)) for i in range(node.outputs)]
-        for hook in node.pre_hooks:
-            replaced = hook(tuple(cotangents))
-            cotangents = list(_as_tuple(replaced)) if replaced is not None else cotangents
-        if self.captures:
-            for i, g in enumerate(cotangents):
-                if Edge(node, i) in self.captures and g is not None:
-                    self.captures[Edge(node, i)] = g
+        if not before_hooks:
+            self._capture(node, dict(enumerate(cotangents)))
         if isinstance(node, AccumulateGrad):
             self._reach_leaf(node, cotangents[0])
-            return
-        wanted = [e.node is not None and e.node in useful for e in node.edges]
-        if any(wanted):
+        elif goes_on:
+            for hook in node.pre_hooks:
+                replaced = hook(tuple(cotangents))
+                cotangents = list(_as_tuple(replaced)) if replaced is not None else cotangents
             self._propagate(node, cotangents, wanted)
+
+    def _capture(self, node: Node, arrived: dict[int, Any]) -> None:
+        for i, g in arrived.items() if self.captures else ():
+            if Edge(node, i) in self.captures and g is not None:
+                self.captures[Edge(node, i)] = g
 
     def _propagate(self, node: Node, cotangents: list[Any], wanted: list[bool]) -> None:
         listening = watcher()
@@ -114,7 +122,9 @@ class Sweep:
         keeper = node.retained.get(output)
         if keeper is not None and keeper() is not None:
             self.owned_elsewhere[id(g.buffer)] = g.buffer
-            keeper().grad = g if self.create_graph else g.detach()
+            before = keeper()._grad
+            kept = g if before is None else before + g
+            keeper().grad = kept if self.create_graph else kept.detach()
         return g
 
     def _reach_leaf(self, node: AccumulateGrad, g: Any) -> None:
@@ -190,9 +200,13 @@ def cotangent_for(output: Any, gradient: Any, ones_like: Callable[[Any], Any]) -
                 "Reduce it first, e.g. loss.sum().backward(), or pass a gradient of its shape to backward()."
             )
         return ones_like(output)
+    if not hasattr(gradient, "type_"):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
     if tuple(gradient.shape) != tuple(output.shape):
         raise RuntimeError(
             f"Mismatch in shape: grad_output[0] has a shape of {gradient.shape} and output[0] has a shape of "
             f"{output.shape}. The gradient must have the output's shape."
         )
+    if gradient.dtype is not output.dtype and gradient.dtype.is_floating_point:
+        return cast(gradient, output.dtype)
     return gradient

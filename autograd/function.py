@@ -70,7 +70,12 @@ class FunctionNode(Node):
     def save(self, outputs: Sequence[Any]) -> None:
         """Take over what `forward` wanted to keep, now that the outputs are known."""
         self.saved = []
-        for tensor in self.ctx.to_save:
+        for i, tensor in enumerate(self.ctx.to_save):
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument {i} is of type {type(tensor).__name__}. "
+                    "Set what is no tensor as an attribute of ctx."
+                )
             place = next((i for i, out in enumerate(outputs) if out is tensor), -1)
             self.saved.append((Saved(tensor, is_output=place >= 0) if isinstance(tensor, Tensor) else tensor, place))
         self.ctx.to_save = ()
@@ -99,21 +104,31 @@ class FunctionNode(Node):
                 for g, of in zip(cotangents, self.output_types, strict=True)
             ]
         returned = self.function.backward(self.ctx, *cotangents)
-        gradients = returned if isinstance(returned, (tuple, list)) else (returned,)
+        gradients = returned if isinstance(returned, tuple) else (returned,)
         expected = self.input_count
         if len(gradients) < expected or any(g is not None for g in gradients[expected:]):
             raise RuntimeError(
                 f"function {self.title} returned an incorrect number of gradients "
                 f"(expected {expected}, got {len(gradients)}): return one for each argument of forward, None where none"
             )
-        return [self._fitting(gradients[i], of, i) for i, of in zip(self.positions, self.input_types, strict=True)]
+        for i, g in enumerate(gradients[:expected]):
+            if g is not None and i not in self.positions:
+                raise RuntimeError(
+                    f"function {self.title} returned a gradient different than None at position {i + 1}, but the "
+                    "corresponding forward input was not a Variable. Return None there."
+                )
+        return [
+            self._fitting(gradients[i], of, i) for i, of in zip(self.positions, self.input_types, strict=True)
+        ]
 
     def _fitting(self, g: Any, of: Type, place: int) -> Any:
         """`g` in its input's shape and type."""
         if g is None:
             return None
         if not isinstance(g, Tensor):
-            raise TypeError(f"{self.title} returned a {type(g).__name__} at index {place}; expected a Tensor or None")
+            raise RuntimeError(
+                f"expected Variable or None (got {type(g).__name__}) at index {place} of what {self.title} returned"
+            )
         shape = g.type_.shape
         if shape != of.shape:
             if not _reducible(shape, of.shape):
@@ -174,6 +189,7 @@ class Function:
             return returned
         node = FunctionNode(cls, ctx, args)
         outputs = returned if isinstance(returned, tuple) else (returned,)
+        _check_dirty(ctx.dirty, outputs)
         tracked = tuple(_tracked(out, node, i, args) for i, out in enumerate(outputs))
         _note_outputs(node, tracked)
         # What was saved is found among the outputs as forward made them; an alias has the same memory.
@@ -188,6 +204,20 @@ class Function:
         output = cls.forward(*args)
         cls.setup_context(ctx, args, output)
         return output
+
+
+def _check_dirty(dirty: Sequence[Any], outputs: Sequence[Any]) -> None:
+    """RuntimeError for leaves that were overwritten, and for overwritten inputs that are no outputs."""
+    for x in dirty:
+        if not _contains(outputs, x):
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
+                "are modified inplace must all be outputs of the Function."
+            )
+        if x.requires_grad and x.is_leaf:
+            raise RuntimeError(
+                "a leaf Variable that requires grad has been used in an in-place operation. Write to a clone() of it."
+            )
 
 
 def _contains(tensors: Sequence[Any], tensor: Any) -> bool:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..ops.array import eager, require_writable
 from ..ops.comparison import where
 from ..ops.core import current
@@ -16,8 +18,10 @@ from ..ops.movement import broadcast
 from ..ops.pointwise import cast, converted
 from ..ops.types import Type, bool_, broadcast_shapes
 from ..ops.views import write_through
+from .data import fitting
 from .grad_mode import is_grad_enabled, no_grad
 from .nodes import PrimitiveNode
+from .operands import number_of
 from .watch import declare_write
 
 
@@ -30,8 +34,7 @@ def assign(target: Any, value: Any) -> Any:
     if is_grad_enabled():
         _refuse_leaves(target)
     if tracked and not getattr(value, "requires_grad", False):
-        # A constant overwrites a value that had a history: the old value is read with weight zero, as in PyTorch.
-        value = where(current().constant(False, bool_), target, value)
+        value = _read_for_nothing(target, value)  # a constant overwrites a value that had a history
     if tracked and value.type_.shape != of.shape:
         value = broadcast(value, of.shape)
     base = target.base
@@ -45,6 +48,11 @@ def assign(target: Any, value: Any) -> Any:
     elif tracked:
         target.rebase(value)
     return target
+
+
+def _read_for_nothing(target: Any, value: Any) -> Any:
+    """`value`; the old value of `target` is read with weight zero, so that its gradient is zero, as in PyTorch."""
+    return where(current().constant(False, bool_), target, value)
 
 
 def store(target: Any, value: Any) -> Any:
@@ -70,11 +78,14 @@ def _keep_old_value(node: Any, target: Any) -> None:
 def copy_into(target: Any, source: Any) -> Any:
     """Store `source`, a tensor or a number of any type, in `target`'s memory; returns `target`."""
     dtype = target.type_.dtype
+    source = number_of(source) if isinstance(source, np.generic) else source
     if isinstance(source, (bool, int, float)):
-        return assign(target, current().constant(source, dtype))
+        return assign(target, current().constant(fitting(source, dtype), dtype))
+    if not (is_grad_enabled() and source.requires_grad):
+        return assign(target, converted(source, dtype))
     # A node of its own: the target must not share hooks and retained gradients with its source.
-    alone = is_grad_enabled() and source.requires_grad and source.type_.dtype is dtype
-    return assign(target, copy(source) if alone else converted(source, dtype))
+    value = copy(source) if source.type_.dtype is dtype else converted(source, dtype)
+    return assign(target, _read_for_nothing(target, value) if target.requires_grad and not target.is_leaf else value)
 
 
 def _fitting(value: Any, of: Type) -> Any:

@@ -1,15 +1,15 @@
 """``x[...]`` and ``x[...] = v``: numbers, slices, None, Ellipsis, index tensors, masks, in any mixture.
 
 An index is read into a `Plan`: the region of the tensor that numbers and slices leave, its shape, and the axes of that
-shape that index tensors pick from. Reading a region is a view; picking is a copy. Differences from PyTorch: a 0-d index
-tensor picks (a copy) instead of selecting (a view), so that recordings need not look at it.
+shape that index tensors pick from. Reading a region is a view; picking is a copy. A 0-d index tensor counts as its
+number, and selects; a recording, which does not look at it, picks (see `selected.py`).
 """
 
 from __future__ import annotations
 
 import math
 import operator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,69 +25,18 @@ from ..ops.types import bool_, broadcast_shapes, int64
 from .arguments import Shape
 from .composite import relabel
 from .creation import tensor
+from .data import fitting
 from .in_place import assign, copy_into
+from .index_plan import Plan
+from .selected import note_picked
 from .tensor import Tensor
-
-
-@dataclass
-class Plan:
-    """What an index means for a tensor of shape `extents`."""
-
-    extents: Shape
-    starts: list[int] = field(default_factory=list)
-    stops: list[int] = field(default_factory=list)
-    steps: list[int] = field(default_factory=list)
-    shape: list[int] = field(default_factory=list)
-    picks: list[tuple[int, Any]] = field(default_factory=list)  # axis of `shape`, int64 index tensor
-    picked_axes: list[int] = field(default_factory=list)  # the tensor's axes that they pick from, for messages
-    title: str = "AliasBackward0"
-
-    @property
-    def axis(self) -> int:
-        """The next axis of the tensor."""
-        return len(self.starts)
-
-    def keep(self, start: int, stop: int, step: int) -> None:
-        """The next axis stays, from `start` to `stop`."""
-        self._limit(start, stop, step)
-        self.shape.append(-(-(stop - start) // step))
-
-    def drop(self, position: int) -> None:
-        """The next axis goes; only `position` of it is left."""
-        self._limit(position, position + 1, 1)
-
-    def _limit(self, start: int, stop: int, step: int) -> None:
-        self.starts.append(start)
-        self.stops.append(stop)
-        self.steps.append(step)
-
-    def pick(self, index: Any) -> None:
-        """`index` picks from the next axis."""
-        self.picks.append((len(self.shape), index))
-        self.picked_axes.append(self.axis)
-        self.keep_whole(1)
-
-    def pick_from_new_axis(self, index: Any) -> None:
-        """`index` picks from a new axis of extent 1."""
-        self.picks.append((len(self.shape), index))
-        self.picked_axes.append(self.axis)
-        self.shape.append(1)
-
-    def keep_whole(self, count: int) -> None:
-        """The next `count` axes stay as they are."""
-        for _ in range(count):
-            self.keep(0, self.extents[self.axis], 1)
-
-    def is_whole(self) -> bool:
-        """True if the region is the tensor itself."""
-        return tuple(self.shape) == self.extents and not any(self.starts) and all(s == 1 for s in self.steps)
-
+from .watch import watcher
 
 # --------------------------------------------------------------------------------------------------- reading indices
 
 
 def _plan(x: Any, key: Any) -> Plan:
-    items = [_as_item(item) for item in (key if isinstance(key, tuple) else (key,))]
+    items = [_as_item(item) for item in (key if _is_several(key) else (key,))]
     extents = x.ndarray.shape
     used = sum(map(_axes_used, items))
     if used > len(extents):
@@ -107,12 +56,26 @@ def _plan(x: Any, key: Any) -> Plan:
     return plan
 
 
+def _is_several(key: Any) -> bool:
+    """True for one index for each axis: a tuple, or (PyTorch's older form) a list in which something is no number."""
+    if isinstance(key, list) and len(key) < 32:
+        return any(i is None or i is Ellipsis or isinstance(i, _NO_NUMBERS) for i in key)
+    return isinstance(key, tuple)
+
+
+_NO_NUMBERS = (list, tuple, range, slice, str, Tensor, np.ndarray)
+
+
 def _as_item(item: Any) -> Any:
     """Sequences and numpy arrays as tensors, numbers as Python's."""
     if item is None or item is Ellipsis or isinstance(item, (bool, slice)):
         return item
+    if isinstance(item, str):
+        raise TypeError("new(): invalid data type 'str': an index is made of numbers, slices, None and tensors of them")
     if isinstance(item, Tensor):
         return _index_tensor(item)
+    if isinstance(item, np.ndarray) and not item.ndim and item.dtype.kind in "iu":
+        return int(item)
     if isinstance(item, (list, tuple, range, np.ndarray)):
         made = tensor(item)
         return _index_tensor(cast(made, int64) if not made.ndarray.size else made)
@@ -128,6 +91,8 @@ def _as_item(item: Any) -> Any:
 def _index_tensor(index: Tensor) -> Any:
     if index.dtype.is_floating_point:
         raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, got {index.dtype!r}")
+    if not index.ndarray.ndim and index.dtype is not bool_ and watcher() is None:
+        return int(eager().read(index.detach(), "indexing with a tensor"))
     return index if index.dtype in (int64, bool_) else cast(index, int64)
 
 
@@ -275,7 +240,10 @@ def getitem(x: Any, key: Any) -> Any:
         return _region(x, plan)
     region = x if plan.is_whole() else _region(x, plan)
     picking = _picking(plan)
-    taken = _taken(picking.rows(region), picking.index, plan.picked_axes[0])
+    rows = picking.rows(region)
+    taken = _taken(rows, picking.index, plan.picked_axes[0])
+    if watcher() is not None and not picking.index.ndarray.ndim and rows.buffer is x.buffer:
+        note_picked(rows, taken, int(eager().peek(picking.index)))
     if picking.place:
         taken = movement.transpose(taken, picking.from_front)
     relabel(taken, "IndexBackward0", (region,))
@@ -314,20 +282,30 @@ def _fill_where(x: Any, mask: Any, value: Any) -> None:
     if isinstance(value, Tensor):
         value = converted(movement.reshape(value, ()), x.dtype)
     else:
-        value = current().constant(value, x.dtype)
+        value = current().constant(fitting(value, x.dtype), x.dtype)
     filled = where(mask, value, x)
     relabel(filled, "IndexPutBackward0", (x,))
     assign(x, filled)
 
 
 def _without_leading_ones(value: Any, ndim: int) -> Any:
-    if not isinstance(value, Tensor):
-        return value if isinstance(value, (bool, int, float)) else tensor(value)
+    if isinstance(value, (bool, int, float)):
+        return value
+    value = _as_value(value)
     shape = value.ndarray.shape
     extra = len(shape) - ndim
-    if extra <= 0 or any(n != 1 for n in shape[:extra]):
-        return value
-    return movement.reshape(value, shape[extra:])
+    return value if extra <= 0 or any(n != 1 for n in shape[:extra]) else movement.reshape(value, shape[extra:])
+
+
+def _as_value(value: Any) -> Tensor:
+    if value is None or isinstance(value, str):
+        raise TypeError(f"can't assign a {type(value).__name__} to a tensor; assign numbers, or a tensor of them")
+    return value if isinstance(value, Tensor) else tensor(value)
+
+
+def delitem(x: Any, key: Any) -> None:
+    """TypeError: tensors keep their elements."""
+    raise TypeError("Tensor does not support deleting items; index what is to stay")
 
 
 def write_picked(x: Any, plan: Plan, value: Any, accumulate: bool) -> None:
@@ -349,8 +327,12 @@ def _source(value: Any, picking: Picking, dtype: Any) -> Any:
     rest = [n for a, n in enumerate(picking.extents) if a not in picking.axes]
     index_shape = picking.index.ndarray.shape
     result = (*rest[: picking.place], *index_shape, *rest[picking.place :])
-    if not isinstance(value, Tensor):
-        value = tensor(value)
+    value = _as_value(value)
+    if value.dtype is not dtype and value.ndarray.ndim:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {dtype!r} for the destination and "
+            f"{value.dtype!r} for the source. Convert the source, e.g. with .to(x.dtype)."
+        )
     value = _without_leading_ones(converted(value, dtype), len(result))
     if _common_shape(value.ndarray.shape, result) != result:
         raise RuntimeError(
@@ -364,7 +346,6 @@ def _source(value: Any, picking: Picking, dtype: Any) -> Any:
 
 
 def _common_shape(*shapes: Shape) -> Shape | None:
-    """The common shape, None where there is none."""
     try:
         return broadcast_shapes(*shapes)
     except RuntimeError:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..ops.types import DType, bool_, float32, float64, int32, int64
-from .creation import as_tensor, empty, tensor
-from .tensor import Tensor
+from .creation import empty, tensor
+from .tensor import Size, Tensor
 
 
 class _OfType(type):
@@ -22,10 +24,14 @@ class _Legacy(metaclass=_OfType):
     dtype = float32
 
     def __new__(cls, *args: Any) -> Any:
-        if len(args) == 1 and not isinstance(args[0], int):
-            data = args[0]
-            return as_tensor(data, cls.dtype) if isinstance(data, Tensor) else tensor(data, dtype=cls.dtype)
-        return empty(*(args or (0,)), dtype=cls.dtype)
+        if len(args) != 1 or isinstance(args[0], (int, np.integer, Size)):
+            return empty(*(args or (0,)), dtype=cls.dtype)
+        data = args[0]
+        if not isinstance(data, Tensor):
+            return tensor(data, dtype=cls.dtype)
+        if data.dtype is not cls.dtype:
+            raise TypeError(f"{cls.__name__} expected a tensor of {cls.dtype!r}, got {data.dtype!r}; use .to() instead")
+        return data.detach()
 
 
 class FloatTensor(_Legacy):

@@ -76,8 +76,16 @@ def grad(
     >>> tg.autograd.grad(x ** 3, x)
     (tensor(12.),)
     """
+    if is_grads_batched:
+        raise NotImplementedError("grad(is_grads_batched=True) is not there yet; call grad() for each of the gradients")
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     roots, cotangents = _roots(outputs, grad_outputs)
     wanted = _tuple(inputs)
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty. Name what is differentiated by.")
     sweep = Sweep(create_graph, create_graph if retain_graph is None else retain_graph, accumulate)
     edges = [_edge_of(t) for t in wanted]
     sweep.captures = dict.fromkeys(edges)

@@ -12,6 +12,7 @@ from ..ops.core import Number, Params, Primitive
 from ..ops.types import DType, Type
 from .grad_mode import is_grad_enabled
 from .nodes import PrimitiveNode
+from .selected import declare_write_to_picked
 from .watch import watcher
 
 
@@ -51,6 +52,7 @@ class Tape:
 
     def write(self, target: Any, value: Any) -> None:
         """Store `value` in `target`'s memory, without any record for differentiation."""
+        declare_write_to_picked(target.buffer)
         self.below.write(target, value)
 
     def read(self, array: Any, purpose: str) -> np.ndarray:

@@ -22,29 +22,10 @@ from .exchange import Exchange
 from .grad_mode import enable_grad, is_grad_enabled
 from .handles import RemovableHandle
 from .nodes import NO_EDGE, AccumulateGrad, Edge, Node
+from .operands import binary_operator, reflected_operator
 from .reverse import backward
 from .tape import Tape
 from .watch import changes, declare_alias, declare_flag, declare_hook, forbid, watched, watcher
-
-_OPERANDS = (Array, bool, int, float, np.generic)
-
-
-def binary_operator(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A method for ``x + y`` that leaves what is no operand to the other side."""
-
-    def operator(self: Tensor, other: Any) -> Any:
-        return op(self, other) if isinstance(other, _OPERANDS) else NotImplemented
-
-    return operator
-
-
-def reflected_operator(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """The same for ``y + x``, where y is no tensor."""
-
-    def operator(self: Tensor, other: Any) -> Any:
-        return op(other, self) if isinstance(other, _OPERANDS) else NotImplemented
-
-    return operator
 
 
 class Tensor(Exchange, Array):
@@ -70,7 +51,9 @@ class Tensor(Exchange, Array):
         return object.__new__(cls)
 
     def __init__(self, *args: Any) -> None:
-        if len(args) == 1 and isinstance(args[0], (list, tuple, np.ndarray)):
+        if len(args) == 1 and isinstance(args[0], Size):
+            args = tuple(args[0])
+        if len(args) == 1 and isinstance(args[0], (list, tuple, range, np.ndarray)):
             data = np.array(args[0], dtype=float32.numpy)
         elif len(args) == 1 and isinstance(args[0], Tensor):
             data = args[0].ndarray

@@ -8,13 +8,18 @@ from typing import Any
 from ..autograd.arguments import Shape, axes_of
 from ..autograd.composite import composite
 from ..autograd.grad_mode import no_grad
-from ..autograd.in_place import assign
+from ..autograd.in_place import store
 from ..ops import arithmetic, elementary, movement
 from ..ops import reductions as folds
 from ..ops.comparison import where
 from ..ops.pointwise import cast
 from ..ops.trigonometry import tanh as _tanh
-from ..ops.types import DType
+from ..ops.types import DType, bool_
+
+
+def finished(input: Any, out: Any, inplace: bool) -> Any:
+    """`out`, the value of a function of `input`; stored in its memory if `inplace`."""
+    return store(input, out) if inplace else out
 
 
 @composite("ReluBackward0")
@@ -24,7 +29,9 @@ def _relu(input: Any) -> Any:
 
 def relu(input: Any, inplace: bool = False) -> Any:
     """``max(input, 0)``; the derivative at 0 is 0, NaN stays NaN."""
-    return assign(input, _relu(input)) if inplace else _relu(input)
+    if input.dtype is bool_:
+        raise RuntimeError("Boolean inputs not supported for relu. Convert them first, e.g. with .float().")
+    return finished(input, _relu(input), inplace)
 
 
 @composite("LeakyReluBackward0")
@@ -35,11 +42,13 @@ def _leaky_relu(input: Any, slope: float) -> Any:
 def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
     """`input` where it is positive, else ``negative_slope * input``."""
     out = _leaky_relu(input, negative_slope)
-    return assign(input, out) if inplace else out
+    return finished(input, out, inplace)
 
 
 def prelu(input: Any, weight: Any) -> Any:
     """`input` where it is positive, else times `weight`: one number, or one for each channel (axis 1)."""
+    if weight.dtype is not input.dtype:
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {input.dtype!r} and {weight.dtype!r}; use .to()")
     if weight.numel() > 1:
         weight = weight.reshape(-1, *(1,) * (input.ndim - 2))
     return where(input > 0, input, input * weight)
@@ -55,7 +64,7 @@ def _elu(input: Any, alpha: float) -> Any:
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """`input` where it is positive, else ``alpha * (exp(input) - 1)``."""
     out = _elu(input, alpha)
-    return assign(input, out) if inplace else out
+    return finished(input, out, inplace)
 
 
 #: The constants with which layers keep mean 0 and variance 1 (Klambauer et al., 2017).
@@ -71,14 +80,14 @@ def _selu(input: Any) -> Any:
 
 def selu(input: Any, inplace: bool = False) -> Any:
     """The self-normalising `elu`."""
-    return assign(input, _selu(input)) if inplace else _selu(input)
+    return finished(input, _selu(input), inplace)
 
 
 def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """`input` where it is positive, else ``alpha * (exp(input / alpha) - 1)``."""
     positive = input > 0
     out = where(positive, input, alpha * elementary.expm1(where(positive, 0, input) / alpha))
-    return assign(input, out) if inplace else out
+    return finished(input, out, inplace)
 
 
 @composite("GeluBackward0")
@@ -99,7 +108,7 @@ def _silu(input: Any) -> Any:
 
 def silu(input: Any, inplace: bool = False) -> Any:
     """``input * sigmoid(input)``."""
-    return assign(input, _silu(input)) if inplace else _silu(input)
+    return finished(input, _silu(input), inplace)
 
 
 @composite("SoftplusBackward0")
@@ -123,8 +132,10 @@ def _hardtanh(input: Any, low: float, high: float) -> Any:
 
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
     """`input` kept between the bounds; the gradient passes strictly inside only."""
+    if not input.dtype.is_floating_point:
+        min_val, max_val = int(min_val), int(max_val)
     out = _hardtanh(input, min_val, max_val)
-    return assign(input, out) if inplace else out
+    return finished(input, out, inplace)
 
 
 def relu6(input: Any, inplace: bool = False) -> Any:
@@ -136,21 +147,21 @@ def relu6(input: Any, inplace: bool = False) -> Any:
 def hardsigmoid(input: Any, inplace: bool = False) -> Any:
     """``(input + 3) / 6`` kept between 0 and 1."""
     out = where(input <= -3, 0, where(input >= 3, 1, input / 6 + 0.5))
-    return assign(input, out) if inplace else out
+    return finished(input, out, inplace)
 
 
 @composite("HardswishBackward0")
 def hardswish(input: Any, inplace: bool = False) -> Any:
     """``input * hardsigmoid(input)``."""
     out = where(input <= -3, 0, where(input >= 3, input, input * (input + 3) / 6))
-    return assign(input, out) if inplace else out
+    return finished(input, out, inplace)
 
 
 @composite("MishBackward0")
 def mish(input: Any, inplace: bool = False) -> Any:
     """``input * tanh(softplus(input))``."""
     out = input * _tanh(softplus(input))
-    return assign(input, out) if inplace else out
+    return finished(input, out, inplace)
 
 
 def softsign(input: Any) -> Any:
@@ -166,7 +177,7 @@ def tanhshrink(input: Any) -> Any:
 def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
     """`input` where it is above `threshold`, else `value`."""
     out = where(input <= threshold, value, input)
-    return assign(input, out) if inplace else out
+    return finished(input, out, inplace)
 
 
 def glu(input: Any, dim: int = -1) -> Any:

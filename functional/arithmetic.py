@@ -6,14 +6,17 @@ import math
 from typing import Any
 
 from ..autograd.composite import composite, relabel
+from ..autograd.function import Function
 from ..autograd.grad_mode import no_grad
+from ..autograd.operands import require_floating
 from ..autograd.tensor import Tensor
 from ..ops import arithmetic as ops
 from ..ops import comparison, division, elementary, logic, rounding
 from ..ops.comparison import eq, where
 from ..ops.identity import copy
-from ..ops.pointwise import cast
-from ..ops.types import bool_, float64
+from ..ops.pointwise import cast, common_dtype, converted
+from ..ops.sources import full
+from ..ops.types import bool_, float64, get_default_dtype, int64
 
 Number = bool | int | float
 
@@ -86,13 +89,14 @@ def pow(input: Any, exponent: Any) -> Any:
 
 @composite("PowBackward0")
 def square(input: Any) -> Any:
-    """``input * input``."""
-    return input * input
+    """``input * input``, of truth values as int64."""
+    return cast(input, int64) if input.dtype is bool_ else input * input
 
 
 def float_power(input: Any, exponent: Any) -> Any:
     """``input ** exponent`` in float64."""
-    return elementary.pow(cast(input, float64), cast(exponent, float64) if isinstance(exponent, Tensor) else exponent)
+    base, exponent = (cast(x, float64) if isinstance(x, Tensor) else x for x in (input, exponent))
+    return elementary.pow(base, exponent)
 
 
 def positive(input: Any) -> Any:
@@ -115,6 +119,7 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if isinstance(min, Tensor) or isinstance(max, Tensor):
+        _refuse_mixed_bounds(min, max)
         above = input if min is None else where(comparison.lt(input, min), min, input)
         return above if max is None else where(comparison.gt(above, max), max, above)
     inside = None if min is None else comparison.ge(input, min)
@@ -127,6 +132,13 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     return where(inside, input, bounded)
 
 
+def _refuse_mixed_bounds(min: Any, max: Any) -> None:
+    """TypeError for a tensor with a number, as in PyTorch."""
+    for name, bound in (("min", min), ("max", max)):
+        if bound is not None and not isinstance(bound, Tensor):
+            raise TypeError(f"clamp(): argument '{name}' must be Tensor, not {type(bound).__name__}, as the other is")
+
+
 def clamp_min(input: Any, min: Any) -> Any:
     """`input`, but nowhere below `min`."""
     return clamp(input, min=min)
@@ -137,8 +149,18 @@ def clamp_max(input: Any, max: Any) -> Any:
     return clamp(input, max=max)
 
 
+def raised_to(input: Any, low: float) -> Any:
+    """`input`, but nowhere below `low`; the gradient passes as if nothing had been raised."""
+    with no_grad():
+        missing = ops.maximum(input, low) - input
+    return input + missing
+
+
 def lerp(input: Any, end: Any, weight: Any) -> Any:
-    """``input + weight * (end - input)``."""
+    """``input + weight * (end - input)``. RuntimeError for operands of different types."""
+    for name, x in (("end", end), ("weight", weight)):
+        if isinstance(x, Tensor) and x.dtype is not input.dtype:
+            raise RuntimeError(f"expected dtype {input.dtype!r} for `{name}` but got dtype {x.dtype!r}; use .to()")
     if isinstance(weight, (int, float)) and weight >= 0.5:
         return end - (end - input) * (1 - weight)
     if isinstance(weight, (int, float)):
@@ -155,7 +177,9 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
 
 @composite("AddcdivBackward0")
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-    """``input + value * tensor1 / tensor2``."""
+    """``input + value * tensor1 / tensor2``. RuntimeError for integers divided by integers."""
+    if not (tensor1.dtype.is_floating_point or tensor2.dtype.is_floating_point):
+        raise RuntimeError("Integer division with addcdiv is no longer supported. Convert one, e.g. with .float().")
     return input + _times(tensor1, value) / tensor2
 
 
@@ -163,6 +187,7 @@ def round(input: Any, *, decimals: int = 0) -> Any:
     """Rounded to whole numbers, or to `decimals` digits; halves go to the even neighbour."""
     if decimals == 0:
         return rounding.round(input)
+    require_floating("round_cpu", input)
     return rounding.round(input * 10.0**decimals) / 10.0**decimals
 
 
@@ -201,13 +226,34 @@ def hypot(input: Any, other: Any) -> Any:
 
 
 def xlogy(input: Any, other: Any) -> Any:
-    """``input * log(other)``, and 0 where `input` is 0."""
-    return where(eq(input, 0), 0.0, input * elementary.log(other))
+    """``input * log(other)``, and 0 where `input` is 0 and `other` a number."""
+    dtype = common_dtype([input, other])
+    dtype = dtype if dtype.is_floating_point else get_default_dtype()
+    out = _XLogY.apply(*(converted(x, dtype) if isinstance(x, Tensor) else full((), x, dtype) for x in (input, other)))
+    relabel(out, "XlogyBackward0", (input, other))
+    return out
 
 
-def isclose(
-    input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
-) -> Any:
+class _XLogY(Function):
+    """``x * log(y)`` with PyTorch's derivatives at zeros: 0 for x where x is 0, x / y for y."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any) -> Any:
+        ctx.save_for_backward(x, y)
+        return where(_silent(x, y), 0.0, x * elementary.log(y))
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        x, y = ctx.saved_tensors
+        to_x = g * where(_silent(x, y), 0.0, elementary.log(y)) if ctx.needs_input_grad[0] else None
+        return to_x, g * x / y if ctx.needs_input_grad[1] else None
+
+
+def _silent(x: Any, y: Any) -> Any:
+    return logic.logical_and(eq(x, 0), logic.logical_not(comparison.isnan(y)))
+
+
+def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
     """Where ``|input - other| <= atol + rtol * |other|``; equal infinities are close, NaNs if `equal_nan`."""
     same = eq(input, other)
     if equal_nan:
@@ -221,11 +267,11 @@ def isclose(
 
 def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
     """True if all elements are close, see :func:`isclose`."""
+    if input.dtype is not other.dtype:
+        raise RuntimeError(f"{input.dtype!r} did not match {other.dtype!r}: convert one of them, e.g. with .to(other)")
     return bool(isclose(input, other, rtol, atol, equal_nan).all())
 
 
 def equal(input: Any, other: Any) -> bool:
     """True if both have the same shape and the same elements."""
     return input.shape == other.shape and bool(eq(input, other).all())
-
-

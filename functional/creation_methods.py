@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd import creation
+from ..autograd.tensor import Size
 
 
 def _new(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,6 +27,6 @@ new_tensor = _new(creation.tensor)
 
 def new(self: Any, *args: Any) -> Any:
     """The legacy constructor in this tensor's type: sizes, or data."""
-    if len(args) == 1 and isinstance(args[0], (list, tuple)):
+    if len(args) == 1 and isinstance(args[0], (list, tuple)) and not isinstance(args[0], Size):
         return creation.tensor(args[0], dtype=self.dtype)
     return creation.empty(*(args or (0,)), dtype=self.dtype)

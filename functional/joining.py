@@ -14,7 +14,7 @@ from ..ops.identity import copy
 from ..ops.pointwise import converted
 from ..ops.requirements import Requirement, require
 from ..ops.sources import iota
-from ..ops.types import DIMENSIONED, int64, result_dtype
+from ..ops.types import DIMENSIONED, bool_, int64, result_dtype
 from .parts import together
 from .shapes import flatten, movedim, unsqueeze
 
@@ -94,9 +94,7 @@ def select(input: Any, dim: int, index: int) -> Any:
     shape = input.ndarray.shape
     axis = axis_of(dim, len(shape))
     if not -shape[axis] <= index < shape[axis]:
-        raise IndexError(
-            f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {axis}"
-        )
+        raise IndexError(f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {axis}")
     part = narrow(input, axis, index % shape[axis], 1)
     out = movement.reshape(part, shape[:axis] + shape[axis + 1 :])
     relabel(out, "SelectBackward0", (input,))
@@ -220,7 +218,7 @@ def _counts(repeats: Any, extent: int) -> list[int]:
 def _keep_where(input: Any, diagonal: int, upper: bool) -> Any:
     *lead, rows, columns = input.ndarray.shape
     distance = iota((rows, columns), 1, int64) - iota((rows, columns), 0, int64)
-    return where(distance >= diagonal if upper else distance <= diagonal, input, 0)
+    return where(distance >= diagonal if upper else distance <= diagonal, input, False if input.dtype is bool_ else 0)
 
 
 @composite("TriuBackward0")
@@ -255,12 +253,12 @@ def _diagonal_of_matrix(input: Any, offset: int) -> Any:
 
 
 def diag(input: Any, diagonal: int = 0) -> Any:
-    """The diagonal of a matrix, or a matrix with this diagonal."""
+    """The diagonal of a matrix (a copy, see `diagonal`), or a matrix with this diagonal."""
     if input.ndarray.ndim == 1:
         return diag_embed(input, diagonal)
     if input.ndarray.ndim != 2:
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndarray.ndim}D")
-    return _diagonal_of_matrix(input, diagonal)
+    return copy(_diagonal_of_matrix(input, diagonal))
 
 
 def diag_embed(input: Any, offset: int = 0) -> Any:

@@ -6,24 +6,33 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..autograd.composite import composite, whole
-from ..autograd.in_place import assign
 from ..autograd.random import bernoulli_with, strides_like
 from ..ops import elementary, indexing, movement
 from ..ops import reductions as folds
 from ..ops.comparison import eq, where
-from ..ops.pointwise import cast
+from ..ops.pointwise import cast, common_dtype, converted
 from ..ops.requirements import Requirement, require
 from ..ops.sources import iota
-from ..ops.types import bool_, int64
-from .selecting import PLACES
+from ..ops.types import bool_, broadcast_shapes, int32, int64
+from .activations import finished
+from .arithmetic import raised_to
+from .index_requirements import PLACES
 
 
 @composite("EmbeddingBackward0")
 def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Any:
     """The rows of `weight` at the positions `input`; the row `padding_idx` gets no gradient.
 
-    IndexError for a position that `weight` does not have, AssertionError for such a `padding_idx`.
+    IndexError for a position that `weight` does not have, AssertionError for such a `padding_idx`, RuntimeError unless
+    positions are int64 or int32.
     """
+    if input.dtype not in (int64, int32):
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"{input.dtype!r} instead. Positions are integers, e.g. x.long()"
+        )
+    if weight.ndarray.ndim != 2:
+        raise RuntimeError(f"'weight' must be 2-D, got shape {list(weight.shape)}; its rows are what is looked up")
     extent = weight.ndarray.shape[0]
     if padding_idx is not None and not -extent <= padding_idx < extent:
         raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx} is not one of {extent}")
@@ -75,15 +84,20 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
 
 
 def _dropped(input: Any, p: float, mask_shape: tuple[int, ...], inplace: bool) -> Any:
-    scale = 1 / (1 - p) if p < 1 else 0.0
+    if p == 1:  # nothing is drawn, and infinities become NaN
+        return finished(input, input * 0, inplace)
+    if not input.dtype.is_floating_point:
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype!r}; call .float()")
+    scale = 1 / (1 - p)
     strides = strides_like(input.ndarray, input.dtype) if mask_shape == input.ndarray.shape else None
     mask = bernoulli_with(1 - p, mask_shape, input.dtype, strides=strides)
-    out = input * (mask * scale)
-    return assign(input, out) if inplace else out
+    return finished(input, input * (mask * scale), inplace)
 
 
 def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """As `dropout`, for whole channels: axes 0 and 1 decide."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:
         return input
     return _dropped(input, p, input.ndarray.shape[:2] + (1,) * (input.ndarray.ndim - 2), inplace)
@@ -117,6 +131,9 @@ def layer_norm(
             f"Given normalized_shape={list(last)}, expected input with shape [*{''.join(f', {n}' for n in last)}], but "
             f"got input of size{list(shape)}"
         )
+    for x in (weight, bias):
+        if x is not None and x.dtype is not input.dtype:
+            raise RuntimeError(f"mixed dtype (CPU): expect parameter to have scalar type of {input.dtype!r}; use .to()")
     out = _normalized(input, tuple(range(len(shape) - len(last), len(shape))), eps)
     out = out if weight is None else out * weight
     return out if bias is None else out + bias
@@ -125,9 +142,14 @@ def layer_norm(
 @whole
 def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
     """`input` divided by the root of its mean square over its last axes, which are `normalized_shape`."""
-    ndim = input.ndarray.ndim
+    ndim, last = input.ndarray.ndim, tuple(normalized_shape)
+    if input.ndarray.shape[ndim - len(last) :] != last:
+        raise RuntimeError(
+            f"Given normalized_shape={list(last)}, expected input with shape [*{', '.join(map(str, last))}], but got "
+            f"input of size{list(input.shape)}"
+        )
     eps = 2.0**-23 if eps is None else eps
-    out = input * elementary.rsqrt(_mean(input * input, tuple(range(ndim - len(tuple(normalized_shape)), ndim))) + eps)
+    out = input * elementary.rsqrt(_mean(input * input, tuple(range(ndim - len(last), ndim))) + eps)
     return out if weight is None else out * weight
 
 
@@ -139,9 +161,17 @@ def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> A
 
 @whole
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
-    """The cosine of the angle between vectors along `dim`."""
-    lengths = x1.norm(2, dim).clamp_min(eps) * x2.norm(2, dim).clamp_min(eps)
-    return (x1 * x2).sum(dim) / lengths
+    """The cosine of the angle between vectors along `dim` of what the operands are broadcast to.
+
+    Lengths count as no less than `eps`. RuntimeError for integers.
+    """
+    common = common_dtype([x1, x2])
+    if not common.is_floating_point:
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {common!r}; call .float()")
+    shape = broadcast_shapes(x1.ndarray.shape, x2.ndarray.shape)
+    x1, x2 = (movement.broadcast(converted(x, common), shape) for x in (x1, x2))
+    first, second = (x / raised_to(x.norm(2, dim, keepdim=True), eps) for x in (x1, x2))
+    return (first * second).sum(dim)
 
 
 def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:

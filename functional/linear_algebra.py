@@ -9,7 +9,7 @@ from ..autograd.composite import composite, relabel
 from ..ops import movement
 from ..ops import reductions as folds
 from ..ops.products import dot as product
-from ..ops.types import broadcast_shapes
+from ..ops.types import bool_, broadcast_shapes
 from .shapes import t
 
 
@@ -53,9 +53,7 @@ def mv(input: Any, vec: Any) -> Any:
 def dot(input: Any, tensor: Any) -> Any:
     """The scalar product of two vectors."""
     if input.ndarray.ndim != 1 or tensor.ndarray.ndim != 1:
-        raise RuntimeError(
-            f"1D tensors expected, but got {input.ndarray.ndim}D and {tensor.ndarray.ndim}D tensors"
-        )
+        raise RuntimeError(f"1D tensors expected, but got {input.ndarray.ndim}D and {tensor.ndarray.ndim}D tensors")
     n = input.ndarray.size
     if n != tensor.ndarray.size:
         raise RuntimeError(
@@ -115,11 +113,17 @@ def _batched(input: Any, other: Any) -> Any:
     return product(left, right)
 
 
+def _require_type(which: str, x: Any, y: Any) -> None:
+    if x.dtype is not y.dtype:
+        raise RuntimeError(f"{which} must have the same dtype, but got {x.dtype!r} and {y.dtype!r}; use .to()")
+
+
 @composite("AddmmBackward0")
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """``beta * input + alpha * (mat1 @ mat2)``."""
     if mat1.dtype is not mat2.dtype:
         raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {mat1.dtype!r} and {mat2.dtype!r}")
+    _require_type("self and mat2", input, mat2)
     out = mm(mat1, mat2)
     out = out if alpha == 1 else out * alpha
     return out + (input if beta == 1 else input * beta)
@@ -128,6 +132,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
 @composite("BaddbmmBackward0")
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """``beta * input + alpha * bmm(batch1, batch2)``."""
+    _require_type("input and batch1", input, batch1)
     out = bmm(batch1, batch2)
     out = out if alpha == 1 else out * alpha
     return out + (input if beta == 1 else input * beta)
@@ -136,6 +141,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: flo
 @composite("AddmvBackward0")
 def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """``beta * input + alpha * (mat @ vec)``."""
+    _require_type("input and mat", input, mat)
     out = mv(mat, vec)
     out = out if alpha == 1 else out * alpha
     return out + (input if beta == 1 else input * beta)
@@ -159,7 +165,9 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
 
 @composite("TraceBackward0")
 def trace(input: Any) -> Any:
-    """The sum of a matrix's diagonal."""
+    """The sum of a matrix's diagonal. NotImplementedError for truth values."""
+    if input.dtype is bool_:
+        raise NotImplementedError("\"trace\" not implemented for 'Bool'. Convert it first, e.g. with .int().")
     n = min(input.ndarray.shape)
     square = movement.slice(input, (0, 0), (n, n), (1, 1))
     flat = movement.reshape(square, (n * n,))
@@ -173,6 +181,7 @@ def vecdot(x: Any, y: Any, dim: int = -1) -> Any:
 
 def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
     """The p-norm distances between all rows of `x1` and all rows of `x2`."""
+    _require_type("x1 and x2", x1, x2)
     difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
     out = difference.norm(p, -1)
     relabel(out, "CdistBackward0", (x1, x2))

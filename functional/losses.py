@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
 from ..autograd.composite import composite, relabel, whole
 from ..autograd.function import Function
+from ..autograd.operands import SCALAR_NAMES
 from ..ops import arithmetic, elementary, indexing, movement
 from ..ops import reductions as folds
-from ..ops.comparison import eq, lt, ne, where
+from ..ops.comparison import lt, ne, where
 from ..ops.pointwise import cast
 from ..ops.requirements import Requirement, require
 from .activations import log_softmax, logsigmoid
+from .arithmetic import raised_to, xlogy
+from .loss_arguments import VARIANCES, check_class_weights, fitting_variance, older_reduction, refuse_integers
+from .reductions import refuse_mean_of_integers
 
 
 def reduced(loss: Any, reduction: str) -> Any:
@@ -37,16 +42,25 @@ def _warn_of_broadcasting(input: Any, target: Any) -> None:
 
 @whole
 @composite("MseLossBackward0")
-def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
+def mse_loss(
+    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+) -> Any:
     """The squared differences."""
+    reduction = older_reduction(size_average, reduce, reduction)
+    refuse_integers("mse_cpu", input, target)
     _warn_of_broadcasting(input, target)
     difference = input - target
     return reduced(difference * difference, reduction)
 
 
-def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
+def l1_loss(
+    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+) -> Any:
     """The absolute differences."""
+    reduction = older_reduction(size_average, reduce, reduction)
     _warn_of_broadcasting(input, target)
+    if reduction == "mean":
+        refuse_mean_of_integers(input, target)
     out = reduced(arithmetic.abs(input - target), reduction)
     if reduction == "mean":
         relabel(out, "MeanBackward0", (input, target))
@@ -55,8 +69,19 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
 
 @whole
 @composite("SmoothL1LossBackward0")
-def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
-    """Quadratic for differences below `beta`, linear above."""
+def smooth_l1_loss(
+    input: Any,
+    target: Any,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Any:
+    """Quadratic for differences below `beta`, linear above. RuntimeError for a negative `beta`."""
+    reduction = older_reduction(size_average, reduce, reduction)
+    if beta < 0:
+        raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, got {beta}. Give one from 0 on.")
+    refuse_integers("smooth_l1_cpu", input, target)
     _warn_of_broadcasting(input, target)
     distance = arithmetic.abs(input - target)
     if beta == 0:
@@ -67,7 +92,10 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
 @whole
 @composite("HuberLossBackward0")
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
-    """Quadratic for differences up to `delta`, linear above with slope `delta`."""
+    """Quadratic for differences up to `delta`, linear above with slope `delta`, which is positive."""
+    if delta <= 0:
+        raise RuntimeError(f"huber_loss does not support non-positive values for delta, got {delta}")
+    refuse_integers("huber_cpu", input, target)
     _warn_of_broadcasting(input, target)
     distance = arithmetic.abs(input - target)
     loss = where(distance <= delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta))
@@ -99,10 +127,11 @@ def _check_classes(input: Any, target: Any) -> None:
         )
     if target.ndarray.shape != expected:
         raise RuntimeError(f"Expected target size {list(expected)}, got {list(target.ndarray.shape)}")
-    if target.dtype.is_floating_point or target.dtype.category == 0:
+    if target.dtype is not _INT64:
+        name = SCALAR_NAMES[target.dtype.name]
         raise RuntimeError(
-            f"expected the scalar type of the target to be Long but found {target.dtype!r}: classes are integers, "
-            "e.g. y.long()"
+            f"expected target dtype to be Long or Byte, but got {name} (expected scalar type Long but found {name}): "
+            "classes are integers, e.g. y.long()"
         )
 
 
@@ -123,9 +152,9 @@ def nll_loss(
     input: Any,
     target: Any,
     weight: Any = None,
-    size_average: None = None,
+    size_average: bool | None = None,
     ignore_index: int = -100,
-    reduce: None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
     """Minus the log-probability of each target class.
@@ -133,8 +162,11 @@ def nll_loss(
     `input` is ``[N, C, ...]`` (or ``[C]``), `target` int64 ``[N, ...]``; targets equal to `ignore_index` count nothing.
     The mean is weighted by `weight`, one number for each class.
     """
+    reduction = older_reduction(size_average, reduce, reduction)
     _check_classes(input, target)
-    target = cast(target, _INT64) if target.dtype is not _INT64 else target
+    refuse_integers("nll_loss_out_frame", input)
+    if weight is not None:
+        check_class_weights(input, weight, _class_axis(input.ndarray.ndim))
     counted = ne(target, ignore_index)
     safe = where(counted, target, 0)
     axis = _class_axis(input.ndarray.ndim)
@@ -159,9 +191,9 @@ def cross_entropy(
     input: Any,
     target: Any,
     weight: Any = None,
-    size_average: None = None,
+    size_average: bool | None = None,
     ignore_index: int = -100,
-    reduce: None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Any:
@@ -173,6 +205,7 @@ def cross_entropy(
     >>> tg.nn.functional.cross_entropy(tg.zeros(1, 2), tg.tensor([1]))
     tensor(0.6931)
     """
+    reduction = older_reduction(size_average, reduce, reduction)
     logs = log_softmax(input, _class_axis(input.ndarray.ndim))
     if target.dtype.is_floating_point:
         return _soft_cross_entropy(logs, target, weight, reduction, label_smoothing)
@@ -243,13 +276,22 @@ OBSERVED = Requirement(
 @whole
 @composite("BinaryCrossEntropyBackward0")
 def binary_cross_entropy(
-    input: Any, target: Any, weight: Any = None, size_average: None = None, reduce: None = None, reduction: str = "mean"
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
 ) -> Any:
     """The cross entropy of probabilities; logarithms are kept above -100, and the derivative finite, as in PyTorch.
 
     RuntimeError for an input or a target outside [0, 1].
     """
+    reduction = older_reduction(size_average, reduce, reduction)
     _check_same_shape(input, target)
+    if target.dtype is not input.dtype:
+        got, wanted = SCALAR_NAMES[target.dtype.name], SCALAR_NAMES[input.dtype.name]
+        raise RuntimeError(f"Found dtype {got} but expected {wanted}: the target has the input's type, use .to(input)")
     require(input, PREDICTED)
     require(target, OBSERVED)
     loss = _ProbabilityCrossEntropy.apply(input, target)
@@ -278,14 +320,18 @@ def binary_cross_entropy_with_logits(
     input: Any,
     target: Any,
     weight: Any = None,
-    size_average: None = None,
-    reduce: None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
     pos_weight: Any = None,
 ) -> Any:
     """`binary_cross_entropy` of ``sigmoid(input)`` without overflow; `pos_weight` weighs the positive targets."""
+    reduction = older_reduction(size_average, reduce, reduction)
     if input.ndarray.shape != target.ndarray.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    if not target.dtype.is_floating_point:
+        name = SCALAR_NAMES[target.dtype.name]
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {name}: convert the target")
     log = logsigmoid(input)
     if pos_weight is not None:
         log = log * ((pos_weight - 1) * target + 1)
@@ -297,25 +343,22 @@ def binary_cross_entropy_with_logits(
 def kl_div(
     input: Any,
     target: Any,
-    size_average: None = None,
-    reduce: None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Any:
     """``target * (log(target) - input)``: `input` holds log-probabilities; "batchmean" divides by the batch."""
+    reduction = older_reduction(size_average, reduce, reduction)
+    if not (input.dtype.is_floating_point and target.dtype.is_floating_point):
+        raise RuntimeError("kl_div: Integral inputs not supported. Convert them first, e.g. with .float().")
     if log_target:
         loss = elementary.exp(target) * (target - input)
     else:
-        safe = where(eq(target, 0), 1.0, target)
-        loss = target * elementary.log(safe) - target * input
+        loss = xlogy(target, target) - target * input
     if reduction == "batchmean":
         return reduced(loss, "sum") / input.ndarray.shape[0]
     return reduced(loss, reduction)
-
-
-VARIANCES = Requirement(  # NaN is none that is negative
-    lambda is_negative: (is_negative < 1,), ValueError, "var has negative entry/entries; variances are at least 0"
-)
 
 
 @whole
@@ -324,21 +367,32 @@ def gaussian_nll_loss(
 ) -> Any:
     """Minus the log-likelihood of `target` under normal distributions, up to a constant.
 
-    ValueError where a variance is negative; `var` may be a number.
+    `var` is a number, or has the shape of `input`, with or without its last axis. ValueError where one is negative.
     """
     if isinstance(var, (int, float)):
         if var < 0:
             raise VARIANCES.error(VARIANCES.message)
     else:
         require(lt(var, 0), VARIANCES)
-    safe = arithmetic.maximum(var, eps)
+    safe = raised_to(fitting_variance(input, var), eps)
     loss = 0.5 * (elementary.log(safe) + (input - target) ** 2 / safe)
     return reduced(loss + 0.9189385332046727 if full else loss, reduction)
 
 
 def poisson_nll_loss(
-    input: Any, target: Any, log_input: bool = True, eps: float = 1e-8, reduction: str = "mean"
+    input: Any,
+    target: Any,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
 ) -> Any:
-    """Minus the log-likelihood of `target` under Poisson distributions, without the term of target alone."""
+    """Minus the log-likelihood of `target` under Poisson distributions; `full` adds Stirling's term of target alone."""
+    reduction = older_reduction(size_average, reduce, reduction)
     loss = elementary.exp(input) - target * input if log_input else input - target * elementary.log(input + eps)
+    if full:
+        stirling = target * elementary.log(target) - target + 0.5 * elementary.log(2 * math.pi * target)
+        loss = loss + where(target <= 1, 0.0, stirling)
     return reduced(loss, reduction)

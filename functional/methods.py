@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd import indexing
-from ..autograd.tensor import Tensor, binary_operator, reflected_operator
+from ..autograd.operands import binary_operator, checked, reflected_operator
+from ..autograd.tensor import Tensor
 from ..ops import arithmetic as ops
 from ..ops import comparison, division, elementary, logic, rounding, trigonometry
 from . import (
     activations,
     arithmetic,
+    arrays,
     conversions,
     copying,
     creation_methods,
@@ -107,10 +109,15 @@ OTHER_NAMES: dict[str, Callable[..., Any]] = {
     "index_put_": indexing.index_put_,
     "__getitem__": indexing.getitem,
     "__setitem__": indexing.setitem,
+    "__copy__": copying.shallow,
+    "__delitem__": indexing.delitem,
     "__deepcopy__": copying.deepcopy,
     "__reduce_ex__": copying.reduce_ex,
     "__invert__": logic.bitwise_not,
     "__pos__": arithmetic.positive,
+    "__array_wrap__": arrays.array_wrap,
+    "__eq__": arrays.equals,
+    "__rtruediv__": arrays.quotient_of,
     "__sub__": binary_operator(arithmetic.sub),
     "__rsub__": reflected_operator(lambda x, y: arithmetic.rsub(y, x)),
     "__pow__": binary_operator(arithmetic.pow),
@@ -149,9 +156,9 @@ PROPERTIES: dict[str, Callable[[Any], Any]] = {
 def _attach() -> None:
     for module, names in SAME_NAME:
         for name in names.split():
-            setattr(Tensor, name, getattr(module, name))
+            setattr(Tensor, name, checked(getattr(module, name), name, skipped=1))
     for name, function in OTHER_NAMES.items():
-        setattr(Tensor, name, function)
+        setattr(Tensor, name, function if name[:2] == "__" else checked(function, name, skipped=1))
     for name, function in OPERATORS.items():
         setattr(Tensor, f"__{name}__", binary_operator(function))
         setattr(Tensor, f"__r{name}__", reflected_operator(function))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -10,11 +11,12 @@ from ..autograd.arguments import Shape, axes_of, axis_of
 from ..autograd.composite import composite, relabel
 from ..autograd.function import Function
 from ..autograd.grad_mode import no_grad
+from ..autograd.tensor import Tensor
 from ..ops import arithmetic, comparison, elementary, indexing, logic, movement
 from ..ops import reductions as ops
 from ..ops.comparison import eq, where
 from ..ops.pointwise import cast
-from ..ops.types import DType
+from ..ops.types import DType, bool_
 
 
 class ValuesAndIndices(NamedTuple):
@@ -65,15 +67,21 @@ def _count(x: Any, dim: Any) -> int:
     return n
 
 
-def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: DType | None = None) -> Any:
-    """The mean over `dim` (all axes without it). RuntimeError for integers, unless `dtype` is floating."""
-    x = in_dtype(input, dtype)
-    if not x.dtype.is_floating_point:
+def refuse_mean_of_integers(*operands: Any) -> None:
+    """RuntimeError if no operand is floating: a mean of integers has no type of its own."""
+    if not builtins.any(x.dtype.is_floating_point for x in operands):
+        x = operands[0]
         name = "Bool" if x.dtype.category == 0 else "Long" if x.dtype.itemsize == 8 else "Int"
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
             f"Got: {name}. Convert it first, e.g. with .float()."
         )
+
+
+def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: DType | None = None) -> Any:
+    """The mean over `dim` (all axes without it). RuntimeError for integers, unless `dtype` is floating."""
+    x = in_dtype(input, dtype)
+    refuse_mean_of_integers(x)
     return _titled(_fold(ops.sum, x, dim, keepdim) / _count(x, dim), input, "Mean", dim)
 
 
@@ -99,7 +107,8 @@ def _variance(name: str, x: Any, dim: Any, keepdim: bool, correction: float) -> 
             stacklevel=3,
         )
     centred = x - _fold(ops.sum, x, dim, True) / count
-    return _fold(ops.sum, centred * centred, dim, keepdim) / max(0, count - correction)
+    divisor = count - correction
+    return _fold(ops.sum, centred * centred, dim, keepdim) / (divisor if divisor > 0 else 0)
 
 
 def _root(squares: Any) -> Any:
@@ -128,9 +137,22 @@ def std_mean(input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool =
     return std(input, dim, unbiased, keepdim), mean(input, dim, keepdim)
 
 
+def _power_norm(x: Any, p: float, dim: Any, keepdim: bool) -> Any:
+    """The root of a sum of powers. Zeros are kept out of both, whose derivatives are infinite there."""
+    zero = eq(x, 0)
+    powers = elementary.pow(where(zero, 1.0, arithmetic.abs(x)), p)
+    summed = _fold(ops.sum, where(zero, 0.0 if p > 0 else float("inf"), powers), dim, keepdim)
+    empty = eq(summed, 0)
+    return where(empty, 0.0, elementary.pow(where(empty, 1.0, summed), 1 / p))
+
+
 def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: DType | None = None) -> Any:
     """The p-norm of the elements over `dim` (2 unless `p` says otherwise). Where it is 0, its gradient is 0."""
     x = in_dtype(input, dtype)
+    if not x.dtype.is_floating_point:
+        raise RuntimeError(
+            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {x.dtype!r}; call .float()"
+        )
     if p in ("fro", None, 2):
         out = _root(_fold(ops.sum, x * x, dim, keepdim))
     elif p == 1:
@@ -140,7 +162,7 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dty
     elif p == 0:
         out = _fold(ops.sum, cast(comparison.ne(x, 0), x.dtype), dim, keepdim)
     else:
-        out = elementary.pow(_fold(ops.sum, elementary.pow(arithmetic.abs(x), p), dim, keepdim), 1 / p)
+        out = _power_norm(x, p, dim, keepdim)
     relabel(out, "LinalgVectorNormBackward0", (input,))
     return out
 
@@ -189,7 +211,7 @@ def _extreme(name: str, fold: Any, position: Any, pairwise: Any) -> Callable[...
             out = _Overall.apply(input, fold)
             relabel(out, f"{title}Backward1", (input,))
             return out
-        if not isinstance(dim, int):
+        if isinstance(dim, Tensor):
             return pairwise(input, dim)
         indices = _position(position, input, dim, True)
         values = along(input, indices, dim)
@@ -218,6 +240,11 @@ def along(x: Any, indices: Any, dim: int) -> Any:
     return indexing.gather(x, indices, axis_of(dim, x.ndarray.ndim))
 
 
+def _refuse_truth(name: str, x: Any) -> None:
+    if x.dtype is bool_:
+        raise RuntimeError(f"{name}(): does not support bool input. Convert it first, e.g. with .int().")
+
+
 def _position(op: Callable[[Any, int], Any], x: Any, dim: int | None, keepdim: bool) -> Any:
     shape = x.ndarray.shape
     if dim is None and not x.ndarray.size:
@@ -240,11 +267,13 @@ min = _extreme("min", ops.amin, ops.argmin, arithmetic.minimum)
 
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """Where the largest element stands first, along `dim` or in the flattened tensor."""
+    _refuse_truth("argmax", input)
     return _position(ops.argmax, input, dim, keepdim)
 
 
 def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """Where the smallest element stands first, along `dim` or in the flattened tensor."""
+    _refuse_truth("argmin", input)
     return _position(ops.argmin, input, dim, keepdim)
 
 

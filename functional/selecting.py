@@ -8,20 +8,22 @@ import numpy as np
 
 from ..autograd.arguments import axis_of
 from ..autograd.composite import composite, relabel
+from ..autograd.data import fitting
 from ..autograd.grad_mode import no_grad
 from ..autograd.indexing import getitem
 from ..autograd.tensor import Tensor
-from ..ops import comparison, indexing, movement, scans
+from ..ops import comparison, indexing, logic, movement, scans
 from ..ops import reductions as folds
 from ..ops.array import eager
 from ..ops.comparison import eq
 from ..ops.core import current
 from ..ops.division import remainder
 from ..ops.pointwise import cast, converted
-from ..ops.requirements import Requirement, require
+from ..ops.requirements import require
 from ..ops.sources import full
 from ..ops.sources import zeros as zeros_of
 from ..ops.types import bool_, broadcast_shapes, int64
+from .index_requirements import ADDED_TO, COPIED_TO, FILLED_AT, PLACES, PLACES_WITHIN, SCATTERED, TAKEN
 from .reductions import ValuesAndIndices, along
 from .shapes import flatten
 
@@ -30,6 +32,8 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """`input` where `condition` is true, else `other`; with the condition alone, its ``nonzero(as_tuple=True)``."""
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
+    if input is None or other is None:
+        raise TypeError("where() takes a condition alone, or with both 'input' and 'other' (tensors or numbers)")
     if condition.dtype is not bool_:
         raise RuntimeError(
             f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype!r}"
@@ -50,49 +54,34 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
 # ------------------------------------------------------------------------------------------------------- by an index
 
 
-# In the words that PyTorch has for the ops that count places from 0 only.
-PLACES = Requirement(
-    lambda places, extent: (places >= 0, places < extent),
-    IndexError,
-    "index out of range in self: {value} is not one of the {0} places, which count from 0",
-)
-PLACES_WITHIN = Requirement(
-    PLACES.conditions, RuntimeError, "INDICES element is out of DATA bounds, id={value} axis_dim={0}"
-)
-ADDED_TO = Requirement(
-    lambda places, extent, axis: (places >= 0, places < extent),
-    RuntimeError,
-    "index {value} is out of bounds for dimension {1} with size {0}",
-)
-COPIED_TO = Requirement(
-    ADDED_TO.conditions, IndexError, "index_copy_(): index {value} is out of bounds for dimension {1} with size {0}"
-)
-FILLED_AT = Requirement(
-    lambda places, extent, axis: (places >= -extent, places < extent), IndexError, ADDED_TO.message
-)
-SCATTERED = Requirement(
-    lambda order, there: (order < there,),
-    RuntimeError,
-    "Number of elements of source < number of ones in mask. The source has {0} elements.",
-)
-TAKEN = Requirement(
-    lambda places, extent: (places >= -extent, places < extent),
-    IndexError,
-    "out of range: tried to access index {value} on a tensor of {0} elements.",
-)
-
-
 def gather(input: Any, dim: int, index: Any) -> Any:
     """``out[i][j] = input[index[i][j]][j]`` along `dim` 0. RuntimeError for an index outside."""
-    out = along(input, _long(index), dim)
+    out = along(input, _long("gather", index), dim)
     relabel(out, "GatherBackward0", (input,))
     return out
 
 
-def _long(index: Any) -> Any:
+def _long(name: str, index: Any, error: type[Exception] = RuntimeError) -> Any:
+    """`index` in int64; what is neither that nor int32 is refused. See `_only_long` for what takes int64 alone."""
     if index.dtype.is_floating_point or index.dtype is bool_:
-        raise RuntimeError(f"gather(): Expected dtype int64 for index, got {index.dtype!r}; convert it with .long()")
+        raise error(f"{name}(): Expected dtype int32/int64 for index, got {index.dtype!r}; convert it with .long()")
     return index if index.dtype is int64 else cast(index, int64)
+
+
+def _only_long(name: str, index: Any, error: type[Exception] = RuntimeError) -> Any:
+    if index.dtype is not int64:
+        raise error(f"{name}(): Expected a long tensor for index, but got {index.dtype!r}; convert it with .long()")
+    return index
+
+
+def _of_type(name: str, input: Any, source: Any) -> Any:
+    """`source`, which is stored in `input`: it must have the same type."""
+    if source.dtype is not input.dtype:
+        raise RuntimeError(
+            f"{name}(): self and source expected to have the same dtype, but got (self) {input.dtype!r} and (source) "
+            f"{source.dtype!r}. Convert the source, e.g. with .to(input)."
+        )
+    return source
 
 
 def _moved(x: Any, axis: int) -> Any:
@@ -110,7 +99,7 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     axis = axis_of(dim, input.ndarray.ndim)
     if index.ndarray.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    places = _long(movement.reshape(index, (index.ndarray.size,)))
+    places = _long("index_select", movement.reshape(index, (index.ndarray.size,)))
     extent = input.ndarray.shape[axis] if input.ndarray.ndim else 1
     require(places, PLACES if axis == 0 else PLACES_WITHIN, extent)
     rows = indexing.take(_moved(input, axis), places)
@@ -120,7 +109,7 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
 @composite("TakeBackward0")
 def take(input: Any, index: Any) -> Any:
     """Elements of the flattened `input`."""
-    flat, places = flatten(input), _long(index)
+    flat, places = flatten(input), _only_long("take", index)
     try:
         return indexing.take(flat, places)
     except IndexError:
@@ -133,6 +122,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
 
     Sizes are broadcast, except along `dim`, where an index counts round and round: -1 is the last place.
     """
+    indices = _only_long("take_along_dim", indices)
     if dim is None:
         return gather(flatten(input), 0, flatten(indices))
     axis = axis_of(dim, input.ndarray.ndim)
@@ -145,7 +135,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
     there, wanted = _but_for(input, axis), _but_for(indices, axis)
     common = broadcast_shapes(there, wanted)
     source = movement.broadcast(input, _with_extent(common, axis, extent))
-    index = movement.broadcast(_long(indices), _with_extent(common, axis, indices.ndarray.shape[axis]))
+    index = movement.broadcast(indices, _with_extent(common, axis, indices.ndarray.shape[axis]))
     return gather(source, axis, remainder(index, extent) if extent else index)
 
 
@@ -161,9 +151,9 @@ def _with_extent(shape: tuple[int, ...], axis: int, extent: int) -> tuple[int, .
 def _source(input: Any, index: Any, src: Any) -> Any:
     """What to scatter: a number everywhere, or the part of `src` that `index` covers."""
     if not isinstance(src, Tensor):
-        return full(index.ndarray.shape, src, input.dtype)
+        return full(index.ndarray.shape, fitting(src, input.dtype), input.dtype)
     shape = index.ndarray.shape
-    src = converted(src, input.dtype)
+    src = _of_type("scatter", input, src)
     if src.ndarray.shape == shape:
         return src
     _check_source(input, index, src)
@@ -184,11 +174,11 @@ def _check_source(input: Any, index: Any, src: Any) -> None:
         )
 
 
-def scatter(
-    input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None
-) -> Any:
+def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
     """`input` with ``out[index[i][j]][j] = src[i][j]`` along `dim` 0; `src` may be a number."""
-    index = _long(index)
+    if src is None and value is None:
+        raise TypeError("scatter(): argument 'src' (position 3) must be Tensor or a number, not NoneType")
+    index = _long("scatter", index)
     source = _source(input, index, value if src is None else src)
     axis = axis_of(dim, input.ndarray.ndim)
     if reduce == "add":
@@ -200,7 +190,7 @@ def scatter(
 
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     """`input` with ``out[index[i][j]][j] += src[i][j]`` along `dim` 0."""
-    index = _long(index)
+    index = _long("scatter_add", index)
     return indexing.scatter_add(input, index, _source(input, index, src), axis_of(dim, input.ndarray.ndim))
 
 
@@ -208,8 +198,9 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
 def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     """`input` with the parts of `source` (times `alpha`) added at the positions `index` along `dim`."""
     axis = axis_of(dim, input.ndarray.ndim)
+    source = _of_type("index_add", input, source)
     rows = _moved(converted(source if alpha == 1 else source * alpha, input.dtype), axis)
-    moved, places = _moved(input, axis), _long(index)
+    moved, places = _moved(input, axis), _long("index_add", index)
     if input.ndarray.ndim == 1:
         require(places, PLACES, input.ndarray.size)
     elif input.ndarray.ndim:
@@ -221,8 +212,8 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
 def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     """`input` with the parts of `source` at the positions `index` along `dim`."""
     axis = axis_of(dim, input.ndarray.ndim)
-    rows = _moved(converted(source, input.dtype), axis)
-    moved, places = _moved(input, axis), _long(index)
+    rows = _moved(_of_type("index_copy", input, source), axis)
+    moved, places = _moved(input, axis), _only_long("index_copy", index)
     if input.ndarray.ndim:
         require(places, COPIED_TO, input.ndarray.shape[axis], axis)
     return _moved_back(indexing.put(moved, places, rows), axis)
@@ -233,12 +224,12 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     """`input` with one number at the positions `index` along `dim`."""
     axis = axis_of(dim, input.ndarray.ndim)
     moved = _moved(input, axis)
-    index = _long(movement.reshape(index, (index.ndarray.size,)))
+    index = _only_long("index_fill", movement.reshape(index, (index.ndarray.size,)), IndexError)
     shape = index.ndarray.shape + moved.ndarray.shape[1:]
     if isinstance(value, Tensor):
         rows = movement.broadcast(converted(value, input.dtype), shape)
     else:
-        rows = full(shape, value, input.dtype)
+        rows = full(shape, fitting(value, input.dtype), input.dtype)
     try:
         return _moved_back(indexing.put(moved, index, rows), axis)
     except IndexError:
@@ -255,13 +246,15 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     if mask.dtype is not bool_:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype!r}")
     if not isinstance(value, Tensor):
-        value = current().constant(value, input.dtype)
+        value = current().constant(fitting(value, input.dtype), input.dtype)
     return comparison.where(mask, converted(value, input.dtype), input)
 
 
 @composite("MaskedSelectBackward0")
 def masked_select(input: Any, mask: Any) -> Any:
     """The elements of `input` where `mask` is true, in one row. How many is data."""
+    if mask.dtype is not bool_:
+        raise RuntimeError(f"masked_select: expected BoolTensor for mask, got {mask.dtype!r}; compare, or call .bool()")
     shape = broadcast_shapes(input.ndarray.shape, mask.ndarray.shape)
     return getitem(movement.broadcast(input, shape), movement.broadcast(mask, shape))
 
@@ -269,6 +262,7 @@ def masked_select(input: Any, mask: Any) -> Any:
 @composite("MaskedScatterBackward0")
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """`input` with the elements of `source`, in order, where `mask` is true."""
+    source = _of_type("masked_scatter", input, source)
     mask = movement.broadcast(mask, input.ndarray.shape)
     order = scans.cumsum(cast(flatten(mask), int64), 0) - 1
     order = comparison.where(flatten(mask), order, 0)
@@ -307,6 +301,8 @@ def _first(x: Any, axis: int, count: int) -> Any:
 
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> ValuesAndIndices:
     """(values, indices) of the `k` largest (or smallest) elements along `dim`, in order."""
+    if input.dtype is bool_:
+        raise RuntimeError("topk does not support bool dtypes on CPU. Convert it first, e.g. with .int().")
     ndim = input.ndarray.ndim
     axis = axis_of(dim, ndim)
     if not 0 <= k <= (input.ndarray.shape[axis] if ndim else 1):
@@ -334,6 +330,8 @@ def _middle(x: Any, axis: int) -> Any:
 
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The lower median of all elements; with `dim`, (values, indices) along it. NaN where there is one."""
+    if input.dtype is bool_:
+        raise NotImplementedError("\"median_cpu\" not implemented for 'Bool'. Convert it first, e.g. with .int().")
     if dim is None:
         return _overall_median(input)
     if not input.ndarray.ndim:
@@ -362,7 +360,9 @@ def _overall_median(input: Any) -> Any:
         return folds.sum(flat, (0,)) + float("nan")
     with no_grad():
         value = indexing.gather(flat, _middle(flat, 0), 0)
-    hit = eq(flat, value)
+    hit = logic.logical_or(eq(flat, value), logic.logical_and(comparison.isnan(flat), comparison.isnan(value)))
+    if not input.dtype.is_floating_point:
+        return movement.reshape(value, ())
     count = folds.sum(cast(hit, input.dtype), (0,))
     return folds.sum(comparison.where(hit, flat / count, zeros_of(flat.type_)), (0,))
 

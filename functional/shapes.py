@@ -202,9 +202,7 @@ def repeat(input: Any, *repeats: Any) -> Any:
     counts = sizes_of(repeats)
     shape = input.ndarray.shape
     if len(counts) < len(shape):
-        raise RuntimeError(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
-        )
+        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     full = (1,) * (len(counts) - len(shape)) + shape
     apart = movement.reshape(input, tuple(x for n in full for x in (1, n)))
     spread = movement.broadcast(apart, tuple(x for count, n in zip(counts, full, strict=True) for x in (count, n)))

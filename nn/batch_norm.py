@@ -30,6 +30,7 @@ def batch_norm(
     In training the statistics are the batch's, and the running ones move towards them in place (the variance as the
     unbiased one); otherwise the running ones are used. ValueError for a single value per channel in training.
     """
+    _require_one_type(input, running_mean, running_var, weight, bias)
     shape = input.ndarray.shape
     axes = tuple(axis for axis in range(len(shape)) if axis != 1)
     along = tuple(extent if axis == 1 else 1 for axis, extent in enumerate(shape))
@@ -47,6 +48,12 @@ def batch_norm(
     out = centred * rsqrt(var + eps)
     out = out if weight is None else out * reshape(weight, along)
     return out if bias is None else out + reshape(bias, along)
+
+
+def _require_one_type(input: Any, *others: Any) -> None:
+    for x in others:
+        if x is not None and x.dtype is not input.dtype:
+            raise RuntimeError(f"mixed dtype (CPU): expect parameter to have scalar type of {input.dtype!r}; use .to()")
 
 
 def _follow(running: Any, value: Any, momentum: Any, scale: float) -> None:

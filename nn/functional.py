@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..autograd.operands import checked
 from ..functional.activations import (
     celu,
     elu,
@@ -105,3 +106,6 @@ __all__ = [
     "tanhshrink",
     "threshold",
 ]
+
+# The public functions check their operands; layers and users call these.
+globals().update({name: checked(globals()[name]) for name in __all__})

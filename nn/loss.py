@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..autograd.tensor import Tensor
+from ..functional.loss_arguments import older_reduction
 from . import functional as F
 from .module import Module
 from .option import Option
@@ -18,9 +19,7 @@ class _Loss(Module):
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__()
-        if size_average is not None or reduce is not None:
-            reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
-        self.reduction = reduction
+        self.reduction = older_reduction(size_average, reduce, reduction)
 
 
 class _WeightedLoss(_Loss):

@@ -107,7 +107,8 @@ def broadcast(x: Any, shape: Shape) -> Any:
 
 def _slices(starts: Shape, stops: Shape, steps: Shape) -> tuple[Any, ...]:
     # `slice` is this module's op; Python's own is reached through numpy's helper.
-    return tuple(np.s_[start:stop:step] for start, stop, step in zip(starts, stops, steps, strict=True))
+    # The ellipsis makes a view of an array without axes, which numpy would give as a number.
+    return (..., *(np.s_[start:stop:step] for start, stop, step in zip(starts, stops, steps, strict=True)))
 
 
 def _stops(starts: Shape, steps: Shape, shape: Shape) -> Shape:

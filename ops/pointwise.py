@@ -8,6 +8,7 @@ primitive. Gradients have the output's shape; summing them back over broadcast a
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -86,6 +87,10 @@ def _floating(dtype: DType) -> DType:
     return dtype if dtype.is_floating_point else get_default_dtype()
 
 
+#: What PyTorch calls the operands of its functions.
+_PUBLIC_NAMES = {"x": "input", "y": "other"}
+
+
 def pointwise(
     name: str,
     *,
@@ -126,6 +131,9 @@ def pointwise(
 
     op.__name__ = op.__qualname__ = name
     op.primitive = primitive  # type: ignore[attr-defined]
+    op.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(_PUBLIC_NAMES.get(i, i), inspect.Parameter.POSITIONAL_OR_KEYWORD) for i in inputs]
+    )
     return op
 
 

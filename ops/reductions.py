@@ -26,6 +26,12 @@ def _refuse_bool(name: str, x: Type) -> None:
         raise TypeError(f"{name} folds numbers, got {x}; cast to int64 first, or fold with any or all")
 
 
+def _drifts(x: np.ndarray, axes: Axes) -> bool:
+    """True where numpy would add many float32 one after the other: it sums in pairs along the fastest axis only."""
+    folded = [x.shape[axis] for axis in axes if x.strides[axis] != x.itemsize]
+    return bool(folded) and _extent(tuple(folded), tuple(range(len(folded)))) > 128
+
+
 def _fold(
     name: str,
     fold: np.ufunc,
@@ -38,6 +44,8 @@ def _fold(
         return Type(x.dtype, _folded(x.shape, axes))
 
     def evaluate(x: np.ndarray, axes: Axes) -> Any:
+        if fold is np.add and x.dtype.itemsize == 4 and x.dtype.kind == "f" and _drifts(x, axes):
+            return fold.reduce(x, axis=axes, dtype=np.float64).astype(x.dtype)
         return fold.reduce(x, axis=axes, dtype=x.dtype)
 
     return define(name, ("x",), type=type or same_type, eval=evaluate, lower=lower, vjp={"x": vjp})

@@ -15,11 +15,17 @@ def _same_type(x: Type, axis: int) -> Type:
     return x
 
 
+def _running_sums(x: np.ndarray, axis: int) -> np.ndarray:
+    """Summed in float64 where x is float32 (PyTorch), so that the roundings of a long row do not add up."""
+    wide = np.float64 if x.dtype.kind == "f" else x.dtype
+    return np.cumsum(x, axis, dtype=wide).astype(x.dtype, copy=False)
+
+
 cumsum_primitive = define(
     "cumsum",
     ("x",),
     type=_same_type,
-    eval=lambda x, axis: np.cumsum(x, axis, dtype=x.dtype),
+    eval=_running_sums,
     lower=Kernel("cumsum"),
     vjp={"x": lambda g, axis: flip(cumsum(flip(g, (axis,)), axis), (axis,))},
 )

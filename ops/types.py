@@ -132,7 +132,7 @@ _LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 def number_in(number: bool | int | float | np.generic, dtype: DType) -> np.generic:
     """`number` in `dtype`: a float that is too large becomes infinite, an integer wraps around, both as in PyTorch.
 
-    OverflowError for an integer that needs more than 64 bits.
+    OverflowError for an integer that needs more than 64 bits; one without sign that does not wraps around.
     """
     fits = not dtype.is_floating_point or -_LARGEST_FLOAT32 <= float(number) <= _LARGEST_FLOAT32
     try:
@@ -141,7 +141,8 @@ def number_in(number: bool | int | float | np.generic, dtype: DType) -> np.gener
         with np.errstate(over="ignore"):
             return dtype.numpy.type(number)
     except OverflowError:
-        return np.int64(number).astype(dtype.numpy)
+        wrapped = int(number) - 2**64 if 2**63 <= number < 2**64 else number
+        return np.int64(wrapped).astype(dtype.numpy)
 
 
 # How strongly an operand decides the result's type: Python numbers least, arrays with dimensions most.

@@ -204,14 +204,14 @@ CHECKS = {
         dict.fromkeys((NAN, INF), (RuntimeError, "is non-finite, so it cannot be clipped")),
         "re-record",
     ),
-    "floor_divide": (lambda tg, x: tg.full_like(x, 7) // x, [1, -2, 3], {0: DIVIDED}, "re-record"),
-    "remainder": (lambda tg, x: tg.full_like(x, 7) % x, [1, -2, 3], {0: DIVIDED}, "re-record"),
-    "fmod": (lambda tg, x: tg.fmod(tg.full_like(x, 7), x), [1, -2, 3], {0: DIVIDED}, "re-record"),
+    "floor_divide": (lambda tg, x: tg.full_like(x, 7) // x, [1, -2, 3], {0: DIVIDED}, "replay"),
+    "remainder": (lambda tg, x: tg.full_like(x, 7) % x, [1, -2, 3], {0: DIVIDED}, "replay"),
+    "fmod": (lambda tg, x: tg.fmod(tg.full_like(x, 7), x), [1, -2, 3], {0: DIVIDED}, "replay"),
     "division that truncates": (
-        lambda tg, x: tg.div(tg.full_like(x, 7), x, rounding_mode="trunc"), [1, -2, 3], {0: DIVIDED}, "re-record",
+        lambda tg, x: tg.div(tg.full_like(x, 7), x, rounding_mode="trunc"), [1, -2, 3], {0: DIVIDED}, "replay",
     ),
     "division that rounds down": (
-        lambda tg, x: tg.div(tg.full_like(x, 7), x, rounding_mode="floor"), [1, -2, 3], {0: DIVIDED}, "re-record",
+        lambda tg, x: tg.div(tg.full_like(x, 7), x, rounding_mode="floor"), [1, -2, 3], {0: DIVIDED}, "replay",
     ),
 }  # fmt: skip
 

@@ -15,10 +15,12 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from expected import (
     activations,
+    behaviour,
     indexing,
     layers,
     loading,
     losses,
+    operands,
     optimizers,
     printing,
     promotion,
@@ -42,6 +44,8 @@ def store_text(name, tree):
 
 def main():
     torch.set_num_threads(1)
+    store_text("behaviour", behaviour.make(torch))
+    store_text("operands", operands.make(torch))
     store_text("printing", printing.make(torch))
     store_text("promotion", promotion.make(torch))
     store_arrays("indexing", run_all(torch, indexing.READS, indexing.ARRAYS))

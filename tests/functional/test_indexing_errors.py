@@ -10,7 +10,7 @@ READS = {
     "x[0, 0, 0]": (IndexError, "too many indices for tensor of dimension 2"),
     "x[[0], [0], [0]]": (IndexError, "too many indices for tensor of dimension 2"),
     "x[::-1]": (ValueError, "step must be greater than zero"),
-    "x['a']": (IndexError, "only integers, slices"),
+    "x['a']": (TypeError, "invalid data type 'str'"),
     "x[1.5]": (IndexError, "only integers, slices"),
     "x[tg.tensor([1.5])]": (IndexError, "tensors used as indices must be long, int, byte or bool tensors"),
     "x[[0, 1], [0, 1, 2]]": (IndexError, "could not be broadcast together"),

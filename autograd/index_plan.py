@@ -1,0 +1,62 @@
+"""What an index into a tensor means: the region that numbers and slices leave, and what index tensors pick from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .arguments import Shape
+
+
+@dataclass
+class Plan:
+    """What an index means for a tensor of shape `extents`."""
+
+    extents: Shape
+    starts: list[int] = field(default_factory=list)
+    stops: list[int] = field(default_factory=list)
+    steps: list[int] = field(default_factory=list)
+    shape: list[int] = field(default_factory=list)
+    picks: list[tuple[int, Any]] = field(default_factory=list)  # axis of `shape`, int64 index tensor
+    picked_axes: list[int] = field(default_factory=list)  # the tensor's axes that they pick from, for messages
+    title: str = "AliasBackward0"
+
+    @property
+    def axis(self) -> int:
+        """The next axis of the tensor."""
+        return len(self.starts)
+
+    def keep(self, start: int, stop: int, step: int) -> None:
+        """The next axis stays, from `start` to `stop`."""
+        self._limit(start, stop, step)
+        self.shape.append(-(-(stop - start) // step))
+
+    def drop(self, position: int) -> None:
+        """The next axis goes; only `position` of it is left."""
+        self._limit(position, position + 1, 1)
+
+    def _limit(self, start: int, stop: int, step: int) -> None:
+        self.starts.append(start)
+        self.stops.append(stop)
+        self.steps.append(step)
+
+    def pick(self, index: Any) -> None:
+        """`index` picks from the next axis."""
+        self.picks.append((len(self.shape), index))
+        self.picked_axes.append(self.axis)
+        self.keep_whole(1)
+
+    def pick_from_new_axis(self, index: Any) -> None:
+        """`index` picks from a new axis of extent 1."""
+        self.picks.append((len(self.shape), index))
+        self.picked_axes.append(self.axis)
+        self.shape.append(1)
+
+    def keep_whole(self, count: int) -> None:
+        """The next `count` axes stay as they are."""
+        for _ in range(count):
+            self.keep(0, self.extents[self.axis], 1)
+
+    def is_whole(self) -> bool:
+        """True if the region is the tensor itself."""
+        return tuple(self.shape) == self.extents and not any(self.starts) and all(s == 1 for s in self.steps)
