@@ -130,8 +130,8 @@ def _summary(rows: list[tuple[Any, ...]]) -> str:
     behind = sum(row[2] > row[1] for row in rows)
     built = sum(row[-1] > 0 for row in rows)
     return (
-        f"{len(rows)} rows: {twice} at least 2x PyTorch, {slower} slower than PyTorch, {behind} slower than tracegrad's "
-        f"eager mode, {built} that built programs while measuring"
+        f"{len(rows)} rows: {twice} at least 2x PyTorch, {slower} slower than PyTorch, "
+        f"{behind} slower than tracegrad's eager mode, {built} that built programs while measuring"
     )
 
 

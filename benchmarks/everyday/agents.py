@@ -175,9 +175,8 @@ def dqn(s):
     @s.whole
     def step():
         states, actions, rewards, following, done = zip(*random.sample(memory, s.sizes.rows))  # noqa: B905
-        loss = learn(
-            torch.stack(states), torch.tensor(actions), torch.tensor(rewards), torch.stack(following), torch.tensor(done)
-        )
+        states, following = torch.stack(states), torch.stack(following)
+        loss = learn(states, torch.tensor(actions), torch.tensor(rewards), following, torch.tensor(done))
         state_of_agent["steps"] += 1
         if state_of_agent["steps"] % every == 0:
             target.load_state_dict(online.state_dict())

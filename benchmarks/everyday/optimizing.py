@@ -138,7 +138,8 @@ def smoothed(s):
 @pattern("two losses, summed with a changing weight")
 def two_losses(s):
     torch, nn, F = s.names
-    encoder, head, decoder = s.mlp(), nn.Linear(s.sizes.classes, s.sizes.classes), s.mlp(s.sizes.classes, s.sizes.features)
+    classes = s.sizes.classes
+    encoder, head, decoder = s.mlp(), nn.Linear(classes, classes), s.mlp(classes, s.sizes.features)
     optimizer = s.adam(encoder, head, decoder)
     beta = {"value": 0.0}
 

@@ -64,10 +64,10 @@ class Setting:
     def arrays(self, count: int = BATCHES) -> list[tuple[np.ndarray, np.ndarray]]:
         """Features and classes of `count` batches."""
         rng, sizes = np.random.default_rng(0), self.sizes
+        shape, classes = (sizes.rows, sizes.features), sizes.classes
         return [
-            (rng.standard_normal((sizes.rows, sizes.features)).astype(np.float32), rng.integers(0, sizes.classes, sizes.rows))
-            for _ in range(count)
-        ]  # fmt: skip
+            (rng.standard_normal(shape).astype(np.float32), rng.integers(0, classes, sizes.rows)) for _ in range(count)
+        ]
 
     def batches(self, count: int = BATCHES) -> list[tuple[Any, Any]]:
         """The same as tensors."""
