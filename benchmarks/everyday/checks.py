@@ -51,9 +51,7 @@ class Compiling:
         return sum(len(f.specialisations) + len(f.segments.programs) + len(f.parts) for f in self.functions)
 
 
-def start(
-    pattern: Pattern, library: ModuleType, sizes: Sizes, whole: Any = None, part: Any = None
-) -> Run:
+def start(pattern: Pattern, library: ModuleType, sizes: Sizes, whole: Any = None, part: Any = None) -> Run:
     """The pattern with its models just made; `whole` or `part` is what compiles."""
     wrappers = {"whole": whole, "part": part}
     return pattern.make(Setting(library, sizes, **{name: w for name, w in wrappers.items() if w is not None}))

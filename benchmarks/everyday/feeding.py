@@ -8,6 +8,7 @@ import numpy as np
 
 from .setting import BATCHES, Run, parameters, pattern
 
+MANY = 40  # batches, where a program for each of a few would hide what happens with a whole data set
 Batch = namedtuple("Batch", ["inputs", "labels"])
 
 
@@ -22,7 +23,7 @@ class Example:
 def rebound(s):
     torch, nn, F = s.names
     model, optimizer = s.model_and_adam()
-    batches = s.batches()
+    batches = s.batches(MANY)
     x, y = batches[0]
 
     @s.whole
@@ -35,7 +36,7 @@ def rebound(s):
 
     def call(i):
         nonlocal x, y
-        x, y = batches[i % BATCHES]
+        x, y = batches[i % MANY]
         return step()
 
     return Run(call, parameters(model))
@@ -45,7 +46,7 @@ def rebound(s):
 def slices(s):
     torch, nn, F = s.names
     model, optimizer = s.model_and_adam()
-    batches, rows = s.batches(), s.sizes.rows
+    batches, rows = s.batches(MANY), s.sizes.rows
     data = torch.cat([x for x, _ in batches])
     target = torch.cat([y for _, y in batches])
 
@@ -58,7 +59,7 @@ def slices(s):
         optimizer.step()
         return loss
 
-    return Run(lambda i: step(i % BATCHES * rows), parameters(model))
+    return Run(lambda i: step(i % MANY * rows), parameters(model))
 
 
 @pattern("a dict batch with an id string")
@@ -74,8 +75,13 @@ def dict_batch(s):
         optimizer.step()
         return loss
 
-    batches = [{"id": f"sample-{i}", "input": x, "label": y} for i, (x, y) in enumerate(s.batches())]
-    return Run(lambda i: step(batches[i % BATCHES]), parameters(model))
+    batches = s.batches()
+
+    def call(i):
+        x, y = batches[i % BATCHES]
+        return step({"id": f"sample-{i}", "input": x, "label": y})
+
+    return Run(call, parameters(model))
 
 
 @pattern("a namedtuple batch")
@@ -108,8 +114,8 @@ def dataclass_batch(s):
         optimizer.step()
         return loss
 
-    batches = [Example(x, y, 1.0 + 0.1 * i) for i, (x, y) in enumerate(s.batches())]
-    return Run(lambda i: step(batches[i % BATCHES]), parameters(model))
+    batches = s.batches()
+    return Run(lambda i: step(Example(*batches[i % BATCHES], weight=1 / (1 + 0.01 * i))), parameters(model))
 
 
 @pattern("numpy batches (from_numpy)")
