@@ -35,7 +35,7 @@ STILL_BUILT = {
     "slices-whole": "each start of a slice is another program",
 }
 MANY_PROGRAMS = {
-    **STILL_BUILT,
+    **{name: why for name, why in STILL_BUILT.items() if not name.startswith("log_by")},
     "dqn-whole": "9: two models, a loss, an optimizer, and their parts",
     "evaluated_inside-whole": "10: four numbers are recorded before a call that is to be re-recorded",
     "generated-whole": "more: eight batches are one segment after the other",
@@ -108,7 +108,7 @@ def test_a_difference_is_found(tg):
     assert checks.disagreement(one, other) == ""
     other.tensors[0][0, 0] += 0.01
     assert "tensor 0" in checks.disagreement(one, other)
-    other.kept[0] += 0.01
+    other.kept[0] += 1.0
     assert "kept" in checks.disagreement(one, other)
     other.results[2] = [0.5]
     assert "call 2" in checks.disagreement(one, other)
