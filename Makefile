@@ -1,6 +1,7 @@
 # make train   train a digit classifier, eagerly and compiled to C
 # make test    run the tests, on up to four processors
-# make long    run the tests that take minutes: 2,000 random programs, generated C under sanitizers
+# make long    run the tests that take minutes: 2,000 random programs, generated C under sanitizers, faults
+# make exhaustive   run all of these, which takes hours
 # make lint    ruff and mypy
 #
 # Each target works in its own environment, .venv, and installs what it needs there: a system Python refuses
@@ -11,7 +12,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: train test long lint clean compiler
+.PHONY: train test long exhaustive lint clean compiler
 
 train: $(VENV)/.examples compiler
 	$(BIN)/python examples/train_digits.py $(ARGS)
@@ -20,7 +21,10 @@ test: $(VENV)/.test compiler
 	$(BIN)/python -m pytest tests -q -n auto --maxprocesses 4 $(ARGS)
 
 long: $(VENV)/.test compiler
-	$(BIN)/python -m pytest tests -q --long $(ARGS)
+	$(BIN)/python -m pytest tests -q --long -n auto --maxprocesses 4 $(ARGS)
+
+exhaustive: $(VENV)/.test compiler
+	$(BIN)/python -m pytest tests -q --exhaustive -n auto --maxprocesses 4 $(ARGS)
 
 # mypy does not follow an editable install; it finds the package through a link of that name.
 lint: $(VENV)/.test

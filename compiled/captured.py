@@ -88,7 +88,7 @@ class CapturedInputs:
 
     def tensors(self, call_arguments: Any) -> list[Any]:
         """The captured inputs that are there now."""
-        there = (captured.now(call_arguments) for captured in self._all)
+        there = (captured.now(call_arguments) for captured in self.all)
         return [now for now in there if isinstance(now, Array)]
 
     def unfitting(self, call_arguments: Any) -> Iterator[tuple[Root, Any]]:

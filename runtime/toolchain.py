@@ -20,7 +20,8 @@ ALLOWED_FLAGS = frozenset((
     "-ffp-contract=off", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math",
     "-fwrapv", "-mprefer-vector-width=512",
     "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-lm",
-    "-Wall", "-Wextra", "-Wshadow", "-Wno-pass-failed", "-Werror",
+    "-Wall", "-Wextra", "-Wshadow", "-Wno-pass-failed", "-Wno-stringop-overflow",
+    "-Wno-array-bounds", "-Wno-unknown-warning-option", "-Werror",
     "-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer",
 ))
 # fmt: on

@@ -9,6 +9,7 @@ import difflib
 import importlib
 import os
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,15 +34,25 @@ GOLDEN = Path(__file__).parent / "golden"
 def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden and show what changed")
     parser.addoption("--long", action="store_true", help="run the tests that take minutes, and no others")
+    parser.addoption("--exhaustive", action="store_true", help="run all of them, which takes hours: no sample of any")
     parser.addoption("--semantics-table", action="store_true", help="count how the questions of the table are served")
 
 
 def pytest_collection_modifyitems(config, items):
-    long, usual = [], []
+    """``long(every=10)`` marks a family of tests of which --long runs every tenth, --exhaustive all."""
+    exhaustive = config.getoption("--exhaustive")
+    long, usual, left_out, met = [], [], [], Counter()
     for item in items:
-        (long if item.get_closest_marker("long") else usual).append(item)
-    items[:], others = (long, usual) if config.getoption("--long") else (usual, long)
-    config.hook.pytest_deselected(items=others)
+        marker = item.get_closest_marker("long")
+        if marker is None:
+            usual.append(item)
+            continue
+        family = item.nodeid.partition("[")[0]
+        sampled = exhaustive or met[family] % marker.kwargs.get("every", 1) == 0
+        met[family] += 1
+        (long if sampled else left_out).append(item)
+    items[:], others = (long, usual) if exhaustive or config.getoption("--long") else (usual, long)
+    config.hook.pytest_deselected(items=others + left_out)
 
 
 def compiled(library, function):

@@ -53,7 +53,7 @@ def test_a_sample(name):
     assert tried(name, "opcode", draw.sample(range(1, among), 1)) == 1
 
 
-@pytest.mark.long
+@pytest.mark.long(every=8)
 @pytest.mark.parametrize("name", it.CASES)
 def test_every_line(name, record_property):
     """Each line when it is first and when it is last run in the call, and a sample of all the times in between."""
@@ -64,7 +64,7 @@ def test_every_line(name, record_property):
     assert count > 0.9 * len(numbers)  # what the cache holds may make a call shorter
 
 
-@pytest.mark.long
+@pytest.mark.long(every=8)
 @pytest.mark.parametrize("name", it.CASES)
 def test_many_instructions(name, record_property):
     """Every instruction of a replay, a sample of those of the longer calls."""
@@ -150,7 +150,7 @@ def test_a_few_random_times(way):
 
 
 @LOST
-@pytest.mark.long
+@pytest.mark.long(every=8)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", it.CASES)
 def test_many_random_times(name, way, record_property):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tracegrad as tg
-from tracegrad.compiler import pipeline
+from tracegrad.runtime import provide
 from tracegrad.runtime.build import Unit, build
 from tracegrad.runtime.program import SlotTable, load
 
@@ -40,13 +40,13 @@ def own_libraries(tmp_path, monkeypatch):
     """Each program gets a library of its own, by copying: to run the C compiler hundreds of times takes minutes."""
     made = []
 
-    def loaded(path):
+    def loaded(path, stands_at=None):
         copy = tmp_path / f"own-{len(made)}.so"
         shutil.copy(path, copy)
         made.append(copy.name)
         return load(copy)
 
-    monkeypatch.setattr(pipeline, "load", loaded)
+    monkeypatch.setattr(provide, "load", loaded)
     return made
 
 

@@ -6,11 +6,12 @@ TRACEGRAD_REFERENCE=torch).
 """
 
 import math
+import os
 
 import pytest
-from conftest import REFERENCE
 from side_by_side import Program, assert_agree, run
 
+REFERENCE = os.environ.get("TRACEGRAD_REFERENCE", "tracegrad")
 NAN, INF = math.nan, math.inf
 BETWEEN = "all elements of {} should be between 0 and 1"
 DIVIDED = (RuntimeError, "ZeroDivisionError")
@@ -287,7 +288,7 @@ def test_outside(tg, name):
     assert not ways or ways[-1] == CHECKS[name][3]
 
 
-@pytest.mark.long
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize("form", ["looks", "joined"])
 @pytest.mark.parametrize("name", CHECKS)
 def test_outside_otherwise(tg, name, form):
@@ -296,14 +297,14 @@ def test_outside_otherwise(tg, name, form):
     _agree(tg, name, len(bad) + 5, bad, form=form)
 
 
-@pytest.mark.long
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize(("name", "value"), OUTSIDE)
 def test_outside_at_once(tg, name, value):
     """In the call that is recorded, and in the one after it."""
     _agree(tg, name, 4, {0: value, 2: value})
 
 
-@pytest.mark.long
+@pytest.mark.long(every=4)
 @pytest.mark.parametrize(("name", "value"), SIZED)
 def test_outside_in_another_size(tg, name, value):
     """One program for all sizes checks for all sizes."""
