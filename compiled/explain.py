@@ -28,7 +28,7 @@ class Change:
     old: str = ""
     new: str = ""
     place: str = ""
-    is_value: bool = False  # a Python value, of which there may be any number; not a tensor, a flag or a mode
+    is_value: bool = False  # one of any number of Python values, or of objects in a variable; not a shape, flag or mode
 
     def __str__(self) -> str:
         values = f": {self.old} -> {self.new}" if self.old or self.new else ""
@@ -121,7 +121,7 @@ def _surrounding(of: Specialisation, call: Any) -> Change | None:
                 return Change(f"{fact.name}: replaced", place=place)
             if now is fact.value:
                 return Change(f"what is in {fact.name}", place=place, is_value=True)
-            return replace(_changed(fact.name, fact.value, now, place), is_value=not isinstance(now, Tensor))
+            return replace(_changed(fact.name, fact.value, now, place), is_value=True)
     return None
 
 

@@ -51,6 +51,10 @@ class _Analysis:
         lists = self._sinks(found[0], frozenset())
         return None if lists is None else Passing(frozenset(lists))
 
+    def appended_lists(self) -> set[tuple[str, ...]]:
+        receivers = {_receiver_of_append(node) for node in ast.walk(self._body)}
+        return {receiver for receiver in receivers if receiver is not None and self.only_appended_to(receiver)}
+
     def _is_own(self, node: ast.AST) -> bool:
         """True for code of the function itself, not of one inside it."""
         while node is not self._body:
@@ -121,6 +125,12 @@ def only_appends(code: types.CodeType, receiver: tuple[str, ...]) -> bool:
     """True if the function with this code does nothing to the list but append."""
     analysis = _analysis(code)
     return analysis is not None and analysis.only_appended_to(receiver)
+
+
+def appended_lists(code: types.CodeType) -> set[tuple[str, ...]]:
+    """The lists that the function with this code appends to, wherever in it, and does nothing else with."""
+    analysis = _analysis(code)
+    return set() if analysis is None else analysis.appended_lists()
 
 
 def _mentions(node: ast.AST, name: str) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 from ..autograd.tensor import Tensor
 from ..compiler.graph import Origin
 from ..ops.identity import copy
-from .passing import Passing, only_appends, passing_at
+from .passing import Passing, appended_lists, only_appends, passing_at
 from .refusals import refusal
 from .structure import containers, leaves, rebuilt
 from .surroundings import Fact, Surroundings
@@ -86,9 +86,11 @@ class Sinks:
         CaptureError if a number is not where it must be, and then, too, nobody but the caller sees a marked one.
         """
         if not self._marked:
+            self._leave_out_appended(surroundings)
             return result, result
         try:
             self._find_appends(surroundings)
+            self._leave_out_appended(surroundings)
             self._check_all_found(result)
         finally:
             marked = rebuilt(result, _itself)
@@ -107,6 +109,16 @@ class Sinks:
                     )
                 self.appends.append(Appends(fact.get, tuple(now[len(fact.state[1]) :])))
                 surroundings.only_a_list(fact)
+
+    def _leave_out_appended(self, surroundings: Surroundings) -> None:
+        """What is in a list that the function only appends to, be it in calls that take another way, is no fact."""
+        receivers = appended_lists(self._code) if self._code is not None else set()
+        for fact in list(surroundings.facts):
+            named = [r for r in receivers if r[-1] == fact.name.rsplit(".", 1)[-1]]
+            if type(fact.value) is list and len(named) == 1 and fact.get() is fact.value:
+                if surroundings.places_of(fact.value) == 1 and surroundings.only_named_in(named[0][-1], self._code):
+                    if fact.holds():  # else this call has changed it, in a way that is refused
+                        surroundings.only_a_list(fact)
 
     def _is_only_appended(self, fact: Fact, now: list[Any], surroundings: Surroundings) -> bool:
         """True if the list has grown by marked numbers only, and no code that was found does more than append."""
