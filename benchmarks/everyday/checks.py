@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tracegrad.compiler import pipeline
+from tracegrad.runtime import provide
 
 from .setting import Pattern, Run, Setting, Sizes
 
@@ -104,17 +104,17 @@ def _far(one: Any, other: Any) -> str:
 def programs_made() -> Iterator[list[Any]]:
     """A list that grows by one with each C program that is loaded, whether built or found in the cache."""
     made: list[Any] = []
-    load = pipeline.load
+    load = provide.load
 
-    def loading(path: Any) -> Any:
+    def loading(path: Any, *more: Any) -> Any:
         made.append(path)
-        return load(path)
+        return load(path, *more)
 
-    pipeline.load = loading  # type: ignore[assignment]
+    provide.load = loading  # type: ignore[assignment]
     try:
         yield made
     finally:
-        pipeline.load = load
+        provide.load = load
 
 
 def python_calls(run: Run, first: int, calls: int) -> tuple[float, float]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...ops.core import Pointwise, Reduction
+from ...ops.types import float32, float64
 from ..graph import Node
 from .coalesce import coalesced
 from .index import Variable, cuts, flattened, of_variable
@@ -18,6 +19,8 @@ from .values import Scope, Values
 
 #: Rows up to this many elements are kept on the stack between stages.
 LONGEST_ROW = 4096
+#: A float32 sum of so many numbers may be added up in one float: its error is that of some thousand roundings at most.
+LONGEST_FLOAT_SUM = 4096
 #: Each round of cutting the loops where reshapes cut them can bring out finer cuts.
 MOST_CUTS = 4
 
@@ -96,7 +99,7 @@ class _Stages:
             self._add(self.loops.inner, [*steps, *stores, *keeps], tuple(accumulators))
         self._bind(kept, keeps)
         for node, accumulator in zip(folds, accumulators, strict=True):
-            self.values.bound[node] = self._result(accumulator)
+            self.values.bound[node] = self._result(accumulator, node)
 
     def _is_worth_keeping(self, node: Node, level: int) -> bool:
         """A call that was computed in this stage and that a later one wants again, for rows that fit on the stack."""
@@ -183,12 +186,13 @@ class _Stages:
         name = f"{node.op.name}_acc{self.values.count}"
         row = self.loops.row_inner
         shape = tuple(v.extent for v in row)
+        of = float64 if _is_long_sum(node) else dtype
         compares = lower.kind in ("max", "min") and dtype.is_floating_point and not row
         return Accumulator(
             name=name,
-            ctype=ctype(dtype),
+            ctype=ctype(of),
             kind=lower.kind,
-            init=initial(lower.init, dtype),
+            init=initial(lower.init, of),
             combine=lower.combine.replace("{f}", SUFFIXES[dtype]),
             op=node.op.name,
             origin=str(node.origin),
@@ -202,10 +206,11 @@ class _Stages:
         operand = self.values.value(arg, self.loops.element(arg.type.shape))
         return Fold(accumulator, self.values.named(arg, operand))
 
-    def _result(self, accumulator: Accumulator) -> Operand:
+    def _result(self, accumulator: Accumulator, node: Node) -> Operand:
         if accumulator.index is not None:
             return Local(accumulator.name, accumulator.index)
-        return Value(accumulator.name, frozenset(self.loops.outer))
+        rounded = f"({ctype(node.type.dtype)})" if _is_long_sum(node) else ""
+        return Value(rounded + accumulator.name, frozenset(self.loops.outer))
 
 
 def is_fold(node: Node) -> bool:
@@ -215,6 +220,13 @@ def is_fold(node: Node) -> bool:
 def reduction_of(node: Node) -> Reduction:
     assert isinstance(node.op.lower, Reduction)
     return node.op.lower
+
+
+def _is_long_sum(node: Node) -> bool:
+    """True for a float32 sum of so many numbers that one accumulator would drift: it is a double."""
+    shape = node.args[0].type.shape
+    folded = _product([shape[axis] for axis in node.param("axes")])
+    return reduction_of(node).kind == "add" and node.type.dtype is float32 and folded > LONGEST_FLOAT_SUM
 
 
 def _product(extents: Sequence[int]) -> int:

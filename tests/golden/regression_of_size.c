@@ -148,7 +148,7 @@ static void dot_sub_mul_0(float *restrict sub_0, float *restrict mul_0, const fl
  */
 static void sum_div_0(float *restrict result_, const float *restrict sub_0, const float *restrict of_sizes_0_, long n0)
 {
-    float sum_acc1 = 0.0f;
+    double sum_acc1 = 0.0;
     for (long i0 = 0; i0 < n0; ++i0)
     #pragma omp simd reduction(+ : sum_acc1)
     for (long i1 = 0; i1 < 20; ++i1)
@@ -156,7 +156,7 @@ static void sum_div_0(float *restrict result_, const float *restrict sub_0, cons
         const float v2 = sub_0[i0 * 20 + i1] * sub_0[i0 * 20 + i1];
         sum_acc1 = sum_acc1 + v2;
     }
-    const float v3 = sum_acc1 / of_sizes_0_[0];
+    const float v3 = (float)sum_acc1 / of_sizes_0_[0];
     result_[0] = v3;
 }
 
@@ -348,10 +348,10 @@ static void dot_sub_0(float *restrict weight_grad_, float *restrict weight_, con
  */
 static void sum_sub_0(float *restrict bias_grad_, float *restrict bias_, const float *restrict mul_0, const double *restrict lr_, long n0)
 {
-    float sum_acc1[20];
+    double sum_acc1[20];
     for (long element = 0; element < 20; ++element)
     {
-        sum_acc1[element] = 0.0f;
+        sum_acc1[element] = 0.0;
     }
     for (long i0 = 0; i0 < n0; ++i0)
     #pragma omp simd
