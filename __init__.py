@@ -57,7 +57,7 @@ from .autograd.operands import checked
 from .autograd.serialization import load, save
 from .autograd.tensor import Size, Tensor
 from .autograd.watched_modules import watch_modules
-from .compiled import CompiledFunction, compile
+from .compiled import CompiledFunction, compile, deferred
 from .functional import linalg, methods
 from .functional.activations import log_softmax, relu, selu, softmax
 from .functional.arithmetic import (

@@ -106,9 +106,8 @@ class Changes:
     """Counts rebindings of anything that guards look at, in any thread: `grads` those of ``.grad``, `options` those of
     options and state of optimizers, `modules` those of options of modules (`training`), `count` the rest.
 
-    They only grow, so whoever looks at several compares their sum. Most programs look at no gradients, which are bound
-    anew by every backward pass; models look at no options of optimizers, which a schedule sets at every step, and
-    optimizers not at whether a model is in training mode.
+    They only grow, so whoever looks at several compares their sum. Models look at no gradients, which every backward
+    pass binds anew, and at no options of optimizers, which a schedule sets at every step.
     """
 
     __slots__ = ("count", "grads", "modules", "options")
@@ -149,6 +148,12 @@ def watched(by: Watcher | None, function: Callable[..., Any], *args: Any, **kwar
         _local.watcher = before
 
 
+def set_server(new: Server | None) -> Server | None:
+    """Let this thread's `serve` go to `new` (None: nobody); returns the one before."""
+    before, _local.server = _local.server, new
+    return before
+
+
 def served(by: Server | None, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``function(*args, **kwargs)`` with this thread's `serve` going to `by` (None: nobody)."""
     before = _local.server
@@ -163,10 +168,8 @@ def served(by: Server | None, function: Callable[..., Any], *args: Any, **kwargs
 
 
 def serve(whole: Any, otherwise: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """``otherwise(*args, **kwargs)``: what calling `whole`, a piece of the library's work, means to its caller.
-
-    Where Python runs only to notice what is to be done (a re-recorded call), such a piece is a program of its own.
-    """
+    """``otherwise(*args, **kwargs)``: what calling `whole`, a piece of the library's work, means to its caller. In a
+    re-recorded call such a piece is a program of its own."""
     server = _local.server
     return otherwise(*args, **kwargs) if server is None else server(whole, otherwise, args, kwargs)
 

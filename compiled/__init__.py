@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from .deferral import deferred
 from .function import CompiledFunction, compile
 from .verify import VerificationError
 
-__all__ = ["CompiledFunction", "VerificationError", "compile"]
+__all__ = ["CompiledFunction", "VerificationError", "compile", "deferred"]

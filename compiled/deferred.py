@@ -21,7 +21,7 @@ from ..ops.array import Array, Evaluator, require_writable, shows
 from ..ops.core import Check, Params, Primitive, Step
 from ..ops.exposure import expose, is_exposed, owner_of
 from .program_calls import PendingArray
-from .segments import Execution, Segments
+from .segments import LONGEST, Execution, Segments
 from .trail import Compute, Meet, Point, Write, key_of
 
 
@@ -217,6 +217,8 @@ class DeferredOps(Evaluator):
 
     def _further(self, primitive: Primitive, operands: Sequence[Any], params: Params) -> Point:
         """An op that has not come here before: with other numbers, or altogether new."""
+        if self.here.tokens >= LONGEST:
+            self.settle()
         tokens = self._tokens(operands)
         parameters = tuple(map(_parameter, params.items()))
         numbers = [i for i, operand in enumerate(operands) if not isinstance(operand, Array)]

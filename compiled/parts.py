@@ -33,12 +33,12 @@ _GRAPH = ("next_functions", "saved_tensors", "create_graph", "hessian", "jacobia
 class Parts:
     """The parts of one function, shared by all its calls."""
 
-    def __init__(self, compile: Compile) -> None:
+    def __init__(self, compile: Compile, wanted: bool | None = None) -> None:
         self._compile = compile
         self._lock = new_lock()
         self._seen: dict[int, weakref.ref[Any]] = {}  # what was called once
         self._parts: dict[int, Any] = {}
-        self._wanted: bool | None = None  # None: it is not known what the function's code mentions
+        self._wanted = wanted  # None: it is not known what the function's code mentions
 
     def titles(self) -> list[str]:
         """What the parts that have programs are: classes of modules and optimizers, names of functions."""

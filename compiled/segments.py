@@ -14,6 +14,7 @@ from .segment_program import Memories, NumpyRun, Run, SegmentProgram
 from .trail import Call, Event, Point, start, writes
 
 LIMIT = 64  # programs; a function that needs more than these is not helped by more
+LONGEST = 4096  # events of one way; what goes on for longer is done in parts
 VARIANTS = 2  # so many different numbers in one place are constants of as many programs; from the next on they are data
 
 
