@@ -116,7 +116,10 @@ class Deferred(DeferredOps):
         return tuple((i, self._number_of[w]) for i, w in enumerate(program.order) if w in self._number_of)
 
     def _call_event(self, program: ProgramCall, tokens: Sequence[int]) -> Call:
-        arrays, names, numbers, met = [], [], dict[int, int](), []
+        arrays: list[np.ndarray] = []
+        names: list[str] = []
+        numbers: dict[int, int] = {}
+        met: list[Met] = []
         for label, array in program.captured:
             whole = array.buffer.whole
             number = self._number(whole)

@@ -36,8 +36,9 @@ class Segments:
                 tokens, memories = here.tokens + event.tokens, here.memories + event.memories
                 point = Point(here, event, tokens, memories, Origin(*user_place()))
                 point.writes = here.writes or writes(event)
-                brings = isinstance(event, Call) and bool(event.numbers)
-                point.captured = (*here.captured, event) if brings else here.captured
+                point.captured = here.captured
+                if isinstance(event, Call) and event.numbers:
+                    point.captured = (*here.captured, event)
                 here.next[key] = point
             return here.next[key]
 

@@ -218,7 +218,7 @@ class Specialisation:
         now = self._now_but_for_gradients()
         if self._edges_seen != now:
             self._edges_seen = now
-            leaves = {label: array for label, array in self._captured_sources.items() if label in self._leaves}
+            leaves: dict[str, Any] = {k: array for k, array in self._captured_sources.items() if k in self._leaves}
             self._captured_edges = {label: leaf.gradient_edge() for label, leaf in leaves.items() if leaf.is_leaf}
         return self._captured_edges
 
@@ -231,7 +231,8 @@ class Specialisation:
         self._captured_sources = {root.node.label: root.array for root in roots if id(root) not in arguments}
         self._argument_sources = [(r.node.label, arguments[id(r)]) for r in roots if id(r) in arguments]
         self._leaves = frozenset(() if self.backward is None else self.backward.wrt)
-        self._edges_seen, self._captured_edges = -1, dict[str, Edge]()
+        self._edges_seen = -1
+        self._captured_edges: dict[str, Edge] = {}
         self._needs_numbers = not numbers.isdisjoint(needed)
 
 

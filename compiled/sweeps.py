@@ -138,10 +138,15 @@ class Observed:
             return
         numbers = deferred.numbers_since(self._memories)
         found = [leaf for leaf in self._leaves if leaf._grad is not None]
-        places = [(leaf._grad.place, numbers.pop(id(leaf._grad.ndarray), None)) for leaf in found]  # type: ignore[union-attr]
-        if numbers or any(number is None or place is None or place[0] is not self._segment for place, number in places):
+        leaves = []
+        for leaf in found:
+            gradient: Any = leaf._grad
+            number = numbers.pop(id(gradient.ndarray), None)
+            if number is None or gradient.place is None or gradient.place[0] is not self._segment:
+                return
+            leaves.append(Leaf(leaf, number, gradient.place[1]))
+        if numbers:
             return
-        leaves = [Leaf(leaf, number, place[1]) for leaf, (place, number) in zip(found, places, strict=True)]
         assert self._visited is not None and isinstance(self._root, CompiledNode)
         plan = SweepPlan(
             self._output, self._visited, tuple(leaves), deferred.here,

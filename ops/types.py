@@ -141,7 +141,8 @@ def number_in(number: bool | int | float | np.generic, dtype: DType) -> np.gener
         with np.errstate(over="ignore"):
             return dtype.numpy.type(number)
     except OverflowError:
-        wrapped = int(number) - 2**64 if 2**63 <= number < 2**64 else number
+        integer = int(number)
+        wrapped = integer - 2**64 if 2**63 <= integer < 2**64 else integer
         return np.int64(wrapped).astype(dtype.numpy)
 
 
