@@ -68,6 +68,8 @@ class Specialisation:
         self.written_arguments = [path for path, root in recording.arguments if root.region.written]
         self._bind_numbers()
         self.inputs = NumberInputs(recording.openings, recording.scalars, self.binding)
+        self._edges_seen = -1  # the value of `changes` at which edges to captured leaves were found
+        self._captured_edges: dict[str, Edge] = {}
         self._find_sources()
         self.results.let_go()
         recording.let_go()
@@ -231,8 +233,6 @@ class Specialisation:
         self._captured_sources = {root.node.label: root.array for root in roots if id(root) not in arguments}
         self._argument_sources = [(r.node.label, arguments[id(r)]) for r in roots if id(r) in arguments]
         self._leaves = frozenset(() if self.backward is None else self.backward.wrt)
-        self._edges_seen = -1
-        self._captured_edges: dict[str, Edge] = {}
         self._needs_numbers = not numbers.isdisjoint(needed)
 
 
