@@ -143,7 +143,7 @@ def usual_or_long(*groups):
     """All combinations of values; those that differ from the first one in more than one place take long together."""
     for values in itertools.product(*groups):
         differing = sum(one is not group[0] for one, group in zip(values, groups, strict=True))
-        yield pytest.param(*values, marks=pytest.mark.long(every=5) if differing > 1 else [])
+        yield pytest.param(*values, marks=pytest.mark.long if differing > 1 else [])
 
 
 @pytest.mark.parametrize(("kind", "body", "good"), usual_or_long(KINDS, list(BODIES), [0, 1, 2, 3, 4]))
@@ -159,7 +159,9 @@ def test_a_compiler_that_fails(tg, kind, body, good, tmp_path, monkeypatch):
 
 def test_a_part_of_a_backward_pass_that_has_no_program(tg, tmp_path, monkeypatch):
     done, run = [], joined.EagerBackward.note_or_run
-    monkeypatch.setattr(joined.EagerBackward, "note_or_run", lambda self, given: (done.append(given), run(self, given))[1])
+    monkeypatch.setattr(
+        joined.EagerBackward, "note_or_run", lambda self, given: (done.append(given), run(self, given))[1]
+    )
     monkeypatch.setenv("CC", compiler(tmp_path, "exit 3", 2))  # forward, and backward of both results
     assert len(served(tg, part_of_backward)) == 1
     assert done
