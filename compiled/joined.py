@@ -193,7 +193,7 @@ class KeptInput(Saved):
         if tensor.ndarray is self._array or self._label not in tape.views:
             if (tensor.ndarray.shape, tensor.ndarray.dtype) != (self._array.shape, self._array.dtype):
                 raise self.rebound(node)
-            return self.unpack(node)  # type: ignore[no-any-return]
+            return self.unpack(node)
         if self._label in tape.themselves:
             raise self.rebound(node)
         if self._buffer.version != self.version:
@@ -204,7 +204,7 @@ class KeptInput(Saved):
         """The tensor with its history, for gradients that are differentiated again."""
         if self.tensor.ndarray is not self._array:
             raise self.rebound(node)
-        return self.unpack(node)  # type: ignore[no-any-return]
+        return self.unpack(node)
 
     def rebound(self, node: CompiledNode) -> RuntimeError:
         """The error for a tensor whose old and new memory the backward pass would have to tell apart."""

@@ -145,7 +145,7 @@ class Observed:
         if numbers or any(number is None or place is None or place[0] is not self._segment for place, number in places):
             return
         each = zip(found, places, strict=True)
-        leaves = [Leaf(leaf, leaf.ndarray, number, place[1]) for leaf, (place, number) in each]
+        leaves = [Leaf(leaf, leaf.ndarray, number, place[1]) for leaf, (place, number) in each if number is not None]
         assert self._visited is not None and isinstance(self._root, CompiledNode)
         plan = SweepPlan(
             self._output, self._visited, tuple(leaves), deferred.here,
