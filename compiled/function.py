@@ -134,7 +134,7 @@ class CompiledFunction:
         return self.function(*args, **kwargs)
 
     def _rerecord(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        self.way = "re-record"
+        self.way = "eager" if self._rerun.is_eager else "re-record"
         return self._rerun.call(self.function, args, kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:

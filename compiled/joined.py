@@ -37,11 +37,20 @@ from .programs import Programs
 
 @dataclass(frozen=True)
 class EagerTape:
-    """What eager mode has on its tape for a call: the name of the node behind the first result, and what is saved."""
+    """What eager mode has on its tape for a call: the name of the node behind the first result, and what is saved.
+
+    Of inputs (by label) the tensors themselves are saved, or views of them; or both.
+    """
 
     title: str
-    inputs: frozenset[str]  # labels
+    themselves: frozenset[str]
+    views: frozenset[str]
     outputs: tuple[int, ...]  # results, in the order of those that have a history
+
+    @lazy
+    def inputs(self) -> frozenset[str]:
+        """The labels of all inputs of which anything is saved."""
+        return self.themselves | self.views
 
 
 class Backward:
@@ -160,6 +169,52 @@ class EagerBackward:
         return {name: make(_copied(value)) for name, value in zip(self._results, found, strict=True)}
 
 
+class KeptInput(Saved):
+    """An input that the backward pass reads, and the memory that it showed at the call.
+
+    ``tensor.data = other`` gives a tensor other memory. Eager mode then goes on with that where its tape has saved the
+    tensor itself, and with the old memory where it has saved a view (a weight, transposed).
+    """
+
+    __slots__ = ("_array", "_buffer", "_label", "_steps")
+
+    def __init__(self, label: str, tensor: Tensor) -> None:
+        super().__init__(tensor, is_output=False)
+        self._label = label
+        self._array, self._buffer, self._steps = tensor.ndarray, tensor.buffer, tensor.steps
+
+    def is_intact(self) -> bool:
+        """True if the tensor shows what it showed at the call."""
+        return self.tensor.ndarray is self._array and self.tensor.buffer.version == self.version
+
+    def as_in_eager_mode(self, node: CompiledNode, tape: EagerTape) -> Tensor:
+        """What eager mode's tape would read now."""
+        tensor: Tensor = self.tensor
+        if tensor.ndarray is self._array or self._label not in tape.views:
+            if (tensor.ndarray.shape, tensor.ndarray.dtype) != (self._array.shape, self._array.dtype):
+                raise self.rebound(node)
+            return self.unpack(node)
+        if self._label in tape.themselves:
+            raise self.rebound(node)
+        if self._buffer.version != self.version:
+            raise RuntimeError(self._modified(node))
+        return make(self._array, self._buffer, self._steps)
+
+    def unpack_again(self, node: CompiledNode) -> Tensor:
+        """The tensor with its history, for gradients that are differentiated again."""
+        if self.tensor.ndarray is not self._array:
+            raise self.rebound(node)
+        return self.unpack(node)
+
+    def rebound(self, node: CompiledNode) -> RuntimeError:
+        """The error for a tensor whose old and new memory the backward pass would have to tell apart."""
+        return RuntimeError(
+            f"{self._label} has been given other memory (.data = ...) since {node.title}, a compiled call, read it\n"
+            "  in backward()\n"
+            "  Assign to .data after the backward pass, or write in place under no_grad()."
+        )
+
+
 class CompiledNode(TapeNode):
     """One call of a compiled function on the tape."""
 
@@ -174,8 +229,9 @@ class CompiledNode(TapeNode):
     ) -> None:
         edges = [known.get(label) or sources[label].gradient_edge() for label in backward.wrt]
         super().__init__(backward.eager.title, tuple(edges))
+        self.rename(backward.eager.title)
         self._backward = backward
-        self._kept = {label: Saved(sources[label], False) for label in backward.kept}
+        self._kept = {label: KeptInput(label, sources[label]) for label in backward.kept}
         self._outputs = [Saved(live[i], is_output=True) for i in backward.eager.outputs]
         # Where eager mode does not look at an input again, it may be overwritten before the backward pass.
         copied = _copied if deferred is None else deferred.copied
@@ -194,10 +250,10 @@ class CompiledNode(TapeNode):
         """True if a backward pass can go through: it has not yet, and what it needs has not been overwritten."""
         if self._released:
             return False
-        for saved in (*self._kept.values(), *self._outputs):
-            if saved.tensor.buffer.version != saved.version:
+        for output in self._outputs:
+            if output.tensor.buffer.version != output.version:
                 return False
-        return True
+        return all(kept.is_intact() for kept in self._kept.values())
 
     @entry
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
@@ -213,7 +269,8 @@ class CompiledNode(TapeNode):
         if is_grad_enabled():
             gradients = self._backward.run_again(self._given_again(), cotangents)
         else:
-            kept = {label: self._kept[label].unpack(self) for label in self._backward.eager.inputs}
+            tape = self._backward.eager
+            kept = {label: self._kept[label].as_in_eager_mode(self, tape) for label in tape.inputs}
             for output in self._outputs:
                 output.unpack(self)  # it is not read, but eager mode refuses if somebody has written to it
             gradients = self._backward.run({**kept, **self._copies}, self._saved, cotangents)
@@ -226,7 +283,7 @@ class CompiledNode(TapeNode):
                 "numbers, a buffer)\n  in backward()\n"
                 "  Put the whole step, the inner gradient included, into one function and compile that."
             )
-        return {label: self._kept[label].unpack(self) for label in self._backward.reads}
+        return {label: self._kept[label].unpack_again(self) for label in self._backward.reads}
 
     def release(self) -> None:
         if self._kept or self._saved:

@@ -61,6 +61,17 @@ _HEAP, _IMMUTABLE_TYPE = 1 << 9, 1 << 8  # flags of CPython's types: made at run
 _OTHERWISE = (Tensor, np.ndarray, types.FunctionType, types.MethodType, functools.partial, functools.cached_property)
 _HOOKS = ("ForwardHook", "ForwardPreHook")
 
+# Modules whose objects and functions hand things to other threads.
+_OF_THREADS = frozenset({"threading", "_thread", "queue", "_queue", "concurrent", "multiprocessing", "asyncio"})
+
+
+def is_of_threads(value: Any) -> bool:
+    """True for what may let another thread see a tensor: threads, pools, queues, locks, and the modules with them."""
+    if isinstance(value, threading.local):
+        return False
+    home = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
+    return any(str(name).partition(".")[0] in _OF_THREADS for name in (home, type(value).__module__))
+
 
 def is_understood(value: Any) -> bool:
     """True if all that code can read from `value` is found by the walk, and compared."""

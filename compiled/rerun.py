@@ -18,6 +18,11 @@ from .parts import Compile, Parts
 from .segments import Segments
 from .surroundings import Surroundings
 
+FOR_THREADS = (
+    "it can reach threads, pools, queues or locks: other threads may look at tensors at any time\n"
+    "  so nothing is computed later than in eager mode, and these calls are eager\n"
+    "  Hand tensors to other threads outside of the compiled function."
+)
 ATTEMPTS = 2  # recordings of one kind of call: the first call may do what later calls do not
 
 
@@ -29,13 +34,17 @@ class Rerun:
         self.parts = Parts(compile)
         self.reasons: list[str] = []
         self._attempts: dict[Any, int] = {}
+        self.is_eager = False  # other threads may look at tensors before their numbers are there
 
     def note(self, reason: CaptureError, surroundings: Surroundings | None, kind: Any) -> None:
         """Remember why a recording of a `kind_of` call cannot be replayed."""
         self.parts.look_at(surroundings)
         self._attempts[kind] = self._attempts.get(kind, 0) + 1
-        if str(reason) not in self.reasons:
-            self.reasons.append(str(reason))
+        if surroundings is not None and not self.is_eager:
+            self.is_eager = surroundings.reaches_threads()
+        for why in (str(reason), FOR_THREADS) if self.is_eager else (str(reason),):
+            if why not in self.reasons:
+                self.reasons.append(why)
 
     def may_record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """False once recordings of such calls have turned out to be useless."""
@@ -43,6 +52,8 @@ class Rerun:
 
     def call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call `function`; whatever comes out of it, or has been written when it raises, holds its numbers."""
+        if self.is_eager:
+            return function(*args, **kwargs)
         # Which results are still alive must not depend on when garbage is collected.
         return uncollected(self._call, Deferred(self.segments), function, args, kwargs)
 

@@ -262,12 +262,15 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
 
 
 def _eager_tape(recording: Recording, live: list[Tensor]) -> EagerTape:
-    kept = {id(tensor.buffer) for tensor in kept_by_tape(live)}
+    roots = {id(root.array): root.node.label for root in recording.recorder.roots}
+    kept = kept_by_tape(live)
+    through_views = {id(tensor.buffer) for tensor in kept if id(tensor) not in roots}
     assert live[0].grad_fn is not None
     return EagerTape(
         live[0].grad_fn.name(),
-        frozenset(root.node.label for root in recording.recorder.roots if id(root.array.buffer) in kept),
-        tuple(i for i, tensor in enumerate(live) if id(tensor.buffer) in kept),
+        frozenset(roots[id(tensor)] for tensor in kept if id(tensor) in roots),
+        frozenset(root.node.label for root in recording.recorder.roots if id(root.array.buffer) in through_views),
+        tuple(i for i, tensor in enumerate(live) if any(tensor.buffer is other.buffer for other in kept)),
     )
 
 

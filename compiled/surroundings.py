@@ -26,7 +26,7 @@ from ..compiler.errors import CaptureError
 from . import groups
 from .deeds import Deeds, lines_storing
 from .groups import Identities
-from .kinds import CONTAINERS, is_understood, items_of
+from .kinds import CONTAINERS, is_of_threads, is_understood, items_of
 from .members import users_classes
 from .memory import hooks_on
 from .numbers import KINDS, value_of
@@ -181,6 +181,10 @@ class Surroundings:
         """True if any code that was found mentions the variable, attribute or keyword."""
         keywords = (const for code in self._reach.codes for const in code.co_consts if isinstance(const, tuple))
         return bool(self._reach.codes_naming(name)) or any(name in const for const in keywords)
+
+    def reaches_threads(self) -> bool:
+        """True if the function can let other threads see what it has computed."""
+        return any(map(is_of_threads, self._reach.objects.values()))
 
     def reaches(self, value: Any) -> bool:
         """True for an object that was there before the call."""

@@ -28,6 +28,7 @@ class Leaf:
     """A leaf that the pass gives a gradient: the memory's number behind the first of the pass, and its token."""
 
     tensor: Tensor
+    shown: np.ndarray  # ``leaf.data = other`` may give it another shape than its gradient has
     memory: int
     token: int
 
@@ -57,7 +58,7 @@ class SweepPlan:
 def repeat(deferred: Deferred, loss: Tensor) -> bool:
     """Do the backward pass of `loss` as a plan says; False, with nothing done, if there is none that fits."""
     node = loss._node
-    if type(node) is not CompiledNode or loss._base is not None:
+    if not isinstance(node, CompiledNode) or loss._base is not None:
         return False
     plan: SweepPlan | None = deferred.here.sweeps.get((node.token, loss._output))
     if plan is None:
@@ -69,6 +70,8 @@ def repeat(deferred: Deferred, loss: Tensor) -> bool:
     for leaf in plan.leaves:
         tensor = leaf.tensor
         if tensor._grad is not None or not tensor._requires or tensor._node is not None or _is_hooked(tensor):
+            return False
+        if tensor.ndarray is not leaf.shown:
             return False
     gradients = [make(np.empty(leaf.tensor.ndarray.shape, leaf.tensor.ndarray.dtype)) for leaf in plan.leaves]
     deferred.advance(plan, [gradient.ndarray for gradient in gradients])
@@ -90,7 +93,7 @@ def _fits(nodes: list[Any], position: int, visited: Visited, segment: Any) -> bo
     for edge, leads_to in zip(node.edges, visited.edges, strict=True):
         after = edge.node
         if type(leads_to) is int:
-            if type(after) is not CompiledNode or (nodes[leads_to] is not None and nodes[leads_to] is not after):
+            if not isinstance(after, CompiledNode) or (nodes[leads_to] is not None and nodes[leads_to] is not after):
                 return False
             nodes[leads_to] = after
         elif leads_to is None:
@@ -144,7 +147,7 @@ class Observed:
             number = numbers.pop(id(gradient.ndarray), None)
             if number is None or gradient.place is None or gradient.place[0] is not self._segment:
                 return
-            leaves.append(Leaf(leaf, number, gradient.place[1]))
+            leaves.append(Leaf(leaf, leaf.ndarray, number, gradient.place[1]))
         if numbers:
             return
         assert self._visited is not None and isinstance(self._root, CompiledNode)
@@ -157,11 +160,11 @@ class Observed:
 
 def _calls_behind(loss: Tensor, deferred: Deferred) -> list[CompiledNode] | None:
     """The noted calls that the pass goes through; None if it goes through anything else."""
-    if loss._base is not None or type(loss._node) is not CompiledNode:
+    if loss._base is not None or not isinstance(loss._node, CompiledNode):
         return None
     found: list[Any] = [loss._node]
     for node in found:
-        if type(node) is not CompiledNode or node.segment is not deferred.segment or not _is_plain(node):
+        if not isinstance(node, CompiledNode) or node.segment is not deferred.segment or not _is_plain(node):
             return None
         for edge in node.edges:
             after = edge.node

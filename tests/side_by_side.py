@@ -81,7 +81,7 @@ def noted(tree):
     if hasattr(tree, "detach"):
         grad = noted(tree.grad) if tree.is_leaf and tree.grad is not None else None
         facts = (type(tree).__name__, str(tree.dtype).rpartition(".")[2], tree.requires_grad, tree.is_leaf)
-        return Value(tree.detach().numpy().copy(), facts, grad)
+        return Value(_memory(tree).copy(), facts, grad)
     if isinstance(tree, np.ndarray):
         return Value(tree.copy(), ("ndarray", str(tree.dtype)), None)
     if isinstance(tree, (tuple, list)):
@@ -95,10 +95,17 @@ def noted(tree):
     return tree if type(tree).__module__ in ("builtins", "tracegrad.ops.types") else type(tree).__name__
 
 
+def _memory(tensor):
+    """What shows its numbers. Not `numpy()`: memory that numpy code has been given is served in another way from then
+    on, so that looking would change what is looked at.
+    """
+    return tensor.ndarray if hasattr(tensor, "ndarray") else tensor.detach().numpy()
+
+
 def relations(tree):
     """Which tensors of `tree` are the same object, and which share memory."""
     tensors = list(_tensors(tree))
-    arrays = [t.detach().numpy() for t in tensors]
+    arrays = [_memory(t) for t in tensors]
     same = [next(i for i, other in enumerate(tensors) if other is t) for t in tensors]
     distinct = sorted(set(same))
     shared = [(i, j) for i in distinct for j in distinct if i < j and np.shares_memory(arrays[i], arrays[j])]

@@ -71,7 +71,8 @@ def test_eager_and_rerecorded(tg, name):
     for one, other in zip(actual, expected, strict=True):
         assert_same(one, other)
     if name not in ONLY_ONCE:
-        assert step.way == "re-record" and step.specialisations == []
+        # Behind a lock there may be a thread that looks before the numbers are there.
+        assert step.way == ("eager" if name == "lock" else "re-record") and step.specialisations == []
 
 
 LAID_OUT = {

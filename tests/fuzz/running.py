@@ -99,7 +99,7 @@ def noted(tree: Any) -> Any:
     """`tree` with each tensor replaced by a copy of what it is now."""
     if isinstance(tree, tg.Tensor):
         grad = noted(tree._grad)  # without the warning for tensors that keep none
-        shown = tree.detach().numpy()
+        shown = tree.ndarray  # not numpy(): memory that numpy code has been given is served in another way
         return Value(shown.copy(), str(tree.dtype), tree.requires_grad, tree.is_leaf, grad, shown)
     if isinstance(tree, (tuple, list)):
         return [type(tree).__name__, *(noted(item) for item in tree)]
