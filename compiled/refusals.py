@@ -42,14 +42,18 @@ class CallWatch:
         self.codes: dict[types.CodeType, dict[str, Any]] = {}  # what the user's program ran, with its globals
 
     def watch(self, function: Callable[..., Any], *args: Any) -> Any:
-        """``function(*args)``, noted. What finalisers and callbacks of a collection do is no part of the program."""
+        """``function(*args)``, noted. What finalisers and callbacks of a collection do is no part of the program: none
+        comes between the first thing that is noted and the last."""
+        return uncollected(self._watch, function, *args)
+
+    def _watch(self, function: Callable[..., Any], *args: Any) -> Any:
         self._before = sys.getprofile()
         if self._before is not None:  # a profiler that is at work keeps its place
-            return uncollected(function, *args)
+            return function(*args)
         try:
             try:
                 sys.setprofile(self._note)
-                return uncollected(function, *args)
+                return function(*args)
             finally:
                 sys.setprofile(None)
         finally:

@@ -1,6 +1,8 @@
 """Python values that a program depends on: a change is noticed, a number of the optimizer is data."""
 
 import functools
+import gc
+import time
 import types
 
 import numpy as np
@@ -225,3 +227,21 @@ def test_python_arguments(tg, values):
         return Program(step, lambda i: (ramp(tg, 3), values[i]))
 
     assert_agree(run(tg, make, True, 3)[0], run(tg, make, False, 3)[0])
+
+
+def test_callbacks_of_the_garbage_collector_are_not_the_programs(tg):
+    """A library that times collections reads the clock in them, at any time outside of the function."""
+
+    def callback(phase, info):
+        time.perf_counter()
+
+    before, step = gc.get_threshold(), tg.compile(lambda x: [x * i for i in range(20)][-1])
+    gc.callbacks.append(callback)
+    gc.set_threshold(1)
+    try:
+        for _ in range(4):
+            step(tg.ones(2))
+    finally:
+        gc.callbacks.remove(callback)
+        gc.set_threshold(*before)
+    assert step.way == "replay", step.explain()
