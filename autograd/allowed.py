@@ -66,19 +66,22 @@ def exactly(value: Any, *kinds: type) -> Any:
     return value
 
 
-_KEYS = (type(None), bool, int, float, complex, str, bytes, frozenset, Size, DType, device)
+_KEYS = (type(None), bool, int, float, complex, str, bytes, Size, DType, device)
 _LARGEST_KEY = 1000
 
 
 def check_key(key: Any) -> None:
-    """TypeError unless `key` can be hashed in bounded time: hashing a tuple goes through all that is in it."""
+    """TypeError unless `key` can be hashed and compared in bounded time.
+
+    Both go through all that is in a tuple or a frozenset, and through a part as often as it is there.
+    """
     waiting, seen = [key], 0
     while waiting:
         part = waiting.pop()
         seen += 1
         if seen > _LARGEST_KEY:
             raise TypeError(f"a key of a dict or a set with more than {_LARGEST_KEY} parts")
-        if type(part) is tuple:
+        if type(part) in (tuple, frozenset):
             waiting.extend(part)
         elif type(part) not in _KEYS and not isinstance(part, (Tensor, np.generic)):
             raise TypeError(f"{type(part).__name__} as a key of a dict or a member of a set")

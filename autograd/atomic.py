@@ -25,7 +25,7 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
         if before is not None and not direct:
             open(target, "r+b").close()  # a file that may not be written must not be replaced
         temporary = target if direct else os.path.join(os.path.dirname(target), f".save-{secrets.token_hex(8)}.tmp")
-        file = open(temporary, "wb" if direct else "xb")
+        file = open(temporary, "wb") if direct else open(temporary, "xb", opener=_private if before else None)
     except OSError as error:
         raise RuntimeError(_refusal(path, target, error)) from error
     with file:
@@ -42,6 +42,11 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
         finally:
             with suppress(FileNotFoundError):
                 os.unlink(temporary)
+
+
+def _private(path: str, flags: int) -> int:
+    """Nobody else reads the data before the file has the mode of the one that it replaces."""
+    return os.open(path, flags, 0o600)
 
 
 def _stat(path: str) -> os.stat_result | None:

@@ -24,9 +24,13 @@ _LONGEST_NAME = 512
 _COPIES = 4
 _SMALL = 1 << 16
 _PROTOCOLS = range(2, 6)
+#: How many defaultdicts may hold defaultdicts. CPython frees one within the other by recursion in C that nothing bounds
+#: (its other containers are freed in steps), so that a deep enough one ends the process.
+_MOST_NESTING = 1000
 
-#: How later versions of Python and numpy name what earlier ones wrote.
+#: How later versions of Python and numpy name what earlier ones wrote, and pickle up to protocol 2 still writes.
 _RENAMED = {"__builtin__": "builtins", "numpy.core.multiarray": "numpy._core.multiarray"}
+_RENAMED_TYPES = {"builtins.long": "builtins.int", "builtins.unicode": "builtins.str"}
 
 _NAMES = {opcode.code: opcode.name for opcode in opcodes}
 
@@ -57,6 +61,7 @@ class _Reader:
         self._stack: list[Any] = []
         self._outer: list[list[Any]] = []  # the stacks below each open MARK
         self._memo: dict[int, Any] = {}
+        self._nesting: set[int] = set()  # the ids of all defaultdicts that hold defaultdicts, perhaps of some that did
 
     def load(self) -> Any:
         while True:
@@ -148,9 +153,16 @@ class _Reader:
         target = exactly(self.top(), dict, OrderedDict, Counter, defaultdict)
         if len(items) % 2:
             raise ValueError("a key without a value")
+        self._count_nesting(target, items[1::2])
         for key, value in zip(items[::2], items[1::2], strict=True):
             check_key(key)
             target[key] = value
+
+    def _count_nesting(self, target: dict[Any, Any], values: list[Any]) -> None:
+        if type(target) is defaultdict and any(type(value) is defaultdict for value in values):
+            self._nesting.add(id(target))
+            if len(self._nesting) > _MOST_NESTING:
+                raise ValueError(f"more than {_MOST_NESTING} defaultdicts that hold defaultdicts")
 
     def add(self, items: list[Any]) -> None:
         target = exactly(self.top(), set)
@@ -165,6 +177,7 @@ class _Reader:
 
     def name(self, module: str, qualified: str) -> None:
         full = f"{_RENAMED.get(module, module)}.{qualified}"
+        full = _RENAMED_TYPES.get(full, full)
         if not is_allowed(full):
             raise UnpicklingError(f"Unsupported global: GLOBAL {full} was not an allowed global by default.")
         self.push(Name(full))

@@ -143,7 +143,7 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
         histories=_lines(4, _histories(of.results.fresh, names)),
         result="r0" if of.results.is_one_tensor else HAND_OUT.format(_every("r{}", range(len(of.results.fresh)))),
     )
-    return _written(source, f"<usual call {next(_numbers)} of {of.recording.name}>", names)
+    return _written(source, f"<usual call {next(_numbers)} of {of.recording.name!r}>", names)
 
 
 def _written(source: str, title: str, names: dict[str, Any]) -> Callable[[tuple[Any, ...]], Any]:

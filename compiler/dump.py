@@ -23,7 +23,7 @@ def dump(name: str, stages: Iterable[tuple[str, str]]) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         program, shown = next(_numbers), re.sub(r"[^\w<>.]+", "_", name)[:MOST_LETTERS]
         for stage, (suffix, text) in enumerate(stages):
-            (directory / f"{program:03}_{shown}_{stage}.{suffix}").write_text(text, encoding="utf-8")
+            (directory / f"{program:03}_{shown}_{stage}.{suffix}").write_text(text, "utf-8", "backslashreplace")
     except OSError as error:
         raise OSError(
             f"cannot write the stages of {name!r}: {error}\n  in TRACEGRAD_DUMP={folder}\n"

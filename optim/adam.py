@@ -10,7 +10,7 @@ from ..autograd.watch import Entries
 from ..ops.arithmetic import maximum
 from ..ops.array import eager
 from ..ops.elementary import sqrt
-from .optimizer import Optimizer, Options, check_at_least_zero, counted, state_tensor, step_counter
+from .optimizer import Optimizer, Options, check_at_least_zero, counted, state_tensor
 
 
 class Adam(Optimizer):
@@ -46,7 +46,7 @@ class Adam(Optimizer):
         super().__init__(params, {**options, **choices, "fused": fused})
 
     def update(self, p: Tensor, gradient: Tensor, state: Entries, options: Options) -> None:
-        step = counted(step_counter(state, p))
+        step = counted(state_tensor(state, "step", p))
         mean, square = state_tensor(state, "exp_avg", p), state_tensor(state, "exp_avg_sq", p)
         lr, beta1, beta2 = options.number("lr"), options.number("betas", 0), options.number("betas", 1)
         g = -gradient if options.choice("maximize") else gradient

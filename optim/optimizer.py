@@ -211,6 +211,7 @@ class Optimizer:
             if gradient is not None:
                 entry = self.state.of(p)
                 declare_read("optimizer state", functools.partial(_entry, self, p))
+                _complete(entry, p, (key for key, when in self.per_parameter.items() if _is_needed(group, when)))
                 self.update(p, gradient, entry, options)
 
     def update(self, p: Tensor, gradient: Tensor, state: Entries, options: Options) -> None:
@@ -268,24 +269,32 @@ def _noting(step: Callable[..., Any]) -> Callable[..., Any]:
     return noted
 
 
-def state_tensor(state: Entries, key: str, p: Tensor) -> Tensor:
-    """``state[key]``, made as zeros of p's shape when it is not there yet, as if it had always been."""
-    if not dict.__contains__(state, key):
-        zeros = aligned_empty(p.ndarray.shape, p.ndarray.dtype)
-        zeros.fill(0)
-        unrecorded(_add_to_state, state, key, zeros)
-    return _declared(state, key, p)
+def _is_needed(group: Entries, when: bool | str) -> bool:
+    return bool(dict.get(group, when)) if isinstance(when, str) else when
 
 
-def _add_to_state(state: Entries, key: str, values: np.ndarray) -> None:
-    state[key] = make(values)
+def _complete(state: Entries, p: Tensor, needed: Iterable[str]) -> None:
+    """Make what a parameter's state lacks, as zeros that might always have been there.
+
+    It is added at once: wherever an interrupt comes, the state is one that can be saved and loaded.
+    """
+    lacking = [key for key in needed if not dict.__contains__(state, key)]
+    if lacking:
+        unrecorded(_add_zeros, state, p, lacking)
 
 
-def step_counter(state: Entries, p: Tensor) -> Tensor:
-    """``state["step"]``, a 0-d float32 tensor that starts at 0."""
-    if not dict.__contains__(state, "step"):
-        unrecorded(_add_to_state, state, "step", np.zeros((), np.float32))
-    return _declared(state, "step", p)
+def _add_zeros(state: Entries, p: Tensor, keys: list[str]) -> None:
+    made = {key: make(_zeros_like(p) if key != "step" else np.zeros((), np.float32)) for key in keys}
+    try:
+        dict.update(state, made)
+    finally:
+        changes.options += 1
+
+
+def _zeros_like(p: Tensor) -> np.ndarray:
+    zeros = aligned_empty(p.ndarray.shape, p.ndarray.dtype)
+    zeros.fill(0)
+    return zeros
 
 
 def counted(step: Tensor) -> Any:
@@ -294,7 +303,8 @@ def counted(step: Tensor) -> Any:
     return as_number(step)
 
 
-def _declared(state: Entries, key: str, p: Tensor) -> Tensor:
+def state_tensor(state: Entries, key: str, p: Tensor) -> Tensor:
+    """``state[key]``, of p's shape; ``"step"`` is a 0-d float32 tensor."""
     if watcher() is not None:
         dict.__getitem__(state, key).label = f"{p.label or 'parameter'}.{key}"
     tensor: Tensor = declare_read(

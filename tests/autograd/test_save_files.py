@@ -87,6 +87,22 @@ def test_modes(tmp_path, mask):
         os.umask(before)
 
 
+def test_nobody_reads_it_before_it_has_the_mode_of_the_old_file(tmp_path):
+    path, seen = tmp_path / "x.pt", []
+    path.write_bytes(OLD)
+
+    class Looks:
+        def __reduce__(self):
+            seen.extend(stat.S_IMODE(other.stat().st_mode) for other in tmp_path.iterdir() if other != path)
+            return tuple, ()
+
+    for mode in (0o600, 0o400, 0o666):
+        path.chmod(mode)
+        tg.save(Looks(), path)
+        assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert seen == [0o600] * 3
+
+
 @pytest.mark.parametrize("dangling", [False, True])
 @pytest.mark.parametrize("relative", [False, True])
 def test_links_stay(tmp_path, relative, dangling):

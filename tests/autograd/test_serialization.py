@@ -56,7 +56,9 @@ def samples():
         "scalars": [np.float32(2), np.float64(3), np.int64(4), np.int32(5), np.bool_(True)],
         "texts": ["", "ü\ud800", "x" * 300, b"", b"abc\xff", bytearray(b"x\xff"), bytearray()],
         "sets": [set(), {1, "a", (2, 3)}, frozenset([3]), frozenset()],
-        "dicts": [{}, {(1, ("x",)): 1}, ordered, collections.Counter("aab"), collections.defaultdict(list, {1: [2]})],
+        "dicts": [{}, {(1, ("x",)): 1}, ordered, collections.Counter("aab")],
+        "factories": [collections.defaultdict(kind, {1: kind()}) for kind in (list, dict, int, float, str, bool)],
+        "keys": [{frozenset([1, (2, "a")]): 1}, {frozenset([frozenset([3])])}],
         "others": [tg.Size((1, 2)), tg.Size(()), tg.float64, tg.bool, tg.device("cpu"), tg.device("cpu:0")],
         "tuples": ((), (1,), (1, 2), (1, 2, 3), (1, 2, 3, (4, [5]))),
     }
@@ -333,11 +335,29 @@ def bombs():
     yield "a deep key", b"\x80\x02}N" + b"\x85" * 20000 + b"Ns.", False
     yield "a key of doubled tuples", b"\x80\x02}N" + b"q\x00h\x00\x86" * 60 + b"Ns.", False
     yield "doubled lists", b"\x80\x02]" + b"q\x00]h\x00ah\x00a" * 60 + b".", True
+    yield "a deep frozenset", b"\x80\x04" + b"(" * 20000 + b"\x91" * 20000 + b".", False
+    doubled = b"(\x91q\x01" + b"0(h\x01K\x01\x86h\x01K\x02\x86\x91q\x01" * 60
+    yield "keys of doubled frozensets", b"\x80\x04}" + doubled + b"0" + doubled + b"0.", False
+    yield from nested_defaultdicts()
     yield "marks", b"\x80\x02" + b"(" * 20000 + b".", False
     yield "empty sets", b"\x80\x04](" + b"\x8f" * 20000 + b"e.", True
     yield "a name without an end", b"\x80\x02c" + b"a" * 20000, False
     yield "a recursive list", b"\x80\x02]q\x00h\x00a.", True
     yield "a recursive tuple", b"\x80\x02]q\x00h\x00\x85a.", True
+
+
+def nested_defaultdicts(depth=200_000):
+    """Python itself ends with a segmentation fault when it frees the first of them."""
+    made = b"\x80\x02ccollections\ndefaultdict\nq\x000"
+    new = b"h\x00)R"
+    yield "defaultdicts, filled from within", made + (new + b"N") * depth + b"N" + b"s" * depth + b".", False
+    outward = b"h\x01N" + new + b"q\x02s0h\x02q\x010"
+    yield "defaultdicts, filled from without", made + new + b"q\x01" + outward * depth + b".", False
+    for name, opening, closing in (("list", b"]", b"a"), ("dict", b"}N", b"s"), ("tuple", b"", b"\x85")):
+        between = (new + b"N" + opening) * (depth // 10) + b"N" + (closing + b"s") * (depth // 10)
+        yield f"defaultdicts, a {name} between", made + between + b".", True
+    flat = b"](" + (new + b"N" + new + b"s") * 900 + b"e"
+    yield "many shallow defaultdicts", made + flat + b".", True
 
 
 PERMITTED_EVENTS = {"builtins.id", "object.__getattr__", "sys._getframe", "ctypes.addressof", "array.__new__"}

@@ -53,6 +53,18 @@ def test_names_of_functions(name, tmp_path, monkeypatch):
     assert list(tmp_path.glob("*.c"))
 
 
+NO_IDENTIFIERS = ["", "a\0b", "\n", "\ud800", "*/ #error /*", "{{ x }}", "../x", "/", "%s", "<>", "ü\x1b["]
+
+
+@pytest.mark.parametrize("name", NO_IDENTIFIERS)
+def test_names_that_are_no_identifiers(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRACEGRAD_DUMP", str(tmp_path))
+    function = defined("row", ["row"], "row.argmax(1), row @ row.T + 1")
+    function.__name__ = function.__qualname__ = name
+    agree(function, [tg.randn(3, 4)])
+    assert list(tmp_path.glob("*.c"))
+
+
 class Named(nn.Module):
     """Parameters and modules of given names."""
 

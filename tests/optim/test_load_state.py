@@ -1,6 +1,7 @@
 """Loading the state of an optimizer or a scheduler: all of it, or an error and no change."""
 
 import copy
+import sys
 
 import numpy as np
 import pytest
@@ -256,3 +257,51 @@ def test_users_schedulers_may_keep_what_they_like():
     scheduler.note = 1
     scheduler.load_state_dict({"note": "text", "more": None})
     assert scheduler.note == "text" and scheduler.more is None
+
+
+def interrupted(call, line):
+    """``call()`` with a KeyboardInterrupt before its line of that number; False if it has fewer."""
+    passed = 0
+
+    def trace(frame, event, _):
+        nonlocal passed
+        passed += event == "line" and frame.f_code.co_name != "__del__"  # where Python would swallow it
+        if passed > line:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_the_state_of_an_interrupted_first_step_can_be_loaded(name):
+    """Each 13th line, from another one on in each kind: the lines of one parameter are more than a hundred."""
+    line, seen = len(name) % 13, set()
+    while True:
+        tg.manual_seed(3)
+        parameters = [tg.nn.Parameter(tg.randn(3, 2)), tg.nn.Parameter(tg.randn(2))]
+        optimizer = OPTIMIZERS[name](parameters)
+        for p in parameters:
+            p.grad = p.detach() + 1
+        if not interrupted(optimizer.step, line):
+            break
+        state = optimizer.state_dict()
+        seen.add(tuple(len(entry) for entry in state["state"].values()))
+        OPTIMIZERS[name]([p.detach().clone() for p in parameters]).load_state_dict(state)
+        line += 13
+    assert line > 100 and len(seen) >= 3 and seen <= steps_between(name)
+
+
+def steps_between(name):
+    """How many entries the parameters have, from the first moment to the last."""
+    entries = {"SGD": 0, "SGD momentum": 1, "Adam": 3, "Adam amsgrad": 4, "AdamW": 3}[name]
+    return {(), (0,), (entries,), (entries, 0), (entries, entries)}
