@@ -22,6 +22,7 @@ from ..autograd.nodes import count_now
 from ..autograd.tape import Tape
 from ..autograd.tensor import Tensor, make
 from ..autograd.watch import SideEffect, watched
+from ..autograd.watched_classes import classes
 from ..compiler.capture import Recorder, Root
 from ..compiler.errors import CaptureError
 from ..compiler.origins import Whereabouts
@@ -39,7 +40,7 @@ from .numbers import Formulas, Number
 from .openings import Openings
 from .places import Spot
 from .reach import Codes
-from .refusals import DONE, CallWatch, ThreadModes, check_gradients, check_overlaps, check_roots, refusal
+from .refusals import DONE, CallWatch, ThreadModes, check_classes, check_gradients, check_overlaps, check_roots, refusal
 from .sinks import Sinks, plain
 from .structure import Path, leaves
 from .surroundings import Surroundings
@@ -106,6 +107,7 @@ class Recording:
         CaptureError if the call cannot be repeated: with `done`, the call itself has been done, else nothing has.
         """
         self._name_captured(function)
+        self.guards.append(Guard("methods of the library's classes", classes.patches, classes.patches(), ""))
         self.surroundings = Surroundings(function, [*args, *kwargs.values()], self.codes)
         given = [leaf for _, leaf in leaves((args, kwargs))]
         self.surroundings.refuse_unwatchable(given)
@@ -189,6 +191,7 @@ class Recording:
         self._calls.check()
         deeds = self._calls.deeds
         self.modes.check(self.name, deeds)
+        check_classes(self.guards[0].holds(), deeds)
         check_roots(self.recorder.roots, deeds)
         self._check_origins_of_numbers()
         check_gradients(self.fresh_grads(), self.recorder.roots, deeds)

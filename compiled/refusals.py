@@ -146,6 +146,16 @@ class ThreadModes:
             )
 
 
+def check_classes(are_same: bool, deeds: Deeds) -> None:
+    """CaptureError if the call has set or deleted a member of a public class of this package."""
+    if not are_same:
+        raise refusal(
+            "the function changes a class of the library",
+            deeds.at_return("in the call that was recorded"),
+            "Later calls would not do it again: patch classes outside.",
+        )
+
+
 def check_roots(roots: Iterable[Root], deeds: Deeds) -> None:
     """CaptureError if the call made a tensor from outside show other memory, or changed whether it requires grad."""
     for root in roots:
