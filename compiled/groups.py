@@ -6,6 +6,7 @@ from operator import is_
 from typing import Any
 
 from ..autograd.watch import WatchedDict, WatchedList
+from . import looks
 
 
 class Identities:
@@ -38,14 +39,20 @@ def is_of_the_library(value: Any) -> bool:
 
 
 def group_members(optimizer: Any) -> Identities:
-    """The optimizer's state, its list of groups, the groups, their lists, and the parameters in these."""
+    """The optimizer's state, its groups, their lists and parameters, and what hides its methods."""
     own = optimizer.__dict__
     groups = own.get("param_groups", ())
     objects = [own.get("state"), groups, *groups]
     for group in groups:
         params = dict.get(group, "params", ())
         objects += [params, *params]
-    return Identities(objects)
+    return Identities([*objects, *hiding(optimizer).values()])
+
+
+def hiding(value: Any) -> dict[str, Any]:
+    """The attributes of an object, by name, that are found in place of methods of its class."""
+    own = looks.own_attributes(value) or {}
+    return {name: own[name] for name in own if callable(getattr(type(value), name, None))}
 
 
 def is_counted(optimizer: Any) -> bool:

@@ -61,6 +61,11 @@ def _is_token(token: Any) -> bool:
     return bool(abc.get_cache_token() == token)
 
 
+def hidden(names: frozenset[str], attributes: list[dict[str, Any]]) -> int:
+    """How many of these objects have an attribute of one of these names."""
+    return len(attributes) - sum(map(names.isdisjoint, attributes))
+
+
 def only_tells(get: Callable[[], Any]) -> bool:
     """True if ``get()`` tells whether something is still the same, and not what is there."""
     return isinstance(get, functools.partial) and get.func in (still, has_class, _is_token)

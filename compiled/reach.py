@@ -24,7 +24,7 @@ from ..autograd.watch import WatchedDict
 from ..compiler.origins import is_user_file
 from . import looks
 from .codes import attribute_names, global_names, imported_modules, nested, stores_attributes
-from .groups import Identities, group_members, is_of_the_library, is_optimizer, parameters
+from .groups import Identities, group_members, hiding, is_of_the_library, is_optimizer, parameters
 from .kinds import CONTAINERS, PLAIN, has_attributes, is_changeable, is_named, is_users, items_of
 from .members import is_descriptor, is_watched, methods, of_library, users_classes
 from .memory import users_attributes
@@ -59,6 +59,7 @@ class Reach:
             known = len(self.names)
             self.objects, self.found_at, self.places, self._classes = {}, {}, [], set()
             self._walk(functions, self._ran)
+            self.places += self._hidden_methods()
             self.by_function = frozenset(self.objects)  # found without the arguments
             self._walk(arguments)
 
@@ -93,6 +94,21 @@ class Reach:
                 self.found_at[id(value)] = at
             self._go(self._around(value), stack)
             stack += [(inner, at) for inner in self._behind(value)]
+
+    def _hidden_methods(self) -> Iterator[Place]:
+        """Objects of the library that an attribute of a method's name may be given to, without being counted."""
+        kinds: dict[type, list[dict[str, Any]]] = {}
+        for value in self.objects.values():
+            if type(value).__module__.startswith("tracegrad.") and not (is_optimizer(value) or has_attributes(value)):
+                own = looks.own_attributes(value)
+                if own is not None and not isinstance(value, (type, types.FunctionType)):
+                    kinds.setdefault(type(value), []).append(own)
+        for kind, attributes in kinds.items():
+            every = dir(kind) if self._asks_for_any_attribute() else self.names
+            methods = frozenset(name for name in every if name[:2] != "__" and callable(getattr(kind, name, None)))
+            if methods:
+                what = f"how many hide methods of {kind.__name__}"
+                yield what, None, functools.partial(looks.hidden, methods, attributes)
 
     def _go(self, places: Iterator[Place], stack: list[tuple[Any, Place | None]]) -> None:
         for place in places:
@@ -153,7 +169,7 @@ class Reach:
         if isinstance(value, contextvars.ContextVar):
             return [value.get(None)]
         if is_optimizer(value):
-            return parameters(value)
+            return [*parameters(value), *hiding(value).values()]
         inner = [own.get("__wrapped__")]
         if isinstance(value, type):
             inner += users_classes(value)
