@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import types
+from collections.abc import Callable, Iterable, Iterator, Set
 from operator import is_
 from typing import Any
 
 from ..autograd.watch import WatchedDict, WatchedList
 from . import looks
+from .kinds import has_attributes
 
 
 class Identities:
@@ -66,3 +70,24 @@ def is_counted(optimizer: Any) -> bool:
 def parameters(optimizer: Any) -> list[Any]:
     """All of them."""
     return [p for group in optimizer.__dict__.get("param_groups", ()) for p in dict.get(group, "params", ())]
+
+
+def hidden_methods(
+    objects: Iterable[Any], names: Set[str] | None
+) -> Iterator[tuple[str, types.CodeType | None, Callable[[], Any]]]:
+    """Places for objects of the library, whose attributes nobody counts: how many hide a method.
+
+    Only methods that code names; all of them where `names` is None.
+    """
+    kinds: dict[type, list[dict[str, Any]]] = {}
+    for value in objects:
+        own = None if has_attributes(value) or is_optimizer(value) else looks.own_attributes(value)
+        is_thing = not isinstance(value, (type, types.FunctionType, types.ModuleType))
+        if own is not None and is_thing and type(value).__module__.startswith("tracegrad."):
+            kinds.setdefault(type(value), []).append(own)
+    for kind, attributes in kinds.items():
+        named = dir(kind) if names is None else names
+        methods = frozenset(name for name in named if name[:2] != "__" and callable(getattr(kind, name, None)))
+        if methods:
+            look = functools.partial(looks.hidden, methods, attributes)
+            yield f"methods of {kind.__name__} that are hidden", None, look

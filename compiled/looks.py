@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import decimal
 import functools
 import logging
 import threading
@@ -45,6 +46,21 @@ class Behind(tuple[Any, ...]):
 def behind(proxy: Mapping[Any, Any]) -> Behind:
     """The keys and values of a mapping that cannot be written through."""
     return Behind((*proxy, *proxy.values()))
+
+
+def contents(module: types.ModuleType, name: str) -> Behind | None:
+    """What is in a list, a set or a dict of a library's module now; None if there is none any more."""
+    found = vars(module).get(name)
+    if isinstance(found, dict):
+        return behind(found)
+    return None if found is None else Behind(found)
+
+
+def decimal_context() -> tuple[Any, ...]:
+    """What the arithmetic of decimals depends on."""
+    context = decimal.getcontext()
+    traps = tuple(kind for kind, is_set in context.traps.items() if is_set)
+    return context.prec, context.rounding, context.Emin, context.Emax, context.capitals, context.clamp, *traps
 
 
 def size(of: Mapping[str, Any]) -> int:

@@ -22,7 +22,6 @@ from ..autograd.nodes import count_now
 from ..autograd.tape import Tape
 from ..autograd.tensor import Tensor, make
 from ..autograd.watch import SideEffect, watched
-from ..autograd.watched_classes import classes
 from ..compiler.capture import Recorder, Root
 from ..compiler.errors import CaptureError
 from ..compiler.origins import Whereabouts
@@ -31,7 +30,7 @@ from ..ops.pointwise import cast
 from ..ops.types import float64
 from .aliases import with_history
 from .gates import follow_writes
-from .guards import Guard, facts_of
+from .guards import Guard, facts_of, no_patches
 from .history import held_by_tape
 from .identity import Questions
 from .names import argument_names, name_of_argument, visible_variables
@@ -107,7 +106,7 @@ class Recording:
         CaptureError if the call cannot be repeated: with `done`, the call itself has been done, else nothing has.
         """
         self._name_captured(function)
-        self.guards.append(Guard("methods of the library's classes", classes.patches, classes.patches(), ""))
+        self.guards.append(no_patches())
         self.surroundings = Surroundings(function, [*args, *kwargs.values()], self.codes)
         given = [leaf for _, leaf in leaves((args, kwargs))]
         self.surroundings.refuse_unwatchable(given)
@@ -189,8 +188,7 @@ class Recording:
                 "Which way it takes depends on numbers: check them outside.",
             )
         self._calls.check()
-        deeds = self._calls.deeds
-        self.modes.check(self.name, deeds)
+        self.modes.check(self.name, deeds := self._calls.deeds)
         check_classes(self.guards[0].holds(), deeds)
         check_roots(self.recorder.roots, deeds)
         self._check_origins_of_numbers()
