@@ -51,10 +51,11 @@ _CLASSES = frozenset({
     range, slice, property, classmethod, staticmethod, super, deque, OrderedDict, defaultdict, array.array,
     type({}.keys()), type({}.values()), type({}.items()), types.GeneratorType, types.CoroutineType,
     types.MappingProxyType, types.CodeType, types.FunctionType, types.MethodType, types.SimpleNamespace,
-    types.GenericAlias, BaseException, re.Pattern, re.Match, decimal.Decimal, datetime.date, datetime.datetime, datetime.time,
-    datetime.timedelta, datetime.timezone, datetime.tzinfo, struct.Struct, functools.partial, operator.attrgetter, operator.itemgetter,
-    operator.methodcaller, contextvars.ContextVar, *io.StringIO.__mro__, *io.BytesIO.__mro__,
-    np.ndarray, np.generic, np.dtype, np.ufunc, np.flatiter, np.random.Generator, np.random.RandomState,
+    types.GenericAlias, BaseException, re.Pattern, re.Match, decimal.Decimal, datetime.date, datetime.datetime,
+    datetime.time, datetime.timedelta, datetime.timezone, datetime.tzinfo, struct.Struct, functools.partial,
+    operator.attrgetter, operator.itemgetter, operator.methodcaller, contextvars.ContextVar, *io.StringIO.__mro__,
+    *io.BytesIO.__mro__, np.ndarray, np.generic, np.dtype, np.ufunc, np.flatiter, np.random.Generator,
+    np.random.RandomState,
 })  # fmt: skip
 _EXCEPT = frozenset({"__subclasses__"})
 # Modules written in Python: what they call in turn is looked at by `outside`.
@@ -82,12 +83,13 @@ def is_pure(called: types.BuiltinFunctionType) -> bool:
         return module in _C_MODULES or name in _FUNCTIONS.get(module, ())
     kinds = (*owner.__mro__, *type(owner).__mro__) if isinstance(owner, type) else type(owner).__mro__
     defining = next((kind for kind in kinds if name in vars(kind)), None)
-    return (defining in _CLASSES or _is_iterator(defining)) and name not in _EXCEPT
+    return (defining in _CLASSES or _is_of_pure_module(defining)) and name not in _EXCEPT
 
 
-def _is_iterator(kind: Any) -> bool:
-    """True for the iterators of containers: those that the function finds outside are refused in another place."""
-    return hasattr(kind, "__next__") and kind.__module__ in ("builtins", "itertools", "collections")
+def _is_of_pure_module(kind: Any) -> bool:
+    """True for what such a module makes, and for iterators: those that a function finds outside are not replayed."""
+    module = getattr(kind, "__module__", None)
+    return module in _C_MODULES or (hasattr(kind, "__next__") and module in ("builtins", "collections"))
 
 
 def is_pure_module(name: str) -> bool:
