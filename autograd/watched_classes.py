@@ -76,7 +76,7 @@ class ClassWatch:
 
     def _look(self) -> None:
         self._looks += 1
-        if self._looks <= _MOST:
+        if not _HAS_WATCHERS or self._looks <= _MOST:
             for witness in self._witnesses:
                 getattr(witness, "_", None)  # before the members are read: what is set meanwhile is noticed
             self.is_unchanged = True

@@ -81,7 +81,9 @@ def is_pure(called: types.BuiltinFunctionType) -> bool:
         if module.partition(".")[0] == "numpy":
             return name in _NUMPYS
         return module in _C_MODULES or name in _FUNCTIONS.get(module, ())
-    kinds = (*owner.__mro__, *type(owner).__mro__) if isinstance(owner, type) else type(owner).__mro__
+    kinds = type(owner).__mro__
+    if isinstance(owner, type):
+        kinds = (*owner.__mro__, *kinds)
     defining = next((kind for kind in kinds if name in vars(kind)), None)
     return (defining in _CLASSES or _is_of_pure_module(defining)) and name not in _EXCEPT
 

@@ -96,9 +96,9 @@ class CallWatch:
                 return
             if what:
                 self._note_spoken(what, frame.f_back)
-            module = str(frame.f_globals.get("__name__"))
-            if not is_pure_module(module) and _is_programs(frame.f_back):
-                what = f"{module}.{frame.f_code.co_name}(), which may give something else at each call,"
+            name = str(frame.f_globals.get("__name__"))
+            if not is_pure_module(name) and _is_programs(frame.f_back):
+                what = f"{name}.{frame.f_code.co_name}(), which may give something else at each call,"
                 self._refuse(what, frame.f_back)
 
     def _note_spoken(self, what: str, frame: types.FrameType) -> None:
