@@ -21,6 +21,7 @@ class Double(tracegrad.autograd.Function):
 
     @staticmethod
     def forward(ctx, x):
+        ctx.save_for_backward(x)
         return x * 2
 
     @staticmethod
@@ -196,6 +197,7 @@ def step():
         loss = net(x).sum() + weight.sum() + net.weight.mean()
         with tracegrad.no_grad():
             x.exp()
+        loss = loss + Double.apply(weight).sum()
         loss.backward()
         sgd.step()
         net.eval()
@@ -238,6 +240,7 @@ ON_CLASSES = (
     (nn.Module, "__call__"), (nn.Linear, "forward"), (nn.Module, "eval"), (optim.SGD, "update"),
     (optim.Optimizer, "zero_grad"), (optim.Optimizer, "step"), (tracegrad.Tensor, "__add__"),
     (tracegrad.Tensor, "backward"), (tracegrad.no_grad.__mro__[2], "__enter__"), (tracegrad.Generator, "manual_seed"),
+    (tracegrad.autograd.Function, "apply"), (tracegrad.autograd.function.FunctionCtx, "save_for_backward"),
 )  # fmt: skip
 
 
