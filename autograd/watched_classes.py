@@ -22,7 +22,7 @@ _VALID_VERSION = 1 << 19  # of a type's flags, up to Python 3.12
 _HAS_WATCHERS = sys.version_info >= (3, 12)
 _MOST = 500  # looks after which each call compares the members: CPython gives a class 1000 versions (3.13)
 _NOT_THERE = object()
-_INNER = ("compiled", "compiler", "runtime", "ops")
+_COMPILER = {"compiled", "compiler", "runtime"}  # what replays is not what is replayed
 
 
 class Patches:
@@ -149,12 +149,13 @@ def watch_classes(package: str) -> None:
     """Watch the classes that the packages in `package` offer, and their bases."""
     offered: dict[type, None] = {}
     for name, module in list(sys.modules.items()):
-        root, _, rest = name.partition(".")
-        if root == package and hasattr(module, "__path__") and rest.partition(".")[0] not in _INNER:
+        if name.partition(".")[0] == package and hasattr(module, "__path__"):
             found = [value for value in vars(module).values() if isinstance(value, type)]
             offered.update(dict.fromkeys(base for kind in found for base in kind.__mro__ if _is_ours(base, package)))
     classes.begin(sorted(offered, key=lambda kind: (kind.__module__, kind.__qualname__)))
 
 
 def _is_ours(kind: type, package: str) -> bool:
-    return type(kind) is type and kind.__module__.partition(".")[0] == package and not issubclass(kind, Exception)
+    root, *folder = kind.__module__.split(".")
+    is_computing = root == package and not set(folder[:1]) & _COMPILER
+    return type(kind) is type and is_computing and not issubclass(kind, Exception)
