@@ -56,6 +56,7 @@ from .autograd.limits import finfo, iinfo
 from .autograd.operands import checked
 from .autograd.serialization import load, save
 from .autograd.tensor import Size, Tensor
+from .autograd.watched_classes import watch_classes
 from .autograd.watched_modules import watch_modules
 from .compiled import CompiledFunction, compile, deferred
 from .functional import linalg, methods
@@ -239,3 +240,4 @@ globals().update({_n: checked(_f) for _n, _f in list(globals().items()) if isins
 __version__ = "0.1.0"
 
 watch_modules(__name__)
+watch_classes(__name__)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..autograd.watched_classes import classes
 from .numbers import KINDS
 
 
@@ -43,3 +44,8 @@ def _plain(value: Any) -> bool:
 def facts_of(tensor: Any) -> tuple[Any, ...]:
     """What a program may have asked a tensor for that it computes nothing with."""
     return tensor.ndarray.shape, tensor.ndarray.dtype.str, tensor._requires, tensor._grad is None
+
+
+def no_patches() -> Guard:
+    """Nothing is set in a public class of this package that is not there now."""
+    return Guard("methods of the library's classes", classes.patches, classes.patches(), "")

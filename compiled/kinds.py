@@ -147,3 +147,10 @@ def has_attributes(value: Any) -> bool:
 def is_named(kind: type) -> bool:
     """True if the code that reads the attributes of such objects is walked, too: not for Python's own classes."""
     return kind is types.SimpleNamespace or any(is_users(base) for base in kind.__mro__[:-1])
+
+
+def is_decimals(value: Any) -> bool:
+    """True for decimals and what their module has: they depend on a context that nobody needs to name."""
+    if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)):
+        return value.__module__ in ("decimal", "_decimal")
+    return value is decimal or isinstance(value, decimal.Decimal)

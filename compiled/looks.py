@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import decimal
 import functools
 import logging
 import threading
@@ -47,6 +48,21 @@ def behind(proxy: Mapping[Any, Any]) -> Behind:
     return Behind((*proxy, *proxy.values()))
 
 
+def contents(module: types.ModuleType, name: str) -> Behind | None:
+    """What is in a list, a set or a dict of a library's module now; None if there is none any more."""
+    found = vars(module).get(name)
+    if isinstance(found, dict):
+        return behind(found)
+    return None if found is None else Behind(found)
+
+
+def decimal_context() -> tuple[Any, ...]:
+    """What the arithmetic of decimals depends on."""
+    context = decimal.getcontext()
+    traps = tuple(kind for kind, is_set in context.traps.items() if is_set)
+    return context.prec, context.rounding, context.Emin, context.Emax, context.capitals, context.clamp, *traps
+
+
 def size(of: Mapping[str, Any]) -> int:
     """How many members a class has: a new one may hide another."""
     return len(of)
@@ -59,6 +75,11 @@ def registrations() -> Callable[[], bool]:
 
 def _is_token(token: Any) -> bool:
     return bool(abc.get_cache_token() == token)
+
+
+def hidden(names: frozenset[str], attributes: list[dict[str, Any]]) -> int:
+    """How many of these objects have an attribute of one of these names."""
+    return len(attributes) - sum(map(names.isdisjoint, attributes))
 
 
 def only_tells(get: Callable[[], Any]) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import types
+from collections import deque
 from collections.abc import Container, Iterator, Set
 from typing import Any
 
@@ -63,14 +64,20 @@ def _is_used(name: str, names: Set[str], constructed: bool) -> bool:
 def of_library(module: types.ModuleType, names: Set[str]) -> list[str]:
     """The members of a library's module that code which mentions `names` may use.
 
-    Of Python's and numpy's own modules only functions, classes, modules and plain values: what else is in there
-    (the table of all modules, the environment) is not the program's.
+    Of Python's and numpy's own modules only functions, classes, modules, plain values and containers: what else is in
+    there (the environment) is not the program's, and the table of all modules is looked at by the names in it.
     """
     own = vars(module)
     found = sorted(name for name in names if name in own and name[:2] != "__")
     if is_watched(module) or not _is_standard(module):
         return found
-    return [name for name in found if isinstance(own[name], _STATELESS) or callable(own[name])]
+    return [n for n in found if isinstance(own[n], _STATELESS) or callable(own[n]) or is_container_of(module, n)]
+
+
+def is_container_of(module: types.ModuleType, name: str) -> bool:
+    """True for a list, a dict or a set that a module of Python's library or numpy keeps."""
+    found = vars(module).get(name)
+    return _is_standard(module) and isinstance(found, (list, dict, set, deque)) and found is not sys.modules
 
 
 def is_watched(module: Any) -> bool:

@@ -67,6 +67,15 @@ def spoken_to(called: Any) -> str:
     return _MODULES.get(type(owner).__module__, "")
 
 
+def title(called: types.BuiltinFunctionType) -> str:
+    """What the program calls a function written in C."""
+    owner = called.__self__
+    if owner is None or isinstance(owner, types.ModuleType):
+        module = str(called.__module__ or "").removeprefix("_").removeprefix("builtins")
+        return f"{module}.{called.__name__}()".removeprefix(".")
+    return f"{called.__qualname__}()"
+
+
 def spoken_to_by(code: types.CodeType) -> str:
     """The same for Python's own functions that are written in Python."""
     return _CODES.get(code, "")

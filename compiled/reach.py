@@ -24,9 +24,9 @@ from ..autograd.watch import WatchedDict
 from ..compiler.origins import is_user_file
 from . import looks
 from .codes import attribute_names, global_names, imported_modules, nested, stores_attributes
-from .groups import Identities, group_members, is_of_the_library, is_optimizer, parameters
-from .kinds import CONTAINERS, PLAIN, has_attributes, is_changeable, is_named, is_users, items_of
-from .members import is_descriptor, is_watched, methods, of_library, users_classes
+from .groups import Identities, group_members, hidden_methods, hiding, is_of_the_library, is_optimizer, parameters
+from .kinds import CONTAINERS, PLAIN, has_attributes, is_changeable, is_decimals, is_named, is_users, items_of
+from .members import is_container_of, is_descriptor, is_watched, methods, of_library, users_classes
 from .memory import users_attributes
 
 MISSING = object()  # what a variable or attribute that is not there looks like
@@ -59,6 +59,7 @@ class Reach:
             known = len(self.names)
             self.objects, self.found_at, self.places, self._classes = {}, {}, [], set()
             self._walk(functions, self._ran)
+            self.places += hidden_methods(self.objects.values(), None if self._asks_for_any_attribute() else self.names)
             self.by_function = frozenset(self.objects)  # found without the arguments
             self._walk(arguments)
 
@@ -103,6 +104,8 @@ class Reach:
 
     def _around(self, value: Any) -> Iterator[Place]:
         """The named places directly at `value`."""
+        if is_decimals(value):
+            yield "the context of decimals", None, looks.decimal_context
         if isinstance(value, types.FunctionType):
             yield from self._of_function(value)
         elif isinstance(value, type):
@@ -153,7 +156,7 @@ class Reach:
         if isinstance(value, contextvars.ContextVar):
             return [value.get(None)]
         if is_optimizer(value):
-            return parameters(value)
+            return [*parameters(value), *hiding(value).values()]
         inner = [own.get("__wrapped__")]
         if isinstance(value, type):
             inner += users_classes(value)
@@ -229,7 +232,8 @@ class Reach:
         else:
             for name in of_library(module, self.names):
                 code = self._mentioning.get(name)
-                yield f"{module.__name__}.{name}", code, functools.partial(looks.member, module, name)
+                look = looks.contents if is_container_of(module, name) else looks.member
+                yield f"{module.__name__}.{name}", code, functools.partial(look, module, name)
 
     def _of_class(self, kind: type) -> Iterator[Place]:
         if isinstance(kind, abc.ABCMeta):

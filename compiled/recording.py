@@ -30,7 +30,7 @@ from ..ops.pointwise import cast
 from ..ops.types import float64
 from .aliases import with_history
 from .gates import follow_writes
-from .guards import Guard, facts_of
+from .guards import Guard, facts_of, no_patches
 from .history import held_by_tape
 from .identity import Questions
 from .names import argument_names, name_of_argument, visible_variables
@@ -39,7 +39,7 @@ from .numbers import Formulas, Number
 from .openings import Openings
 from .places import Spot
 from .reach import Codes
-from .refusals import DONE, CallWatch, ThreadModes, check_gradients, check_overlaps, check_roots, refusal
+from .refusals import DONE, CallWatch, ThreadModes, check_classes, check_gradients, check_overlaps, check_roots, refusal
 from .sinks import Sinks, plain
 from .structure import Path, leaves
 from .surroundings import Surroundings
@@ -106,6 +106,7 @@ class Recording:
         CaptureError if the call cannot be repeated: with `done`, the call itself has been done, else nothing has.
         """
         self._name_captured(function)
+        self.guards.append(no_patches())
         self.surroundings = Surroundings(function, [*args, *kwargs.values()], self.codes)
         given = [leaf for _, leaf in leaves((args, kwargs))]
         self.surroundings.refuse_unwatchable(given)
@@ -187,8 +188,8 @@ class Recording:
                 "Which way it takes depends on numbers: check them outside.",
             )
         self._calls.check()
-        deeds = self._calls.deeds
-        self.modes.check(self.name, deeds)
+        self.modes.check(self.name, deeds := self._calls.deeds)
+        check_classes(self.guards[0].holds(), deeds)
         check_roots(self.recorder.roots, deeds)
         self._check_origins_of_numbers()
         check_gradients(self.fresh_grads(), self.recorder.roots, deeds)

@@ -23,7 +23,8 @@ from ..compiler.origins import is_standard_file, is_user_file
 from ..ops.types import get_default_dtype
 from .collection import uncollected
 from .deeds import Deeds
-from .outside import spoken_to, spoken_to_by
+from .outside import spoken_to, spoken_to_by, title
+from .pure import is_pure, is_pure_module
 
 DONE = "The call itself was done, eagerly."
 
@@ -73,10 +74,12 @@ class CallWatch:
             self._note_call(frame)
 
     def _note_c(self, frame: types.FrameType, called: Any) -> None:
-        what = "id()" if called is id and _is_programs(frame) else spoken_to(called)
+        what = spoken_to(called)
         if what:
             self._note_spoken(what, frame)
         if isinstance(called, types.BuiltinFunctionType):
+            if not is_pure(called) and _is_programs(frame) and not _only_hashes(called, frame):
+                self._refuse(f"{title(called)}, which may give something else at each call,", frame)
             self.deeds.called_c(called)
 
     def _note_call(self, frame: types.FrameType) -> None:
@@ -89,8 +92,14 @@ class CallWatch:
                 self.codes[frame.f_code] = {}  # a dict that exec() was given is of this call
         else:
             what = spoken_to_by(frame.f_code)
-            if what and frame.f_back is not None:
+            if frame.f_back is None:
+                return
+            if what:
                 self._note_spoken(what, frame.f_back)
+            name = str(frame.f_globals.get("__name__"))
+            if not is_pure_module(name) and _is_programs(frame.f_back):
+                what = f"{name}.{frame.f_code.co_name}(), which may give something else at each call,"
+                self._refuse(what, frame.f_back)
 
     def _note_spoken(self, what: str, frame: types.FrameType) -> None:
         """It is the program that speaks if only Python's library is between."""
@@ -122,6 +131,11 @@ def _is_programs(frame: types.FrameType) -> bool:
     return is_user_file(frame.f_code.co_filename)
 
 
+def _only_hashes(called: Any, frame: types.FrameType) -> bool:
+    """True for the hash of an object by what it is made of, where a class says so."""
+    return called is hash and frame.f_code.co_name == "__hash__"
+
+
 def _place(frame: types.FrameType) -> str:
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
@@ -144,6 +158,16 @@ class ThreadModes:
                 deeds.at("mode", None, f"in {name}"),
                 "Later calls would not change it: use a with block, or set it outside.",
             )
+
+
+def check_classes(are_same: bool, deeds: Deeds) -> None:
+    """CaptureError if the call has set or deleted a member of a public class of this package."""
+    if not are_same:
+        raise refusal(
+            "the function changes a class of the library",
+            deeds.at_return("in the call that was recorded"),
+            "Later calls would not do it again: patch classes outside.",
+        )
 
 
 def check_roots(roots: Iterable[Root], deeds: Deeds) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from ..autograd.nodes import Edge
 from ..autograd.tensor import Tensor, make
 from ..autograd.watch import changes, counter
+from ..autograd.watched_classes import classes
 from ..compiler.errors import CaptureError
 from ..compiler.graph import Graph
 from ..compiler.pipeline import Program
@@ -95,6 +96,7 @@ class Specialisation:
         """True if this program is the right one for a call with these arguments, in the world as it is."""
         if not self.recording.modes.hold() or not self.arguments.fit(args, kwargs):
             return False
+        classes.patches()  # which counts as a change if there are others
         changed = self.now() != self.seen
         if not self.recording.surroundings.hold(changed) or not self.inputs.find((args, kwargs)):
             return False

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.tensor import Tensor
+from ..autograd.watched_classes import classes
 from ..compiler.errors import CaptureError
 from . import groups
 from .deeds import Deeds, lines_storing
@@ -82,7 +83,8 @@ class Surroundings:
     """
 
     def __init__(self, function: Any, arguments: list[Any], codes: Codes | None = None) -> None:
-        self._reach = Reach([function, *_functions_of(codes or {})], arguments, codes, MOST)
+        patched = classes.patches().members.values()
+        self._reach = Reach([function, *patched, *_functions_of(codes or {})], arguments, codes, MOST)
         reached = self._reach.objects.values()
         self.counted = {"options"} if any(map(groups.is_optimizer, reached)) else set[str]()
         self.counted |= {"modules"} if any(hasattr(type(value), "named_modules") for value in reached) else set()

@@ -19,6 +19,7 @@ import numpy as np
 from ..autograd.grad_mode import switches
 from ..autograd.tensor import Tensor
 from ..autograd.watch import changes
+from ..autograd.watched_classes import classes
 from ..ops.array import Buffer
 from ..ops.memory import CACHE_LINE
 from ..ops.types import defaults
@@ -40,6 +41,8 @@ FEW = 3  # arguments that are compared two by two; for more a set is quicker
 SOURCE = """
 def call(args):
     if switches.enabled is not grad_enabled or defaults.dtype is not default_dtype or len(args) != {count}:
+        return UNUSUAL
+    if not ({classes}):
         return UNUSUAL
     {arguments}
     with lock:
@@ -132,7 +135,9 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
         last_look=LastLook(of), captured=of.arguments.captured, inputs=of.inputs,
         numbers_hold=of.inputs.reader(),
     )  # fmt: skip
+    names.update(classes.names)
     source = SOURCE.format(
+        classes=classes.term,
         count=len(of.arguments.simple or ()),
         now=" + ".join(f"changes.{kind}" for kind in of.counted),
         surroundings="\n            and ".join(steady.terms) or "True",

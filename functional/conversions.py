@@ -7,6 +7,7 @@ from typing import Any
 
 from ..autograd.device import CPU, device, require_cpu
 from ..autograd.tensor import Tensor
+from ..autograd.watch import forbid
 from ..ops.identity import copy
 from ..ops.pointwise import cast
 from ..ops.types import DType, bool_, dtype_named, float32, float64, int32, int64
@@ -116,6 +117,7 @@ def element_size(input: Any) -> int:
 
 def data_ptr(input: Any) -> int:
     """The address of the first element."""
+    forbid("data_ptr()", "Read it outside.")
     return int(input.ndarray.ctypes.data)
 
 

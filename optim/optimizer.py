@@ -161,6 +161,10 @@ class Optimizer:
         changes.count += 1  # a new `state` or other `param_groups` concern compiled steps
         super().__setattr__(name, value)
 
+    def __delattr__(self, name: str) -> None:
+        super().__delattr__(name)
+        changes.count += 1
+
     def add_param_group(self, group: dict[str, Any]) -> None:
         """Add parameters with options; what `group` leaves out comes from the defaults."""
         params = group["params"]

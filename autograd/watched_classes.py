@@ -1,0 +1,161 @@
+"""Whether a public class of this package still has the members that it was imported with: methods can be patched.
+
+`nn.Module` and the others have Python's own metaclass, as in PyTorch, so that programs may give their subclasses
+another one; nothing of theirs is called when a member is set. But CPython counts the versions of classes, for its cache
+of methods: setting a member makes the version of the class and of all its subclasses invalid, until a member is looked
+up the next time. So a *witness* is kept that inherits from all public classes, and on which nobody looks up anything.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import sys
+import types
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from .watch import changes
+
+_VALID_VERSION = 1 << 19  # of a type's flags, up to Python 3.12
+_HAS_WATCHERS = sys.version_info >= (3, 12)
+_MOST = 500  # looks after which each call compares the members: CPython gives a class 1000 versions (3.13)
+_NOT_THERE = object()
+_COMPILER = {"compiled", "compiler", "runtime"}  # what replays is not what is replayed
+
+
+class Patches:
+    """What is not as it was imported; the same object for the same members."""
+
+    __slots__ = ("__weakref__", "members")
+
+    def __init__(self, members: dict[tuple[type, str], Any]) -> None:
+        self.members = members
+
+    def __repr__(self) -> str:
+        return f"<{', '.join(f'{kind.__name__}.{name}' for kind, name in self.members) or 'as imported'}>"
+
+
+class ClassWatch:
+    """All public classes. `term` is a Python expression with `names` that is true while nothing was set in one."""
+
+    def __init__(self) -> None:
+        self.term = "classes.is_unchanged"
+        self.names: dict[str, Any] = {"classes": self}
+        self.is_unchanged = False
+        self._unchanged: Callable[[], Any] = lambda: False
+        self._imported: dict[type, dict[str, Any]] = {}
+        self._witnesses: list[type] = []
+        self._looks = 0
+        self._known: weakref.WeakValueDictionary[Any, Patches] = weakref.WeakValueDictionary()
+        self._now = Patches({})
+
+    @property
+    def kinds(self) -> list[type]:
+        """The classes that are watched."""
+        return list(self._imported)
+
+    def begin(self, kinds: Iterable[type]) -> None:
+        """From now on watch `kinds`."""
+        self._imported = {kind: dict(vars(kind)) for kind in kinds}
+        self._witnesses = _witnesses(self._imported)
+        if _HAS_WATCHERS:
+            _call_on_change(self._changed, self._witnesses)
+        else:
+            self.names = {f"witness{i}": witness for i, witness in enumerate(self._witnesses)}
+            self.term = " & ".join([*(f"{name}.__flags__" for name in self.names), str(_VALID_VERSION)])
+        self._unchanged = eval(f"lambda: {self.term}", dict(self.names))
+        self._look()
+
+    def patches(self) -> Patches:
+        """What is not as it was imported, now."""
+        if not self._unchanged():
+            self._look()
+        return self._now
+
+    def _look(self) -> None:
+        self._looks += 1
+        if not _HAS_WATCHERS or self._looks <= _MOST:
+            for witness in self._witnesses:
+                getattr(witness, "_", None)  # before the members are read: what is set meanwhile is noticed
+            self.is_unchanged = True
+        found = dict(self._differences())
+        key = frozenset((kind, name, id(value)) for (kind, name), value in found.items())
+        before, self._now = self._now, self._known.setdefault(key, Patches(found))
+        if before is not self._now:
+            changes.count += 1
+
+    def _differences(self) -> Iterator[tuple[tuple[type, str], Any]]:
+        for kind, imported in self._imported.items():
+            now = dict(vars(kind))
+            for name in {**imported, **now}:
+                if now.get(name, _NOT_THERE) is not imported.get(name, _NOT_THERE):
+                    yield (kind, name), now.get(name, _NOT_THERE)
+
+    def _changed(self, kind: type) -> int:
+        self.is_unchanged = False
+        return 0
+
+
+class _Quiet:
+    """First among a witness's bases: it is no subclass that a class should hear of."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        pass
+
+
+def _witnesses(kinds: Iterable[type]) -> list[type]:
+    """As few classes as can be that together inherit from all of `kinds`: not all layouts go together."""
+    bases = {base for kind in kinds for base in kind.__mro__[1:]}
+    groups: list[list[type]] = []
+    for kind in kinds:
+        if kind not in bases and not any(_go_together(group, kind) for group in groups):
+            groups.append([kind])
+    return [_witness(group) for group in groups]
+
+
+def _go_together(group: list[type], kind: type) -> bool:
+    """True, and `kind` added to the `group`, if one class can inherit from them all."""
+    try:
+        _witness([*group, kind])
+    except TypeError:
+        return False
+    group.append(kind)
+    return True
+
+
+def _witness(group: list[type]) -> type:
+    return types.new_class("Witness", (_Quiet, *group))
+
+
+def _call_on_change(function: Callable[[type], int], witnesses: list[type]) -> None:
+    """Let CPython call ``function(witness)`` before a member is set that `witness` would inherit."""
+    callback = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object)(function)
+    api = ctypes.pythonapi
+    api.PyType_Watch.argtypes = [ctypes.c_int, ctypes.py_object]
+    number = api.PyType_AddWatcher(callback)
+    for witness in witnesses:
+        api.PyType_Watch(number, witness)
+    atexit.register(lambda: (api.PyType_ClearWatcher(number), callback))
+
+
+classes = ClassWatch()
+
+
+def watch_classes(package: str) -> None:
+    """Watch the classes that the packages in `package` offer, and their bases."""
+    offered: dict[type, None] = {}
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == package and hasattr(module, "__path__"):
+            found = [value for value in vars(module).values() if isinstance(value, type)]
+            offered.update(dict.fromkeys(base for kind in found for base in kind.__mro__ if _is_ours(base, package)))
+    classes.begin(sorted(offered, key=lambda kind: (kind.__module__, kind.__qualname__)))
+
+
+def _is_ours(kind: type, package: str) -> bool:
+    root, *folder = kind.__module__.split(".")
+    is_computing = root == package and not set(folder[:1]) & _COMPILER
+    return type(kind) is type and is_computing and not issubclass(kind, Exception)
