@@ -32,7 +32,7 @@ VALUES = {
     "complex": (1j, lambda: complex("1j")),
     "text": (TEXT, lambda: " ".join(["two", "words"])),
     "bytes": (b"two words", lambda: b" ".join([b"two", b"words"])),
-    "tuple": (TUPLE, lambda: tuple([1, 2])),
+    "tuple": (TUPLE, lambda: tuple(iter([1, 2]))),
     "nested": (NESTED, lambda: (TUPLE, 3)),
     "list": (LIST, lambda: [1, 2]),
     "dict": (DICT, lambda: {"a": 1}),
