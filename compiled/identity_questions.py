@@ -13,9 +13,12 @@ import operator
 import types
 from typing import Any
 
+from . import looks
 from .codes import global_names
+from .numbers import is_nan
 from .reach import MISSING, Reach, cell_contents
 from .states import Same, state
+from .structure import leaves
 
 _BY_NAME = frozenset({"is_", "is_not"})
 _FUNCTIONS = (operator.is_, operator.is_not, id)
@@ -26,13 +29,23 @@ _NOTHING = ("CACHE", "EXTENDED_ARG", "PRECALL", "COPY_FREE_VARS")
 Operand = tuple[Any, ...]  # a constant's value; or the name of a variable, and of the attributes that lead on
 
 
-def asks_identity(reach: Reach) -> bool:
-    """True if code that was found asks which object a value is that may be a number, a text or a container."""
+def asks_identity(reach: Reach, arguments: list[Any]) -> bool:
+    """True if code that was found asks which object a value is that may be a number, a text or a container.
+
+    Of a nan ``in`` and ``==`` of containers ask as well: only by its identity it is what it is compared with.
+    """
+    values = [get() for _, _, get in reach.places if not _is_of_library(get)]
+    if any(map(is_nan, (*values, *(leaf for _, leaf in leaves(arguments))))):
+        return True
     if any(value is function for value in reach.objects.values() for function in _FUNCTIONS):
         return True
     if any(not _BY_NAME.isdisjoint(code.co_names) or "id" in global_names(code) for code in reach.codes):
         return True
     return any(not _is_single(operand, reach) for code in reach.codes for operand in _compared(code))
+
+
+def _is_of_library(get: Any) -> bool:
+    return isinstance(get, functools.partial) and get.func is looks.member
 
 
 @functools.lru_cache(maxsize=1024)

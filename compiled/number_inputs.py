@@ -12,7 +12,7 @@ import numpy as np
 from ..autograd.tensor import Tensor, make
 from ..runtime.program import address_of
 from .binding import Binding
-from .numbers import same_number, value_of
+from .numbers import is_nan, same_number, value_of
 from .openings import Openings
 from .places import Spot
 from .structure import at
@@ -92,6 +92,8 @@ class NumberInputs:
         if self.values and all(map(is_, given, self._given)):
             return True
         if any(type(value) is not kind for value, kind in zip(given, self._kinds, strict=True)):
+            return False
+        if any(map(is_nan, given)):  # code may find it in a container, which no stand-in shows
             return False
         values = self._formulas.evaluate(given)
         if values is None:

@@ -318,6 +318,12 @@ def exact(value: Any) -> tuple[type, Any]:
     return type(value), repr(value) if by_text else value
 
 
+def is_nan(value: Any) -> bool:
+    """True for the float that is not equal to itself."""
+    value = value_of(value)
+    return isinstance(value, float) and value != value
+
+
 def same_number(a: Any, b: Any) -> bool:
     """True for the same plain value of the same type."""
     return a is b or (type(a) is type(b) and bool(exact(a) == exact(b)))

@@ -72,7 +72,7 @@ class Surroundings:
         self.counted |= {"modules"} if any(hasattr(type(value), "named_modules") for value in reached) else set()
         self.summing = list(self._reach.summing.values())
         self._trusted: bool | None = None
-        self.by_identity = asks_identity(self._reach)
+        self.by_identity = asks_identity(self._reach, arguments)
         self.facts = [_fact(*place, self.by_identity) for place in self._reach.places]
         self.containers = self._own_containers() if self.by_identity else []
         self._sort()

@@ -137,6 +137,26 @@ def three_floats(tg):
     return _three_ways(tg, (0.25, 0.5, 0.75))
 
 
+@ask.either(calls=8)
+def nan_in_a_container(tg):
+    """Is a nan found in a tuple where it is the very object, and no other one, be it a number that changes?"""
+    x, nan = ramp(tg, 3), float("nan")
+    numbers = (0.5, 0.75, nan, 1.5, float("nan"), nan, 2.0, float("nan"))
+    return Program(lambda x, s: x * 2 if s in (nan,) else x * 3, lambda i: (x, numbers[i]))
+
+
+@ask.either(calls=8)
+def nan_in_an_attribute(tg):
+    """Is a tuple with a nan equal to another one where both hold the very object?"""
+    x, nan, holder = ramp(tg, 3), float("nan"), Holder()
+
+    def args(i):
+        holder.value = nan if i in (1, 2, 5) else float("nan")
+        return (x,)
+
+    return Program(lambda x: x * 2 if (holder.value,) == (nan,) else x * 3, args)
+
+
 @ask.replay(specialisations=1, calls=6, c_calls=4)
 def none_is_asked_for(tg):
     """Do numbers stay data where only None is asked for by `is`?"""
