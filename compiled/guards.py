@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .numbers import KINDS, same_number
 from .states import is_one_object
 
@@ -41,7 +43,7 @@ class Guard:
 
 
 def _plain(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, str, bytes, tuple, type(None)))
+    return isinstance(value, (bool, int, float, complex, np.generic, str, bytes, tuple, type(None)))
 
 
 def facts_of(tensor: Any) -> tuple[Any, ...]:
