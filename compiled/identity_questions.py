@@ -21,6 +21,7 @@ from .states import Same, state
 from .structure import leaves
 
 _BY_NAME = frozenset({"is_", "is_not"})
+_SEARCHING = frozenset({"contains", "countOf", "indexOf", "index", "count", "remove", "eq", "ne"})
 _FUNCTIONS = (operator.is_, operator.is_not, id)
 _VARIABLES = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF")
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
@@ -29,14 +30,25 @@ _NOTHING = ("CACHE", "EXTENDED_ARG", "PRECALL", "COPY_FREE_VARS")
 Operand = tuple[Any, ...]  # a constant's value; or the name of a variable, and of the attributes that lead on
 
 
-def asks_identity(reach: Reach, arguments: list[Any]) -> bool:
-    """True if code that was found asks which object a value is that may be a number, a text or a container.
+def compares(reach: Reach) -> bool:
+    """True if code that was found may compare containers, or look for something in one."""
+    return any(map(_compares, reach.codes))
 
-    Of a nan ``in`` and ``==`` of containers ask as well: only by its identity it is what it is compared with.
-    """
+
+@functools.lru_cache(maxsize=1024)
+def _compares(code: types.CodeType) -> bool:
+    names = {i.opname for i in dis.get_instructions(code)}
+    return not names.isdisjoint(("CONTAINS_OP", "COMPARE_OP")) or not _SEARCHING.isdisjoint(code.co_names)
+
+
+def meets_nan(reach: Reach, arguments: list[Any]) -> bool:
+    """True if a nan is among the values: ``in`` and ``==`` of containers ask for its identity before they compare."""
     values = [get() for _, _, get in reach.places if not _is_of_library(get)]
-    if any(map(is_nan, (*values, *(leaf for _, leaf in leaves(arguments))))):
-        return True
+    return any(map(is_nan, (*values, *(leaf for _, leaf in leaves(arguments)))))
+
+
+def asks_identity(reach: Reach) -> bool:
+    """True if code that was found asks which object a value is that may be a number, a text or a container."""
     if any(value is function for value in reach.objects.values() for function in _FUNCTIONS):
         return True
     if any(not _BY_NAME.isdisjoint(code.co_names) or "id" in global_names(code) for code in reach.codes):

@@ -30,6 +30,7 @@ class NumberInputs:
     def __init__(self, openings: Openings, scalars: list[Any], binding: Binding | None) -> None:
         self.sources = openings.sources
         self._snapshot = openings.snapshot
+        self._compares = openings.compares
         self._formulas = openings.formulas
         self._scalars = scalars
         self._given: list[Any] = [None] * len(self.sources)
@@ -93,7 +94,7 @@ class NumberInputs:
             return True
         if any(type(value) is not kind for value, kind in zip(given, self._kinds, strict=True)):
             return False
-        if any(map(is_nan, given)):  # code may find it in a container, which no stand-in shows
+        if self._compares and any(map(is_nan, given)):
             return False
         values = self._formulas.evaluate(given)
         if values is None:

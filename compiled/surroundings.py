@@ -25,7 +25,7 @@ from ..autograd.tensor import Tensor
 from ..compiler.errors import CaptureError
 from . import groups
 from .deeds import Deeds, lines_storing
-from .identity_questions import asks_identity
+from .identity_questions import asks_identity, compares, meets_nan
 from .kinds import CONTAINERS, is_of_threads, is_understood
 from .members import users_classes
 from .memory import hooks_on
@@ -72,7 +72,8 @@ class Surroundings:
         self.counted |= {"modules"} if any(hasattr(type(value), "named_modules") for value in reached) else set()
         self.summing = list(self._reach.summing.values())
         self._trusted: bool | None = None
-        self.by_identity = asks_identity(self._reach, arguments)
+        self.compares = compares(self._reach)
+        self.by_identity = asks_identity(self._reach) or (self.compares and meets_nan(self._reach, arguments))
         self.facts = [_fact(*place, self.by_identity) for place in self._reach.places]
         self.containers = self._own_containers() if self.by_identity else []
         self._sort()
