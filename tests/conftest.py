@@ -139,7 +139,6 @@ def other_numbers(tensor):
 def leaf_grad(arg):
     return arg.grad if getattr(arg, "is_leaf", False) else None
 
-
 @pytest.fixture
 def c_calls(monkeypatch):
     """A list that grows by one with each call into C."""

@@ -212,20 +212,8 @@ def test_a_fork_within_a_step_of_this_thread():
 
 # ------------------------------------------------------------------------------------------------------- all locks
 
-MAKERS = {
-    "Lock",
-    "RLock",
-    "Condition",
-    "Semaphore",
-    "BoundedSemaphore",
-    "Event",
-    "Barrier",
-    "allocate_lock",
-    "cached_property",
-    "Queue",
-    "SimpleQueue",
-    "LifoQueue",
-}  # fmt: skip  (a cached_property has one in 3.11)
+MAKERS = {"Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore", "Event", "Barrier", "allocate_lock",
+          "cached_property", "Queue", "SimpleQueue", "LifoQueue"}  # fmt: skip  (a cached_property has one in 3.11)
 LIBRARIES = {"threading", "_thread", "queue", "functools", "multiprocessing"}
 OUTSIDE = {"tests", "examples", "benchmarks", "docs", "build", "dist"}
 

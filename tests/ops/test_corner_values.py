@@ -174,7 +174,9 @@ def test_arithmetic_of_truth_values_is_logic():
 def test_running_products():
     x = [[2.0, 0, 3, 4], [1, 2, 3, 4]]
     np.testing.assert_array_equal(value(lambda x: scans.cumprod(x, 1), x), np.cumprod(x, 1))
-    np.testing.assert_array_equal(value(lambda x: scans.products_of_others(x, 1), x), [[0, 24, 0, 0], [24, 12, 8, 6]])
+    np.testing.assert_array_equal(
+        value(lambda x: scans.products_of_others(x, 1), x), [[0, 24, 0, 0], [24, 12, 8, 6]]
+    )
 
 
 ERRORS = {
