@@ -16,9 +16,10 @@ from .aliases import captured_tensors
 from .binding import Binding
 from .captured import CapturedInputs
 from .memory import hooks_on, memory_of
-from .numbers import KINDS
+from .numbers import KINDS, same_number
 from .recording import Recording
-from .structure import Path, at, leaves, skeleton
+from .states import is_one_object
+from .structure import Path, at, containers, leaves, skeleton
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
@@ -81,6 +82,9 @@ class Arguments:
         self.skeleton = skeleton((args, kwargs))
         captures, missing = recording.surroundings.captures, recording.questions.missing
         numbers = _opened_arguments(recording)
+        self._by_identity = recording.surroundings.by_identity
+        self._own = {id(container) for container in recording.surroundings.containers}
+        self._same_containers = self._containers(args, kwargs)
         slots = {path: binding.slot_of.get(root.node.label) for path, root in recording.arguments}
         self._specs: list[tuple[Path, Any]] = [
             (path, TensorArgument(leaf, slots.get(path), captures(leaf), missing.get(id(leaf), frozenset())))
@@ -119,7 +123,9 @@ class Arguments:
                     return False
         elif skeleton((args, kwargs)) != self.skeleton:
             return False
-        elif not all(_fits(spec, at((args, kwargs), path), but_for_numbers) for path, spec in self._specs):
+        elif not all(self._fits(spec, at((args, kwargs), path), but_for_numbers) for path, spec in self._specs):
+            return False
+        elif self._by_identity and self._containers(args, kwargs) != self._same_containers:
             return False
         return self.share_as_recorded(args, kwargs)
 
@@ -138,7 +144,19 @@ class Arguments:
 
     def fits_at(self, path: Path, value: Any) -> bool:
         """True if one leaf of the arguments is of the recorded kind."""
-        return _fits(self.spec_at(path), value)
+        return self._fits(self.spec_at(path), value)
+
+    def _fits(self, spec: Any, value: Any, but_for_numbers: bool = False) -> bool:
+        if not self._by_identity or isinstance(spec, TensorArgument):
+            return _fits(spec, value, but_for_numbers)
+        return value is spec or (is_one_object(value) and same_number(value, spec))
+
+    def _containers(self, args: Args, kwargs: Kwargs) -> list[int]:
+        """Which of the containers are one, or are found by the function without them, where code could ask."""
+        if not self._by_identity:
+            return []
+        found = [id(container) for tree in (*args, *kwargs.values()) for container in containers(tree)]
+        return [each if each in self._own else found.index(each) for each in found]
 
     def point(self, args: Args, kwargs: Kwargs) -> list[np.ndarray]:
         """Fill the table; returns the arrays that must stay alive during the call."""
@@ -211,7 +229,4 @@ def _fits(spec: Any, value: Any, but_for_numbers: bool = False) -> bool:
         return spec.fits(value)
     if value is spec or (but_for_numbers and type(value) is type(spec) and type(value) in KINDS):
         return True
-    if type(value) is not type(spec) or not isinstance(value, _COMPARED):
-        return False
-    # By their text floats are equal that are the same number: nan is itself, 0.0 is not -0.0.
-    return repr(value) == repr(spec) if isinstance(value, (float, complex, np.generic)) else bool(value == spec)
+    return isinstance(value, _COMPARED) and same_number(value, spec)

@@ -20,6 +20,7 @@ from numpy.lib.stride_tricks import as_strided
 from ..ops.array import Array, Evaluator, require_writable, shows
 from ..ops.core import Check, Params, Primitive, Step
 from ..ops.exposure import expose, is_exposed, owner_of
+from .numbers import exact
 from .program_calls import PendingArray
 from .segments import LONGEST, Execution, Segments
 from .trail import Compute, Meet, Point, Write, key_of
@@ -298,4 +299,4 @@ def _zeros_laid_out_as(array: np.ndarray) -> np.ndarray:
 def _parameter(item: tuple[str, Any]) -> Hashable:
     """A parameter by its text where equal numbers may be different ones: 0.0 and -0.0."""
     name, value = item
-    return (name, repr(value)) if isinstance(value, float) else item
+    return name, exact(value)

@@ -6,8 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..autograd.watched_classes import classes
-from .numbers import KINDS
+from .numbers import KINDS, same_number
+from .states import is_one_object
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,13 +22,16 @@ class Guard:
     value: Any
     place: str
     of_gradients: bool = False  # what it looks at is counted by `changes.grads`
+    by_identity: bool = False  # code could tell an equal value that is another object
 
     def holds(self) -> bool:
         try:
             now = self.get()
         except (AttributeError, KeyError, IndexError, TypeError):  # what it looked at is gone
             return False
-        return now is self.value or (type(now) is type(self.value) and _plain(now) and now == self.value)
+        if self.by_identity and not is_one_object(now):
+            return now is self.value
+        return now is self.value or (_plain(now) and same_number(now, self.value))
 
     def holds_but_for_numbers(self) -> bool:
         """True if it holds, or would hold with another number of the same type."""
@@ -38,7 +44,7 @@ class Guard:
 
 
 def _plain(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, str, bytes, tuple, type(None)))
+    return isinstance(value, (bool, int, float, complex, np.generic, str, bytes, tuple, type(None)))
 
 
 def facts_of(tensor: Any) -> tuple[Any, ...]:

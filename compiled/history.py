@@ -11,7 +11,7 @@ import numpy as np
 
 from ..autograd.nodes import SECOND_BACKWARD, Edge, PrimitiveNode, Saved
 from ..autograd.nodes import Node as TapeNode
-from ..autograd.tensor import Tensor
+from ..autograd.tensor import Tensor, make
 
 
 def is_spent(node: TapeNode) -> bool:
@@ -27,6 +27,25 @@ class Spent(TapeNode):
 
     def backward(self, cotangents: Any, wanted: Any) -> list[Any]:
         raise RuntimeError(SECOND_BACKWARD)
+
+
+class Cut(TapeNode):
+    """The history of a tensor whose own is not to be touched: gradients go to a leaf and no further."""
+
+    def __init__(self, title: str, leaf: Tensor) -> None:
+        super().__init__(title, (leaf.gradient_edge(),))
+        self.leaf = leaf
+
+    def backward(self, cotangents: Any, wanted: Any) -> list[Any]:
+        return list(cotangents)
+
+
+def cut_off(tensor: Tensor) -> Tensor:
+    """Give `tensor` another history that ends at once; returns the leaf at its end, where gradients arrive."""
+    assert tensor.grad_fn is not None
+    leaf = make(np.zeros(tensor.ndarray.shape, tensor.ndarray.dtype)).requires_grad_()
+    tensor.attach(Cut(tensor.grad_fn.name(), leaf), 0)
+    return leaf
 
 
 def kept_by_tape(tensors: Iterable[Tensor]) -> list[Tensor]:

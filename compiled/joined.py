@@ -63,7 +63,8 @@ class Backward:
         self.wrt = tuple(wrt)
         self.live = tuple(live)
         self.graph = graph
-        self.parts: Split = split(graph, differentiate(graph, live, wrt))
+        reads = inputs_of(graph, live)
+        self.parts: Split = split(graph, differentiate(graph, live, wrt), reads)
         self._programs = programs
         seeds = [node for node in self.parts.backward.inputs if node.label not in self.parts.saved]
         self._cotangent_labels = [node.label for node in seeds[len(seeds) - len(self.live) :]]
@@ -72,15 +73,14 @@ class Backward:
         self._partial: dict[frozenset[str], BackwardProgram | EagerBackward] = {}
         computed = (*self.parts.saved, *self._cotangent_labels)
         self.own = tuple(label for label in self._whole.labels if label not in computed)
-        # What the graph reads, if all of it is still there after the call: then it can be done again.
-        overwritten = {result.into for result in graph.results}
-        reads = inputs_of(graph, live)
-        self.reads = tuple(reads) if reads.isdisjoint(overwritten) else None
+        # What the graph reads, so that it can be done again: what is still there after the call, and what is saved.
+        self.reads = tuple(label for label in reads if label not in self.parts.before)
+        self.before = {label: name for label, name in self.parts.before.items() if label in reads}
 
     @lazy
     def kept(self) -> frozenset[str]:
         """The inputs of the graph that a node of the tape keeps."""
-        return frozenset((*self.own, *self.eager.inputs, *(self.reads or ())))
+        return frozenset((*self.own, *self.eager.inputs, *self.reads))
 
     @property
     def needed(self) -> set[str]:
@@ -277,13 +277,10 @@ class CompiledNode(TapeNode):
         return [g if want else None for g, want in zip(gradients, wanted, strict=True)]
 
     def _given_again(self) -> dict[str, Tensor]:
-        if self._backward.reads is None:
-            raise RuntimeError(
-                f"create_graph=True through {self.title}, a compiled call that has overwritten what it read (random "
-                "numbers, a buffer)\n  in backward()\n"
-                "  Put the whole step, the inner gradient included, into one function and compile that."
-            )
-        return {label: self._kept[label].unpack_again(self) for label in self._backward.reads}
+        backward = self._backward
+        given = {label: self._kept[label].unpack_again(self) for label in backward.reads}
+        saved = dict(zip(backward.parts.saved, self._saved, strict=True))
+        return given | {label: make(numbers_now(saved[name]).copy()) for label, name in backward.before.items()}
 
     def release(self) -> None:
         if self._kept or self._saved:

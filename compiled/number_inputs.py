@@ -12,7 +12,7 @@ import numpy as np
 from ..autograd.tensor import Tensor, make
 from ..runtime.program import address_of
 from .binding import Binding
-from .numbers import same_number, value_of
+from .numbers import is_nan, same_number, value_of
 from .openings import Openings
 from .places import Spot
 from .structure import at
@@ -30,6 +30,7 @@ class NumberInputs:
     def __init__(self, openings: Openings, scalars: list[Any], binding: Binding | None) -> None:
         self.sources = openings.sources
         self._snapshot = openings.snapshot
+        self._compares = openings.compares
         self._formulas = openings.formulas
         self._scalars = scalars
         self._given: list[Any] = [None] * len(self.sources)
@@ -92,6 +93,8 @@ class NumberInputs:
         if self.values and all(map(is_, given, self._given)):
             return True
         if any(type(value) is not kind for value, kind in zip(given, self._kinds, strict=True)):
+            return False
+        if self._compares and any(map(is_nan, given)):
             return False
         values = self._formulas.evaluate(given)
         if values is None:

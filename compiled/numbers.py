@@ -310,8 +310,20 @@ def looked_at(value: Any) -> Any:
     return value.tg_formulas.pin(value) if isinstance(value, Number) else value
 
 
+def exact(value: Any) -> tuple[type, Any]:
+    """What is equal for the same plain value of the same type: nan is itself, 0.0 is not -0.0."""
+    if isinstance(value, tuple):
+        return type(value), tuple(map(exact, value))
+    by_text = isinstance(value, (float, complex, np.inexact))  # which shows every bit but those of a nan
+    return type(value), repr(value) if by_text else value
+
+
+def is_nan(value: Any) -> bool:
+    """True for the float that is not equal to itself."""
+    value = value_of(value)
+    return isinstance(value, float) and value != value
+
+
 def same_number(a: Any, b: Any) -> bool:
-    """True for the same number of the same type: nan is itself, 0.0 is not -0.0."""
-    if a is b:
-        return True
-    return type(a) is type(b) and bool(repr(a) == repr(b) if isinstance(a, float) else a == b)
+    """True for the same plain value of the same type."""
+    return a is b or (type(a) is type(b) and bool(exact(a) == exact(b)))

@@ -48,10 +48,12 @@ class Openings:
     sources: list[Source] = field(default_factory=list)
     snapshot: list[tuple[Spot, Any]] = field(default_factory=list)  # all numbers that the recording has found
     escaped: bool = False
+    compares: bool = False  # whether code could find a nan in a container, which no stand-in shows
     _replaced: Replaced = field(default_factory=Replaced)
 
     def applied(self, surroundings: Surroundings, call_arguments: Any, run: Callable[..., None]) -> None:
         """``run(args, kwargs)`` with stand-ins among the arguments, and stand-ins wherever else they are wanted."""
+        self.compares = surroundings.compares
         found = list(_numbers_around(surroundings, call_arguments))
         self.snapshot = [(spot, number) for spot, _, number in found]
         new = self._stand_ins(found, call_arguments) if self.wanted and surroundings.takes_stand_ins() else {}

@@ -247,7 +247,8 @@ class Recording:
     def read(self, describe: str, get: Callable[[], Any], value: Any) -> None:
         if isinstance(value, Number):
             return  # it is found where it came from
-        self.guards.append(Guard(describe, get, value, str(self.recorder.whereabouts.now())))
+        strict = self.surroundings.by_identity and get() is value
+        self.guards.append(Guard(describe, get, value, str(self.recorder.whereabouts.now()), by_identity=strict))
 
     def number(self, describe: str, get: Callable[[], float], value: float) -> Tensor:
         tensor = make(np.asarray(value, np.float64))

@@ -21,7 +21,7 @@ from ..ops.core import Step
 from ..ops.memory import aligned_empty
 from ..ops.types import DType
 from ..ops.views import replay
-from .history import Spent, is_spent
+from .history import Spent, graph_behind, is_spent
 from .memory import users_attributes
 from .numbers import Number
 from .recording import Recording
@@ -161,9 +161,13 @@ class Results:
         _refuse_attributes_of(leaf, self._recording)
         sharing = [(t, fill) for t, fill in self._existing if _shows_part(leaf, t)]
         if sharing:
-            return _view_of(*max(sharing, key=lambda found: len(found[0].steps)), leaf)
-        whole, fill = self._whole_of(leaf)
-        return fill if whole is leaf else _view_of(whole, fill, leaf)
+            whole, fill = max(sharing, key=lambda found: len(found[0].steps))
+        else:
+            whole, fill = self._whole_of(leaf)
+            if whole is leaf:
+                return fill
+        _refuse_other_history(whole, leaf, self._recording)
+        return _view_of(whole, fill, leaf)
 
     def _whole_of(self, leaf: Tensor) -> tuple[Tensor, Fill]:
         """The new tensor that `leaf` is, or is a part of if other results show other parts."""
@@ -308,6 +312,18 @@ def _common_whole(sharing: list[Tensor], recording: Recording) -> Tensor:
             "Use the out-of-place form: squeeze() for squeeze_(), t() for t_().",
         )
     return (tracked or wholes or [make(first.buffer.whole, first.buffer)])[0]
+
+
+def _refuse_other_history(whole: Tensor, part: Tensor, recording: Recording) -> None:
+    """A view that is taken anew has the history of what it is taken of: no other one can be given to it."""
+    if part.requires_grad and not part.is_leaf:
+        if not whole.requires_grad or whole.gradient_edge().node not in graph_behind([part.grad_fn]):
+            raise refusal(
+                "a view is returned of a tensor that was made to require a gradient by itself (requires_grad_() on a "
+                "view of another tensor)",
+                recording.place_of_result,
+                "Call requires_grad_() on a clone(), or on the tensor that it is a view of, outside.",
+            )
 
 
 def _view_of(whole: Tensor, fill: Fill, part: Tensor) -> Fill:

@@ -14,7 +14,7 @@ import functools
 import gc
 import sys
 import types
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from operator import is_
 from typing import Any
@@ -26,19 +26,17 @@ from ..autograd.watched_classes import classes
 from ..compiler.errors import CaptureError
 from . import groups
 from .deeds import Deeds, lines_storing
-from .groups import Identities
-from .kinds import CONTAINERS, is_of_threads, is_understood, items_of
+from .identity_questions import asks_identity, compares, meets_nan
+from .kinds import CONTAINERS, is_of_threads, is_understood
 from .members import users_classes
 from .memory import hooks_on
-from .numbers import KINDS, value_of
 from .randomness import random_states
 from .reach import MISSING, Codes, Reach, is_counted
+from .states import LARGEST, state, without_numbers
 from .structure import Path
 from .trust import takes_stand_ins
 
-PLAIN = (bool, int, float, complex, str, bytes, type(None))
 MUTABLE = (*CONTAINERS, np.ndarray, bytearray, array.array)
-LARGEST = 4096  # elements of a numpy array that each call may compare
 MOST = 20_000  # places that each call may look at
 
 
@@ -52,28 +50,14 @@ class Fact:
     value: Any
     state: Any
     free: frozenset[Path] = frozenset()  # the paths to numbers that are data
+    by_identity: bool = False  # an equal value that is another object is another value
 
     def holds(self) -> bool:
-        return bool(_state(self.get(), free=self.free) == self.state)
+        return bool(state(self.get(), self.free, self.by_identity) == self.state)
 
     def opened(self, free: frozenset[Path]) -> Fact:
         """The same fact, in which the numbers at the paths `free` may be others of the same type."""
-        return Fact(self.name, self.code, self.get, self.value, _state(self.value, free=free), free)
-
-
-class _Same:
-    """Equal for the same object, which it keeps alive: an identity must not be given to another one meanwhile."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.value is self.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
+        return Fact(self.name, self.code, self.get, self.value, state(self.value, free), free)
 
 
 class Surroundings:
@@ -90,9 +74,12 @@ class Surroundings:
         self.counted |= {"modules"} if any(hasattr(type(value), "named_modules") for value in reached) else set()
         self.summing = list(self._reach.summing.values())
         self._trusted: bool | None = None
-        self.facts = [_fact(*place) for place in self._reach.places]
+        self.compares = compares(self._reach)
+        self.by_identity = asks_identity(self._reach) or (self.compares and meets_nan(self._reach, arguments))
+        self.facts = [_fact(*place, self.by_identity) for place in self._reach.places]
+        self.containers = self._own_containers() if self.by_identity else []
         self._sort()
-        self._arguments = [(value, _state(value)) for value in arguments if isinstance(value, CONTAINERS)]
+        self._arguments = [(value, state(value)) for value in arguments if isinstance(value, CONTAINERS)]
         self._hooks = [(tensor, hooks_on(tensor)) for tensor in self.tensors()]
         self._random = [(name, get, get()) for name, get in random_states(self._reach.objects.values())]
 
@@ -104,7 +91,14 @@ class Surroundings:
         counted = {id(fact) for fact in self._counted}
         rest = [fact for fact in self.facts if id(fact) not in counted and not fact.free]
         self.contents = [(fact, _flat_items(fact.value)) for fact in rest if isinstance(fact.value, MUTABLE)]
-        self.bindings = [(fact.get, fact.value, fact) for fact in rest if not isinstance(fact.value, MUTABLE)]
+        bound = [fact for fact in rest if fact.by_identity or not isinstance(fact.value, MUTABLE)]
+        self.bindings = [(fact.get, fact.value, fact) for fact in bound]
+
+    def _own_containers(self) -> list[Any]:
+        """The containers that code finds without the arguments, and may ask whether an argument is one of them."""
+        found = self._reach.objects.items()
+        constants = [c for code in self._reach.codes for c in code.co_consts if isinstance(c, (tuple, frozenset))]
+        return [v for key, v in found if key in self._reach.by_function and isinstance(v, CONTAINERS)] + constants
 
     def unknown(self, codes: Codes) -> Codes:
         """Those of `codes` that ran without having been found: callbacks, what ``eval`` was given."""
@@ -130,7 +124,8 @@ class Surroundings:
     def takes_stand_ins(self) -> bool:
         """True if all that was found may run on stand-ins for numbers."""
         if self._trusted is None:
-            self._trusted = takes_stand_ins(self._reach.codes, self._reach.objects.values())
+            known = takes_stand_ins(self._reach.codes, self._reach.objects.values())
+            self._trusted = known and not self.by_identity  # a stand-in is no other object
         return self._trusted
 
     def open(self, free: dict[int, set[Path]]) -> None:
@@ -161,7 +156,8 @@ class Surroundings:
     def hold_but_for_numbers(self) -> bool:
         """True while everything is as it was, except that numbers may be others of their types."""
         return all(
-            _without_numbers(_state(fact.get(), free=fact.free)) == _without_numbers(fact.state) for fact in self.facts
+            without_numbers(state(fact.get(), fact.free, fact.by_identity)) == without_numbers(fact.state)
+            for fact in self.facts
         )
 
     def places_of(self, value: Any) -> int:
@@ -176,7 +172,7 @@ class Surroundings:
         """Of the list that is in this place, from now on only that it is one counts, not what is in it."""
         kind = functools.partial(_type_of, fact.get)
         self.facts = [other for other in self.facts if other is not fact]
-        self.facts.append(Fact(fact.name, fact.code, kind, list, _state(list)))
+        self.facts.append(Fact(fact.name, fact.code, kind, list, state(list)))
         self._sort()
 
     def mentions(self, name: str) -> bool:
@@ -208,7 +204,7 @@ class Surroundings:
             if not fact.holds():
                 raise _side_effect(f"the function changes {fact.name}, which outlives the call", fact)
         for value, before in self._arguments:
-            if _state(value) != before:
+            if state(value) != before:
                 place = deeds.at("container", value, lines_storing(self.codes) or unknown)
                 raise CaptureError(
                     f"the function changes an argument, a {type(value).__name__}\n  {place}\n"
@@ -324,9 +320,10 @@ def _type_of(get: Callable[[], Any]) -> type:
     return type(get())
 
 
-def _fact(name: str, code: types.CodeType | None, get: Callable[[], Any]) -> Fact:
+def _fact(name: str, code: types.CodeType | None, get: Callable[[], Any], by_identity: bool = False) -> Fact:
     value = get()
-    return Fact(name, code, get, value, _state(value))
+    by_identity = by_identity and get() is value  # else it is made when it is looked at
+    return Fact(name, code, get, value, state(value, by_identity=by_identity), by_identity=by_identity)
 
 
 def _side_effect(what: str, fact: Fact, advice: str = "return the value and do this outside.") -> CaptureError:
@@ -334,49 +331,6 @@ def _side_effect(what: str, fact: Fact, advice: str = "return the value and do t
         f"{what}\n  at {writer_of(fact.code, fact.name)}\n"
         f"  A compiled step repeats what it computes, not what it does to Python objects: {advice}"
     )
-
-
-def _state(value: Any, within: tuple[int, ...] = (), free: Set[Path] = frozenset()) -> Any:
-    """What can be compared later: plain values by value, containers by their items, other objects by identity.
-
-    Of numbers at the paths `free` only the type counts.
-    """
-    if isinstance(value, Identities):
-        return value
-    if isinstance(value, PLAIN):
-        value = value_of(value)
-        if () in free:
-            return type(value)
-        return type(value), repr(value) if isinstance(value, float) else value  # nan is itself, 0.0 is not -0.0
-    if isinstance(value, (bytearray, array.array)):
-        return type(value), bytes(value)
-    if isinstance(value, CONTAINERS) and id(value) not in within:
-        inner = (*within, id(value))
-        items = items_of(value)
-        if isinstance(value, dict):
-            return type(value), tuple((_state(k, inner), _state(v, inner, _below(k, free))) for k, v in items)
-        if isinstance(value, (set, frozenset)):
-            return type(value), frozenset(_state(item, inner) for item in items)
-        return type(value), tuple(_state(item, inner, _below(i, free)) for i, item in enumerate(items))
-    if isinstance(value, np.ndarray) and value.size <= LARGEST and value.dtype.kind != "O":
-        return id(value), value.dtype.str, value.shape, value.tobytes()
-    if isinstance(value, (np.generic, types.MethodType)):
-        return type(value), value
-    return _Same(value)
-
-
-def _without_numbers(state: Any) -> Any:
-    """A state in which every number is as good as another of its type."""
-    if isinstance(state, tuple):
-        if len(state) == 2 and state[0] in KINDS and not isinstance(state[1], tuple):
-            return state[0]
-        return tuple(map(_without_numbers, state))
-    return state
-
-
-def _below(key: Any, free: Set[Path]) -> Set[Path]:
-    """The paths of `free` that begin with `key`, without it."""
-    return frozenset(path[1:] for path in free if path and path[0] == key) if free else free
 
 
 def writer_of(code: types.CodeType | None, name: str) -> str:

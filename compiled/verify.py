@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..compiler.errors import CompilerError
 from ..ops.array import Evaluator
 from ..ops.core import interpreted
 from .difference import Difference, difference_of
-from .history import is_spent
+from .history import cut_off, is_spent
 from .lines import Lines
 from .report import Report, Row
 from .snapshot import Snapshot
@@ -53,6 +53,7 @@ class Outcome:
     values: dict[tuple[str, Any], np.ndarray | None] = field(default_factory=dict)
     structure: Any = None
     error: Exception | None = None
+    numbers: set[tuple[str, Any]] = field(default_factory=set)  # those of `values` that are Python's floats
 
     def value(self, key: tuple[str, Any]) -> np.ndarray | None:
         """What there was after the call; what this way has not changed is as it was before."""
@@ -68,7 +69,8 @@ def verify(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Report:
     outside = Snapshot(step.function, arguments, _known_tensors(step))
     try:
         try:
-            return _both_ways(step, args, kwargs)
+            ends = [cut_off(tensor) for tensor in outside.tensors if tensor.grad_fn is not None]
+            return _both_ways(step, args, kwargs, ends)
         finally:
             outside.restore()
     except BaseException:
@@ -76,10 +78,10 @@ def verify(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Report:
         raise
 
 
-def _both_ways(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Report:
+def _both_ways(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ends: list[Tensor]) -> Report:
     arguments = [*args, *kwargs.values()]
     for _ in range(ATTEMPTS):
-        start = Snapshot(step.function, arguments, _known_tensors(step))
+        start = Snapshot(step.function, arguments, [*_known_tensors(step), *ends])
         compiled = _outcome(lambda: step._call(args, kwargs), start, step)
         if step.way != "eager" or compiled.error is not None:
             return _compared(step, args, kwargs, start, compiled)
@@ -143,6 +145,8 @@ def _outcome(call: Callable[[], Any], start: Snapshot, step: Any) -> Outcome:
         if isinstance(leaf, (Tensor, bool, int, float)):
             value = leaf.ndarray.copy() if isinstance(leaf, Tensor) else np.asarray(leaf)
             outcome.values["result", path] = value
+            if isinstance(leaf, float):
+                outcome.numbers.add(("result", path))
     _note_state(outcome)
     return outcome
 
@@ -193,6 +197,8 @@ def _rows(eager: Outcome, compiled: Outcome, lines: Lines, moved: Outcome | None
         rows.append(_row_of_ways(eager, compiled))
     keys = sorted(dict.fromkeys([*eager.values, *compiled.values]), key=lambda key: _KINDS.index(key[0]))
     found = {key: difference_of(eager.value(key), compiled.value(key)) for key in keys}
+    if _is_single(eager.start):  # a Python float is made of tensors (item()), and no more exact than they are
+        found |= {key: replace(found[key], dtype="float32") for key in eager.numbers & compiled.numbers}
     largest: dict[Any, float] = {}
     for (kind, _), difference in found.items():
         of = kind, difference.dtype
@@ -202,6 +208,11 @@ def _rows(eager: Outcome, compiled: Outcome, lines: Lines, moved: Outcome | None
         noise = None if moved is None else difference_of(eager.value(key), moved.value(key))
         rows.append(_row(key, difference, _allowed(difference, floor, noise), lines))
     return rows
+
+
+def _is_single(start: Snapshot) -> bool:
+    """True if tensors that a call computes with are float32."""
+    return any(t.ndarray.dtype == np.float32 for t in start.tensors)
 
 
 def _allowed(difference: Difference, floor: float, noise: Difference | None) -> float:

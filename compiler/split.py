@@ -6,6 +6,7 @@ backward   x, w, saved_0, ..., grad_loss   -> grad_x, grad_w
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from ..ops.core import Source
@@ -16,43 +17,48 @@ from .passes.simplify import simplify
 
 @dataclass(frozen=True)
 class Split:
-    """`forward` returns, behind its own results, the values named `saved`; `backward` takes inputs of these names."""
+    """`forward` returns, behind its own results, the values named `saved`; `backward` takes inputs of these names.
+
+    `before` names those of the saved values that are inputs as they were before `forward` has overwritten them.
+    """
 
     forward: Graph
     backward: Graph
     saved: tuple[str, ...]
+    before: Mapping[str, str]
 
 
-def split(forward: Graph, gradients: Graph) -> Split:
+def split(forward: Graph, gradients: Graph, again: Collection[str] = ()) -> Split:
     """Two programs, simplified together: the forward one also returns what the backward one needs of its values.
 
     `gradients` is what `differentiate` made of `forward`. The backward program computes again what costs no arithmetic
     (views that are not smaller than their operand, sources), and takes the inputs that it needs under their own names.
-    An input that the forward program overwrites is saved before.
+    An input that the forward program overwrites is saved before; those called `again` are, whether or not they are
+    needed.
     """
     joint = simplify(Graph(forward.name, gradients.inputs, (*forward.results, *gradients.results)))
     count = len(forward.results)
     ahead = Graph(forward.name, forward.inputs, joint.results[:count])
     back = Graph(f"{forward.name}_backward", joint.inputs, joint.results[count:])
-    saved = _saved_inputs(ahead, back)
+    saved = _saved_inputs(ahead, back, again)
     names = tuple(n.label for n in saved.values())
     returned = tuple(Result(name, node) for name, node in zip(names, saved, strict=True))
     return Split(
         Graph(ahead.name, ahead.inputs, (*ahead.results, *returned)),
         _with_needed_inputs(ahead, back.rewritten(saved), tuple(saved.values())),
         names,
+        {node.label: name for node, name in zip(saved, names, strict=True) if node.is_input},
     )
 
 
-def _saved_inputs(forward: Graph, backward: Graph) -> dict[Node, Node]:
+def _saved_inputs(forward: Graph, backward: Graph, again: Collection[str]) -> dict[Node, Node]:
     """For each value that is to be saved the input of the backward program that stands for it."""
     overwritten = {r.into for r in forward.results if r.into is not None}
     computed = {n for n in forward.nodes() if not n.is_input or n.label in overwritten}
     taken = {n.label for n in backward.inputs} | {r.name for r in forward.results}
-    return {
-        node: Builder(node.origin).input(unused(f"saved_{i}", taken), node.type)
-        for i, node in enumerate(_frontier(backward, computed))
-    }
+    frontier = _frontier(backward, computed)
+    frontier += [n for n in forward.inputs if n.label in overwritten and n.label in again and n not in frontier]
+    return {node: Builder(node.origin).input(unused(f"saved_{i}", taken), node.type) for i, node in enumerate(frontier)}
 
 
 def _with_needed_inputs(forward: Graph, backward: Graph, saved: tuple[Node, ...]) -> Graph:

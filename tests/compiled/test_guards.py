@@ -1,13 +1,20 @@
 """Python values that a program depends on: a change is noticed, a number of the optimizer is data."""
 
+import copy
 import functools
 import gc
+import pickle
 import time
 import types
 
 import numpy as np
 import pytest
 from side_by_side import Program, assert_agree, ramp, run
+
+from tracegrad.compiled.arguments import _COMPARED, _fits
+from tracegrad.compiled.guards import Guard
+from tracegrad.compiled.numbers import same_number
+from tracegrad.compiled.states import state
 
 PROGRAMS = []
 SCALE = 1.0
@@ -245,3 +252,48 @@ def test_callbacks_of_the_garbage_collector_are_not_the_programs(tg):
         gc.callbacks.remove(callback)
         gc.set_threshold(*before)
     assert step.way == "replay", step.explain()
+
+
+_NAN = float("nan")
+# Plain values that are all different from each other; the nans of one type are one value.
+DIFFERENT = [
+    *(True, False, 1, 0, 1.0, 0.0, -0.0, _NAN, 1j, complex(0.0, 0.0), complex(-0.0, 0.0)),
+    *(complex(0.0, -0.0), "1", b"1"),
+    *(complex(_NAN, 0.0), complex(0.0, _NAN), 2**53, 2**53 + 1, float(2**53), float("inf"), float("-inf"), None),
+    *(kind(value) for kind in (np.float64, np.float32) for value in (1.0, 0.0, -0.0, _NAN)),
+    *(kind(value) for kind in (np.int64, np.int32) for value in (1, 0)),
+    *(
+        np.bool_(True),
+        (0.0,),
+        (-0.0,),
+        (_NAN,),
+        (0,),
+        (False,),
+        ((0.0, 1), "a"),
+        ((-0.0, 1), "a"),
+        0.1,
+        np.nextafter(0.1, 1),
+    ),
+    *(np.complex64(complex(0.0, -0.0)), np.complex64(0.0)),
+]
+
+
+def made_again(value):
+    """The same value as another object."""
+    return pickle.loads(pickle.dumps(value)) if value == value else copy.copy(value) + 0 if _is_number(value) else value
+
+
+def _is_number(value):
+    return isinstance(value, (float, complex, np.generic))
+
+
+@pytest.mark.parametrize("i", range(len(DIFFERENT)))
+def test_numbers_are_the_same_bit_by_bit(i):
+    """In a guard, a fact of the surroundings, a plain argument and a formula: one rule."""
+    for j, now in enumerate(DIFFERENT):
+        expected, same = DIFFERENT[i], i == j
+        again = made_again(now)
+        assert same_number(again, expected) is same, (again, expected)
+        assert (state(again) == state(expected)) is same
+        assert _fits(expected, again) is same or not isinstance(now, _COMPARED)
+        assert Guard("a value", lambda now=again: now, expected, "").holds() is same

@@ -24,7 +24,14 @@ import tracegrad as tg
 MAX_ELEMENTS = 64
 MAX_NUMBER = 30.0  # larger results are dropped: gradients and sums of squares of what stays are small enough
 EXACT_UNIT, EXACT_BOUND = 4096, 2**22  # multiples of 1/4096 below 1024: sums of many have less than float32's 24 bits
-HEADER = "import math\n\nimport tracegrad as tg\n\nF, nn = tg.nn.functional, tg.nn\n"
+HEADER = """import math
+import operator
+
+import tracegrad as tg
+
+F, nn = tg.nn.functional, tg.nn
+ZERO, ONE, HALF, THRESHOLD = 0, 1, 0.5, 1.5
+"""
 
 
 @dataclass

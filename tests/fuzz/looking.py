@@ -49,6 +49,8 @@ BY_NUMBER = """
 tg.tensor({k}) * {y}|tg.tensor([{k}, 0.5]).sum() * {y}|tg.where({y} > 0.3119, {y}, {k})|tg.lerp({y}, tg.sin({y}), {k})|{y} * round({k})
 {y} * (0.5 if isinstance({k}, float) else 2)|{y} * len(str({k}))|{y} * (0.5, 2.0)[{k} == 1.5]|{k} - {y}|{y} * ({k} // 1)|{y} * ({k} or 0.25)
 {y} * ({k} ** 2 - 1)|sum(({y} * j for j in range(int({k}))), {y})|{y}.clone().mul_({k})|{y} * float({k})|{y} / 2 ** {k}|{y} * ({k} % 0.7)
+{y} * (2.0 if {k} is ONE else 0.5)|{y} if {k} is not ZERO else {y} * 3|{y} * (2 if {k} is HALF else 3 if {k} is not None else 4)
+{y} * (2.0 if {k} is THRESHOLD else {k})|{y} * (0.25 if operator.is_({k}, ONE) else 0.5)|{y} if type({k}) is int else {y} * 2
 F.layer_norm({y}, {y}.shape[-1:], eps=0.1 + abs({k}))|{y} * math.sqrt(abs({k}))|tg.arange(4) * {k}|tg.ones(2, 3) * {k} + 1
 """
 

@@ -32,7 +32,8 @@ BATCHES: list[tuple[int, ...]] = [
     (5, 5, 5, 2, 5, 5, 2), (5, 5, 2, 2, 3, 3, 5), (6, 6, 1, 1, 6, 5, 1), (5, 5, 7, 7, 3, 5, 7, 3),
     (5, 5, 0, 0, 5, 2, 0), (6, 3, 6, 3, 3, 1, 6), (5, 1, 1, 2, 2, 5, 1),
 ]  # fmt: skip
-NUMBERS = ["0.5 + 0.25 * i", "1 + i % 3", "1.5", "i", "-0.5 * i", "0.25 * (i % 2)", "1.0 if i < 3 else 2", "i > 2"]
+NUMBERS = ["0.5 + 0.25 * i", "1 + i % 3", "1.5", "i", "-0.5 * i", "0.25 * (i % 2)", "1.0 if i < 3 else 2", "i > 2", "i % 2",
+           "THRESHOLD if i % 2 else 1.5 * (i + 1) / (i + 1)", "(HALF, 0.25, float('0.5'))[i % 3]"]  # fmt: skip
 
 
 def owned(parts: Any) -> str:
@@ -111,6 +112,10 @@ def between(a: Author, parts: Any) -> list[str]:
         lines.append(a.choice(["tg.rand(3)", "tg.rand(3)", "tg.randn(2)", "tg.manual_seed(i)"]))
     if parts.buffers and a.chance(0.15):
         lines.append(f"{a.choice(parts.buffers)}.add_(0.5)")
+    if parts.buffers and a.chance(0.08):
+        name = a.choice(parts.buffers)
+        parts.cells.append(name)  # bound to another tensor
+        lines.append(f"{name} = {name}" + a.choice([".clone()", " * 0.5", ".detach()", "[...]"]))
     if parts.optimizer and a.chance(0.25):
         lines.append(f"opt.param_groups[-1]{a.choice(options(parts.settings))}")
     if parts.optimizer and a.chance(0.04):

@@ -170,11 +170,24 @@ def arguments(a: Author, parts: Parts) -> None:
         name = a.assign(text, exact, letter="x", fixed=True)
         if name:
             parts.arguments.append(name)
+    if parts.arguments and a.chance(0.15):
+        part_of_the_same(a, parts)
     if a.chance(0.12):
         name = a.new_name("k")
         a.run(f"{name} = {a.choice(NUMBERS)}")
         a.numbers.append(name)
         parts.arguments.append(name)
+
+
+def part_of_the_same(a: Author, parts: Parts) -> None:
+    """Another argument that shows a part of the first one's memory: two slices of one data tensor."""
+    first = parts.arguments[0]
+    if a[first].ndim:
+        text = a.choice(
+            [f"{first}[1:]", f"{first}[:2]", f"{first}[i % 2:]", f"{first}.view_as({first})", f"{first}[::2]"]
+        )
+        if name := a.assign(text, a.exact(first), letter="x", fixed=True):
+            parts.arguments.append(name)
 
 
 def _size(a: Author, parts: Parts) -> str:

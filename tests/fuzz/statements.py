@@ -111,6 +111,41 @@ def rebind(a: Author) -> bool:
                            f"{x}.transpose_(0, -1)", f"{x}.requires_grad_()"]))  # fmt: skip
 
 
+def own_leaf(a: Author) -> bool:
+    """A view of another tensor that is made to require a gradient by itself, and a part of it."""
+    x = a.pick(lambda t, m: t.is_floating_point() and t.ndim > 0 and not t.requires_grad)
+    if x is None:
+        return False
+    view = a.assign(a.choice([f"{x}[..., 1:]", f"{x}[1:]", f"{x}.view(-1)", f"{x}.detach()", f"{x}.data", f"{x}.t()",
+                              f"{x}[::2]", f"{x}.detach()[1:]"]), a.exact(x))  # fmt: skip
+    if view is None or not a.run(f"{view}.requires_grad_()"):
+        return False
+    return a.assign(a.choice([f"{view}[::2]", f"{view}[..., 1:]", f"{view} * 2", f"{view}.view(-1)", f"{view}.detach()",
+                              f"({view} * {view})[0]"]), a.exact(x)) is not None  # fmt: skip
+
+
+def bound_again(a: Author) -> bool:
+    """A variable of the step that is bound to another tensor, of the same memory or not."""
+    x, y = a.pick(lambda t, m: not m.fixed), a.pick()
+    if x is None or y is None or a.made[x].fixed:
+        return False
+    if not a.run(f"{x} = {a.choice([y, f'{y}[:1]' if a[y].ndim else y, f'{y} * 1', f'{x}[...]'])}"):
+        return False
+    a.made[x].exact = a.made[x].exact and a.made[y].exact
+    return True
+
+
+def sliced(a: Author) -> bool:
+    """Two parts of one tensor, which may overlap."""
+    x = a.pick(lambda t, m: t.ndim > 0 and t.shape[0] > 1)
+    if x is None:
+        return False
+    n = a[x].shape[0]
+    ends = [a.rng.randrange(n) for _ in range(2)]
+    parts = [a.assign(f"{x}[{k}:{k + a.rng.randrange(1, n + 1)}]", a.exact(x)) for k in ends]
+    return None not in parts
+
+
 def inner_gradient(a: Author) -> bool:
     """`autograd.grad` of something in the middle, to go on with."""
     y = a.pick(lambda t, m: t.requires_grad and not t.is_leaf)
@@ -198,6 +233,9 @@ STATEMENTS: list[tuple[int, Callable[[Author], bool]]] = [
     (10, call_module),
     (2, hook),
     (2, rebind),
+    (2, own_leaf),
+    (2, bound_again),
+    (2, sliced),
     (2, inner_gradient),
     (2, own_function),
     (1, micro_batches),

@@ -1,8 +1,10 @@
 """Traps of tensors: gradients, memory and buffers that others see and change."""
 
+import itertools
+
 import pytest
 from semantics.table import Section
-from side_by_side import Program, batches, ramp, weight
+from side_by_side import Program, batch, batches, ramp, weight
 
 ask = Section("Traps: tensors")
 
@@ -290,6 +292,54 @@ def gradients_unshared_again(tg):
             b.grad = b.grad.clone()
 
     return Program(lambda x: (a * x + b * x * 2).sum().backward(), batches(tg, 3), lambda: (a, b), between)
+
+
+VIEWS = {
+    "slice": lambda x: x[:, 1:],
+    "row": lambda x: x[1],
+    "flat": lambda x: x.view(-1),
+    "transposed": lambda x: x.t(),
+    "detached": lambda x: x.detach(),
+    "data": lambda x: x.data[1:],
+    "of_a_copy": lambda x: (x * 1).detach()[1:],
+}
+PARTS = {
+    "part": lambda t: t[::2],
+    "itself": lambda t: t,
+    "both": lambda t: (t, t[::2]),
+    "computed": lambda t: t[::2] * 2,
+    "and_detached": lambda t: (t[1:], t.detach()[1:]),
+}
+
+
+def _view_made_a_leaf(view, part, tracked):
+    def make(tg):
+        def step(x):
+            t = VIEWS[view](x)
+            t.requires_grad_()
+            return PARTS[part](t)
+
+        histories = []
+
+        def after(i, out):
+            results = out if isinstance(out, tuple) else (out,)
+            histories.append([(r.requires_grad, r.is_leaf, r.grad_fn is None) for r in results])
+
+        def args(i):
+            x = batch(tg, i, 3, 4)
+            return (x.requires_grad_() if tracked else x,)
+
+        return Program(step, args, lambda: histories, after=after)
+
+    make.__name__ = f"{view}_made_a_leaf_{part}" + "_of_a_leaf" * tracked
+    make.__doc__ = f"Has a result ({part}) of a view ({view}) that was made a leaf the eager history?"
+    return trap(make)
+
+
+for _view, _part in itertools.product(VIEWS, PARTS):
+    _view_made_a_leaf(_view, _part, tracked=False)
+    if _view in ("detached", "data", "of_a_copy"):  # others have a history then, and are no leaves to be made
+        _view_made_a_leaf(_view, _part, tracked=True)
 
 
 @pytest.mark.parametrize("question", ask.rows())
