@@ -98,8 +98,6 @@ class Recording:
     def __post_init__(self) -> None:
         self.recorder = Recorder(Whereabouts(), self.strict)
 
-    # ----------------------------------------------------------------------------------------------------- the run
-
     def run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call `function` eagerly, recording it; returns what it returns and raises what it raises.
 
