@@ -70,6 +70,8 @@ def _compared(code: types.CodeType) -> tuple[Operand | None, ...]:
 def _operand(before: list[dis.Instruction]) -> Operand | None:
     """What the last of these instructions have loaded."""
     names: list[str] = []
+    if before[-1].opname in _ATTRIBUTES and before[-1].argval == "__class__":
+        return ("constant", None)  # a class, as in the methods that dataclasses write
     for instruction in reversed(before):
         if instruction.opname == "LOAD_CONST":
             return ("constant", instruction.argval) if not names else None
