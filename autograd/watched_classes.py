@@ -25,6 +25,10 @@ _NOT_THERE = object()
 _COMPILER = {"compiled", "compiler", "runtime"}  # what replays is not what is replayed
 
 
+# What Python itself keeps in a class once it has been pickled or copied.
+_CACHES = frozenset({"__slotnames__"})
+
+
 class Patches:
     """What is not as it was imported; the same object for the same members."""
 
@@ -89,7 +93,7 @@ class ClassWatch:
     def _differences(self) -> Iterator[tuple[tuple[type, str], Any]]:
         for kind, imported in self._imported.items():
             now = dict(vars(kind))
-            for name in {**imported, **now}:
+            for name in {**imported, **now}.keys() - _CACHES:
                 if now.get(name, _NOT_THERE) is not imported.get(name, _NOT_THERE):
                     yield (kind, name), now.get(name, _NOT_THERE)
 

@@ -517,7 +517,7 @@ def test_damaged_files():
     check_mutations(3000, 1)
 
 
-@pytest.mark.long(every=2)
+@pytest.mark.long(every=5)
 @pytest.mark.parametrize("seed", range(10))
 def test_many_damaged_files(seed):
     check_mutations(10_000, 100 + seed)

@@ -89,11 +89,13 @@ def test_it_does_what_eager_mode_does(counted, name):
     assert counted(name).difference == ""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", but_for(STILL_BUILT))
 def test_programs_come_to_an_end(counted, name):
     assert counted(name).later == 0, counted(name).explanation
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", but_for(MANY_PROGRAMS))
 def test_a_few_programs_are_enough(counted, name):
     assert 1 <= counted(name).programs <= MOST_PROGRAMS, counted(name).explanation

@@ -301,6 +301,20 @@ def test_programs_may_give_subclasses_a_metaclass():
     assert type(nn.Module) is type
 
 
+def test_a_model_that_is_copied_is_no_patch():
+    """copyreg keeps the names of slots in the class."""
+    model = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
+    step = tg.compile(lambda x: model(x).sum().item())
+    for _ in range(3):
+        step(tg.ones(1, 2))
+    nn.Tanh.__slotnames__ = []
+    try:
+        step(tg.ones(1, 2))
+    finally:
+        del nn.Tanh.__slotnames__
+    assert step.way == "replay" and len(step.specialisations) == 1
+
+
 def test_no_witness_keeps_more_than_the_classes():
     gc.collect()
     assert classes.patches().members == {}
