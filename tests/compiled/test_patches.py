@@ -301,7 +301,7 @@ def test_programs_may_give_subclasses_a_metaclass():
     assert type(nn.Module) is type
 
 
-def test_a_model_that_is_copied_is_no_patch():
+def test_a_model_that_is_copied_is_no_patch(tg):
     """copyreg keeps the names of slots in the class."""
     model = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
     step = tg.compile(lambda x: model(x).sum().item())
