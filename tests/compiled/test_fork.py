@@ -219,7 +219,8 @@ OUTSIDE = {"tests", "examples", "benchmarks", "docs", "build", "dist"}
 
 
 def package_files():
-    return [p for p in ROOT.rglob("*.py") if p.relative_to(ROOT).parts[0] not in OUTSIDE]
+    found = ((path, path.relative_to(ROOT).parts[0]) for path in ROOT.rglob("*.py"))
+    return [path for path, top in found if top not in OUTSIDE and not top.startswith(".")]  # no .venv
 
 
 def test_locks_are_made_in_one_place():
