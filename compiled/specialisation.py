@@ -258,6 +258,14 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
             f"at {recording.written_unseen_at}",
             "The graph of values is not the graph of derivatives then: write outside, or call backward() inside.",
         )
+    written = [root for root in recording.recorder.roots if root.leaf_requires and root.region.written]
+    if tensors and written:
+        raise refusal(
+            f"{written[0].node.label}, a leaf that requires a gradient, is written (by an optimizer, say), while "
+            "a result is computed that can be differentiated",
+            f"at {written[0].region.node.origin}",
+            "Gradients lead to what was written, which is no input of the graph: return what is detached.",
+        )
     live = [output.name for output in results.fresh if output.live]
     wrt = [root.node.label for root in recording.recorder.roots if root.requires_grad]
     return Backward(graph, live, wrt, programs.backward, _eager_tape(recording, tensors)) if live and wrt else None

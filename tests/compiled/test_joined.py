@@ -184,3 +184,26 @@ def test_a_result_that_eager_mode_saves_may_not_be_overwritten(agree, name):
         return Program(step, lambda i: (batch(tg, i, 3),), lambda: w)
 
     agree(make)
+
+
+def test_a_result_of_what_the_optimizer_has_just_written(agree):
+    """Its gradient leads to the parameter, whose new value is no input of the graph: such calls are re-recorded."""
+
+    def make(tg):
+        w = tg.full((3,), 0.5, requires_grad=True)
+        optimizer = tg.optim.SGD([w], lr=0.1)
+
+        def step(x):
+            (w * x).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            return (w.tanh() * x).sum()
+
+        def after(i, result):
+            result.backward()
+
+        program = Program(step, lambda i: (tg.full((3,), 1.0 + i),), lambda: [w])
+        program.after = after
+        return program
+
+    assert agree(make, calls=6).way == "re-record"
