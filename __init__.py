@@ -11,54 +11,8 @@ from math import e, inf, nan, pi
 from types import FunctionType
 
 from . import autograd, nn, optim, utils
-from .autograd import cuda
-from .autograd import generator as random
-from .autograd.creation import (
-    arange,
-    as_tensor,
-    empty,
-    empty_like,
-    eye,
-    from_numpy,
-    full,
-    full_like,
-    is_tensor,
-    linspace,
-    logspace,
-    ones,
-    ones_like,
-    result_type,
-    tensor,
-    zeros,
-    zeros_like,
-)
-from .autograd.device import device
-from .autograd.formatting import set_printoptions
-from .autograd.generator import (
-    Generator,
-    default_generator,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    seed,
-    set_rng_state,
-)
-from .autograd.grad_mode import (
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
-)
-from .autograd.legacy import BoolTensor, DoubleTensor, FloatTensor, IntTensor, LongTensor
-from .autograd.limits import finfo, iinfo
-from .autograd.operands import checked
-from .autograd.serialization import load, save
-from .autograd.tensor import Size, Tensor
-from .autograd.watched_classes import watch_classes
-from .autograd.watched_modules import watch_modules
-from .compiled import CompiledFunction, compile, deferred
+from .compiled import CompiledFunction, compile
+from .compiled.lazy import interpreter as deferred
 from .functional import linalg, methods
 from .functional.activations import log_softmax, relu, selu, softmax
 from .functional.arithmetic import (
@@ -225,6 +179,53 @@ from .ops.types import (
     promote_types,
     set_default_dtype,
 )
+from .serialization.serialization import load, save
+from .tape.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from .tensors import cuda
+from .tensors import generator as random
+from .tensors.creation import (
+    arange,
+    as_tensor,
+    empty,
+    empty_like,
+    eye,
+    from_numpy,
+    full,
+    full_like,
+    is_tensor,
+    linspace,
+    logspace,
+    ones,
+    ones_like,
+    result_type,
+    tensor,
+    zeros,
+    zeros_like,
+)
+from .tensors.device import device
+from .tensors.formatting import set_printoptions
+from .tensors.generator import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
+from .tensors.legacy import BoolTensor, DoubleTensor, FloatTensor, IntTensor, LongTensor
+from .tensors.limits import finfo, iinfo
+from .tensors.operands import checked
+from .tensors.tensor import Size, Tensor
+from .tracing.watched_classes import watch_classes
+from .tracing.watched_modules import watch_modules
 
 # PyTorch's other names. They come last: some of them hide Python's own.
 absolute, negative, multiply, subtract, divide, true_divide = abs, neg, mul, sub, div, div

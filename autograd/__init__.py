@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from ..tape.grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from ..tape.reverse import backward, grad
+from ..tensors.creation import as_tensor
 from . import functional
-from .creation import as_tensor
 from .function import Function, FunctionCtx, once_differentiable
-from .grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
-from .reverse import backward, grad
 
 __all__ = [
     "Function",

@@ -10,10 +10,10 @@ from ..ops.pointwise import cast
 from ..ops.sources import zeros
 from ..ops.types import Type, broadcast_shapes
 from ..ops.vjp import unbroadcast
-from .grad_mode import is_grad_enabled, no_grad
-from .nodes import NO_EDGE, SECOND_BACKWARD, Node, Saved
-from .tensor import Tensor
-from .watch import watcher
+from ..tape.grad_mode import is_grad_enabled, no_grad
+from ..tape.nodes import NO_EDGE, SECOND_BACKWARD, Node, Saved
+from ..tensors.tensor import Tensor
+from ..tracing.watch import watcher
 
 
 class FunctionCtx:

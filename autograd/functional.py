@@ -13,8 +13,8 @@ from ..ops.pointwise import cast
 from ..ops.reductions import sum
 from ..ops.sources import iota, zeros
 from ..ops.types import int64
-from .grad_mode import enable_grad
-from .reverse import grad, ones_like
+from ..tape.grad_mode import enable_grad
+from ..tape.reverse import grad, ones_like
 
 
 def _tuple(value: Any) -> tuple[Any, ...]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .creation import from_numpy
-from .reverse import grad
-from .tensor import Tensor
+from ..tape.reverse import grad
+from ..tensors.creation import from_numpy
+from ..tensors.tensor import Tensor
 
 
 class GradcheckError(RuntimeError):

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from .deferral import deferred
 from .function import CompiledFunction, compile
-from .verify import VerificationError
+from .verification.verify import VerificationError
 
 __all__ = ["CompiledFunction", "VerificationError", "compile", "deferred"]

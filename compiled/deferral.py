@@ -7,15 +7,15 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..autograd.tape import Tape
-from ..autograd.tensor import EAGER, make
-from ..autograd.watch import set_server
 from ..ops.core import current, switch
-from .deferred_calls import Deferred
+from ..tape.tape import Tape
+from ..tensors.tensor import EAGER, make
+from ..tracing.watch import set_server
 from .function import Part
-from .groups import is_optimizer
-from .parts import Parts
-from .segments import Segments
+from .guards.optimizer_groups import is_optimizer
+from .lazy.deferred_calls import Deferred
+from .lazy.segments import Segments
+from .lazy.subprograms import Parts
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ..autograd.grad_mode import is_grad_enabled
-from ..autograd.tensor import Tensor
 from ..ops.types import get_default_dtype
-from . import looks
-from .arguments import TensorArgument
-from .structure import at, leaves, skeleton
-from .surroundings import writer_of
+from ..tape.grad_mode import is_grad_enabled
+from ..tensors.tensor import Tensor
+from .common.pytree import at, leaves, skeleton
+from .guards import sources as looks
+from .guards.environment import writer_of
+from .replay.arguments import TensorArgument
 
 if TYPE_CHECKING:
     from .function import CompiledFunction
-    from .specialisation import Specialisation
+    from .replay.specialisation import Specialisation
 
 LONGEST = 60  # characters of a value that is shown
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..autograd.tensor import EAGER, Tensor
 from ..compiler.errors import CaptureError, CompilerError
 from ..compiler.graph import Graph
 from ..compiler.pipeline import require_toolchain
@@ -17,25 +16,26 @@ from ..compiler.schedule.schedule import Schedule
 from ..ops.core import current, drop_stale_interpreters, switch
 from ..ops.locks import new_lock
 from ..runtime.errors import RuntimeFault
-from .binding import CheckFailed
+from ..tensors.tensor import EAGER, Tensor
+from .common.outermost import clean_up, entry
+from .common.pytree import leaves
+from .common.tensor_memory import hooks_on
+from .execution.binding import CheckFailed
+from .execution.shape_cache import Programs
 from .explain import Change, difference, explanation, first_call
-from .memory import hooks_on
-from .openings import Learned
-from .outermost import clean_up, entry
-from .parts import NOT_SERVED
-from .programs import Programs
-from .reach import Codes
-from .recording import Recording
-from .refusals import refusal
-from .report import Report
-from .rerun import Rerun, kind_of
-from .segments import Segments
-from .sinks import plain
-from .specialisation import NOT_NOTED, Specialisation
-from .structure import leaves
-from .surroundings import Surroundings
-from .usual import UNUSUAL, usual_call
-from .verify import check, verify
+from .guards.environment import Surroundings
+from .guards.reachability import Codes
+from .lazy.fallback import Rerun, kind_of
+from .lazy.segments import Segments
+from .lazy.subprograms import NOT_SERVED
+from .recording.recording import Recording
+from .recording.scalar_outputs import plain
+from .recording.symbolic_inputs import Learned
+from .recording.validity import refusal
+from .replay.fast_path import UNUSUAL, usual_call
+from .replay.specialisation import NOT_NOTED, Specialisation
+from .verification.report import Report
+from .verification.verify import check, verify
 
 LIMIT = 32  # programs of one function that are replayed
 LIMIT_OF_TRANSIENT = 4  # recordings in a row that are not kept

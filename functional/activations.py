@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..autograd.arguments import Shape, axes_of
-from ..autograd.composite import composite
-from ..autograd.grad_mode import no_grad
-from ..autograd.in_place import store
 from ..ops import arithmetic, elementary, movement
 from ..ops import reductions as folds
 from ..ops.comparison import where
 from ..ops.pointwise import cast
 from ..ops.trigonometry import tanh as _tanh
 from ..ops.types import DType, bool_
+from ..tape.grad_mode import no_grad
+from ..tensors.arguments import Shape, axes_of
+from ..tensors.composite import composite
+from ..tensors.in_place import store
 
 
 def finished(input: Any, out: Any, inplace: bool) -> Any:

@@ -5,11 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..autograd.composite import composite, relabel
 from ..autograd.function import Function
-from ..autograd.grad_mode import no_grad
-from ..autograd.operands import require_floating
-from ..autograd.tensor import Tensor
 from ..ops import arithmetic as ops
 from ..ops import comparison, division, elementary, logic, rounding
 from ..ops.comparison import eq, where
@@ -17,6 +13,10 @@ from ..ops.identity import copy
 from ..ops.pointwise import cast, common_dtype, converted
 from ..ops.sources import full
 from ..ops.types import bool_, float64, get_default_dtype, int64
+from ..tape.grad_mode import no_grad
+from ..tensors.composite import composite, relabel
+from ..tensors.operands import require_floating
+from ..tensors.tensor import Tensor
 
 Number = bool | int | float
 

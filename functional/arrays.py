@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.creation import from_numpy
-from ..autograd.data import refuse_recording
-from ..autograd.operands import binary_operator
 from ..ops import arithmetic, comparison
+from ..tensors.creation import from_numpy
+from ..tensors.data import refuse_recording
+from ..tensors.operands import binary_operator
 
 
 def array_wrap(self: Any, array: Any, context: Any = None, return_scalar: bool = False) -> Any:

@@ -13,10 +13,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..autograd.grad_mode import is_grad_enabled
-from ..autograd.nodes import AccumulateGrad, Edge, Node, PrimitiveNode
-from ..autograd.tensor import Tensor
-from ..autograd.watch import Watcher, watched
 from ..ops import movement
 from ..ops import reductions as folds
 from ..ops.array import eager
@@ -24,6 +20,10 @@ from ..ops.comparison import where
 from ..ops.core import Params, Primitive, current, interpreted
 from ..ops.pointwise import converted
 from ..ops.types import bool_
+from ..tape.grad_mode import is_grad_enabled
+from ..tape.nodes import AccumulateGrad, Edge, Node, PrimitiveNode
+from ..tensors.tensor import Tensor
+from ..tracing.watch import Watcher, watched
 
 GATE = "CondGateBackward0"
 

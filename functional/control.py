@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..autograd.tensor import Tensor
-from ..autograd.watch import SideEffect, Watcher, watcher
 from ..ops import movement
 from ..ops.array import eager
 from ..ops.comparison import ne, where
 from ..ops.identity import copy
 from ..ops.types import bool_
+from ..tensors.tensor import Tensor
+from ..tracing.watch import SideEffect, Watcher, watcher
 from .branches import Unrecordable, linked, now, sources, tried
 from .trees import flatten_tree, unflatten_tree
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..autograd.device import CPU, device, require_cpu
-from ..autograd.tensor import Tensor
-from ..autograd.watch import forbid
 from ..ops.identity import copy
 from ..ops.pointwise import cast
 from ..ops.types import DType, bool_, dtype_named, float32, float64, int32, int64
+from ..tensors.device import CPU, device, require_cpu
+from ..tensors.tensor import Tensor
+from ..tracing.watch import forbid
 
 #: The names of tensor types that ``x.type("...")`` takes and gives.
 LEGACY_NAMES = {

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.tensor import Tensor
 from ..ops.array import Array, Buffer, eager
+from ..tensors.tensor import Tensor
 
 
 def _rebuilt(kind: type[Tensor], values: np.ndarray, requires_grad: bool) -> Tensor:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..autograd import creation
-from ..autograd.tensor import Size
+from ..tensors import creation
+from ..tensors.tensor import Size
 
 
 def _new(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..autograd.arguments import Shape
-from ..autograd.in_place import assign, copy_into, store
-from ..autograd.random import bernoulli, bernoulli_with, exponential, normal, randint, random, uniform
 from ..ops.array import eager
 from ..ops.core import current
+from ..tensors.arguments import Shape
+from ..tensors.in_place import assign, copy_into, store
+from ..tensors.random import bernoulli, bernoulli_with, exponential, normal, randint, random, uniform
 
 
 def in_place(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..autograd.arguments import axes_of, axis_of, sizes_of
-from ..autograd.composite import composite, relabel
-from ..autograd.tensor import Tensor
 from ..ops import movement
 from ..ops.comparison import where
 from ..ops.identity import copy
@@ -15,6 +12,9 @@ from ..ops.pointwise import converted
 from ..ops.requirements import Requirement, require
 from ..ops.sources import iota
 from ..ops.types import DIMENSIONED, bool_, int64, result_dtype
+from ..tensors.arguments import axes_of, axis_of, sizes_of
+from ..tensors.composite import composite, relabel
+from ..tensors.tensor import Tensor
 from .parts import together
 from .shapes import flatten, movedim, unsqueeze
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..autograd.composite import composite, whole
-from ..autograd.random import bernoulli_with, strides_like
 from ..ops import elementary, indexing, movement
 from ..ops import reductions as folds
 from ..ops.comparison import eq, where
@@ -14,6 +12,8 @@ from ..ops.pointwise import cast, common_dtype, converted
 from ..ops.requirements import Requirement, require
 from ..ops.sources import iota
 from ..ops.types import bool_, broadcast_shapes, int32, int64
+from ..tensors.composite import composite, whole
+from ..tensors.random import bernoulli_with, strides_like
 from .activations import finished
 from .arithmetic import raised_to
 from .index_requirements import PLACES

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..autograd.composite import composite, relabel
 from ..ops import movement
 from ..ops import reductions as folds
 from ..ops.products import dot as product
 from ..ops.types import bool_, broadcast_shapes
+from ..tensors.composite import composite, relabel
 from .shapes import t
 
 

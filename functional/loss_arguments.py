@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..autograd.creation import full_like
-from ..autograd.operands import SCALAR_NAMES, require_floating
-from ..autograd.tensor import Tensor
 from ..ops import movement
 from ..ops.requirements import Requirement
+from ..tensors.creation import full_like
+from ..tensors.operands import SCALAR_NAMES, require_floating
+from ..tensors.tensor import Tensor
 
 VARIANCES = Requirement(  # NaN is none that is negative
     lambda is_negative: (is_negative < 1,), ValueError, "var has negative entry/entries; variances are at least 0"

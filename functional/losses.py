@@ -6,14 +6,14 @@ import math
 import warnings
 from typing import Any
 
-from ..autograd.composite import composite, relabel, whole
 from ..autograd.function import Function
-from ..autograd.operands import SCALAR_NAMES
 from ..ops import arithmetic, elementary, indexing, movement
 from ..ops import reductions as folds
 from ..ops.comparison import lt, ne, where
 from ..ops.pointwise import cast
 from ..ops.requirements import Requirement, require
+from ..tensors.composite import composite, relabel, whole
+from ..tensors.operands import SCALAR_NAMES
 from .activations import log_softmax, logsigmoid
 from .arithmetic import raised_to, xlogy
 from .loss_arguments import VARIANCES, check_class_weights, fitting_variance, older_reduction, refuse_integers

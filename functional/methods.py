@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..autograd import indexing
-from ..autograd.operands import binary_operator, checked, reflected_operator
-from ..autograd.tensor import Tensor
 from ..ops import arithmetic as ops
 from ..ops import comparison, division, elementary, logic, rounding, trigonometry
+from ..tensors import indexing
+from ..tensors.operands import binary_operator, checked, reflected_operator
+from ..tensors.tensor import Tensor
 from . import (
     activations,
     arithmetic,

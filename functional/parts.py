@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..autograd.nodes import Node
-from ..autograd.tensor import Tensor
 from ..ops.sources import zeros
+from ..tape.nodes import Node
+from ..tensors.tensor import Tensor
 
 
 class PartsNode(Node):

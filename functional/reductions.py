@@ -7,16 +7,16 @@ import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..autograd.arguments import Shape, axes_of, axis_of
-from ..autograd.composite import composite, relabel
 from ..autograd.function import Function
-from ..autograd.grad_mode import no_grad
-from ..autograd.tensor import Tensor
 from ..ops import arithmetic, comparison, elementary, indexing, logic, movement
 from ..ops import reductions as ops
 from ..ops.comparison import eq, where
 from ..ops.pointwise import cast
 from ..ops.types import DType, bool_
+from ..tape.grad_mode import no_grad
+from ..tensors.arguments import Shape, axes_of, axis_of
+from ..tensors.composite import composite, relabel
+from ..tensors.tensor import Tensor
 
 
 class ValuesAndIndices(NamedTuple):

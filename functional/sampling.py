@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..autograd import random as draws
-from ..autograd.arguments import sizes_of
-from ..autograd.device import require_cpu
-from ..autograd.tensor import Tensor
 from ..ops.types import DType, get_default_dtype, int64
+from ..tensors import random as draws
+from ..tensors.arguments import sizes_of
+from ..tensors.device import require_cpu
+from ..tensors.tensor import Tensor
 
 
 def _leaf(value: Any, requires_grad: bool) -> Any:

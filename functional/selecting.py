@@ -6,12 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.arguments import axis_of
-from ..autograd.composite import composite, relabel
-from ..autograd.data import fitting
-from ..autograd.grad_mode import no_grad
-from ..autograd.indexing import getitem
-from ..autograd.tensor import Tensor
 from ..ops import comparison, indexing, logic, movement, scans
 from ..ops import reductions as folds
 from ..ops.array import eager
@@ -23,6 +17,12 @@ from ..ops.requirements import require
 from ..ops.sources import full
 from ..ops.sources import zeros as zeros_of
 from ..ops.types import bool_, broadcast_shapes, int64
+from ..tape.grad_mode import no_grad
+from ..tensors.arguments import axis_of
+from ..tensors.composite import composite, relabel
+from ..tensors.data import fitting
+from ..tensors.indexing import getitem
+from ..tensors.tensor import Tensor
 from .index_requirements import ADDED_TO, COPIED_TO, FILLED_AT, PLACES, PLACES_WITHIN, SCATTERED, TAKEN
 from .reductions import ValuesAndIndices, along
 from .shapes import flatten

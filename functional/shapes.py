@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..autograd.arguments import Shape, axes_of, axis_of, sizes_of
-from ..autograd.composite import composite, relabel
-from ..autograd.tensor import Tensor
 from ..ops import movement
 from ..ops.identity import copy
 from ..ops.types import DType
+from ..tensors.arguments import Shape, axes_of, axis_of, sizes_of
+from ..tensors.composite import composite, relabel
+from ..tensors.tensor import Tensor
 
 
 def _filled_in(shape: Shape, size: int) -> Shape:

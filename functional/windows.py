@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..autograd.arguments import axis_of, sizes_of
-from ..autograd.composite import composite
 from ..ops import indexing, movement
 from ..ops.sources import full, iota
 from ..ops.types import int64
+from ..tensors.arguments import axis_of, sizes_of
+from ..tensors.composite import composite
 from .conversions import storage_offset as offset_of
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..autograd.creation import full
-from ..autograd.tensor import Tensor
+from ..tensors.creation import full
+from ..tensors.tensor import Tensor
 from . import functional as F
 from .module import Module
 from .option import Option

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..autograd.composite import composite
-from ..autograd.grad_mode import no_grad
 from ..ops.array import eager
 from ..ops.elementary import rsqrt
 from ..ops.movement import reshape
 from ..ops.pointwise import cast
 from ..ops.reductions import sum as total
+from ..tape.grad_mode import no_grad
+from ..tensors.composite import composite
 
 
 @composite("NativeBatchNormBackward0")

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..autograd.tensor import Tensor
+from ..tensors.tensor import Tensor
 from .module import Module
 from .parameter import Parameter
 from .printing import block, grouped

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..autograd.tensor import Tensor
+from ..tensors.tensor import Tensor
 from . import functional as F
 from .module import Module
 from .option import Option

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..autograd.operands import checked
 from ..functional.activations import (
     celu,
     elu,
@@ -55,6 +54,7 @@ from ..functional.losses import (
 )
 from ..ops.elementary import sigmoid
 from ..ops.trigonometry import tanh
+from ..tensors.operands import checked
 from .batch_norm import batch_norm
 
 __all__ = [

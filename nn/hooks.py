@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..autograd.nodes import Edge, Node
-from ..autograd.tensor import Tensor
-from ..autograd.watch import watcher
+from ..tape.nodes import Edge, Node
+from ..tensors.tensor import Tensor
+from ..tracing.watch import watcher
 
 Gradients = tuple[Any, ...]
 Hook = Callable[[Gradients], Any]

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd import random
-from ..autograd.grad_mode import no_grad
-from ..autograd.tensor import Tensor, make
 from ..ops.array import eager
 from ..ops.core import current
+from ..tape.grad_mode import no_grad
+from ..tensors import random
+from ..tensors.tensor import Tensor, make
 
 _GAINS = {"sigmoid": 1.0, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
 _LINEAR = {"linear", *(f"conv{t}{n}d" for t in ("", "_transpose") for n in (1, 2, 3))}

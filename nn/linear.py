@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..autograd.creation import empty
-from ..autograd.grad_mode import no_grad
-from ..autograd.tensor import Tensor
+from ..tape.grad_mode import no_grad
+from ..tensors.creation import empty
+from ..tensors.tensor import Tensor
 from . import functional as F
 from . import init
 from .module import Module

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..autograd.tensor import Tensor
 from ..functional.loss_arguments import older_reduction
+from ..tensors.tensor import Tensor
 from . import functional as F
 from .module import Module
 from .option import Option

@@ -6,14 +6,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from ..autograd.device import require_cpu
-from ..autograd.grad_mode import no_grad
-from ..autograd.tensor import RemovableHandle, Tensor
-from ..autograd.watch import WatchedDict, Watcher, serve, watcher
 from ..ops.array import eager
 from ..ops.core import current
 from ..ops.pointwise import cast
 from ..ops.types import DType, float32, float64
+from ..tape.grad_mode import no_grad
+from ..tensors.device import require_cpu
+from ..tensors.tensor import RemovableHandle, Tensor
+from ..tracing.watch import WatchedDict, Watcher, serve, watcher
 from . import state
 from .hooks import BackwardHooks, ForwardHook, ForwardPreHook
 from .option import Option

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..autograd.creation import empty, ones, zeros
-from ..autograd.grad_mode import no_grad
-from ..autograd.tensor import Tensor
-from ..autograd.watch import as_number
 from ..ops.array import eager
 from ..ops.types import int64
+from ..tape.grad_mode import no_grad
+from ..tensors.creation import empty, ones, zeros
+from ..tensors.tensor import Tensor
+from ..tracing.watch import as_number
 from . import functional as F
 from . import init
 from .module import Module

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..autograd.watch import changes, declare_set, declare_transient
+from ..tracing.watch import changes, declare_set, declare_transient
 from .recording import declared
 
 

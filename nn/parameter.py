@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.saved import restorable
-from ..autograd.tensor import Tensor, make
 from ..ops.array import Array, eager
+from ..serialization.saved import restorable
+from ..tensors.tensor import Tensor, make
 
 
 class Parameter(Tensor):

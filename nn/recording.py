@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ..autograd.watch import declare_kind, declare_read, watcher
+from ..tracing.watch import declare_kind, declare_read, watcher
 
 
 class _Outermost(threading.local):

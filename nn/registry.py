@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ..autograd.tensor import Tensor
-from ..autograd.watch import WatchedDict, changes, watcher
+from ..tensors.tensor import Tensor
+from ..tracing.watch import WatchedDict, changes, watcher
 from .parameter import Parameter
 from .recording import declared, note_made
 from .rollback import default

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..autograd.tensor import Tensor
-from ..autograd.watch import changes
+from ..tensors.tensor import Tensor
+from ..tracing.watch import changes
 
 T = TypeVar("T")
 

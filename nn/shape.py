@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..autograd.tensor import Tensor
 from ..functional.shapes import flatten, unflatten
+from ..tensors.tensor import Tensor
 from .module import Module
 from .option import Option
 

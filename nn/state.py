@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..autograd.grad_mode import no_grad
-from ..autograd.tensor import Tensor
 from ..ops.array import eager
 from ..ops.pointwise import cast
+from ..tape.grad_mode import no_grad
+from ..tensors.tensor import Tensor
 from .rollback import is_overridden, unchanged_on_error
 
 #: The key of what ``get_extra_state`` gives, behind the module's prefix.

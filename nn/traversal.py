@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..autograd.tensor import Tensor
+from ..tensors.tensor import Tensor
 from .parameter import Parameter
 from .registry import Registry
 

@@ -1,7 +1,7 @@
 """Python numbers that may be run-time data: what is computed with them outside of the ops.
 
-While a function is recorded, some of its numbers are stand-ins (``compiled/numbers.py``). The ops take them as they
-are; Python functions that look at a number's value (a conversion, a function of ``math``) are called through here.
+While a function is recorded, some of its numbers are stand-ins (``compiled/symbolic/number.py``). The ops take them as
+they are; Python functions that look at a number's value (a conversion, a function of ``math``) are called through here.
 """
 
 from __future__ import annotations

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..autograd.tensor import Tensor
-from ..autograd.watch import Entries
 from ..ops.arithmetic import maximum
 from ..ops.array import eager
 from ..ops.elementary import sqrt
+from ..tensors.tensor import Tensor
+from ..tracing.watch import Entries
 from .optimizer import Optimizer, Options, check_at_least_zero, counted, state_tensor
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.tensor import Tensor, make
-from ..autograd.watch import Entries
 from ..ops.array import eager
 from ..ops.pointwise import cast
+from ..tensors.tensor import Tensor, make
+from ..tracing.watch import Entries
 
 Groups = Sequence[Mapping[str, Any]]
 

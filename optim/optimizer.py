@@ -12,9 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.grad_mode import enable_grad, no_grad
-from ..autograd.tensor import Tensor, make, unrecorded
-from ..autograd.watch import (
+from ..ops.array import eager
+from ..ops.core import current
+from ..ops.memory import aligned_empty
+from ..tape.grad_mode import enable_grad, no_grad
+from ..tensors.tensor import Tensor, make, unrecorded
+from ..tracing.watch import (
     Entries,
     WatchedList,
     as_number,
@@ -25,9 +28,6 @@ from ..autograd.watch import (
     serve,
     watcher,
 )
-from ..ops.array import eager
-from ..ops.core import current
-from ..ops.memory import aligned_empty
 from .loading import loaded_groups, loaded_state
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..autograd.tensor import Tensor
-from ..autograd.watch import Entries, declare_read, declare_transient
 from ..ops.array import eager
 from ..ops.identity import copy
+from ..tensors.tensor import Tensor
+from ..tracing.watch import Entries, declare_read, declare_transient
 from .optimizer import Optimizer, Options, check_at_least_zero, state_tensor
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,18 +13,35 @@ from tracegrad.compiler.codegen.environment import ENVIRONMENT
 ROOT = Path(__file__).resolve().parents[1]
 OUTSIDE = {"tests", "examples", "benchmarks", "docs", "build", "dist"}
 
+# Eager mode below ``autograd``'s functions.
+EAGER = {"serialization", "tensors", "tape", "tracing", "ops"}
 # What a top-level folder of the package may import from. The root's __init__.py is the public face and may import all.
 MAY_IMPORT = {
     "ops": set(),
-    "autograd": {"ops"},
-    "functional": {"autograd", "ops"},
-    "nn": {"functional", "autograd", "ops"},
-    "optim": {"functional", "autograd", "ops"},
-    "utils": {"autograd", "ops"},
+    "tracing": {"ops"},
+    "tape": {"tracing", "ops"},
+    "tensors": {"tape", "tracing", "ops"},
+    "serialization": {"tensors", "ops"},
+    "autograd": EAGER,
+    "functional": {"autograd"} | EAGER,
+    "nn": {"functional", "autograd"} | EAGER,
+    "optim": {"functional", "autograd"} | EAGER,
+    "utils": {"autograd"} | EAGER,
     "runtime": set(),
     "compiler": {"runtime", "ops"},
-    "compiled": {"compiler", "runtime", "autograd", "ops"},
+    "compiled": {"compiler", "runtime", "autograd"} | EAGER,
     "templates": set(),
+}
+# The same of the chapters of ``compiled``; its other files are the public face of all of them.
+COMPILED_MAY_IMPORT = {
+    "common": set(),
+    "symbolic": set(),
+    "execution": set(),
+    "guards": {"common", "symbolic"},
+    "verification": {"common", "guards"},
+    "lazy": {"common", "symbolic", "execution", "guards"},
+    "recording": {"common", "symbolic", "guards"},
+    "replay": {"common", "symbolic", "execution", "guards", "lazy", "recording", "verification"},
 }
 OPS_LIBRARIES = {"numpy"}
 # Optional libraries, imported where they are used.
@@ -32,6 +50,7 @@ LAZY = {"sklearn", "tqdm", "torch", "matplotlib"}
 LONGEST_FUNCTION = 60
 P90_FUNCTION = 22
 LONGEST_FILE = 400
+LARGEST_FOLDER = 31
 
 # What a template may do besides naming values, looping and choosing: it formats, it does not compute.
 TEMPLATE_FILTERS = {"join", "indent"}
@@ -137,6 +156,25 @@ def test_imports_go_one_way():
             if target.split(".")[0] not in MAY_IMPORT[folder] | {folder}:
                 wrong.append(f"{where(path, line)}: {folder} must not import {target or 'the root'}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_chapters_of_compiled_import_one_way():
+    wrong = []
+    for path in FILES:
+        parts = path.relative_to(ROOT).parts
+        if parts[0] != "compiled" or len(parts) == 2:
+            continue
+        chapter = parts[1]
+        for line, target in edges(path):
+            to = target.split(".")
+            if to[0] == "compiled" and to[1] not in COMPILED_MAY_IMPORT[chapter] | {chapter}:
+                wrong.append(f"{where(path, line)}: {chapter} must not import {target}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_folders_are_small():
+    sizes = Counter(path.parent.relative_to(ROOT) for path in FILES)
+    assert {str(folder): n for folder, n in sizes.items() if n > LARGEST_FOLDER} == {}
 
 
 def test_ops_need_numpy_only():

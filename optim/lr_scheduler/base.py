@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ...autograd.tensor import Tensor
-from ...autograd.watch import forbid
 from ...functional.shapes import clone
 from ...ops.array import eager
 from ...ops.core import current
+from ...tensors.tensor import Tensor
+from ...tracing.watch import forbid
 from ..optimizer import Optimizer
 
 

@@ -13,6 +13,7 @@ import os
 import pickle
 import pickletools
 import random
+import re
 import struct
 import sys
 import traceback
@@ -22,6 +23,7 @@ import numpy as np
 import pytest
 
 import tracegrad as tg
+from tracegrad.tensors import generator
 
 PROTOCOLS = [2, 3, 4, 5]
 DOCUMENTED = (pickle.UnpicklingError, EOFError)
@@ -91,6 +93,21 @@ def test_earlier_files_hold_tensors_as_numpy_arrays(protocol):
     assert facts(loaded(pickle.dumps(value, protocol))) == facts(value)
     generator = loaded(pickle.dumps(tg.Generator().manual_seed(5), protocol))
     assert tg.rand(3, generator=generator).tolist() == tg.rand(3, generator=tg.Generator().manual_seed(5)).tolist()
+
+
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_earlier_files_name_modules_where_they_were(weights_only):
+    value = {"tensor": tg.arange(6.0).view(2, 3), "size": tg.Size([2, 3]), "device": tg.device("cpu")}
+    value["generator"] = tg.Generator().manual_seed(5)
+    file = io.BytesIO()
+    tg.save(value, file, pickle_protocol=2)
+    moved = rb"tracegrad\.(tensors|serialization)\.(?=(device|generator|saved|tensor)\n)"
+    earlier = re.sub(moved, b"tracegrad.autograd.", file.getvalue())
+    assert len(set(re.findall(rb"tracegrad\.autograd\.\w+", earlier))) == 4
+    back = tg.load(io.BytesIO(earlier), weights_only=weights_only)
+    assert back["tensor"].tolist() == value["tensor"].tolist()
+    assert back["generator"].get_state().tolist() == value["generator"].get_state().tolist()
+    assert (back["size"], back["device"]) == (value["size"], value["device"])
 
 
 @pytest.mark.parametrize("weights_only", [True, False])
@@ -255,8 +272,8 @@ GADGETS = {
     "load": lambda: Calls(tg.load, "x"),
     "save": lambda: Calls(tg.save, 1, "x"),
     "module": lambda: tg.nn.Linear(1, 1),
-    "generator": lambda: Calls(tg.autograd.generator.restored, "cpu", b"\xff" * 5056),
-    "device": lambda: Calls(tg.autograd.generator.restored, "cuda", b"\0" * 5056),
+    "generator": lambda: Calls(generator.restored, "cpu", b"\xff" * 5056),
+    "device": lambda: Calls(generator.restored, "cuda", b"\0" * 5056),
 }
 
 
@@ -267,7 +284,7 @@ def crafted():
     stack = short("os") + short("system") + b"\x93"
     tensor = saved(tg.ones(2))
     body = tensor[2:-1]
-    storage = b"ctracegrad.autograd.saved\nstorage\n"
+    storage = b"ctracegrad.serialization.saved\nstorage\n"
     yield from (
         b"\x80\x02" + name + one + b"R.",
         b"\x80\x04" + stack + one + b"R.",
@@ -289,8 +306,8 @@ def crafted():
         b"\x80\x02ccollections\nOrderedDict\n.",
         b"\x80\x02cnumpy._core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85C\x01b\x87R.",
         b"\x80\x02cbuiltins\nint\n)R.",
-        b"\x80\x02ctracegrad.autograd.tensor\nTensor\n)R.",
-        b"\x80\x02ctracegrad.autograd.tensor\nTensor\n)\x81.",
+        b"\x80\x02ctracegrad.tensors.tensor\nTensor\n)R.",
+        b"\x80\x02ctracegrad.tensors.tensor\nTensor\n)\x81.",
         b"\x80\x02" + storage + b"(" + short("float32") + b"J\xff\xff\xff\x7f\x85K\x00\x85C\x00tR.",
         b"\x80\x02" + storage + b"(" + short("float32") + b"K\x01\x85K\x00\x85C\x04abcdtR.",
         b"\x80\x02\x8bK\x00\x00\x00.",
@@ -323,7 +340,7 @@ def bombs():
     """Files that ask for much: (name, file, whether it loads all the same)."""
     short = lambda text: b"\x8c" + bytes([len(text)]) + text.encode()  # noqa: E731
     data = b"B" + struct.pack("<I", 1 << 16) + b"x" * (1 << 16)
-    storage = b"ctracegrad.autograd.saved\nstorage\nq\x00"
+    storage = b"ctracegrad.serialization.saved\nstorage\nq\x00"
     given = b"(" + short("float32") + struct.pack("<cH", b"M", 1 << 14) + b"\x85K\x00\x85" + data + b"tq\x01"
     yield "storages of the same bytes", b"\x80\x02](" + storage + given + b"0" + b"h\x00h\x01R" * 20000 + b"e.", False
     items = b"](" + b"K\x01" * 20000 + b"eq\x01"
@@ -460,7 +477,7 @@ def test_what_would_run_is_seen(monkeypatch):
 
 def test_a_generator_whose_position_lies_outside():
     state = tg.get_rng_state()
-    record = np.frombuffer(state.numpy().astype(np.uint8).tobytes(), tg.autograd.generator.TORCH_STATE).copy()
+    record = np.frombuffer(state.numpy().astype(np.uint8).tobytes(), generator.TORCH_STATE).copy()
     for field, value in (("left", -5), ("left", 10**9), ("left", 0), ("next", 2**40), ("seeded", 0)):
         bad = record.copy()
         bad[field] = value

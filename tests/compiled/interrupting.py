@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 
 import tracegrad as tg
-from tracegrad.autograd import watch
-from tracegrad.autograd.generator import default_generator
-from tracegrad.autograd.grad_mode import switches
 from tracegrad.nn.recording import _outermost
 from tracegrad.ops.core import switch
 from tracegrad.ops.locks import all_locks
+from tracegrad.tape.grad_mode import switches
+from tracegrad.tensors.generator import default_generator
+from tracegrad.tracing import watch
 
 ROOT = str(Path(tg.__file__).parent)
 OUTSIDE = (f"{ROOT}/tests", f"{ROOT}/examples", f"{ROOT}/benchmarks")
@@ -255,7 +255,7 @@ def assert_plain(case):
     assert math.sqrt is SQRT
     assert type(case.options["scale"]) is float and all(type(loss) is float for loss in case.losses)
     for cell in case.function.__closure__:
-        assert type(cell.cell_contents).__module__ != "tracegrad.compiled.numbers"
+        assert type(cell.cell_contents).__module__ != "tracegrad.compiled.symbolic.number"
 
 
 def places(kind, events):

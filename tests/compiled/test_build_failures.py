@@ -12,7 +12,7 @@ import warnings
 
 import pytest
 
-from tracegrad.compiled import joined
+from tracegrad.compiled.lazy import backward_program as joined
 from tracegrad.runtime import provide
 from tracegrad.runtime.errors import CacheUnusable, CompileFailed, LoadFailed, RuntimeFault, ToolchainMissing
 

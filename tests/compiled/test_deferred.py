@@ -7,9 +7,9 @@ import pytest
 from side_by_side import batch
 
 import tracegrad as tg
-from tracegrad.autograd.tensor import EAGER
-from tracegrad.autograd.watch import serve
 from tracegrad.ops.core import current
+from tracegrad.tensors.tensor import EAGER
+from tracegrad.tracing.watch import serve
 
 
 def train(steps, look_every=5, block=None):
@@ -80,7 +80,7 @@ def test_nested_blocks_are_one():
 
 
 def test_a_long_program_without_a_look_is_done_in_parts(monkeypatch):
-    monkeypatch.setattr(sys.modules["tracegrad.compiled.deferred"], "LONGEST", 64)
+    monkeypatch.setattr(sys.modules["tracegrad.compiled.lazy.interpreter"], "LONGEST", 64)
     x = tg.zeros(2)
     with tg.deferred() as block:
         for _ in range(500):

@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 import tracegrad as tg
-from tracegrad.autograd.grad_mode import switches
 from tracegrad.ops.core import drop_stale_interpreters, interpreting, switch
 from tracegrad.ops.locks import all_locks
+from tracegrad.tape.grad_mode import switches
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -165,7 +165,7 @@ def test_many_random_times(name, way, record_property):
 def test_no_generator_manages_state():
     """An interrupt leaves a generator suspended; when it is collected, it puts an old state back."""
     # These manage open files, temporary files, and the words of errors about them.
-    allowed = {"runtime/cache.py", "runtime/files.py", "autograd/atomic.py"}
+    allowed = {"runtime/cache.py", "runtime/files.py", "serialization/atomic.py"}
     found, files = set(), 0
     for folder in ("ops", "autograd", "compiled", "compiler", "runtime", "nn", "optim", "functional", "utils"):
         for path in (ROOT / folder).rglob("*.py"):

@@ -10,8 +10,8 @@ import types
 import pytest
 
 import tracegrad
-from tracegrad.autograd.watched_classes import classes
 from tracegrad.optim import lr_scheduler
+from tracegrad.tracing.watched_classes import classes
 
 nn, optim = tracegrad.nn, tracegrad.optim
 

@@ -5,7 +5,7 @@ import pytest
 from expected.optimizers import numbers
 from expected.schedules import COMBINED, METRICS, PLANS, PLATEAUS, scheduler_of
 
-from tracegrad.compiled import programs
+from tracegrad.compiled.execution import shape_cache as programs
 from tracegrad.compiler.errors import CaptureError
 
 EACH = 12  # steps with each plan; they come one after the other on one optimizer, some 400 steps

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tracegrad as tg
-from tracegrad.compiled.usual import UNUSUAL
+from tracegrad.compiled.replay.fast_path import UNUSUAL
 
 ITEMS = [1.0, 2.0]
 TABLE = {"a": 1.0}

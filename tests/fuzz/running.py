@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 import tracegrad as tg
-from tracegrad.autograd.tape import Tape
-from tracegrad.autograd.tensor import make as make_tensor
 from tracegrad.compiled.function import CompiledFunction
 from tracegrad.compiler.errors import CaptureError
 from tracegrad.ops.array import Evaluator
 from tracegrad.ops.core import interpreting
+from tracegrad.tape.tape import Tape
+from tracegrad.tensors.tensor import make as make_tensor
 
 CALLS = 5
 # Eager and compiled take sums in other orders and have their own elementary functions, correct to about 2 ulp. A

@@ -5,11 +5,11 @@ import pytest
 from expected.compare import STORE
 from expected.random_draws import LAYOUTS, SEEDS, draws, ends, probabilities, weights
 
-from tracegrad.autograd import random
-from tracegrad.autograd.generator import Generator
-from tracegrad.autograd.tensor import make
 from tracegrad.ops.random import random_seed, random_words
 from tracegrad.ops.types import dtype_named
+from tracegrad.tensors import random
+from tracegrad.tensors.generator import Generator
+from tracegrad.tensors.tensor import make
 
 SHAPES = {"transposed": (6, 8), "strided": (8, 6), "permuted": (3, 5, 4)}
 # In elements: as PyTorch lays out (8, 6).t(), (8, 12)[:, ::2] and (4, 3, 5).permute(1, 2, 0).

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import tracegrad as tg
-from tracegrad.autograd import random
-from tracegrad.autograd.generator import Generator, default_generator, fork_rng
 from tracegrad.compiled.function import CompiledFunction
 from tracegrad.ops.types import float32, float64, int64
+from tracegrad.tensors import random
+from tracegrad.tensors.generator import Generator, default_generator, fork_rng
 
 WEIGHTS = tg.tensor([1.0, 2.0, 0.5])
 OWN = Generator()

@@ -7,17 +7,17 @@ import threading
 import numpy as np
 import pytest
 
-from tracegrad.autograd import generator as generators
-from tracegrad.autograd import random
-from tracegrad.autograd.generator import Generator, default_generator
-from tracegrad.autograd.tensor import make
-from tracegrad.autograd.watch import Watcher, watched
 from tracegrad.compiler.capture import Recorder
 from tracegrad.compiler.evaluate import evaluate_graph
 from tracegrad.compiler.graph import Graph, Result
 from tracegrad.compiler.origins import Whereabouts
 from tracegrad.ops.core import interpreting
 from tracegrad.ops.types import float32, float64, int64
+from tracegrad.tensors import generator as generators
+from tracegrad.tensors import random
+from tracegrad.tensors.generator import Generator, default_generator
+from tracegrad.tensors.tensor import make
+from tracegrad.tracing.watch import Watcher, watched
 
 
 def numbers(generator, count=4):

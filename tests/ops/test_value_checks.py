@@ -79,7 +79,7 @@ def test_some_are_refused():
 ROOT = Path(__file__).parents[2]
 #: Functions that look at numbers themselves and raise, and why a compiled call need not repeat that.
 LOOKING = {
-    "autograd/generator.py:_record": "looks at the size only; recordings refuse to take a state",
+    "tensors/generator.py:_record": "looks at the size only; recordings refuse to take a state",
     "functional/branches.py:tried": "looks at the condition, for the gates of its recording",
     "functional/control.py:_both": "looks at the condition, to know whose exceptions are the eager ones",
 }

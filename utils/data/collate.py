@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...autograd.creation import as_tensor, tensor
-from ...autograd.tensor import Tensor
 from ...ops.movement import concatenate, reshape
 from ...ops.types import float64
+from ...tensors.creation import as_tensor, tensor
+from ...tensors.tensor import Tensor
 
 
 def default_collate(batch: Sequence[Any]) -> Any:

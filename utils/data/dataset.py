@@ -9,9 +9,9 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from ...autograd.generator import Generator
-from ...autograd.random import randperm
-from ...autograd.tensor import Tensor
+from ...tensors.generator import Generator
+from ...tensors.random import randperm
+from ...tensors.tensor import Tensor
 
 T = TypeVar("T", covariant=True)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from ...autograd.creation import as_tensor
-from ...autograd.generator import Generator
-from ...autograd.random import multinomial, randint, random, randperm
 from ...ops.types import float64, int64
+from ...tensors.creation import as_tensor
+from ...tensors.generator import Generator
+from ...tensors.random import multinomial, randint, random, randperm
 
 T = TypeVar("T", covariant=True)
 

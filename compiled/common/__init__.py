@@ -1,0 +1,1 @@
+"""What all of ``compiled`` uses: argument trees, memory of tensors, history, names."""

@@ -1,0 +1,44 @@
+"""What the user calls things: arguments and variables."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from .pytree import Path
+
+
+def argument_names(function: Callable[..., Any], args: tuple[Any, ...]) -> list[str]:
+    """What the function calls the arguments that are given by position."""
+    try:
+        bound = inspect.signature(function).bind_partial(*args)
+    except (TypeError, ValueError):
+        return [f"arg{i}" for i in range(len(args))]
+    names: list[str] = []
+    for name, value in bound.arguments.items():
+        kind = bound.signature.parameters[name].kind
+        names += [f"{name}{i}" for i in range(len(value))] if kind is inspect.Parameter.VAR_POSITIONAL else [name]
+    return names
+
+
+def name_of_argument(names: list[str], path: Path) -> str:
+    """The name of the leaf at `path` in ``(args, kwargs)``."""
+    return "_".join(map(str, (names[path[1]], *path[2:]) if path[0] == 0 else path[1:]))
+
+
+def visible_variables(function: Callable[..., Any]) -> list[tuple[str, Any]]:
+    """Closure cells that are filled, and the globals that the code names."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return []
+    cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
+    inner = [(name, cell.cell_contents) for name, cell in cells if _is_filled(cell)]
+    return inner + [(name, function.__globals__[name]) for name in code.co_names if name in function.__globals__]
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:  # an empty cell: the variable is assigned later
+        return False

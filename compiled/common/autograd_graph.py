@@ -1,0 +1,91 @@
+"""What lies behind a tensor on the tape."""
+
+from __future__ import annotations
+
+import gc
+import types
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ...tape.nodes import SECOND_BACKWARD, Edge, PrimitiveNode, Saved
+from ...tape.nodes import Node as TapeNode
+from ...tensors.tensor import Tensor, make
+
+
+def is_spent(node: TapeNode) -> bool:
+    """True if a backward pass has already used up the graph behind `node`."""
+    return any(isinstance(n, Spent) or (isinstance(n, PrimitiveNode) and n.released) for n in graph_behind([node]))
+
+
+class Spent(TapeNode):
+    """The history of a result whose graph was already used by ``backward()`` inside the compiled call."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__(title, (Edge(TapeNode("Freed", ())),))  # with an edge, so that the engine asks for gradients
+
+    def backward(self, cotangents: Any, wanted: Any) -> list[Any]:
+        raise RuntimeError(SECOND_BACKWARD)
+
+
+class Cut(TapeNode):
+    """The history of a tensor whose own is not to be touched: gradients go to a leaf and no further."""
+
+    def __init__(self, title: str, leaf: Tensor) -> None:
+        super().__init__(title, (leaf.gradient_edge(),))
+        self.leaf = leaf
+
+    def backward(self, cotangents: Any, wanted: Any) -> list[Any]:
+        return list(cotangents)
+
+
+def cut_off(tensor: Tensor) -> Tensor:
+    """Give `tensor` another history that ends at once; returns the leaf at its end, where gradients arrive."""
+    assert tensor.grad_fn is not None
+    leaf = make(np.zeros(tensor.ndarray.shape, tensor.ndarray.dtype)).requires_grad_()
+    tensor.attach(Cut(tensor.grad_fn.name(), leaf), 0)
+    return leaf
+
+
+def kept_by_tape(tensors: Iterable[Tensor]) -> list[Tensor]:
+    """Tensors that live because the graph of a result still needs them."""
+    behind = graph_behind(t.grad_fn for t in tensors)
+    saving = [node for node in behind if isinstance(node, PrimitiveNode)]
+    return [v.tensor for node in saving for v in node.known.values() if isinstance(v, Saved)]
+
+
+def held_by_tape(tensors: Iterable[Tensor]) -> list[Tensor]:
+    """All tensors that live as long as the histories of these do: saved ones, indices, leaves and their gradients."""
+    found: dict[int, Tensor] = {}
+    stack: list[Any] = [t.grad_fn for t in tensors]
+    seen = set(map(id, stack))
+    while stack:
+        value = stack.pop()
+        inner = _referents(value)
+        if isinstance(value, Tensor):
+            found[id(value)] = value
+            inner = [value._grad, value.base]
+        stack += [each for each in inner if id(each) not in seen]
+        seen.update(map(id, inner))
+    return list(found.values())
+
+
+def _referents(value: Any) -> list[Any]:
+    """What an object refers to; of a function its variables, and nothing of classes and modules."""
+    if isinstance(value, types.FunctionType):
+        return list(value.__closure__ or ())
+    return [] if isinstance(value, (type, types.ModuleType, np.ndarray)) else gc.get_referents(value)
+
+
+def graph_behind(nodes: Iterable[TapeNode | None], stop: Iterable[TapeNode | None] = ()) -> set[TapeNode]:
+    """All nodes that a gradient which starts at `nodes` reaches, without `stop` and what lies behind it only."""
+    seen = {node for node in nodes if node is not None}
+    ended = set(stop)
+    stack = list(seen)
+    while stack:
+        for edge in stack.pop().edges:
+            if edge.node is not None and edge.node not in seen and edge.node not in ended:
+                seen.add(edge.node)
+                stack.append(edge.node)
+    return seen - ended

@@ -1,0 +1,56 @@
+"""A tensor as compiled calls see it: layout and address, found once for each numpy array; owner; hooks; attributes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...ops.exposure import owner_of
+from ...runtime.program import address_of
+from ...tensors.tensor import Tensor
+
+
+class Layout(NamedTuple):
+    """Equal layouts are one object, so they are compared with ``is``."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    contiguous: bool  # and aligned
+    writeable: bool
+    strides: tuple[int, ...]  # of what is not contiguous: they show in results' strides
+
+
+_HOOKS = ("_leaf_hooks", "_post_accumulate_hooks")
+_layouts: dict[Layout, Layout] = {}
+
+Memory = tuple[np.ndarray, Layout, int, int]
+
+
+def memory_of(tensor: Tensor) -> Memory:
+    """The numpy array, its layout, its address, its owner; remembered while the tensor shows the same array."""
+    known: Memory | None = tensor.memory
+    if known is not None and known[0] is tensor.ndarray:
+        return known
+    array = tensor.ndarray
+    flags = array.flags
+    contiguous = flags.c_contiguous and flags.aligned
+    layout = Layout(array.shape, array.dtype, contiguous, flags.writeable, () if contiguous else array.strides)
+    tensor.memory = found = (array, _layouts.setdefault(layout, layout), address_of(array), owner_of(array))
+    return found
+
+
+def hooks_on(tensor: Any) -> tuple[int, ...]:
+    """The hooks of a leaf, by number."""
+    own = tensor.__dict__
+    return (*own.get("_leaf_hooks", ()), *own.get("_post_accumulate_hooks", ()))
+
+
+def users_attributes(tensor: Any) -> dict[str, Any]:
+    """What users have set on a tensor: all that is not the library's own, which has no methods among it."""
+    kind, own = type(tensor), getattr(tensor, "__dict__", {})
+    return {
+        name: value
+        for name, value in own.items()
+        if name not in _HOOKS and (not hasattr(kind, name) or callable(getattr(kind, name)))
+    }

@@ -1,0 +1,1 @@
+"""Programs bound to memory, chosen by shape, and their results committed."""

@@ -1,0 +1,88 @@
+"""A program and its table of addresses: which slot belongs to which graph input and result, and the call into C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...compiler.pipeline import Program
+from ...compiler.sizes.program import Fit
+from ...ops.locks import new_lock
+from ...ops.memory import aligned_empty
+from ...runtime.program import SlotTable, address_of, allocate
+from ...tensors.tensor import Tensor, make
+
+ARENA, DETAIL, FIRST = 0, 1, 2  # the fixed slots of the table; graph inputs follow, then results
+
+
+class CheckFailed(IndexError):
+    """A check in C has failed before anything was written."""
+
+
+class Binding:
+    """One table for one program; who fills and runs it holds a lock meanwhile."""
+
+    def __init__(self, program: Program) -> None:
+        graph = program.graph
+        returned = [r for r in graph.results if r.is_returned]
+        fit = program.fit
+        self.checks = program.schedule.checks if fit is None else fit.checks
+        self.slot_of = {node.label: FIRST + i for i, node in enumerate(graph.inputs)}
+        self.first_result = FIRST + len(graph.inputs)
+        self.result_types = [r.node.type for r in returned] if fit is None else list(fit.result_types)
+        self.early = [r.name in program.schedule.early for r in returned]  # written before the last check
+        self.result_slots = {r.name: self.first_result + i for i, r in enumerate(returned)}
+        self.slots = SlotTable(self.first_result + len(returned) + (fit is not None))
+        self._detail = np.zeros(4, np.int64)
+        self._memory = self._own_memory(program.schedule.arena_bytes) if fit is None else self._shared_memory(fit)
+        self.slots.set_array(DETAIL, self._detail)
+        self.entry = program.library.call
+        self.pointers = (self.slots.pointer,)
+        self.codes: list[int] = []  # what the last call of C returned; whoever asks for it clears it before
+        # Around filling the table and running; programs for all sizes share the arena, too.
+        self.lock = new_lock(around_steps=True) if fit is None else fit.arena.lock
+
+    def _own_memory(self, nbytes: int) -> Any:
+        arena = allocate(max(1, nbytes))
+        self.slots.set_array(ARENA, arena)
+        return arena
+
+    def _shared_memory(self, fit: Fit) -> Any:
+        """An arena that serves all sizes, and behind the results the sizes; what depends on them has memory here."""
+        fit.arena.serve(self.slots, ARENA, fit.arena_bytes)
+        for label, number in fit.numbers.items():
+            self.point(self.slot_of[label], number)
+        self.point(len(self.slots) - 1, fit.words)
+        return fit
+
+    def point(self, slot: int, values: np.ndarray) -> None:
+        """Let `slot` show `values` (contiguous); the caller keeps the array alive."""
+        self.slots.set_address(slot, address_of(values))
+
+    def fresh_result(self, index: int, empty: Callable[..., np.ndarray] = aligned_empty) -> Tensor:
+        """A new tensor that result number `index` will be written to."""
+        of = self.result_types[index]
+        tensor = make(empty(of.shape, of.dtype.numpy))
+        self.slots.set_address(self.first_result + index, address_of(tensor.ndarray))
+        return tensor
+
+    def run(self, codes: list[int] | None = None) -> None:
+        """Call C, and note in `codes` what it returns. CheckFailed for an index out of range, a divisor of 0 or a value
+        that is not as required; then nothing was written."""
+        if codes is None:
+            codes = self.codes
+        codes.clear()
+        codes.extend(map(self.entry, self.pointers))  # in one go: an interrupt after the call finds the code noted
+        if codes[0]:
+            check = self.checks[codes[0] - 1]
+            raise CheckFailed(
+                f"{check.problem(int(self._detail[0]))}\n  at {check.origin}\n"
+                "  Nothing was changed by this call; pass indices within the size, no divisor of 0, values as required."
+            )
+
+    @property
+    def has_run(self) -> bool:
+        """True if C has done its work since `codes` was cleared, whatever has become of the caller."""
+        return self.codes == [0]

@@ -1,0 +1,43 @@
+"""A recorded graph, done once more on tensors: the history that a C program leaves out, where somebody asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...compiler.graph import Graph, Node, topological
+from ...ops.core import current
+from ...ops.identity import copy
+from ...tape.grad_mode import enable_grad
+from ...tape.reverse import grad
+from ...tensors.tensor import Tensor
+
+
+def inputs_of(graph: Graph, names: Sequence[str]) -> set[str]:
+    """The labels of the inputs that the results `names` are computed from."""
+    roots = [r.node for r in graph.results if r.name in names]
+    return {node.label for node in topological(roots) if node.is_input}
+
+
+def gradients_again(
+    graph: Graph, of: Sequence[str], wrt: Sequence[str], given: Mapping[str, Tensor], cotangents: Sequence[Tensor]
+) -> list[Tensor | None]:
+    """The gradients of the results `of`, with a history that leads to `given` and to the cotangents."""
+    with enable_grad():
+        # Copies, so that hooks on the tensors themselves are not called by this.
+        inputs = {label: copy(tensor) if label in wrt else tensor for label, tensor in given.items()}
+        outputs = evaluated(graph, of, inputs)
+        sources = [label for label in wrt if label in inputs and inputs[label].requires_grad]
+        found = grad(outputs, [inputs[s] for s in sources], list(cotangents), create_graph=True, allow_unused=True)
+    gradients = dict(zip(sources, found, strict=True))
+    return [gradients.get(label) for label in wrt]
+
+
+def evaluated(graph: Graph, names: Sequence[str], inputs: Mapping[str, Tensor]) -> list[Tensor]:
+    """The results `names` of a graph, computed eagerly."""
+    roots = [r.node for name in names for r in graph.results if r.name == name]
+    tape, values = current(), dict[Node, Any]()
+    for node in topological(roots):
+        operands = [values[arg] for arg in node.args]
+        values[node] = inputs[node.label] if node.is_input else tape.apply(node.op, operands, dict(node.params))
+    return [values[root] for root in roots]

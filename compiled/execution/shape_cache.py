@@ -1,0 +1,85 @@
+"""The programs of one compiled function: one for the sizes of the first call, and one for all other sizes.
+
+Every new size is recorded once, eagerly, as any call that nothing is known about: that recording is compared with what
+the program for all sizes would compute, operation by operation, number by number. So Python code that looked at the
+size has been asked about each size that is served. Only the C compiler is not run again.
+"""
+
+from __future__ import annotations
+
+from ...compiler.graph import Graph
+from ...compiler.pipeline import Program, SizedProgram, compile_graph
+from ...compiler.sizes.standins import NotSized
+from ...ops.locks import new_lock
+
+#: So many recordings that have a program of their own are kept, to be compared with later ones.
+MOST_KEPT = 4
+
+
+class Programs:
+    """Finds or makes the program of a recorded graph."""
+
+    def __init__(self) -> None:
+        self.sized: list[SizedProgram] = []
+        self.built = 0  # how many programs there are
+        self.more_sizes = 0  # sizes that are served by a program which was there before
+        self.notes: list[str] = []  # why recordings for two sizes did not come together
+        self._kept: list[Graph] = []
+        self._backward: Programs | None = None
+        self._lock = new_lock()
+        self._served: set[tuple[int, tuple[int, ...]]] = set()
+
+    @property
+    def backward(self) -> Programs:
+        """Those of the backward passes, where calls are joined to the tape."""
+        if self._backward is None:
+            self._backward = Programs()
+        return self._backward
+
+    def of(self, graph: Graph) -> Program:
+        """A program for a recorded graph: one for all sizes if another size was recorded before."""
+        with self._lock:
+            return self._fitting(graph) or self._joining(graph) or self._alone(graph)
+
+    def _fitting(self, graph: Graph) -> Program | None:
+        """A program that is there already."""
+        for number, sized in enumerate(self.sized):
+            try:
+                program = sized.fit(graph)
+            except NotSized:
+                continue
+            key = (number, _sizes(program))
+            self.more_sizes += key not in self._served
+            self._served.add(key)
+            return program
+        return None
+
+    def _joining(self, graph: Graph) -> Program | None:
+        """A new program for the sizes of this graph and of one that was recorded before, and all others."""
+        for other in self._kept:
+            try:
+                sized = SizedProgram(other, graph)
+                program = sized.fit(graph)
+            except NotSized as reason:
+                self._note(str(reason))
+                continue
+            self._served.add((len(self.sized), _sizes(program)))
+            self.sized.append(sized)
+            self.built += 1
+            return program
+        return None
+
+    def _note(self, reason: str) -> None:
+        if reason not in self.notes:
+            self.notes = [*self.notes, reason][-MOST_KEPT:]
+
+    def _alone(self, graph: Graph) -> Program:
+        program = compile_graph(graph)
+        self._kept = [graph, *self._kept][:MOST_KEPT]
+        self.built += 1
+        return program
+
+
+def _sizes(program: Program) -> tuple[int, ...]:
+    assert program.fit is not None
+    return program.fit.sizes

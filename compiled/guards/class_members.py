@@ -1,0 +1,94 @@
+"""Which members of classes and modules code may use: those that it names, and those that Python calls by itself.
+
+A method that is replaced between calls is noticed where it lies, in its class; so is one that comes to hide another.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections import deque
+from collections.abc import Container, Iterator, Set
+from typing import Any
+
+from ...tracing.watched_modules import WatchedModule
+from .value_kinds import is_users
+
+# Methods that Python calls only where code mentions one of these; all others with two underscores it calls as it likes.
+_TEXT = frozenset({"str", "repr", "format", "ascii", "__format__", "print"})
+_COPY = frozenset({"copy", "deepcopy", "replace", "dumps", "dump"})
+_ON_MENTION: dict[str, Set[str]] = {
+    **dict.fromkeys(("__repr__", "__str__", "__format__"), _TEXT),
+    **dict.fromkeys(("__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"), _COPY),
+    **dict.fromkeys(("__dir__", "__sizeof__", "__annotate__", "__annotate_func__"), frozenset()),
+}
+_CONSTRUCTING = frozenset({"__init__", "__new__", "__post_init__", "__init_subclass__", "__class_getitem__"})
+# What shows an object's own storage, which is looked at in the object.
+_STORAGE = (types.GetSetDescriptorType, types.MemberDescriptorType)
+_STATELESS = (types.ModuleType, type, types.FunctionType, bool, int, float, complex, str, bytes, tuple, type(None))
+
+
+def is_descriptor(member: Any) -> bool:
+    """True for what a class keeps to compute an attribute, or to show a slot."""
+    return hasattr(type(member), "__get__") or isinstance(member, types.MemberDescriptorType)
+
+
+def methods(kind: type, names: Set[str], ran: Container[types.CodeType], constructed: bool) -> Iterator[str]:
+    """The methods, properties and descriptors in a user's class that code may use, if it mentions `names`.
+
+    `ran` is code that is known to run, whoever mentions it. `constructed`: objects may be made of the class, not only
+    found.
+    """
+    for name, member in vars(kind).items():
+        is_method = (callable(member) or is_descriptor(member)) and not isinstance(member, _STORAGE)
+        if is_method and (_is_used(name, names, constructed) or _code_of(member) in ran):
+            yield name
+
+
+def _code_of(member: Any) -> Any:
+    """The code of a method, a property, a classmethod; None if there is none."""
+    inner = getattr(member, "fget", None) if isinstance(member, property) else getattr(member, "__func__", member)
+    return getattr(inner, "__code__", None)
+
+
+def _is_used(name: str, names: Set[str], constructed: bool) -> bool:
+    if name in names or name == "forward":
+        return True
+    if not (name.startswith("__") and name.endswith("__")):
+        return False
+    if name in _CONSTRUCTING:
+        return constructed
+    return name not in _ON_MENTION or not _ON_MENTION[name].isdisjoint(names)
+
+
+def of_library(module: types.ModuleType, names: Set[str]) -> list[str]:
+    """The members of a library's module that code which mentions `names` may use.
+
+    Of Python's and numpy's own modules only functions, classes, modules, plain values and containers: what else is in
+    there (the environment) is not the program's, and the table of all modules is looked at by the names in it.
+    """
+    own = vars(module)
+    found = sorted(name for name in names if name in own and name[:2] != "__")
+    if is_watched(module) or not _is_standard(module):
+        return found
+    return [n for n in found if isinstance(own[n], _STATELESS) or callable(own[n]) or is_container_of(module, n)]
+
+
+def is_container_of(module: types.ModuleType, name: str) -> bool:
+    """True for a list, a dict or a set that a module of Python's library or numpy keeps."""
+    found = vars(module).get(name)
+    return _is_standard(module) and isinstance(found, (list, dict, set, deque)) and found is not sys.modules
+
+
+def is_watched(module: Any) -> bool:
+    """True for this package's modules, which count their changes."""
+    return isinstance(module, WatchedModule)
+
+
+def _is_standard(module: types.ModuleType) -> bool:
+    return module.__name__.partition(".")[0] in ("numpy", *sys.stdlib_module_names, *sys.builtin_module_names)
+
+
+def users_classes(kind: type) -> list[type]:
+    """The user's among a class and its bases, the innermost first."""
+    return [base for base in kind.__mro__[:-1] if is_users(base)]

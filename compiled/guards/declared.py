@@ -1,0 +1,57 @@
+"""Guards: what the library itself has declared while a function was recorded, and must find again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...tracing.watched_classes import classes
+from ..symbolic.number import KINDS, same_number
+from .states import is_one_object
+
+
+@dataclass(frozen=True, eq=False)
+class Guard:
+    """The graph holds while ``get()`` gives `value` again."""
+
+    describe: str
+    get: Callable[[], Any]
+    value: Any
+    place: str
+    of_gradients: bool = False  # what it looks at is counted by `changes.grads`
+    by_identity: bool = False  # code could tell an equal value that is another object
+
+    def holds(self) -> bool:
+        try:
+            now = self.get()
+        except (AttributeError, KeyError, IndexError, TypeError):  # what it looked at is gone
+            return False
+        if self.by_identity and not is_one_object(now):
+            return now is self.value
+        return now is self.value or (_plain(now) and same_number(now, self.value))
+
+    def holds_but_for_numbers(self) -> bool:
+        """True if it holds, or would hold with another number of the same type."""
+        if type(self.value) not in KINDS:
+            return self.holds()
+        try:
+            return type(self.get()) is type(self.value)
+        except (AttributeError, KeyError, IndexError, TypeError):
+            return False
+
+
+def _plain(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, complex, np.generic, str, bytes, tuple, type(None)))
+
+
+def facts_of(tensor: Any) -> tuple[Any, ...]:
+    """What a program may have asked a tensor for that it computes nothing with."""
+    return tensor.ndarray.shape, tensor.ndarray.dtype.str, tensor._requires, tensor._grad is None
+
+
+def no_patches() -> Guard:
+    """Nothing is set in a public class of this package that is not there now."""
+    return Guard("methods of the library's classes", classes.patches, classes.patches(), "")

@@ -1,0 +1,349 @@
+"""What a function's Python surroundings were when it was recorded: the plain facts that it may have looked at.
+
+A recording freezes Python values. So everything that the function can reach is noted: globals and closure variables
+that its code names, attributes of objects among them, contents of lists and dicts; functions that it reaches are
+searched in turn (`reach.py`). A fact that is different at a later call makes another recording; one that is different
+at the *end of the same call* is a side effect, which a replay could not repeat, and is refused by name.
+"""
+
+from __future__ import annotations
+
+import array
+import dis
+import functools
+import gc
+import sys
+import types
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from operator import is_
+from typing import Any
+
+import numpy as np
+
+from ...compiler.errors import CaptureError
+from ...tensors.tensor import Tensor
+from ...tracing.watched_classes import classes
+from ..common.effect_lines import Deeds, lines_storing
+from ..common.pytree import Path
+from ..common.tensor_memory import hooks_on
+from . import optimizer_groups as groups
+from .class_members import users_classes
+from .identity_guards import asks_identity, compares, meets_nan
+from .reachability import MISSING, Codes, Reach, is_counted
+from .rng_state import random_states
+from .states import LARGEST, state, without_numbers
+from .symbolic_safe import takes_stand_ins
+from .value_kinds import CONTAINERS, is_of_threads, is_understood
+
+MUTABLE = (*CONTAINERS, np.ndarray, bytearray, array.array)
+MOST = 20_000  # places that each call may look at
+
+
+@dataclass(frozen=True, eq=False)
+class Fact:
+    """One place in the surroundings and what was there. `value` is kept so that its identity stays taken."""
+
+    name: str
+    code: types.CodeType | None
+    get: Callable[[], Any]
+    value: Any
+    state: Any
+    free: frozenset[Path] = frozenset()  # the paths to numbers that are data
+    by_identity: bool = False  # an equal value that is another object is another value
+
+    def holds(self) -> bool:
+        return bool(state(self.get(), self.free, self.by_identity) == self.state)
+
+    def opened(self, free: frozenset[Path]) -> Fact:
+        """The same fact, in which the numbers at the paths `free` may be others of the same type."""
+        return Fact(self.name, self.code, self.get, self.value, state(self.value, free), free)
+
+
+class Surroundings:
+    """The facts around one call: of the function, and of the objects among its arguments.
+
+    `codes` is code that is known to run without being found otherwise.
+    """
+
+    def __init__(self, function: Any, arguments: list[Any], codes: Codes | None = None) -> None:
+        patched = classes.patches().members.values()
+        self._reach = Reach([function, *patched, *_functions_of(codes or {})], arguments, codes, MOST)
+        reached = self._reach.objects.values()
+        self.counted = {"options"} if any(map(groups.is_optimizer, reached)) else set[str]()
+        self.counted |= {"modules"} if any(hasattr(type(value), "named_modules") for value in reached) else set()
+        self.summing = list(self._reach.summing.values())
+        self._trusted: bool | None = None
+        self.compares = compares(self._reach)
+        self.by_identity = asks_identity(self._reach) or (self.compares and meets_nan(self._reach, arguments))
+        self.facts = [_fact(*place, self.by_identity) for place in self._reach.places]
+        self.containers = self._own_containers() if self.by_identity else []
+        self._sort()
+        self._arguments = [(value, state(value)) for value in arguments if isinstance(value, CONTAINERS)]
+        self._hooks = [(tensor, hooks_on(tensor)) for tensor in self.tensors()]
+        self._random = [(name, get, get()) for name, get in random_states(self._reach.objects.values())]
+
+    def _sort(self) -> None:
+        """Facts by how they are compared: counted ones only after a change, bindings by identity, contents by item."""
+        self._counted = [fact for fact in self.facts if is_counted(fact.get, fact.value) and not fact.free]
+        # What is one number is looked at as a source of the recording's formulas; containers have other items, too.
+        self.opened = [(_others_in(fact), fact) for fact in self.facts if fact.free and () not in fact.free]
+        counted = {id(fact) for fact in self._counted}
+        rest = [fact for fact in self.facts if id(fact) not in counted and not fact.free]
+        self.contents = [(fact, _flat_items(fact.value)) for fact in rest if isinstance(fact.value, MUTABLE)]
+        bound = [fact for fact in rest if fact.by_identity or not isinstance(fact.value, MUTABLE)]
+        self.bindings = [(fact.get, fact.value, fact) for fact in bound]
+
+    def _own_containers(self) -> list[Any]:
+        """The containers that code finds without the arguments, and may ask whether an argument is one of them."""
+        found = self._reach.objects.items()
+        constants = [c for code in self._reach.codes for c in code.co_consts if isinstance(c, (tuple, frozenset))]
+        return [v for key, v in found if key in self._reach.by_function and isinstance(v, CONTAINERS)] + constants
+
+    def unknown(self, codes: Codes) -> Codes:
+        """Those of `codes` that ran without having been found: callbacks, what ``eval`` was given."""
+        return {code: space for code, space in codes.items() if not self._reach.knows(code)}
+
+    def imported(self) -> str:
+        """A module that the call has imported for the first time; "" if there is none."""
+        for fact in self.facts:
+            if fact.value is MISSING and _is_of_modules(fact.get) and fact.get() is not MISSING:
+                return fact.name
+        return ""
+
+    def watch(self, name: str, get: Callable[[], Any]) -> None:
+        """Add a fact that was met while the function ran."""
+        self.facts.append(_fact(name, None, get))
+        self._sort()
+
+    @property
+    def codes(self) -> list[types.CodeType]:
+        """All code that was found."""
+        return list(self._reach.codes)
+
+    def takes_stand_ins(self) -> bool:
+        """True if all that was found may run on stand-ins for numbers."""
+        if self._trusted is None:
+            known = takes_stand_ins(self._reach.codes, self._reach.objects.values())
+            self._trusted = known and not self.by_identity  # a stand-in is no other object
+        return self._trusted
+
+    def open(self, free: dict[int, set[Path]]) -> None:
+        """Let numbers in facts (by the identity of their `get`) be others from now on."""
+        if free:
+            self.facts = [
+                fact.opened(frozenset(free[id(fact.get)])) if id(fact.get) in free else fact for fact in self.facts
+            ]
+            self._sort()
+
+    def tensors(self) -> list[Tensor]:
+        """The tensors that the function can reach."""
+        return [value for value in self._reach.objects.values() if isinstance(value, Tensor)]
+
+    def hold(self, counted_too: bool) -> bool:
+        """True while everything is as it was. Every call asks this, so the usual answer is found by identity."""
+        for get, value, fact in self.bindings:
+            if get() is not value and not fact.holds():
+                return False
+        for fact, items in self.contents:
+            if (items is None or not has_items(fact.get(), items)) and not fact.holds():
+                return False
+        for same, fact in self.opened:
+            if not same() and not fact.holds():
+                return False
+        return not counted_too or all(fact.holds() for fact in self._counted)
+
+    def hold_but_for_numbers(self) -> bool:
+        """True while everything is as it was, except that numbers may be others of their types."""
+        return all(
+            without_numbers(state(fact.get(), fact.free, fact.by_identity)) == without_numbers(fact.state)
+            for fact in self.facts
+        )
+
+    def places_of(self, value: Any) -> int:
+        """In how many places this object was found."""
+        return sum(fact.value is value for fact in self.facts)
+
+    def only_named_in(self, name: str, code: types.CodeType) -> bool:
+        """True if no other code that was found mentions the variable or attribute."""
+        return self._reach.codes_naming(name) <= {code}
+
+    def only_a_list(self, fact: Fact) -> None:
+        """Of the list that is in this place, from now on only that it is one counts, not what is in it."""
+        kind = functools.partial(_type_of, fact.get)
+        self.facts = [other for other in self.facts if other is not fact]
+        self.facts.append(Fact(fact.name, fact.code, kind, list, state(list)))
+        self._sort()
+
+    def mentions(self, name: str) -> bool:
+        """True if any code that was found mentions the variable, attribute or keyword."""
+        keywords = (const for code in self._reach.codes for const in code.co_consts if isinstance(const, tuple))
+        return bool(self._reach.codes_naming(name)) or any(name in const for const in keywords)
+
+    def reaches_threads(self) -> bool:
+        """True if the function can let other threads see what it has computed."""
+        return any(map(is_of_threads, self._reach.objects.values()))
+
+    def reaches(self, value: Any) -> bool:
+        """True for an object that was there before the call."""
+        return id(value) in self._reach.objects
+
+    def let_go(self) -> None:
+        """Forget what only the recorded call needed: its arguments among it."""
+        self.takes_stand_ins()
+        self._reach.objects, self._arguments, self._hooks, self._random = {}, [], [], []
+
+    def captures(self, tensor: Any) -> bool:
+        """True for a tensor that the function finds without its arguments."""
+        return id(tensor) in self._reach.by_function
+
+    def refuse_side_effects(self, deeds: Deeds) -> None:
+        """CaptureError if the call itself has changed a fact, or has drawn numbers that a replay would repeat."""
+        unknown = "in the call that was recorded"
+        for fact in self.facts:
+            if not fact.holds():
+                raise _side_effect(f"the function changes {fact.name}, which outlives the call", fact)
+        for value, before in self._arguments:
+            if state(value) != before:
+                place = deeds.at("container", value, lines_storing(self.codes) or unknown)
+                raise CaptureError(
+                    f"the function changes an argument, a {type(value).__name__}\n  {place}\n"
+                    "  A compiled step repeats what it computes, not what it does to Python objects: return the value."
+                )
+        for tensor, hooks in self._hooks:
+            if hooks_on(tensor) != hooks:
+                place = deeds.at("hook", tensor, deeds.at("hook", None, unknown))
+                raise CaptureError(
+                    f"the function registers or removes a hook of {tensor.label or 'a tensor'}\n  {place}\n"
+                    "  Later calls would not do it again: register hooks outside."
+                )
+        for name, get, before in self._random:
+            if get() != before:
+                raise CaptureError(
+                    f"the function draws from {name}\n  {deeds.at('random', None, unknown)}\n"
+                    "  Later calls would repeat these numbers: draw with tg.rand and the like, or pass them in."
+                )
+
+    def refuse_unwatchable(self, arguments: list[Any]) -> None:
+        """CaptureError for what cannot be compared from call to call: iterators, numpy arrays. Nothing has run yet."""
+        for value in arguments:
+            if isinstance(value, np.ndarray) or hasattr(type(value), "__next__"):
+                raise CaptureError(
+                    f"an argument is {type(value).__name__}, whose contents change without notice\n"
+                    "  in the call of a compiled function\n  Pass tensors: tg.from_numpy(array), or next(iterator)."
+                )
+        if not all(groups.is_counted(value) for value in self._reach.objects.values() if groups.is_optimizer(value)):
+            raise CaptureError(
+                "an optimizer has a list or a dict of the program's own among its parameter groups\n"
+                "  in the call of a compiled function\n"
+                "  Its changes are not noticed: use add_param_group(), and change the lists and dicts that are there."
+            )
+        for fact in self.facts:
+            if isinstance(fact.value, np.ndarray) and fact.value.size > LARGEST:
+                raise _side_effect(f"the function may read {fact.name}, a large numpy array", fact, "make it a tensor.")
+            if hasattr(type(fact.value), "__next__"):
+                what = f"the function may advance {fact.name}, an iterator that outlives the call"
+                raise _side_effect(what, fact, "take the next item outside and pass it as an argument.")
+        if self._reach.is_too_much:
+            raise CaptureError(
+                f"the function reaches more than {MOST} variables and attributes, which each call would compare\n"
+                f"  through {', '.join(sorted(self._packages()))}\n"
+                "  Pass what it needs as arguments; call libraries outside."
+            )
+        for value in self._reach.objects.values():
+            if not is_understood(value):
+                raise self._not_understood(value)
+
+    def _packages(self) -> set[str]:
+        modules = (getattr(value, "__module__", None) for value in self._reach.objects.values())
+        return {module.partition(".")[0] for module in modules if isinstance(module, str)}
+
+    def _not_understood(self, value: Any) -> CaptureError:
+        name, code, _ = self._reach.found_at.get(id(value), ("an argument", None, None))
+        kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+        return CaptureError(
+            f"the function may read {name}, which is or holds a {kind}: that may change without notice\n"
+            f"  at {writer_of(code, name)}\n"
+            "  Read it outside and pass what the function needs as an argument."
+        )
+
+
+def _functions_of(codes: Iterable[types.CodeType]) -> list[types.FunctionType]:
+    """The functions that run these codes, as far as they are still there."""
+    return [f for code in codes for f in gc.get_referrers(code) if isinstance(f, types.FunctionType)]
+
+
+def _is_of_modules(get: Callable[[], Any]) -> bool:
+    return isinstance(get, functools.partial) and get.func == sys.modules.get
+
+
+def _flat_items(value: Any) -> tuple[Any, ...] | None:
+    """The items of a container that holds no containers itself (a dict's keys and values); None otherwise."""
+    if not isinstance(value, (list, tuple, dict)) or _has_its_own_iter(type(value)):
+        return None
+    items = (*value, *value.values()) if isinstance(value, dict) else tuple(value)
+    return None if any(isinstance(item, MUTABLE) for item in items) else items
+
+
+def _has_its_own_iter(kind: type) -> bool:
+    """True for a user's class of containers that goes through them in its own way."""
+    names = ("__iter__", "__len__", "values")
+    return any(name in vars(base) for base in users_classes(kind) for name in names)
+
+
+def has_items(value: Any, items: tuple[Any, ...]) -> bool:
+    """True if these very objects are in the container: the quick way to see that nothing has changed."""
+    if isinstance(value, dict):
+        return 2 * len(value) == len(items) and all(map(is_, (*value, *value.values()), items))
+    return isinstance(value, (list, tuple)) and len(value) == len(items) and all(map(is_, value, items))
+
+
+def _others_in(fact: Fact) -> Callable[[], bool]:
+    """Whether the items beside the opened ones are the very same objects: the quick answer for a flat container."""
+    value, open_keys = fact.value, {path[0] for path in fact.free}
+    named = isinstance(value, dict)
+    others = [(key, item) for key, item in (value.items() if named else enumerate(value)) if key not in open_keys]
+    if any(len(path) > 1 for path in fact.free) or any(isinstance(item, MUTABLE) for _, item in others):
+        return lambda: False
+    kind, count, keys, get = type(value), len(value), tuple(value) if named else None, fact.get
+
+    def same() -> bool:
+        now = get()
+        if type(now) is not kind or len(now) != count or (keys is not None and tuple(now) != keys):
+            return False
+        return all(now[key] is item for key, item in others)
+
+    return same
+
+
+def _type_of(get: Callable[[], Any]) -> type:
+    return type(get())
+
+
+def _fact(name: str, code: types.CodeType | None, get: Callable[[], Any], by_identity: bool = False) -> Fact:
+    value = get()
+    by_identity = by_identity and get() is value  # else it is made when it is looked at
+    return Fact(name, code, get, value, state(value, by_identity=by_identity), by_identity=by_identity)
+
+
+def _side_effect(what: str, fact: Fact, advice: str = "return the value and do this outside.") -> CaptureError:
+    return CaptureError(
+        f"{what}\n  at {writer_of(fact.code, fact.name)}\n"
+        f"  A compiled step repeats what it computes, not what it does to Python objects: {advice}"
+    )
+
+
+def writer_of(code: types.CodeType | None, name: str) -> str:
+    """The line of `code` that stores `name`, else one that mentions it, else the line where it starts."""
+    if code is None:
+        return "a line that is not known"
+    line, mentioned = code.co_firstlineno, 0
+    for instruction in dis.get_instructions(code):
+        if instruction.starts_line:
+            # A line up to Python 3.12; a flag from 3.13 on, where the line has a field of its own.
+            line = int(getattr(instruction, "line_number", None) or instruction.starts_line)
+        if instruction.argval == name.rsplit(".", 1)[-1]:
+            if instruction.opname.startswith("STORE_"):
+                return f"{code.co_filename}:{line}"
+            mentioned = mentioned or line
+    return f"{code.co_filename}:{mentioned or code.co_firstlineno}"

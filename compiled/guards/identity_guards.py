@@ -1,0 +1,111 @@
+"""Whether code can tell a plain value, or a container, from an equal one that is another object.
+
+``x is y`` can, unless one side is known to be something of which there is one only: None, a class, a member of an
+enumeration, a sentinel object. Then equal values and stand-ins for numbers are not as good as the values themselves.
+"""
+
+from __future__ import annotations
+
+import dis
+import enum
+import functools
+import operator
+import types
+from typing import Any
+
+from ..common.pytree import leaves
+from ..symbolic.number import is_nan
+from . import sources as looks
+from .bytecode import global_names
+from .reachability import MISSING, Reach, cell_contents
+from .states import Same, state
+
+_BY_NAME = frozenset({"is_", "is_not"})
+_SEARCHING = frozenset({"contains", "countOf", "indexOf", "index", "count", "remove", "eq", "ne"})
+_FUNCTIONS = (operator.is_, operator.is_not, id)
+_VARIABLES = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF")
+_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
+_NOTHING = ("CACHE", "EXTENDED_ARG", "PRECALL", "COPY_FREE_VARS")
+
+Operand = tuple[Any, ...]  # a constant's value; or the name of a variable, and of the attributes that lead on
+
+
+def compares(reach: Reach) -> bool:
+    """True if code that was found may compare containers, or look for something in one."""
+    return any(map(_compares, reach.codes))
+
+
+@functools.lru_cache(maxsize=1024)
+def _compares(code: types.CodeType) -> bool:
+    names = {i.opname for i in dis.get_instructions(code)}
+    return not names.isdisjoint(("CONTAINS_OP", "COMPARE_OP")) or not _SEARCHING.isdisjoint(code.co_names)
+
+
+def meets_nan(reach: Reach, arguments: list[Any]) -> bool:
+    """True if a nan is among the values: ``in`` and ``==`` of containers ask for its identity before they compare."""
+    values = [get() for _, _, get in reach.places if not _is_of_library(get)]
+    return any(map(is_nan, (*values, *(leaf for _, leaf in leaves(arguments)))))
+
+
+def asks_identity(reach: Reach) -> bool:
+    """True if code that was found asks which object a value is that may be a number, a text or a container."""
+    if any(value is function for value in reach.objects.values() for function in _FUNCTIONS):
+        return True
+    if any(not _BY_NAME.isdisjoint(code.co_names) or "id" in global_names(code) for code in reach.codes):
+        return True
+    return any(not _is_single(operand, reach) for code in reach.codes for operand in _compared(code))
+
+
+def _is_of_library(get: Any) -> bool:
+    return isinstance(get, functools.partial) and get.func is looks.member
+
+
+@functools.lru_cache(maxsize=1024)
+def _compared(code: types.CodeType) -> tuple[Operand | None, ...]:
+    """The right operand of each ``is``; None if it is no constant, and no variable from outside."""
+    instructions = [i for i in dis.get_instructions(code) if i.opname not in _NOTHING]
+    return tuple(_operand(instructions[:position]) for position, i in enumerate(instructions) if i.opname == "IS_OP")
+
+
+def _operand(before: list[dis.Instruction]) -> Operand | None:
+    """What the last of these instructions have loaded."""
+    names: list[str] = []
+    if before[-1].opname in _ATTRIBUTES and before[-1].argval == "__class__":
+        return ("constant", None)  # a class, as in the methods that dataclasses write
+    for instruction in reversed(before):
+        if instruction.opname == "LOAD_CONST":
+            return ("constant", instruction.argval) if not names else None
+        if instruction.opname in _VARIABLES:
+            return ("variable", instruction.argval, *reversed(names))
+        if instruction.opname not in _ATTRIBUTES:
+            return None
+        names.append(instruction.argval)
+    return None
+
+
+def _is_single(operand: Operand | None, reach: Reach) -> bool:
+    """True if the operand is surely a value of which there is one object only."""
+    if operand is None:
+        return False
+    kind, what, *names = operand
+    if kind == "constant":
+        return what is None or what is Ellipsis or what is NotImplemented or isinstance(what, bool)
+    if any(what in code.co_cellvars for code in reach.codes):
+        return False  # a variable of the call itself
+    values = [get() for name, _, get in reach.places if name == what and _is_variable(get)]
+    return bool(values) and all(_leads_to_one(value, names) for value in values if value is not MISSING)
+
+
+def _is_variable(get: Any) -> bool:
+    """True if `get` looks at a global or at a cell, and not at an attribute."""
+    if not isinstance(get, functools.partial):
+        return False
+    return get.func is cell_contents or type(getattr(get.func, "__self__", None)) is dict
+
+
+def _leads_to_one(value: Any, names: list[str]) -> bool:
+    for name in names:
+        if not isinstance(value, (type, types.ModuleType)):
+            return False
+        value = getattr(value, name, MISSING)
+    return isinstance(value, enum.Enum) or (value is not MISSING and isinstance(state(value), Same))

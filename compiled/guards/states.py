@@ -1,0 +1,97 @@
+"""What of a value is compared from call to call: numbers bit by bit, containers by items, objects by identity."""
+
+from __future__ import annotations
+
+import array
+import types
+from collections.abc import Hashable, Set
+from typing import Any
+
+import numpy as np
+
+from ..common.pytree import Path
+from ..symbolic.number import KINDS, exact, value_of
+from .optimizer_groups import Identities
+from .value_kinds import CONTAINERS, items_of
+
+PLAIN = (bool, int, float, complex, str, bytes, type(None))
+LARGEST = 4096  # elements of a numpy array that each call may compare
+_CACHED = range(-5, 257)  # ints of which there is one object each
+
+
+class Same:
+    """Equal for the same object, which it keeps alive: an identity must not be given to another one meanwhile."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def is_one_object(value: Any) -> bool:
+    """True for a plain value of which Python has one object only: equal ones are identical."""
+    return value is None or type(value) is bool or (type(value) is int and value in _CACHED)
+
+
+def state(value: Any, free: Set[Path] = frozenset(), by_identity: bool = False) -> Any:
+    """What can be compared later: plain values by value, containers by their items, other objects by identity.
+
+    Of numbers at the paths `free` only the type counts. With `by_identity`, equal values that are other objects differ.
+    """
+    return _state(value, (), free, by_identity)
+
+
+def _state(value: Any, within: tuple[int, ...], free: Set[Path], by_identity: bool) -> Any:
+    if isinstance(value, Identities):
+        return value
+    if isinstance(value, PLAIN):
+        value = value_of(value)
+        return type(value) if () in free else (*exact(value), *_identity(value, by_identity))
+    if isinstance(value, (bytearray, array.array)):
+        return type(value), bytes(value), *_identity(value, by_identity)
+    if isinstance(value, CONTAINERS) and id(value) not in within:
+        items = _items(value, (*within, id(value)), free, by_identity)
+        return type(value), items, *_identity(value, by_identity)
+    if isinstance(value, np.ndarray) and value.size <= LARGEST and value.dtype.kind != "O":
+        return id(value), value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, np.generic):
+        return *exact(value), *_identity(value, by_identity)
+    if isinstance(value, types.MethodType):
+        return type(value), value
+    return Same(value)
+
+
+def _identity(value: Any, by_identity: bool) -> tuple[Same, ...]:
+    return (Same(value),) if by_identity and not is_one_object(value) else ()
+
+
+def _items(value: Any, within: tuple[int, ...], free: Set[Path], by_identity: bool) -> Hashable:
+    items = items_of(value)
+    if isinstance(value, dict):
+        return tuple(
+            (_state(k, within, frozenset(), by_identity), _state(v, within, _below(k, free), by_identity))
+            for k, v in items
+        )
+    if isinstance(value, (set, frozenset)):
+        return frozenset(_state(item, within, frozenset(), by_identity) for item in items)
+    return tuple(_state(item, within, _below(i, free), by_identity) for i, item in enumerate(items))
+
+
+def without_numbers(of: Any) -> Any:
+    """A state in which every number is as good as another of its type."""
+    if isinstance(of, tuple):
+        if len(of) == 2 and of[0] in KINDS and not isinstance(of[1], tuple):
+            return of[0]
+        return tuple(map(without_numbers, of))
+    return of
+
+
+def _below(key: Any, free: Set[Path]) -> Set[Path]:
+    """The paths of `free` that begin with `key`, without it."""
+    return frozenset(path[1:] for path in free if path and path[0] == key) if free else free

@@ -1,0 +1,86 @@
+"""Which functions may run on stand-ins for numbers: those of which all code is known to treat a stand-in as a number.
+
+The package's own code, numpy and Python's arithmetic do, and so does a program that asks for no type and no identity.
+Other libraries' code may not: functions that reach it keep their numbers as guards.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import itertools
+import types
+from collections.abc import Iterable
+from typing import Any
+
+from ...compiler.origins import is_user_file
+from .bytecode import global_names
+from .value_kinds import is_users
+
+_Caching = type(functools.lru_cache(lambda: None))
+# Python's functions that tell a stand-in from a number.
+_TELLING = frozenset(
+    {"type", "id", "eval", "exec", "compile", "vars", "dir", "locals", "globals", "__import__", "input", "open"}
+)
+_MODULES = frozenset(
+    {
+        "abc",
+        "builtins",
+        "collections",
+        "contextlib",
+        "copy",
+        "dataclasses",
+        "enum",
+        "functools",
+        "itertools",
+        "math",
+        "numbers",
+        "numpy",
+        "operator",
+        "tracegrad",
+        "types",
+        "typing",
+        "warnings",
+        "weakref",
+    }
+)
+
+
+def takes_stand_ins(codes: Iterable[types.CodeType], objects: Iterable[Any]) -> bool:
+    """True if the code that was found, and whatever it reaches, treats stand-ins as numbers."""
+    return all(map(_is_known_code, codes)) and all(map(_is_known, objects))
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_known_code(code: types.CodeType) -> bool:
+    imported = [str(i.argval) for i in dis.get_instructions(code) if i.opname == "IMPORT_NAME"]
+    if any(name.partition(".")[0] not in _MODULES for name in imported if name):
+        return False
+    return _TELLING.isdisjoint(global_names(code)) and not _names_methods_of_numbers(code)
+
+
+def _names_methods_of_numbers(code: types.CodeType) -> bool:
+    """``float.is_integer`` and the like take floats and nothing else."""
+    names = list(dis.get_instructions(code))
+    return any(
+        a.opname == "LOAD_GLOBAL" and a.argval in ("float", "int") and b.opname in ("LOAD_ATTR", "LOAD_METHOD")
+        for a, b in itertools.pairwise(names)
+    )
+
+
+def _is_known(value: Any) -> bool:
+    if isinstance(value, _Caching):
+        return False  # it would keep stand-ins for later calls
+    if isinstance(value, types.ModuleType):
+        return _is_listed(value.__name__) or is_users(value)
+    if isinstance(value, types.FunctionType):
+        return _is_listed(value.__module__) or is_user_file(value.__code__.co_filename)
+    if isinstance(value, types.BuiltinFunctionType):
+        return value.__name__ not in _TELLING and _is_listed(value.__module__)
+    if isinstance(value, type):
+        return value is not type and (_is_listed(value.__module__) or is_users(value))
+    return _is_listed(type(value).__module__) or is_users(type(value))
+
+
+def _is_listed(module: str | None) -> bool:
+    return (module or "builtins").lstrip("_").partition(".")[0] in _MODULES

@@ -1,0 +1,156 @@
+"""Which things there are: those of the user's program, and those whose whole state the walk can look at.
+
+What it does not understand (a memoryview, a weak reference, objects of extension modules) may change without anybody
+noticing, so a function that may read such an object is not replayed.
+"""
+
+from __future__ import annotations
+
+import array
+import contextvars
+import datetime
+import decimal
+import fractions
+import functools
+import logging
+import operator
+import pathlib
+import random
+import re
+import struct
+import sys
+import threading
+import types
+import typing
+import uuid
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...compiler.origins import is_user_file
+from ...tensors.tensor import Tensor
+from .sources import own_attributes
+
+CONTAINERS = (list, tuple, set, frozenset, dict, deque)
+PLAIN = (str, bytes, int, float, type(None))
+
+# What never changes; nobody needs to look inside.
+_IMMUTABLE = (
+    *PLAIN, complex, range, slice, types.EllipsisType, types.NotImplementedType, np.dtype, np.generic, np.ufunc,
+    re.Pattern, re.Match, decimal.Decimal, fractions.Fraction, datetime.date, datetime.time, datetime.timedelta,
+    datetime.tzinfo, pathlib.PurePath, uuid.UUID, struct.Struct, typing.TypeVar, types.CodeType, types.GenericAlias,
+    types.UnionType, operator.attrgetter, operator.itemgetter, operator.methodcaller, types.WrapperDescriptorType,
+    types.MethodDescriptorType, types.ClassMethodDescriptorType, types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+)  # fmt: skip
+# What the walk, or what is compared besides its places, knows how to look at.
+_FOLLOWED = (
+    *CONTAINERS, OrderedDict, defaultdict, bytearray, array.array, types.FunctionType, types.MethodType,
+    types.BuiltinFunctionType, types.MethodWrapperType, type, types.ModuleType, types.SimpleNamespace, threading.local,
+    functools.partial, functools.cached_property, property, staticmethod, classmethod, contextvars.ContextVar,
+    logging.Logger, random.Random, np.random.Generator, np.random.RandomState, types.CellType, types.MappingProxyType,
+)  # fmt: skip
+# Classes written in C below which a user's class has no more state than its attributes.
+_C_BASES = frozenset({*_FOLLOWED, *PLAIN, object, complex, *random.Random.__mro__})
+_HEAP, _IMMUTABLE_TYPE = 1 << 9, 1 << 8  # flags of CPython's types: made at run time; not to be changed by programs
+
+
+# What the walk looks at in other ways.
+_OTHERWISE = (Tensor, np.ndarray, types.FunctionType, types.MethodType, functools.partial, functools.cached_property)
+_HOOKS = ("ForwardHook", "ForwardPreHook")
+
+# Modules whose objects and functions hand things to other threads.
+_OF_THREADS = frozenset({"threading", "_thread", "queue", "_queue", "concurrent", "multiprocessing", "asyncio"})
+
+
+def is_of_threads(value: Any) -> bool:
+    """True for what may let another thread see a tensor: threads, pools, queues, locks, and the modules with them."""
+    if isinstance(value, threading.local):
+        return False
+    home = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
+    return any(str(name).partition(".")[0] in _OF_THREADS for name in (home, type(value).__module__))
+
+
+def is_understood(value: Any) -> bool:
+    """True if all that code can read from `value` is found by the walk, and compared."""
+    kind = type(value)
+    if issubclass(kind, np.ndarray):
+        return not value.dtype.hasobject and (kind is np.ndarray or _is_numpys(kind))
+    if issubclass(kind, np.void):
+        return False  # a view of an array's memory
+    return kind in _FOLLOWED or issubclass(kind, (*_IMMUTABLE, type, types.ModuleType, tuple)) or _is_open(kind)
+
+
+def items_of(container: Any) -> Iterator[Any]:
+    """What is in a container (of a dict keys and values), whatever a user's class makes of going through it."""
+    kind: Any = next(kind for kind in (OrderedDict, *CONTAINERS) if isinstance(container, kind))
+    return iter(kind.items(container)) if issubclass(kind, dict) else iter(kind.__iter__(container))
+
+
+def _is_open(kind: type) -> bool:
+    """True for classes whose objects keep what they know in attributes: written in Python, or by people we know."""
+    if str(kind.__module__).partition(".")[0] in ("tracegrad", "numpy"):
+        return True
+    if any("__getattribute__" in vars(base) for base in kind.__mro__ if is_users(base)):
+        return False  # it may answer as it likes
+    if _is_exception(kind):
+        return False  # its arguments are no attributes
+    return all(base in _C_BASES or _is_exception(base) or _keeps_attributes(base) for base in kind.__mro__)
+
+
+def _is_numpys(kind: type) -> bool:
+    return str(kind.__module__).partition(".")[0] == "numpy"
+
+
+def _is_exception(kind: type) -> bool:
+    return issubclass(kind, BaseException) and kind.__module__ == "builtins"
+
+
+def _keeps_attributes(kind: type) -> bool:
+    """True for the result of a class statement: it has a ``__dict__`` or slots, of its own or from its bases."""
+    return is_changeable(kind) and any("__slots__" in vars(base) or "__dict__" in vars(base) for base in kind.__mro__)
+
+
+def is_changeable(kind: type) -> bool:
+    """True for classes whose members can be replaced, and whose objects can be given another class."""
+    return bool(kind.__flags__ & _HEAP) and not kind.__flags__ & _IMMUTABLE_TYPE
+
+
+def is_users(thing: Any) -> bool:
+    """True for modules and classes of the user's program, False for libraries and for this package."""
+    name = thing.__module__ if isinstance(thing, type) else thing.__name__
+    module = sys.modules.get(name) if isinstance(thing, type) else thing
+    file = getattr(module, "__file__", None)
+    if file is None:  # a notebook, a REPL, exec; built-in modules have no file either
+        return name == "__main__" or (name not in sys.builtin_module_names and name not in sys.stdlib_module_names)
+    return is_user_file(file) and name.partition(".")[0] not in sys.stdlib_module_names and not _is_library(file)
+
+
+def _is_library(file: str) -> bool:
+    return "site-packages" in file or "dist-packages" in file
+
+
+def has_attributes(value: Any) -> bool:
+    """True for objects with attributes that are not this package's own, and for its modules of networks."""
+    kind = type(value)
+    if isinstance(value, _OTHERWISE):
+        return False
+    own = own_attributes(value)
+    if str(kind.__module__).startswith("tracegrad."):  # Python 3.10 gives a descriptor for some classes made in C
+        known = kind.__name__ in _HOOKS or hasattr(kind, "get_last_lr")  # schedulers keep numbers in attributes
+        return own is not None and ("_modules" in own or known)
+    return own is not None or any(is_users(base) for base in kind.__mro__[:-1])
+
+
+def is_named(kind: type) -> bool:
+    """True if the code that reads the attributes of such objects is walked, too: not for Python's own classes."""
+    return kind is types.SimpleNamespace or any(is_users(base) for base in kind.__mro__[:-1])
+
+
+def is_decimals(value: Any) -> bool:
+    """True for decimals and what their module has: they depend on a context that nobody needs to name."""
+    if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)):
+        return value.__module__ in ("decimal", "_decimal")
+    return value is decimal or isinstance(value, decimal.Decimal)

@@ -1,0 +1,301 @@
+"""Compiled forward programs joined to the tape: their backward is one C call too.
+
+When a compiled function returns tensors whose graph is still to be differentiated (``tg.compile(model)`` in an eager
+loop), the recorded graph is differentiated and split: the forward program hands out what the backward program needs,
+and one tape node stands for the whole call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...compiler.absent import without
+from ...compiler.differentiate import differentiate
+from ...compiler.graph import Graph
+from ...compiler.passes.simplify import simplify
+from ...compiler.pipeline import Program
+from ...compiler.split import Split, split
+from ...ops.array import eager
+from ...ops.lazy import lazy
+from ...ops.locks import new_lock
+from ...runtime.errors import RuntimeFault
+from ...tape.grad_mode import is_grad_enabled
+from ...tape.nodes import SECOND_BACKWARD, Edge, Saved
+from ...tape.nodes import Node as TapeNode
+from ...tensors.tensor import Tensor, make
+from ..common.outermost import clean_up, entry
+from ..execution.binding import Binding
+from ..execution.double_backward import evaluated, gradients_again, inputs_of
+from ..execution.shape_cache import Programs
+from .deferred_calls import Deferred, deferring
+from .program_calls import PendingArray, ProgramCall
+
+
+@dataclass(frozen=True)
+class EagerTape:
+    """What eager mode has on its tape for a call: the name of the node behind the first result, and what is saved.
+
+    Of inputs (by label) the tensors themselves are saved, or views of them; or both.
+    """
+
+    title: str
+    themselves: frozenset[str]
+    views: frozenset[str]
+    outputs: tuple[int, ...]  # results, in the order of those that have a history
+
+    @lazy
+    def inputs(self) -> frozenset[str]:
+        """The labels of all inputs of which anything is saved."""
+        return self.themselves | self.views
+
+
+class Backward:
+    """The backward programs of one specialisation: one for each set of results that a gradient arrives at."""
+
+    def __init__(
+        self, graph: Graph, live: Sequence[str], wrt: Sequence[str], programs: Programs, eager: EagerTape
+    ) -> None:
+        self.eager = eager
+        self.wrt = tuple(wrt)
+        self.live = tuple(live)
+        self.graph = graph
+        reads = inputs_of(graph, live)
+        self.parts: Split = split(graph, differentiate(graph, live, wrt), reads)
+        self._programs = programs
+        seeds = [node for node in self.parts.backward.inputs if node.label not in self.parts.saved]
+        self._cotangent_labels = [node.label for node in seeds[len(seeds) - len(self.live) :]]
+        self._lock = new_lock()
+        self._whole = BackwardProgram(programs.of(self.parts.backward), self.parts.backward)
+        self._partial: dict[frozenset[str], BackwardProgram | EagerBackward] = {}
+        computed = (*self.parts.saved, *self._cotangent_labels)
+        self.own = tuple(label for label in self._whole.labels if label not in computed)
+        # What the graph reads, so that it can be done again: what is still there after the call, and what is saved.
+        self.reads = tuple(label for label in reads if label not in self.parts.before)
+        self.before = {label: name for label, name in self.parts.before.items() if label in reads}
+
+    @lazy
+    def kept(self) -> frozenset[str]:
+        """The inputs of the graph that a node of the tape keeps."""
+        return frozenset((*self.own, *self.eager.inputs, *self.reads))
+
+    @property
+    def needed(self) -> set[str]:
+        """The inputs of the graph that a node of the tape has to do with: it leads there, or keeps them."""
+        return {*self.wrt, *self.kept}
+
+    def run(
+        self, own: Mapping[str, Any], saved: Sequence[Any], cotangents: Sequence[Tensor | None]
+    ) -> list[Tensor | None]:
+        """The gradients in the order of `wrt`, None where there is none. Values are tensors, or arrays of their own."""
+        arrived = dict(zip(self._cotangent_labels, cotangents, strict=True))
+        given: dict[str, Any] = {label: g for label, g in arrived.items() if g is not None}
+        given.update(zip(self.parts.saved, saved, strict=True))
+        given.update(own)
+        absent = frozenset(label for label, g in arrived.items() if g is None)
+        program = self._without(absent) if absent else self._whole
+        gradients = program.note_or_run(given)
+        return [gradients.get(f"grad_{label}") for label in self.wrt]
+
+    def _without(self, absent: frozenset[str]) -> BackwardProgram | EagerBackward:
+        with self._lock:
+            if absent not in self._partial:
+                graph = simplify(without(self.parts.backward, absent, self._cotangent_labels))
+                try:
+                    self._partial[absent] = BackwardProgram(self._programs.of(graph), graph)
+                except RuntimeFault:  # which was said in a warning; the forward pass is done, and needs its gradients
+                    self._partial[absent] = EagerBackward(graph)
+            return self._partial[absent]
+
+    def run_again(self, given: dict[str, Tensor], cotangents: Sequence[Tensor | None]) -> list[Tensor | None]:
+        """The gradients with a history, by doing the recorded graph once more as eager mode does."""
+        arrived = {name: g for name, g in zip(self.live, cotangents, strict=True) if g is not None}
+        return gradients_again(self.graph, list(arrived), self.wrt, given, list(arrived.values()))
+
+
+class BackwardProgram:
+    """One backward program and its table."""
+
+    def __init__(self, program: Program, graph: Graph) -> None:
+        self._binding = Binding(program)
+        self._results = [r.name for r in program.graph.results]
+        numbers = () if program.fit is None else program.fit.numbers  # they are in their places already
+        self.labels = tuple(label for label in self._binding.slot_of if label not in numbers)
+        self._types = {r.name: r.node.type for r in graph.results}
+        self._call = ProgramCall(program, graph, [node.label for node in graph.inputs], ())
+
+    def note_or_run(self, given: Mapping[str, Any]) -> dict[str, Tensor]:
+        """The gradients by name: noted by an interpreter that computes later, else computed now."""
+        deferred = deferring()
+        if deferred is None:
+            return self.run({label: numbers_now(value) for label, value in given.items()})
+        fresh = {name: make(np.empty(of.shape, of.dtype.numpy)) for name, of in self._types.items()}
+        arrays = [gradient.ndarray for gradient in fresh.values()]
+        operands = [given[label] for label in self._call.operands]
+        operands = [PendingArray.holding(o) if type(o) is np.ndarray else o for o in operands]
+        deferred.call(self._call, operands, arrays)
+        for i, gradient in enumerate(fresh.values()):
+            gradient.place = deferred.place_of_result(i, len(fresh))
+        return fresh
+
+    def run(self, given: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
+        """The gradients by name. `given` holds the inputs by label, and may hold more."""
+        binding = self._binding
+        with binding.lock:
+            kept = {label: np.require(given[label], requirements=("C", "A")) for label in self.labels}
+            for label, values in kept.items():
+                binding.point(binding.slot_of[label], values)
+            # Arrays of numpy's own, which a leaf takes for its gradient as they are.
+            gradients = {name: binding.fresh_result(i, np.empty) for i, name in enumerate(self._results)}
+            binding.run()
+        return gradients
+
+
+class EagerBackward:
+    """A backward graph that there is no program for."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._results = [r.name for r in graph.results]
+
+    def note_or_run(self, given: Mapping[str, Any]) -> dict[str, Tensor]:
+        """The gradients by name, computed now. `given` holds the inputs by label, and may hold more."""
+        given = {label: numbers_now(value) for label, value in given.items()}
+        inputs = {node.label: make(given[node.label]) for node in self._graph.inputs}
+        found = evaluated(self._graph, self._results, inputs)
+        return {name: make(_copied(value)) for name, value in zip(self._results, found, strict=True)}
+
+
+class KeptInput(Saved):
+    """An input that the backward pass reads, and the memory that it showed at the call.
+
+    ``tensor.data = other`` gives a tensor other memory. Eager mode then goes on with that where its tape has saved the
+    tensor itself, and with the old memory where it has saved a view (a weight, transposed).
+    """
+
+    __slots__ = ("_array", "_buffer", "_label", "_steps")
+
+    def __init__(self, label: str, tensor: Tensor) -> None:
+        super().__init__(tensor, is_output=False)
+        self._label = label
+        self._array, self._buffer, self._steps = tensor.ndarray, tensor.buffer, tensor.steps
+
+    def is_intact(self) -> bool:
+        """True if the tensor shows what it showed at the call."""
+        return self.tensor.ndarray is self._array and self.tensor.buffer.version == self.version
+
+    def as_in_eager_mode(self, node: CompiledNode, tape: EagerTape) -> Tensor:
+        """What eager mode's tape would read now."""
+        tensor: Tensor = self.tensor
+        if tensor.ndarray is self._array or self._label not in tape.views:
+            if (tensor.ndarray.shape, tensor.ndarray.dtype) != (self._array.shape, self._array.dtype):
+                raise self.rebound(node)
+            return self.unpack(node)
+        if self._label in tape.themselves:
+            raise self.rebound(node)
+        if self._buffer.version != self.version:
+            raise RuntimeError(self._modified(node))
+        return make(self._array, self._buffer, self._steps)
+
+    def unpack_again(self, node: CompiledNode) -> Tensor:
+        """The tensor with its history, for gradients that are differentiated again."""
+        if self.tensor.ndarray is not self._array:
+            raise self.rebound(node)
+        return self.unpack(node)
+
+    def rebound(self, node: CompiledNode) -> RuntimeError:
+        """The error for a tensor whose old and new memory the backward pass would have to tell apart."""
+        return RuntimeError(
+            f"{self._label} has been given other memory (.data = ...) since {node.title}, a compiled call, read it\n"
+            "  in backward()\n"
+            "  Assign to .data after the backward pass, or write in place under no_grad()."
+        )
+
+
+class CompiledNode(TapeNode):
+    """One call of a compiled function on the tape."""
+
+    def __init__(
+        self,
+        backward: Backward,
+        sources: dict[str, Tensor],
+        known: Mapping[str, Edge],
+        saved: Sequence[Any],
+        live: list[Tensor],
+        deferred: Deferred | None = None,
+    ) -> None:
+        edges = [known.get(label) or sources[label].gradient_edge() for label in backward.wrt]
+        super().__init__(backward.eager.title, tuple(edges))
+        self.rename(backward.eager.title)
+        self._backward = backward
+        self._kept = {label: KeptInput(label, sources[label]) for label in backward.kept}
+        self._outputs = [Saved(live[i], is_output=True) for i in backward.eager.outputs]
+        # Where eager mode does not look at an input again, it may be overwritten before the backward pass.
+        copied = _copied if deferred is None else deferred.copied
+        self._copies = {label: copied(sources[label]) for label in backward.own if label not in backward.eager.inputs}
+        self._saved = list(saved)
+        # Where the call was noted, if it was.
+        self.segment, self.token = (None, -1) if deferred is None else (deferred.segment, deferred.here.tokens)
+        self._released = False
+        self.outputs = len(live)
+
+    @property
+    def backward_programs(self) -> Backward:
+        return self._backward
+
+    def is_intact(self) -> bool:
+        """True if a backward pass can go through: it has not yet, and what it needs has not been overwritten."""
+        if self._released:
+            return False
+        for output in self._outputs:
+            if output.tensor.buffer.version != output.version:
+                return False
+        return all(kept.is_intact() for kept in self._kept.values())
+
+    @entry
+    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        try:
+            return self._backward_of(cotangents, wanted)
+        except BaseException:
+            clean_up()
+            raise
+
+    def _backward_of(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        if self._released:
+            raise RuntimeError(SECOND_BACKWARD)
+        if is_grad_enabled():
+            gradients = self._backward.run_again(self._given_again(), cotangents)
+        else:
+            tape = self._backward.eager
+            kept = {label: self._kept[label].as_in_eager_mode(self, tape) for label in tape.inputs}
+            for output in self._outputs:
+                output.unpack(self)  # it is not read, but eager mode refuses if somebody has written to it
+            gradients = self._backward.run({**kept, **self._copies}, self._saved, cotangents)
+        return [g if want else None for g, want in zip(gradients, wanted, strict=True)]
+
+    def _given_again(self) -> dict[str, Tensor]:
+        backward = self._backward
+        given = {label: self._kept[label].unpack_again(self) for label in backward.reads}
+        saved = dict(zip(backward.parts.saved, self._saved, strict=True))
+        return given | {label: make(numbers_now(saved[name]).copy()) for label, name in backward.before.items()}
+
+    def release(self) -> None:
+        if self._kept or self._saved:
+            self._released = True
+            self._kept, self._copies, self._saved, self._outputs = {}, {}, [], []
+
+
+def numbers_now(value: Any) -> np.ndarray:
+    """What a tensor, an array or what stands for one holds."""
+    if isinstance(value, Tensor):
+        return eager().peek(value)
+    array: np.ndarray = value.now() if isinstance(value, PendingArray) else value
+    return array
+
+
+def _copied(tensor: Tensor) -> np.ndarray:
+    """Its numbers now, in memory of their own."""
+    return np.array(tensor.ndarray, order="C")

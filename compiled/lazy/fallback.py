@@ -1,0 +1,91 @@
+"""Calls that cannot be replayed: Python runs, the ops are put off and done by C, and it is remembered why."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ...compiler.errors import CaptureError
+from ...ops.core import interpreted
+from ...tape.grad_mode import is_grad_enabled
+from ...tape.tape import Tape
+from ...tensors.tensor import Tensor, make
+from ...tracing.watch import served
+from ..common.collection import uncollected
+from ..guards.environment import Surroundings
+from .deferred_calls import Deferred
+from .segments import Segments
+from .subprograms import Compile, Parts
+
+FOR_THREADS = (
+    "it can reach threads, pools, queues or locks: other threads may look at tensors at any time\n"
+    "  so nothing is computed later than in eager mode, and these calls are eager\n"
+    "  Hand tensors to other threads outside of the compiled function."
+)
+ATTEMPTS = 2  # recordings of one kind of call: the first call may do what later calls do not
+
+
+class Rerun:
+    """The re-recorded side of one compiled function."""
+
+    def __init__(self, name: str, compile: Compile) -> None:
+        self.segments = Segments(name)
+        self.parts = Parts(compile)
+        self.reasons: list[str] = []
+        self._attempts: dict[Any, int] = {}
+        self.is_eager = False  # other threads may look at tensors before their numbers are there
+
+    def note(self, reason: CaptureError, surroundings: Surroundings | None, kind: Any) -> None:
+        """Remember why a recording of a `kind_of` call cannot be replayed."""
+        self.parts.look_at(surroundings)
+        self._attempts[kind] = self._attempts.get(kind, 0) + 1
+        if surroundings is not None and not self.is_eager:
+            self.is_eager = surroundings.reaches_threads()
+        for why in (str(reason), FOR_THREADS) if self.is_eager else (str(reason),):
+            if why not in self.reasons:
+                self.reasons.append(why)
+
+    def may_record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """False once recordings of such calls have turned out to be useless."""
+        return not self._attempts or self._attempts.get(kind_of(args, kwargs), 0) < ATTEMPTS
+
+    def call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call `function`; whatever comes out of it, or has been written when it raises, holds its numbers."""
+        if self.is_eager:
+            return function(*args, **kwargs)
+        # Which results are still alive must not depend on when garbage is collected.
+        return uncollected(self._call, Deferred(self.segments), function, args, kwargs)
+
+    def _call(self, deferred: Deferred, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
+        server = functools.partial(self.parts.serve, deferred)
+        try:
+            try:
+                return served(server, interpreted, Tape(deferred, make), function, *args, **kwargs)
+            finally:
+                deferred.settle()
+        finally:
+            deferred.settle()  # nothing, unless an interrupt has come in the line before
+
+
+def kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What calls of one kind have in common: shapes and types of tensors, types of other arguments.
+
+    To be asked before the call, which may change its arguments.
+    """
+    if not kwargs and all(type(arg) is Tensor for arg in args):
+        return is_grad_enabled(), tuple([(arg.ndarray.shape, arg.ndarray.dtype) for arg in args])
+    return is_grad_enabled(), _shapes((args, kwargs))
+
+
+def _shapes(tree: Any) -> Any:
+    """Of a list only what kinds of items it holds: it may grow from call to call."""
+    if isinstance(tree, Tensor):
+        return tree.ndarray.shape, tree.ndarray.dtype.char
+    if isinstance(tree, list):
+        return list, frozenset(map(_shapes, tree))
+    if isinstance(tree, tuple):
+        return tuple, tuple(map(_shapes, tree))
+    if isinstance(tree, dict):
+        return dict, tuple((key, _shapes(value)) for key, value in tree.items())
+    return type(tree)

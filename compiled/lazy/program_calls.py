@@ -1,0 +1,116 @@
+"""Calls of compiled graphs that are noted instead of made: what the interpreter of re-recorded calls knows of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...compiler.graph import Graph
+from ...compiler.pipeline import Program
+from ...ops.array import Array
+from ...ops.exposure import owner_of
+from ..execution.binding import Binding
+
+
+class PendingArray:
+    """A value between two programs (what a backward pass needs of its forward pass): it gets memory only if somebody
+    still wants it when the segment that computes it is done."""
+
+    __slots__ = ("__weakref__", "_array", "dtype", "place", "shape", "size")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype, array: np.ndarray | None = None) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.size = 1  # whether it is worth computing is not asked
+        self.place: Any = None
+        self._array = array
+
+    @classmethod
+    def holding(cls, array: np.ndarray) -> PendingArray:
+        """One that has its value already."""
+        return cls(array.shape, array.dtype, array)
+
+    def now(self) -> np.ndarray:
+        """Its memory; it holds the value once the segment is done."""
+        if self._array is None:
+            self._array = np.empty(self.shape, self.dtype)
+        return self._array
+
+
+class ProgramCall:
+    """A compiled graph whose calls can be noted.
+
+    `operands` are the labels of the inputs that differ from call to call; `captured` the arrays behind the others, the
+    same objects at each call. `key` stands for all of this in the tree of events.
+    """
+
+    def __init__(
+        self, program: Program, graph: Graph, operands: Sequence[str], captured: Sequence[tuple[str, Array]]
+    ) -> None:
+        self.key = object()
+        self.graph = graph
+        self.operands = tuple(operands)
+        self.captured = tuple(captured)
+        self.results = tuple(r.name for r in graph.results if r.is_returned)
+        self.written = frozenset(r.into for r in graph.results if r.into is not None)
+        self.order = [id(array.buffer.whole) for _, array in captured]
+        self.wholes = frozenset(self.order)
+        self.wholes_by_owner = {owner_of(array.buffer.whole): id(array.buffer.whole) for _, array in captured}
+        self.owners = frozenset(self.wholes_by_owner)
+        self._kept = [array.buffer.whole for _, array in captured]  # so that the identities stay taken
+        self._shown = [array.ndarray for _, array in captured]
+        self._program = program
+        self._binding: Binding | None = None
+
+    @property
+    def is_regular(self) -> bool:
+        """False if two captured arrays lie in one memory without knowing of each other."""
+        return len(self.wholes) == len(self.wholes_by_owner)
+
+    def is_current(self) -> bool:
+        """True as long as the captured tensors show the arrays that they showed at first."""
+        return all(array.ndarray is shown for (_, array), shown in zip(self.captured, self._shown, strict=True))
+
+    def run(self, given: Mapping[str, np.ndarray]) -> ProgramRun:
+        """The call, to be made by the graph's own program."""
+        if self._binding is None:
+            self._binding = Binding(self._program)
+        return ProgramRun(self._binding, given, self.written)
+
+
+class ProgramRun:
+    """One call of a program, to be made once: after an interrupt `finish` does what is left."""
+
+    def __init__(self, binding: Binding, given: Mapping[str, np.ndarray], written: Iterable[str | None]) -> None:
+        self._binding = binding
+        self._given = given
+        self._written = written
+        self._codes: list[int] = []
+        self._copies: dict[str, np.ndarray] = {}
+        self._results: dict[str, np.ndarray] = {}
+
+    def finish(self) -> dict[str, np.ndarray]:
+        """The results by name; written inputs are written to."""
+        if self._codes != [0]:
+            self._run()
+        for label in self._written:
+            if label in self._copies:
+                np.copyto(self._given[label], self._copies[label])
+        return self._results
+
+    def _run(self) -> None:
+        """Fill the table with the inputs by label and new memory for the results, and call C."""
+        binding = self._binding
+        with binding.lock:
+            for label, slot in binding.slot_of.items():
+                if label in self._given:
+                    array = self._given[label]
+                    if not (array.flags.c_contiguous and array.flags.aligned):
+                        array = self._copies[label] = np.array(array, order="C")
+                    binding.point(slot, array)
+            for (name, slot), of in zip(binding.result_slots.items(), binding.result_types, strict=True):
+                self._results[name] = np.empty(of.shape, of.dtype.numpy)
+                binding.point(slot, self._results[name])
+            binding.run(self._codes)

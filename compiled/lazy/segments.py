@@ -1,0 +1,111 @@
+"""The segments of one re-recorded function: the tree of what its calls have done so far, and the programs for it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable
+
+from ...compiler.graph import Origin
+from ...compiler.origins import user_place
+from ...ops.locks import new_lock
+from ...runtime.errors import RuntimeFault
+from ..execution.shape_cache import Programs
+from .event_trie import Call, Event, Point, start, writes
+from .segment_program import Memories, NumpyRun, Run, SegmentProgram
+
+LIMIT = 64  # programs; a function that needs more than these is not helped by more
+LONGEST = 4096  # events of one way; what goes on for longer is done in parts
+VARIANTS = 2  # so many different numbers in one place are constants of as many programs; from the next on they are data
+
+
+class Segments:
+    """Shared by all calls of one function, in all threads."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.start = start()
+        self.programs: list[SegmentProgram] = []
+        self.sizes = Programs()
+        self._lock = new_lock()
+        self._closed = ""  # why no more programs are made
+
+    def extend(self, here: Point, key: Hashable, event: Event) -> Point:
+        """The point after `event`, new unless another thread has been quicker."""
+        with self._lock:
+            if key not in here.next:
+                tokens, memories = here.tokens + event.tokens, here.memories + event.memories
+                point = Point(here, event, tokens, memories, Origin(*user_place()))
+                point.writes = here.writes or writes(event)
+                point.captured = here.captured
+                if isinstance(event, Call) and event.numbers:
+                    point.captured = (*here.captured, event)
+                here.next[key] = point
+            return here.next[key]
+
+    def numbers_vary(self, here: Point, like: Hashable) -> bool:
+        """True once an event has come after `here` with more different numbers than there shall be programs for."""
+        with self._lock:
+            here.kinds[like] = here.kinds.get(like, 0) + 1
+            return here.kinds[like] > VARIANTS
+
+    @property
+    def are_open(self) -> bool:
+        """True as long as programs for new segments are made."""
+        return not self._closed
+
+    def program(self, here: Point, alive: tuple[int, ...]) -> SegmentProgram | None:
+        """The program for a segment. What comes a second time is worth one."""
+        program = here.programs.get(alive)
+        if program is None:
+            here.programs[alive] = False
+        elif program is False:
+            program = self._program(here, alive)
+        return program or None
+
+    def _program(self, here: Point, alive: tuple[int, ...]) -> SegmentProgram | None:
+        with self._lock:
+            if here.programs[alive] is False and not self._closed:
+                self._build(here, alive)
+            return here.programs[alive] or None
+
+    def _build(self, here: Point, alive: tuple[int, ...]) -> None:
+        if len(self.programs) - self.sizes.more_sizes >= LIMIT:
+            self._close(
+                f"{self.name} has done {LIMIT} different things in its calls; from now on what is new is done eagerly\n"
+                "  Shapes or choices change at every call: pad to a few sizes, or compile the parts that stay the same."
+            )
+            return
+        try:
+            program = SegmentProgram(f"{self.name}_part", here.way(), alive, self.sizes)
+        except RuntimeFault as fault:  # which was said in a warning; the segment is done by numpy
+            self._closed = str(fault)
+            return
+        self.programs.append(program)
+        here.programs[alive] = program
+
+    def _close(self, why: str) -> None:
+        self._closed = why
+        warnings.warn(why, RuntimeWarning, stacklevel=2)
+
+
+class Execution:
+    """One segment of one call, to be done once: `finish` after an interrupt does what is left."""
+
+    def __init__(self, segments: Segments, here: Point, alive: tuple[int, ...], memories: Memories) -> None:
+        self._segments = segments
+        self._here = here
+        self._alive = alive
+        self._memories = memories
+        self._is_begun = not alive and not here.writes  # there is nothing to do
+        self._run: Run | NumpyRun | None = None
+
+    def finish(self) -> None:
+        """Read and write the memories, and fill those that are alive."""
+        if not self._is_begun:
+            self._is_begun = True  # an interrupt while a program is made is not to make it once more
+            program = self._segments.program(self._here, self._alive)
+            self._run = Run(program, self._memories) if program else None
+        if self._run is None and (self._alive or self._here.writes):
+            self._run = NumpyRun(self._here.way(), self._memories)
+        if self._run is not None:
+            self._run.finish()

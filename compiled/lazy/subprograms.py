@@ -1,0 +1,88 @@
+"""Library work within re-recorded calls that is a program of its own: a model's forward, a loss, an optimizer's step.
+
+Where Python runs at each call, most of its time goes into noting the ops of modules, which do the same at each call.
+So the outermost call of a module is compiled as ``tg.compile(module)`` is, with its backward pass, and an optimizer's
+step as ``tg.compile(optimizer.step)``; what cannot be replayed stays a part of the segments around it.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from ...ops.core import interpreted
+from ...ops.locks import new_lock
+from ...tape.reverse import backward
+from ...tensors.tensor import EAGER
+from ...tracing.watch import served
+from ..guards.environment import Surroundings
+from .deferred_calls import Deferred
+from .sweeps import backward_of
+
+NOT_SERVED = object()
+LIMIT = 64  # parts of one function; models that are made anew at each call are not worth a program
+FEW_OPS = 4  # that are noted as quickly as a program is called
+
+Compile = Callable[[Any], Any]
+
+# Code that mentions these looks at the graph behind a result, which is one node for a part, or differentiates it twice.
+_GRAPH = ("next_functions", "saved_tensors", "create_graph", "hessian", "jacobian", "hvp", "vhp", "jvp", "vjp")
+
+
+class Parts:
+    """The parts of one function, shared by all its calls."""
+
+    def __init__(self, compile: Compile, wanted: bool | None = None) -> None:
+        self._compile = compile
+        self._lock = new_lock()
+        self._seen: dict[int, weakref.ref[Any]] = {}  # what was called once
+        self._parts: dict[int, Any] = {}
+        self._wanted = wanted  # None: it is not known what the function's code mentions
+
+    def titles(self) -> list[str]:
+        """What the parts that have programs are: classes of modules and optimizers, names of functions."""
+        served = [part for part in list(self._parts.values()) if part.specialisations]
+        return [type(p.function.__self__).__name__ if hasattr(p.function, "__self__") else p.__name__ for p in served]
+
+    def look_at(self, surroundings: Surroundings | None) -> None:
+        """Learn from a recording whether parts can be told from what they stand for."""
+        if surroundings is not None:
+            self._wanted = self._wanted is not False and not any(map(surroundings.mentions, _GRAPH))
+
+    def serve(
+        self, deferred: Deferred, whole: Any, otherwise: Callable[..., Any], args: tuple[Any, ...], kwargs: Any
+    ) -> Any:
+        """The result of ``otherwise(*args, **kwargs)``, by a program for `whole`, if there can be one."""
+        if whole is backward:
+            return backward_of(deferred, otherwise, *args)
+        part = self._part_of(whole)
+        if part is None:
+            return self._first_time(deferred, whole, otherwise, args, kwargs)
+        result = part.noted(deferred, args, kwargs)
+        if result is not NOT_SERVED:
+            return result
+        if part.may_serve(args, kwargs):
+            deferred.settle()
+            result = served(None, interpreted, EAGER, part, *args, **kwargs)
+            if result is not NOT_SERVED:
+                return result
+        return otherwise(*args, **kwargs)
+
+    def _part_of(self, whole: Any) -> Any:
+        owner = getattr(whole, "__self__", whole)
+        with self._lock:
+            if id(owner) not in self._parts and self._wanted and len(self._parts) < LIMIT:
+                seen = self._seen.pop(id(owner), None)
+                if seen is not None and seen() is owner:
+                    self._parts[id(owner)] = self._compile(whole)  # holds the owner, so that its id stays taken
+            return self._parts.get(id(owner))
+
+    def _first_time(self, deferred: Deferred, whole: Any, otherwise: Any, args: Any, kwargs: Any) -> Any:
+        count = deferred.ops
+        result = otherwise(*args, **kwargs)
+        if deferred.ops - count > FEW_OPS:
+            owner = getattr(whole, "__self__", whole)
+            with self._lock:
+                self._seen[id(owner)] = weakref.ref(owner)
+        return result

@@ -1,0 +1,399 @@
+"""Recording one call: the function runs eagerly on the user's tensors while a graph of it is made.
+
+What comes out says everything about the call that later calls must know: the graph's inputs and where their memory is
+found, what must hold for the graph to be the right one (guards), and what the call did to the world (results, writes,
+gradients).
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import sys
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...compiler.capture import Recorder, Root
+from ...compiler.errors import CaptureError
+from ...compiler.origins import Whereabouts
+from ...ops.core import interpreted
+from ...ops.pointwise import cast
+from ...ops.types import float64
+from ...tape.nodes import Node as TapeNode
+from ...tape.nodes import count_now
+from ...tape.tape import Tape
+from ...tensors.tensor import Tensor, make
+from ...tracing.watch import SideEffect, watched
+from ..common.aliasing import with_history
+from ..common.argument_names import argument_names, name_of_argument, visible_variables
+from ..common.autograd_graph import held_by_tape
+from ..common.pytree import Path, leaves
+from ..guards.declared import Guard, facts_of, no_patches
+from ..guards.environment import Surroundings
+from ..guards.reachability import Codes
+from ..symbolic.number import Formulas, Number
+from ..symbolic.tape import NumberTape, Scalar
+from .cond_gates import follow_writes
+from .scalar_outputs import Sinks, plain
+from .substitution import Spot
+from .symbolic_inputs import Openings
+from .tensor_identity import Questions
+from .validity import DONE, CallWatch, ThreadModes, check_classes, check_gradients, check_overlaps, check_roots, refusal
+
+
+@dataclass(frozen=True, eq=False)
+class NumberInput:
+    """A number read anew for each call that follows a change: where it comes from, and its place in the table."""
+
+    describe: str
+    get: Callable[[], float]
+    root: Root
+
+
+@dataclass(eq=False)
+class GradSlot:
+    """What a call does to one tensor's ``.grad``."""
+
+    tensor: Tensor
+    before: Tensor | None
+    read_first: bool
+    after: Tensor | None = None
+
+
+@dataclass(eq=False)
+class Recording:
+    """One recorded call. It is the thread's watcher while it runs."""
+
+    name: str
+    strict: bool = True  # raise at a line that cannot be recorded; else go on eagerly and raise when the call is done
+    surroundings: Surroundings = field(init=False)
+    questions: Questions = field(init=False)
+    recorder: Recorder = field(init=False)
+    guards: list[Guard] = field(default_factory=list)
+    numbers: list[NumberInput] = field(default_factory=list)
+    grads: dict[int, GradSlot] = field(default_factory=dict)
+    arguments: list[tuple[Path, Root]] = field(default_factory=list)
+    result: Any = None
+    outcome: Any = None  # the same, with stand-ins for numbers that each call computes
+    modes: ThreadModes = field(default_factory=ThreadModes)
+    wanted: list[Spot] = field(default_factory=list)  # numbers that shall be data
+    openings: Openings = field(init=False)
+    codes: Codes = field(default_factory=dict)  # code that earlier calls have run without its being found
+    scalars: list[Scalar] = field(default_factory=list)
+    transient: str = ""
+    counted: set[str] = field(default_factory=lambda: {"count"})  # what of `changes` concerns the program
+    flag_changed: str = ""  # where requires_grad of a tensor from outside was set
+    written_unseen_at: str = ""  # where memory of a tensor with a history got numbers that the tape knows nothing of
+    own: dict[int, weakref.ref[Tensor]] = field(default_factory=dict)  # tensors made during the call
+    done: bool = False  # the call itself
+    first_node: int = field(default_factory=count_now)  # what the tape had before has smaller numbers
+    sinks: Sinks = field(init=False)
+    _is_settled: bool = False
+    _calls: CallWatch = field(default_factory=CallWatch)
+
+    def __post_init__(self) -> None:
+        self.recorder = Recorder(Whereabouts(), self.strict)
+
+    def run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call `function` eagerly, recording it; returns what it returns and raises what it raises.
+
+        CaptureError if the call cannot be repeated: with `done`, the call itself has been done, else nothing has.
+        """
+        self._name_captured(function)
+        self.guards.append(no_patches())
+        self.surroundings = Surroundings(function, [*args, *kwargs.values()], self.codes)
+        given = [leaf for _, leaf in leaves((args, kwargs))]
+        self.surroundings.refuse_unwatchable(given)
+        self._add_arguments(function, args, kwargs)
+        self.questions = Questions(self.surroundings, [leaf for leaf in given if isinstance(leaf, Tensor)])
+        self.openings = Openings(Formulas(self), self.wanted)
+        self.sinks = Sinks(function)
+        self.recorder.mark_item = self._marked
+        try:
+            try:
+                self._run_opened(function, args, kwargs)
+            finally:
+                self._leave_no_stand_ins()
+        finally:
+            self._leave_no_stand_ins()  # wholly: an interrupt may have come within
+        self._check()
+        self.surroundings.open(self.openings.open_facts())
+        return plain(self.result)
+
+    def _run_opened(self, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
+        self.openings.applied(self.surroundings, (args, kwargs), functools.partial(self._run, function))
+        self.done = True
+        self.result = self.openings.close(self.result, self.outcome)
+        for slot in self.grads.values():
+            slot.after = slot.tensor._grad
+        self.outcome, _ = self.sinks.settle(self.surroundings, self.outcome)
+        self.openings.forget([appends.get for appends in self.sinks.appends])
+        self._is_settled = True
+
+    def _leave_no_stand_ins(self) -> None:
+        """Where the call has come to no end, numbers that the program has kept become plain ones."""
+        if not self._is_settled:
+            self.sinks.make_plain()
+            self.openings.abandon()
+
+    @property
+    def seen(self) -> Surroundings | None:
+        """What the function can reach, if the recording came so far as to look."""
+        return getattr(self, "surroundings", None)
+
+    def _marked(self, tensor: Any) -> Any:
+        """What ``item()`` gives: a number that is known again if the program only passes it on, else None."""
+        if self.transient:
+            return None
+        frame: Any = sys._getframe()
+        while frame.f_code is not Tensor.item.__code__:
+            frame = frame.f_back
+        return self.sinks.mark(tensor, frame.f_back, Recording._call.__code__)
+
+    def _run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        naming = functools.partial(name_of_argument, argument_names(function, args))
+        names = [source.name(naming) for source in self.openings.sources]
+        tape = NumberTape(self.recorder, make, names) if names else Tape(self.recorder, make)
+        watched(self, self._calls.watch, interpreted, tape, self._call, function, args, kwargs)
+        if isinstance(tape, NumberTape):
+            self.scalars = list(tape.scalars.values())
+            tape.let_go()
+            for scalar in self.scalars:
+                self.own.pop(id(scalar.root.array), None)  # the recorder keeps it, as a root
+        self.outcome = self.openings.kept(self.result)
+
+    def _call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
+        self.result = function(*args, **kwargs)
+
+    def _check(self) -> None:
+        """CaptureError if the call did what cannot be repeated."""
+        if self.recorder.refused is not None:
+            raise self.recorder.refused  # the function has caught it
+        if imported := self.surroundings.imported():
+            self.transient = f"the function imports {imported}"
+        if self._calls.is_blind:
+            self.transient = "a profiler is at work, so that nobody sees what the function calls"
+        if self.transient:
+            return
+        if self.recorder.failed:
+            raise refusal(
+                "an index was out of range, a divisor 0 or a value not as required, and the function went on",
+                f"at {self.recorder.failed}",
+                "Which way it takes depends on numbers: check them outside.",
+            )
+        self._calls.check()
+        self.modes.check(self.name, deeds := self._calls.deeds)
+        check_classes(self.guards[0].holds(), deeds)
+        check_roots(self.recorder.roots, deeds)
+        self._check_origins_of_numbers()
+        check_gradients(self.fresh_grads(), self.recorder.roots, deeds)
+        check_overlaps(self.recorder.roots)
+        self.surroundings.refuse_side_effects(deeds)
+        self.questions.check([*self.surroundings.codes, *self._calls.codes])
+        self._learn_codes()
+        self._guard_unused()
+
+    def _learn_codes(self) -> None:
+        """Code ran that was not found beforehand: the next call is recorded with an eye on what it reaches."""
+        unknown = self.surroundings.unknown(self._calls.codes)
+        self._calls.codes = {}
+        if unknown:
+            self.codes.update(unknown)
+            names = ", ".join(code.co_name for code in unknown)
+            self.transient = f"the function runs code that is new at each call ({names})"
+
+    def _guard_unused(self) -> None:
+        """The function may have asked tensors for their shape, type or flags that it computes nothing with."""
+        used = {id(root.array) for root in self.recorder.roots}
+        for tensor in self.surroundings.tensors():
+            if id(tensor) not in used and not self.is_own(tensor):
+                get = functools.partial(facts_of, tensor)
+                what = f"shape, type and flags of {tensor.label or 'a tensor'}"
+                self.guards.append(Guard(what, get, get(), "", of_gradients=True))
+
+    def _check_origins_of_numbers(self) -> None:
+        """Whatever way they came: numbers that entered during the call would be the same at each later call."""
+        for root in self.recorder.roots:
+            if isinstance(root.array, Tensor) and self.is_own(root.array):
+                raise refusal(
+                    "a tensor is made from numbers that are not part of the recording (numpy, a copy, a loaded tensor)",
+                    f"used at {root.node.origin}",
+                    "Make it outside, or by tensor operations such as clone().",
+                )
+
+    def _add_arguments(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        names = argument_names(function, args)
+        for path, leaf in leaves((args, kwargs)):
+            if isinstance(leaf, Tensor) and not any(r.array is leaf for _, r in self.arguments):
+                self.arguments.append((path, self.recorder.add_root(leaf, name_of_argument(names, path))))
+        for tensor in with_history(self.surroundings.tensors()):
+            if not self.recorder.knows(tensor):
+                self.recorder.node(tensor)
+
+    def _name_captured(self, function: Callable[..., Any]) -> None:
+        """Tensors that the function sees as variables are called what the user calls them."""
+        for name, value in visible_variables(function):
+            if isinstance(value, Tensor) and value.label is None:
+                value.label = name
+
+    # -------------------------------------------------------------------------------------------- watching (Watcher)
+
+    def read(self, describe: str, get: Callable[[], Any], value: Any) -> None:
+        if isinstance(value, Number):
+            return  # it is found where it came from
+        strict = self.surroundings.by_identity and get() is value
+        self.guards.append(Guard(describe, get, value, str(self.recorder.whereabouts.now()), by_identity=strict))
+
+    def number(self, describe: str, get: Callable[[], float], value: float) -> Tensor:
+        tensor = make(np.asarray(value, np.float64))
+        del self.own[id(tensor)]  # the recorder keeps it, as a root
+        self.numbers.append(NumberInput(describe, get, self.recorder.add_number(tensor, describe)))
+        return tensor
+
+    def tensor_number(self, tensor: Tensor) -> Any:
+        number = cast(tensor.detach(), float64)
+        self.recorder.promote_as_number(number)
+        return number
+
+    def read_of(self, kind: str) -> None:
+        self.counted.add(kind)
+
+    def hashed(self, tensor: Tensor) -> None:
+        if not self.is_own(tensor):
+            self.questions.hashed(tensor, str(self.origin()))
+
+    def attribute_missing(self, tensor: Tensor, name: str) -> None:
+        if not self.is_own(tensor):
+            self.questions.attribute_missing(tensor, name)
+
+    def transient_because(self, reason: str) -> None:
+        self.transient = reason
+
+    def made(self, tensor: Tensor) -> None:
+        self.own[id(tensor)] = weakref.ref(tensor)
+
+    def is_own(self, tensor: Tensor) -> bool:
+        """True for tensors made during the call: what happens to them does not concern later calls."""
+        made = self.own.get(id(tensor))
+        return made is not None and made() is tensor
+
+    def grad_read(self, tensor: Tensor) -> None:
+        if id(tensor) not in self.grads and not self.is_own(tensor):
+            self.grads[id(tensor)] = GradSlot(tensor, tensor._grad, read_first=True)
+
+    def grad_written(self, tensor: Tensor) -> None:
+        if id(tensor) not in self.grads and not self.is_own(tensor):
+            self.grads[id(tensor)] = GradSlot(tensor, tensor._grad, read_first=False)
+
+    def aliased(self, tensor: Tensor) -> None:
+        self.recorder.node(tensor)
+
+    def flag_written(self, tensor: Tensor) -> None:
+        if not self.is_own(tensor):
+            self.recorder.node(tensor)
+            self.flag_changed = str(self.origin())
+
+    def hooked(self, node: Any) -> None:
+        if self.is_from_outside(node):
+            self.forbid("a hook on a graph that began outside of the function", "Register it where the graph begins.")
+
+    def gated(self, tensor: Tensor, inside: Tensor, taken: bool) -> None:
+        follow_writes(self.recorder, tensor, inside, taken)
+
+    def written(self, tensor: Tensor, seen_by: Tensor | None) -> None:
+        if self.written_unseen_at:
+            return
+        self.recorder.node(tensor)
+        known: list[Any] = [*(root.array for root in self.recorder.roots), *self._alive()]
+        concerned = [t for t in known if t.buffer.whole is tensor.buffer.whole and getattr(t, "requires_grad", False)]
+        if any(seen_by is None or (t is not seen_by and t.base is not seen_by) for t in concerned):
+            self.written_unseen_at = str(self.origin())
+
+    def forbid(self, what: str, instead: str) -> None:
+        if self.transient:
+            return  # this call is not repeated anyway
+        place = f"{what} inside a compiled function\n  at {self.recorder.whereabouts.now()}\n"
+        self.recorder.refuse(f"{place}  Later calls would not do it again. {instead}")
+
+    def is_from_outside(self, node: TapeNode) -> bool:
+        """True for an operation that was done before the call, be it in another recording, or by another thread."""
+        return node.origin is None or node.sequence < self.first_node
+
+    def differentiated(self, node: TapeNode) -> None:
+        if self.is_from_outside(node):
+            self.recorder.refuse(
+                "backward() goes through a graph that began outside of the compiled function\n"
+                f"  at {self.recorder.whereabouts.now()}\n"
+                "  Later calls would have another graph there: compute it inside, or call backward() outside."
+            )
+
+    def deriving(self, origin: Any, function: Callable[..., Any], *args: Any) -> Any:
+        return self.recorder.whereabouts.deriving(origin, function, *args)
+
+    def origin(self) -> Any:
+        return self.recorder.whereabouts.now()
+
+    def trial(self, function: Callable[..., Any], arguments: list[Any], run: Callable[[], Any]) -> Any:
+        around, spoken = Surroundings(function, arguments), self._calls.refused
+        try:
+            return run()
+        finally:
+            try:
+                around.refuse_side_effects(self._calls.deeds)
+            except CaptureError as effect:
+                raise SideEffect(f"in a branch of tg.cond, {effect}") from None
+            if self._calls.refused is not spoken and self._calls.refused is not None:
+                what, place = self._calls.refused
+                raise SideEffect(f"{what} in a branch of tg.cond\n  at {place}\n  Branches compute: do this outside.")
+
+    def module_called(self, module: Any, path: str) -> None:
+        self.recorder.whereabouts.enter_module(path)
+
+    def module_left(self) -> None:
+        self.recorder.whereabouts.leave_module()
+
+    # ------------------------------------------------------------------------------------------------------ outcome
+
+    def fresh_grads(self) -> list[GradSlot]:
+        """The slots that hold a new gradient after the call."""
+        return [s for s in self.grads.values() if s.after is not None and s.after is not s.before]
+
+    def refuse_leaks(self, returned: list[Tensor]) -> None:
+        """CaptureError if a tensor made during the call outlives it in a place that a replay would not fill."""
+        known = returned + [s.after for s in self.grads.values() if s.after is not None]
+        known += [t for _, t in leaves(self.result) if isinstance(t, Tensor)]
+        allowed = {id(t) for t in known} | {id(t.base) for t in known if t.base is not None}
+        allowed.update(map(id, held_by_tape(known)))
+        self.recorder.forget_values()
+        if self._alive_except(allowed):
+            gc.collect()  # what is in cycles; a list of what was found would keep it
+        leaked = self._alive_except(allowed)
+        if leaked:
+            node = self.recorder.node(leaked[0])
+            raise CaptureError(
+                "a tensor that the function made is kept outside of it (in a list, an attribute or a global)\n"
+                f"  made at {node.origin}\n"
+                f"  A compiled step gives back what it returns: return the tensor and store it outside. {DONE}"
+            )
+
+    @property
+    def place_of_result(self) -> str:
+        """Where the function returned, for a message."""
+        return self._calls.deeds.at_return(f"the result of {self.name}")
+
+    def let_go(self) -> None:
+        """Forget the recorded call's own results and gradients, so that only the user keeps them alive."""
+        self.result = self.outcome = None
+        self.grads.clear()
+        self.questions.let_go()
+        self.surroundings.let_go()
+
+    def _alive_except(self, allowed: set[int]) -> list[Tensor]:
+        return [t for t in self._alive() if id(t) not in allowed and id(t.base) not in allowed]
+
+    def _alive(self) -> list[Tensor]:
+        return [t for t in (ref() for ref in self.own.values()) if t is not None]

@@ -1,0 +1,182 @@
+"""Numbers that a recorded function only passes on: returned, or appended to lists outside of it.
+
+In the recorded call ``item()`` gives a number that is marked (an instance of a subclass, with the value that it has in
+eager mode). When the call is done, the marked numbers are looked for where `passing.py` says that they go, replaced by
+plain ones, and a replay puts numbers of its own there.
+"""
+
+from __future__ import annotations
+
+import gc
+import types
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ...compiler.graph import Origin
+from ...ops.identity import copy
+from ...tensors.tensor import Tensor
+from ..common.pytree import containers, leaves, rebuilt
+from ..guards.environment import Fact, Surroundings
+from .escape_analysis import Passing, appended_lists, only_appends, passing_at
+from .validity import refusal
+
+
+class MarkedFloat(float):
+    """The number of `tensor`, which the recording knows; made at a line of the program."""
+
+    tensor: Tensor
+    place: str
+
+
+class MarkedInt(int):
+    """The same for integers."""
+
+    tensor: Tensor
+    place: str
+
+
+MARKED = (MarkedFloat, MarkedInt)
+
+
+@dataclass(frozen=True)
+class Appends:
+    """What a call appends to one list: ``get()`` finds the list, `numbers` are those of the recorded call."""
+
+    get: Callable[[], Any]
+    numbers: tuple[Any, ...]
+
+
+class Sinks:
+    """The marked numbers of one recorded call of `function`."""
+
+    def __init__(self, function: Any) -> None:
+        self._code: Any = getattr(getattr(function, "__func__", function), "__code__", None)
+        self._marked: list[Any] = []
+        self._receivers: set[tuple[str, ...]] = set()
+        self.appends: list[Appends] = []
+
+    def mark(self, tensor: Tensor, frame: types.FrameType, caller: types.CodeType) -> Any:
+        """The marked number of `tensor`, or None if the function may do more with it than pass it on.
+
+        `frame` is the user's; it must be the recorded function itself, called from `caller`.
+        """
+        called_by = None if frame.f_back is None else frame.f_back.f_code
+        value = tensor.ndarray.item()
+        if frame.f_code is not self._code or called_by is not caller or type(value) not in (float, int):
+            return None
+        passing = passing_at(frame)
+        if passing is None or not all(_is_list(frame, receiver) for receiver in passing.lists):
+            return None
+        number = self._marked_number(tensor, value, passing)
+        number.place = str(Origin(frame.f_code.co_filename, frame.f_lineno))
+        return number
+
+    def _marked_number(self, tensor: Tensor, value: Any, passing: Passing) -> Any:
+        number = MarkedFloat(value) if isinstance(value, float) else MarkedInt(value)
+        number.tensor = copy(tensor.detach())
+        self._marked.append(number)
+        self._receivers |= passing.lists
+        return number
+
+    def settle(self, surroundings: Surroundings, result: Any) -> tuple[Any, Any]:
+        """`result` with the marked numbers and with plain ones, which lists outside get as well.
+
+        CaptureError if a number is not where it must be, and then, too, nobody but the caller sees a marked one.
+        """
+        if not self._marked:
+            self._leave_out_appended(surroundings)
+            return result, result
+        try:
+            self._find_appends(surroundings)
+            self._leave_out_appended(surroundings)
+            self._check_all_found(result)
+        finally:
+            marked = rebuilt(result, _itself)
+            self.make_plain(marked)
+        return marked, plain(result)
+
+    def _find_appends(self, surroundings: Surroundings) -> None:
+        for fact in list(surroundings.facts):
+            now = fact.get()
+            if type(now) is list and any(isinstance(item, MARKED) for item in now):
+                if not self._is_only_appended(fact, now, surroundings):
+                    raise refusal(
+                        f"the function appends a number to {fact.name} and does more with that list",
+                        f"at {next(item.place for item in now if isinstance(item, MARKED))}",
+                        "Return the number and append it outside.",
+                    )
+                self.appends.append(Appends(fact.get, tuple(now[len(fact.state[1]) :])))
+                surroundings.only_a_list(fact)
+
+    def _leave_out_appended(self, surroundings: Surroundings) -> None:
+        """What is in a list that the function only appends to, be it in calls that take another way, is no fact."""
+        receivers = appended_lists(self._code) if self._code is not None else set()
+        for fact in list(surroundings.facts):
+            named = [r for r in receivers if r[-1] == fact.name.rsplit(".", 1)[-1]]
+            if type(fact.value) is list and len(named) == 1 and fact.get() is fact.value:
+                if surroundings.places_of(fact.value) == 1 and surroundings.only_named_in(named[0][-1], self._code):
+                    if fact.holds():  # else this call has changed it, in a way that is refused
+                        surroundings.only_a_list(fact)
+
+    def _is_only_appended(self, fact: Fact, now: list[Any], surroundings: Surroundings) -> bool:
+        """True if the list has grown by marked numbers only, and no code that was found does more than append."""
+        receivers = [r for r in self._receivers if r[-1] == fact.name.rsplit(".", 1)[-1]]
+        count = len(fact.state[1])
+        return (
+            fact.value is now
+            and len(receivers) == 1
+            and all(isinstance(item, MARKED) for item in now[count:])
+            and not any(isinstance(item, MARKED) for item in now[:count])
+            and surroundings.places_of(now) == 1
+            and only_appends(self._code, receivers[0])
+            and surroundings.only_named_in(receivers[0][-1], self._code)
+        )
+
+    def _check_all_found(self, result: Any) -> None:
+        found = {id(leaf) for _, leaf in leaves(result)}
+        found.update(id(number) for appends in self.appends for number in appends.numbers)
+        lost = [number for number in self._marked if id(number) not in found]
+        if lost:
+            raise refusal(
+                "a number that the function makes of a tensor is kept where a replay could not put the next one",
+                f"made at {lost[0].place}",
+                "Return it, or append it to a list in a variable.",
+            )
+
+    def make_plain(self, except_in: Any = None) -> None:
+        """Replace marked numbers in lists and dicts, wherever they are (but in this tree), by plain ones."""
+        spared = {id(self._marked), *map(id, containers(except_in))}
+        for number in self._marked:
+            for holder in gc.get_referrers(number):
+                if id(holder) in spared:
+                    continue
+                if type(holder) is list:
+                    holder[:] = [_plain(item) if item is number else item for item in holder]
+                elif type(holder) in (dict, OrderedDict):
+                    holder.update({key: _plain(item) for key, item in holder.items() if item is number})
+
+
+def plain(tree: Any) -> Any:
+    """`tree` with plain numbers; itself if none is marked."""
+    return rebuilt(tree, _plain) if any(isinstance(leaf, MARKED) for _, leaf in leaves(tree)) else tree
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, MarkedFloat):
+        return float(value)
+    return int(value) if isinstance(value, MarkedInt) else value
+
+
+def _is_list(frame: types.FrameType, receiver: tuple[str, ...]) -> bool:
+    """True if the receiver is a plain list, found without running any code."""
+    name = receiver[0]
+    value = frame.f_locals.get(name, frame.f_globals.get(name))
+    for attribute in receiver[1:]:
+        value = getattr(value, "__dict__", {}).get(attribute)
+    return type(value) is list

@@ -1,0 +1,59 @@
+"""Stand-ins for ``math`` and ``sum`` while a function runs on stand-ins for numbers.
+
+C code cannot compute with a `Number`: it takes the value, which would then be expected for good. These call the same
+functions through `ops.numbers.computed`. ``sum`` is one of them for its own arithmetic: of floats it adds with a
+compensation (Python 3.12 on), which plain additions do not have.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import math
+import types
+from typing import Any
+
+from ...ops.numbers import computed
+from ..guards.environment import Surroundings
+from ..guards.storage import storage_of
+from ..symbolic.number import looked_at
+from .substitution import Replaced
+
+
+class _Math:
+    """The module ``math``, whose functions give formulas."""
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(math, name)
+        return functools.partial(computed, found) if callable(found) else found
+
+
+def _sum(items: Any, /, start: Any = 0) -> Any:
+    found = [start, *items]
+    if all(isinstance(item, (int, float)) for item in found):
+        return computed(_sum_of, *found)
+    found = [looked_at(item) for item in found]
+    return builtins.sum(found[1:], found[0])
+
+
+def _sum_of(start: Any, *items: Any) -> Any:
+    return builtins.sum(items, start)
+
+
+def _shim_of(value: Any) -> Any:
+    if value is math:
+        return _Math()
+    if isinstance(value, types.BuiltinFunctionType) and value.__self__ is math:
+        return functools.partial(computed, value)
+    return None
+
+
+def shims_for(surroundings: Surroundings, replaced: Replaced) -> None:
+    """Put them where the functions of `surroundings` find the real ones."""
+    for fact in surroundings.facts:
+        storage, shim = storage_of(fact.get), _shim_of(fact.value)
+        if storage is not None and storage[0] in ("entry", "cell") and shim is not None and fact.get() is fact.value:
+            replaced.put_other(fact.get, shim)
+    for space in surroundings.summing:
+        if "sum" not in space:
+            replaced.add_entry(space, "sum", _sum)

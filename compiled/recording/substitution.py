@@ -1,0 +1,187 @@
+"""Places that hold Python numbers: finding them, and putting something else there for the time of a recording.
+
+A *spot* says where a number is found at each call: an argument, or what a `Fact` looks at, and the keys that lead from
+there into lists, dicts and tuples. Its *key* names the storage itself (this cell, this dict's entry), so that two spots
+which lead to one storage are known to.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ..common.pytree import Path, at
+from ..guards.reachability import MISSING
+from ..guards.storage import storage_of
+from ..symbolic.number import KINDS
+
+LARGEST = 256  # items of a container that are looked at one by one
+_LISTS = (list,)
+_DICTS = (dict, OrderedDict, defaultdict)
+
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Spot:
+    """Where a number is found. `get` is None for arguments, whose `path` leads from ``(args, kwargs)``."""
+
+    name: str
+    get: Callable[[], Any] | None
+    path: Path
+
+    @property
+    def label(self) -> Key:
+        """Equal for the same spot in two recordings."""
+        return (self.name, None if self.get is None else key_at(self.get), self.path)
+
+    def read(self, call_arguments: Any) -> Any:
+        """What is there now; a LookupError or the like if nothing is."""
+        return at(call_arguments if self.get is None else self.get(), self.path)
+
+
+def key_of(spot: Spot, call_arguments: Any) -> Key | None:
+    """The storage that `spot` leads to now, None if that is not one where something may be put."""
+    value, path = (call_arguments, spot.path) if spot.get is None else (spot.get(), spot.path)
+    key = ("argument",) if spot.get is None else key_at(spot.get)
+    for item in path:
+        key = _inner_key(value, key, item)
+        value = value[item]
+    return key
+
+
+def key_at(get: Callable[[], Any]) -> Key | None:
+    """The storage that ``get()`` looks at."""
+    storage = storage_of(get)
+    return None if storage is None else (storage[0], id(storage[1]), storage[2])
+
+
+def _inner_key(container: Any, key: Key | None, item: Any) -> Key | None:
+    if type(container) in (*_LISTS, *_DICTS):
+        return ("item", id(container), item)
+    return None if key is None else (*key, "in", item)
+
+
+def numbers_in(value: Any, key: Key | None, path: Path = (), within: tuple[int, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Each number at or below `value` as (path, key, number), where something else may be put in its place."""
+    if type(value) in KINDS:
+        if key is not None:
+            yield path, key, value
+        return
+    kind = type(value)
+    if id(value) in within or not _is_open(kind) or len(value) > LARGEST:
+        return
+    for item, inner in list(value.items() if kind in _DICTS else enumerate(value)):
+        yield from numbers_in(inner, _inner_key(value, key, item), (*path, item), (*within, id(value)))
+
+
+def _is_open(kind: type) -> bool:
+    named = issubclass(kind, tuple) and hasattr(kind, "_fields") and kind.__new__ is not tuple.__new__
+    return kind is tuple or kind in _LISTS or kind in _DICTS or named
+
+
+class Replaced:
+    """Things put in other things' places, and back."""
+
+    def __init__(self) -> None:
+        self._undo: list[tuple[Callable[[], Any], Callable[[Any], None], Any, Any]] = []
+
+    def replaced(self, value: Any, key: Key | None, new: dict[Key, Any], within: tuple[int, ...] = ()) -> Any:
+        """`value` with `new` things in the storages below it: lists and dicts are changed, tuples are made anew."""
+        if key in new:
+            return new[key]
+        kind = type(value)
+        if id(value) in within or not _is_open(kind) or len(value) > LARGEST:
+            return value
+        inner = (*within, id(value))
+        if kind in _DICTS or kind in _LISTS:
+            for item, old in list(value.items() if kind in _DICTS else enumerate(value)):
+                self._put_item(value, item, old, self.replaced(old, _inner_key(value, key, item), new, inner))
+            return value
+        items = [self.replaced(old, _inner_key(value, key, i), new, inner) for i, old in enumerate(value)]
+        if all(a is b for a, b in zip(items, value, strict=True)):
+            return value
+        return tuple(items) if kind is tuple else kind(*items)
+
+    def _put_item(self, container: Any, item: Any, old: Any, new: Any) -> None:
+        if new is not old:
+            kind = dict if isinstance(container, dict) else list
+            get = lambda: kind.__getitem__(container, item)  # noqa: E731
+            self.put(get, lambda thing: kind.__setitem__(container, item, thing), old, new)
+
+    def put(self, get: Callable[[], Any], store: Callable[[Any], None], old: Any, new: Any) -> None:
+        """Store `new`; `restore` will store `old`."""
+        self._undo.append((get, store, old, new))
+        store(new)
+
+    def put_at(self, get: Callable[[], Any], key: Key | None, new: dict[Key, Any]) -> None:
+        """Put the `new` things into the storage that ``get()`` looks at, and into what is below it."""
+        old = get()
+        found = self.replaced(old, key, new)
+        if found is not old and key is not None:
+            self.put(get, _setter(get), old, found)
+
+    def put_other(self, get: Callable[[], Any], other: Any) -> None:
+        """Put something else where ``get()`` looks."""
+        self.put(get, _setter(get), get(), other)
+
+    def add_entry(self, space: dict[str, Any], name: str, value: Any) -> None:
+        """Give `space` an entry that it does not have; `restore` will take it away."""
+        self.put(lambda: space.get(name, MISSING), lambda thing: _set_or_delete(space, name, thing), MISSING, value)
+
+    def restore(self, plain: Callable[[Any], Any]) -> None:
+        """Everything back; what the program has stored in such a place stays, made `plain`."""
+        for get, store, old, new in reversed(self._undo):
+            try:
+                now = get()
+            except (LookupError, AttributeError):
+                continue  # the program has deleted it
+            if now is new:
+                store(old)
+            elif now is not MISSING:
+                changed = plain(now)
+                if changed is not now:
+                    store(changed)
+        self._undo.clear()
+
+
+def _setter(get: Callable[[], Any]) -> Callable[[Any], None]:
+    """The function that stores where ``get()`` looks."""
+    storage = storage_of(get)
+    assert storage is not None
+    kind, owner, name = storage
+    if kind == "cell":
+        return lambda value: setattr(owner, "cell_contents", value)
+    if kind == "entry":
+        return lambda value: dict.__setitem__(owner, name, value)
+    if kind == "class":
+        return lambda value: type.__setattr__(owner, name, value)
+    return lambda value: object.__setattr__(owner, name, value)
+
+
+def _set_or_delete(space: dict[str, Any], name: str, value: Any) -> None:
+    if value is MISSING:
+        del space[name]
+    else:
+        space[name] = value
+
+
+def unwrapped(value: Any, plain: Callable[[Any], Any], within: tuple[int, ...] = ()) -> Any:
+    """`value` with its stand-ins replaced by `plain` ones: lists and dicts are changed, tuples are made anew."""
+    kind = type(value)
+    if id(value) in within:
+        return value
+    within = (*within, id(value))
+    if kind in _LISTS or kind in _DICTS:
+        for item, old in list(value.items() if kind in _DICTS else enumerate(value)):
+            new = unwrapped(old, plain, within)
+            if new is not old:
+                value[item] = new
+        return value
+    if _is_open(kind):
+        items = [unwrapped(old, plain, within) for old in value]
+        if any(a is not b for a, b in zip(items, value, strict=True)):
+            return tuple(items) if kind is tuple else kind(*items)
+    return plain(value)

@@ -1,0 +1,198 @@
+"""Which numbers of a function are data: opened places, stand-ins in them while a recording runs, and what is learned.
+
+The first recording takes all numbers as facts. When a call comes in which some differ, it is recorded with stand-ins in
+these places (`numbers.py`), and the recording serves all values. A number whose very value the program looks at (it
+shapes something) is closed again: a guard.
+"""
+
+from __future__ import annotations
+
+import gc
+import re
+import types
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...autograd.function import FunctionCtx
+from ..common.pytree import Path, leaves, rebuilt
+from ..guards.environment import Surroundings
+from ..symbolic.number import Formulas, Number, same_number, value_of
+from .shims import shims_for
+from .substitution import Key, Replaced, Spot, key_at, key_of, numbers_in, unwrapped
+from .validity import refusal
+
+
+@dataclass(eq=False)
+class Source:
+    """A number that each call finds anew. All spots lead to one storage, and must agree later."""
+
+    kind: type
+    spots: list[Spot]
+    value: Any  # at the recording
+
+    def name(self, argument: Callable[[Path], str]) -> str:
+        """What the user calls it: the argument, the variable, the attribute, and the keys that lead on from there."""
+        spot = self.spots[0]
+        outer = spot.name.rpartition(".")[2]
+        named = argument(spot.path) if spot.get is None else "_".join(map(str, (outer, *spot.path)))
+        return re.sub(r"\W", "_", named)
+
+
+@dataclass(eq=False)
+class Openings:
+    """The opened places of one recording."""
+
+    formulas: Formulas
+    wanted: list[Spot]
+    sources: list[Source] = field(default_factory=list)
+    snapshot: list[tuple[Spot, Any]] = field(default_factory=list)  # all numbers that the recording has found
+    escaped: bool = False
+    compares: bool = False  # whether code could find a nan in a container, which no stand-in shows
+    _replaced: Replaced = field(default_factory=Replaced)
+
+    def applied(self, surroundings: Surroundings, call_arguments: Any, run: Callable[..., None]) -> None:
+        """``run(args, kwargs)`` with stand-ins among the arguments, and stand-ins wherever else they are wanted."""
+        self.compares = surroundings.compares
+        found = list(_numbers_around(surroundings, call_arguments))
+        self.snapshot = [(spot, number) for spot, _, number in found]
+        new = self._stand_ins(found, call_arguments) if self.wanted and surroundings.takes_stand_ins() else {}
+        try:
+            try:
+                if new:
+                    for fact in surroundings.facts:
+                        self._replaced.put_at(fact.get, key_at(fact.get), new)
+                    shims_for(surroundings, self._replaced)
+                    call_arguments = self._replaced.replaced(call_arguments, ("argument",), new)
+                new.clear()
+                run(*call_arguments)
+            except BaseException as error:
+                error.args = unwrapped(error.args, value_of)
+                raise
+            finally:
+                call_arguments = None
+                self._put_back()
+        finally:
+            self._put_back()  # wholly: an interrupt may have come within
+
+    def _put_back(self) -> None:
+        self._replaced.restore(lambda value: unwrapped(value, value_of))
+
+    def abandon(self) -> None:
+        """Stand-ins that something still holds become plain numbers: the call has come to no end."""
+        for number in self.formulas.survivors():
+            for holder in gc.get_referrers(number):
+                _make_plain(holder, number)
+
+    def _stand_ins(self, found: list[Any], call_arguments: Any) -> dict[Key, Number]:
+        keys = {key_of(spot, call_arguments) for spot in self.wanted}
+        by_key: dict[Key, Source] = {}
+        for spot, key, number in found:
+            if key in by_key:
+                by_key[key].spots.append(spot)
+            elif key in keys:
+                by_key[key] = Source(type(number), [spot], number)
+        self.sources = list(by_key.values())
+        return {key: self.formulas.source(source.value) for key, source in by_key.items()}
+
+    def kept(self, result: Any) -> Any:
+        """The result with the stand-ins that each call fills, apart from containers that will be restored."""
+        self.formulas.is_open = False
+        return rebuilt(result, lambda leaf: leaf) if self.sources else result
+
+    def close(self, result: Any, kept: Any) -> Any:
+        """After the call: the result for the caller."""
+        if any(isinstance(leaf, Number) for _, leaf in leaves(result)):
+            result = unwrapped(result, value_of)
+        self._find_escaped({id(leaf) for _, leaf in leaves(kept)})
+        return result
+
+    def _find_escaped(self, known: set[int]) -> None:
+        """Stand-ins that something still holds become plain numbers; in what the program keeps they have escaped."""
+        if self.sources and any(id(n) not in known for n in self.formulas.survivors()):
+            gc.collect()
+            survivors, passing = self.formulas.survivors(), (FunctionCtx, types.FrameType)
+            for number in survivors:
+                if id(number) not in known:
+                    holders = [holder for holder in gc.get_referrers(number) if holder is not survivors]
+                    self.escaped = self.escaped or not all(isinstance(holder, passing) for holder in holders)
+                    for holder in holders:
+                        _make_plain(holder, number)
+
+    def forget(self, gets: list[Any]) -> None:
+        """What is found there is not to be opened later: lists that grow at each call."""
+        self.snapshot = [(spot, number) for spot, number in self.snapshot if spot.get not in gets]
+
+    def open_facts(self) -> dict[int, set[Any]]:
+        """For each fact (by the identity of its `get`) the paths to numbers in it that are data."""
+        free: dict[int, set[Any]] = {}
+        for source in self.sources:
+            for spot in source.spots:
+                if spot.get is not None:
+                    free.setdefault(id(spot.get), set()).add(spot.path)
+        return free
+
+
+def _numbers_around(surroundings: Surroundings, call_arguments: Any) -> Iterator[tuple[Spot, Key, Any]]:
+    for path, key, number in numbers_in(call_arguments, ("argument",)):
+        yield Spot("argument", None, path), key, number
+    for fact in surroundings.facts:
+        for path, key, number in numbers_in(fact.get(), key_at(fact.get)):
+            yield Spot(fact.name, fact.get, path), key, number
+
+
+def _make_plain(holder: Any, number: Number) -> None:
+    """Put the number itself in, as far as that can be done: a tuple keeps a stand-in, which is worth its number."""
+    if isinstance(holder, types.CellType):
+        holder.cell_contents = number.tg_value
+        return
+    items = holder if isinstance(holder, (list, dict)) else getattr(holder, "__dict__", None)
+    if isinstance(items, (list, dict)):
+        for key, item in list(items.items() if isinstance(items, dict) else enumerate(items)):
+            if item is number:
+                items[key] = number.tg_value
+
+
+class Learned:
+    """What one compiled function has learned about its numbers."""
+
+    def __init__(self) -> None:
+        self._closed: set[Key] = set()  # labels of spots whose numbers are guards
+
+    def wanted(self, recordings: Iterable[Any], call_arguments: Any) -> list[Spot]:
+        """The spots to open in the next recording: those opened before, and those where a number has changed."""
+        recordings = list(recordings)
+        if not all(recording.surroundings.takes_stand_ins() for recording in recordings):
+            return []
+        found = [spot for recording in recordings for spot in _changed_since(recording.openings, call_arguments)]
+        return [spot for spot in found if spot.label not in self._closed]
+
+    def note(self, recording: Any) -> None:
+        """Learn from a recording that is done. CaptureError if the function keeps a number that it has computed."""
+        openings: Openings = recording.openings
+        for position, source in enumerate(openings.sources):
+            if position in openings.formulas.pinned:
+                self._closed.update(spot.label for spot in source.spots)
+        if openings.escaped:
+            raise refusal(
+                "the function keeps a number that it has computed (in an object, a list, a cache)",
+                f"in {recording.name}",
+                "Later calls would not do it again: return the number and keep it outside.",
+            )
+
+
+def _changed_since(openings: Openings, call_arguments: Any) -> Iterator[Spot]:
+    for source in openings.sources:
+        yield from (spot for spot in source.spots if _number_at(spot, call_arguments) is not None)
+    for spot, before in openings.snapshot:
+        now = _number_at(spot, call_arguments)
+        if type(now) is type(before) and not same_number(now, before):
+            yield spot
+
+
+def _number_at(spot: Spot, call_arguments: Any) -> Any:
+    """The number that is there now, None if nothing is."""
+    try:
+        return value_of(spot.read(call_arguments))
+    except (LookupError, TypeError, AttributeError):
+        return None

@@ -1,0 +1,103 @@
+"""What a program may ask about a tensor besides its numbers: which one it is, and attributes that users have set.
+
+Which of the arguments and captured tensors are the same is compared where code asks by ``is`` or ``in``. What a tensor
+hashes to, or its ``id()``, is another number for each new argument; then no call is like another.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import types
+
+from ...tensors.tensor import Tensor
+from ..common.tensor_memory import users_attributes
+from ..guards.bytecode import global_names
+from ..guards.environment import Surroundings, writer_of
+from ..guards.reachability import attribute
+from .validity import refusal
+
+_BY_NAME = frozenset({"is_", "is_not", "contains", "index", "count", "remove"})
+
+
+@functools.lru_cache(maxsize=1024)
+def _compares(code: types.CodeType) -> bool:
+    """True if the code can tell whether two tensors are one."""
+    before = ""
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "CONTAINS_OP" or (instruction.opname == "IS_OP" and before != "LOAD_CONST"):
+            return True
+        before = instruction.opname
+    return not _BY_NAME.isdisjoint(code.co_names)
+
+
+class Questions:
+    """What one recorded call asks about tensors from outside. `arguments` are those among the arguments."""
+
+    def __init__(self, surroundings: Surroundings, arguments: list[Tensor]) -> None:
+        self._surroundings = surroundings
+        self._new = {id(tensor): tensor for tensor in arguments if not surroundings.captures(tensor)}
+        tensors = {id(tensor): tensor for tensor in (*surroundings.tensors(), *arguments)}
+        self._attributes = [(tensor, users_attributes(tensor)) for tensor in tensors.values()]
+        self._hashed_at = ""
+        self.missing: dict[int, set[str]] = {}  # attributes that an argument does not have, by its identity
+        self._missing: list[tuple[Tensor, str]] = []  # and that another tensor does not have
+        self.are_compared = False  # whether code can tell which tensors are the same
+        self._refuse_attributes_of_arguments()
+
+    def hashed(self, tensor: Tensor, place: str) -> None:
+        """The tensor is looked up in a dict or a set."""
+        if id(tensor) in self._new:
+            self._hashed_at = self._hashed_at or place
+
+    def attribute_missing(self, tensor: Tensor, name: str) -> None:
+        """The program has asked for an attribute that is not there."""
+        if id(tensor) in self._new:
+            self.missing.setdefault(id(tensor), set()).add(name)
+        else:
+            self._missing.append((tensor, name))
+
+    def check(self, codes: list[types.CodeType]) -> None:
+        """CaptureError for what depends on the very object that an argument is; `codes` is what was run or found."""
+        self._refuse_changed_attributes(codes)
+        if self._hashed_at:
+            raise refusal(
+                "a tensor argument is a key of a dict or an item of a set",
+                f"at {self._hashed_at}",
+                "Which tensor it is will be different at each call: pass the key as an argument of its own.",
+            )
+        code = next((code for code in codes if "id" in global_names(code)), None) if self._new else None
+        if code is not None:
+            raise refusal(
+                "id() is used in a function with tensor arguments",
+                f"at {writer_of(code, 'id')}",
+                "Which tensors they are will be different at each call: compare them with `is`.",
+            )
+        self.are_compared = any(map(_compares, codes))
+        for tensor, name in self._missing:
+            self._surroundings.watch(f"Tensor.{name}", functools.partial(attribute, tensor, name))
+
+    def let_go(self) -> None:
+        """Forget the call's arguments."""
+        self._new, self._attributes, self._missing = {}, [], []
+
+    def _refuse_attributes_of_arguments(self) -> None:
+        for fact in self._surroundings.facts:
+            if isinstance(fact.get, functools.partial) and fact.get.args and id(fact.get.args[0]) in self._new:
+                raise refusal(
+                    f"the function may read {fact.name}, an attribute that a tensor argument was given",
+                    f"at {writer_of(fact.code, fact.name)}",
+                    "Pass it as an argument of its own.",
+                )
+
+    def _refuse_changed_attributes(self, codes: list[types.CodeType]) -> None:
+        for tensor, before in self._attributes:
+            now = users_attributes(tensor)
+            for name in before.keys() | now.keys():
+                if name not in before or name not in now or before[name] is not now[name]:
+                    code = next((code for code in codes if name in code.co_names), None)
+                    raise refusal(
+                        f"the function changes the attribute {name} of {tensor.label or 'a tensor'}",
+                        f"at {writer_of(code, name)}",
+                        "Later calls would not do it again: set it outside.",
+                    )

@@ -1,0 +1,290 @@
+"""What a recorded call must not have done, looked for when it is over: each a CaptureError that says what to do.
+
+The call itself was an eager call and is done; what is refused is to repeat it.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ...compiler.capture import Recorder, Root
+from ...compiler.demands import Demand, checked_base, demand_of
+from ...compiler.errors import CaptureError
+from ...compiler.graph import Graph, Node, topological
+from ...compiler.origins import is_standard_file, is_user_file
+from ...ops.types import get_default_dtype
+from ...tape.grad_mode import is_grad_enabled
+from ...tape.nodes import AccumulateGrad, PrimitiveNode, Saved
+from ...tape.nodes import Node as TapeNode
+from ..common.collection import uncollected
+from ..common.effect_lines import Deeds
+from .external_effects import spoken_to, spoken_to_by, title
+from .pure_functions import is_pure, is_pure_module
+
+DONE = "The call itself was done, eagerly."
+
+
+def refusal(what: str, where: Any, advice: str) -> CaptureError:
+    """The three parts of a message."""
+    return CaptureError(f"{what}\n  {where}\n  {advice} {DONE}")
+
+
+class CallWatch:
+    """Notes calls that speak to the outside world (print, open, clocks, logging) while a function is recorded."""
+
+    def __init__(self) -> None:
+        self.refused: tuple[str, str] | None = None
+        self.deeds = Deeds()
+        self.codes: dict[types.CodeType, dict[str, Any]] = {}  # what the user's program ran, with its globals
+
+    def watch(self, function: Callable[..., Any], *args: Any) -> Any:
+        """``function(*args)``, noted. What finalisers and callbacks of a collection do is no part of the program: none
+        comes between the first thing that is noted and the last."""
+        return uncollected(self._watch, function, *args)
+
+    def _watch(self, function: Callable[..., Any], *args: Any) -> Any:
+        self._before = sys.getprofile()
+        if self._before is not None:  # a profiler that is at work keeps its place
+            return function(*args)
+        try:
+            try:
+                sys.setprofile(self._note)
+                return function(*args)
+            finally:
+                sys.setprofile(None)
+        finally:
+            sys.setprofile(None)  # an interrupt may come in the line before
+
+    @property
+    def is_blind(self) -> bool:
+        """True if nothing was noted: a profiler was at work."""
+        return self._before is not None
+
+    def _note(self, frame: types.FrameType, event: str, called: Any) -> None:
+        if event == "c_call":
+            self._note_c(frame, called)
+        elif event == "return":
+            self.deeds.returned(frame)
+        elif event == "call":
+            self._note_call(frame)
+
+    def _note_c(self, frame: types.FrameType, called: Any) -> None:
+        what = spoken_to(called)
+        if what:
+            self._note_spoken(what, frame)
+        if isinstance(called, types.BuiltinFunctionType):
+            if not is_pure(called) and _is_programs(frame) and not _only_hashes(called, frame):
+                self._refuse(f"{title(called)}, which may give something else at each call,", frame)
+            self.deeds.called_c(called)
+
+    def _note_call(self, frame: types.FrameType) -> None:
+        self.deeds.called(frame)
+        if _is_programs(frame):
+            module = sys.modules.get(frame.f_globals.get("__name__", ""))
+            if module is not None and vars(module) is frame.f_globals:
+                self.codes[frame.f_code] = frame.f_globals
+            elif frame.f_back is not None and _is_programs(frame.f_back):  # not this package's named tuples
+                self.codes[frame.f_code] = {}  # a dict that exec() was given is of this call
+        else:
+            what = spoken_to_by(frame.f_code)
+            if frame.f_back is None:
+                return
+            if what:
+                self._note_spoken(what, frame.f_back)
+            name = str(frame.f_globals.get("__name__"))
+            if not is_pure_module(name) and _is_programs(frame.f_back):
+                what = f"{name}.{frame.f_code.co_name}(), which may give something else at each call,"
+                self._refuse(what, frame.f_back)
+
+    def _note_spoken(self, what: str, frame: types.FrameType) -> None:
+        """It is the program that speaks if only Python's library is between."""
+        outer: types.FrameType | None = frame
+        while outer is not None and is_standard_file(outer.f_code.co_filename):
+            outer = outer.f_back
+        if outer is not None and _is_programs(outer):
+            self._refuse(what, outer)
+
+    def _refuse(self, what: str, frame: types.FrameType) -> None:
+        if self.refused is None:
+            self.refused = (what, _place(frame))
+
+    def check(self) -> None:
+        """CaptureError for what later calls would leave out."""
+        if self.refused is not None:
+            what, place = self.refused
+            advice = "Later calls would skip it: return the values and do it outside."
+            raise refusal(f"{what} inside a compiled function", f"at {place}", advice)
+
+
+_NOT_THE_PROGRAM = frozenset({"tracegrad", "numpy", *sys.stdlib_module_names})
+
+
+def _is_programs(frame: types.FrameType) -> bool:
+    """True for code of the user's program: not what numpy, Python's library and this package do for themselves."""
+    if str(frame.f_globals.get("__name__")).partition(".")[0] in _NOT_THE_PROGRAM:
+        return False
+    return is_user_file(frame.f_code.co_filename)
+
+
+def _only_hashes(called: Any, frame: types.FrameType) -> bool:
+    """True for the hash of an object by what it is made of, where a class says so."""
+    return called is hash and frame.f_code.co_name == "__hash__"
+
+
+def _place(frame: types.FrameType) -> str:
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+class ThreadModes:
+    """The switches of this thread that a function might leave changed."""
+
+    def __init__(self) -> None:
+        self.grad_enabled = is_grad_enabled()
+        self.default_dtype = get_default_dtype()
+
+    def hold(self) -> bool:
+        return is_grad_enabled() is self.grad_enabled and get_default_dtype() is self.default_dtype
+
+    def check(self, name: str, deeds: Deeds) -> None:
+        """CaptureError if the call has changed one."""
+        if not self.hold():
+            raise refusal(
+                "the function leaves the grad mode or the default dtype changed",
+                deeds.at("mode", None, f"in {name}"),
+                "Later calls would not change it: use a with block, or set it outside.",
+            )
+
+
+def check_classes(are_same: bool, deeds: Deeds) -> None:
+    """CaptureError if the call has set or deleted a member of a public class of this package."""
+    if not are_same:
+        raise refusal(
+            "the function changes a class of the library",
+            deeds.at_return("in the call that was recorded"),
+            "Later calls would not do it again: patch classes outside.",
+        )
+
+
+def check_roots(roots: Iterable[Root], deeds: Deeds) -> None:
+    """CaptureError if the call made a tensor from outside show other memory, or changed whether it requires grad."""
+    for root in roots:
+        array = root.array
+        if array.ndarray is not root.shown:
+            raise refusal(
+                f"{root.node.label} is made to show other memory (.data = ..., an in-place transpose)",
+                deeds.at("memory", array, f"first read at {root.node.origin}"),
+                "Write into the memory that it has: t.data.copy_(new), or with no_grad(): t.copy_(new).",
+            )
+        if bool(getattr(array, "_requires", False)) != root.leaf_requires:
+            raise refusal(
+                f"requires_grad of {root.node.label} is changed for later calls",
+                deeds.at("flag", array, "in the function that was recorded"),
+                "Set it outside; freezing and unfreezing from outside gives one specialisation each.",
+            )
+
+
+def check_history(behind: Iterable[TapeNode]) -> None:
+    """CaptureError if the history of a result is more than derivatives of primitives: hooks, a user's backward."""
+    for node in behind:
+        hooked = node.tensor_hooks or node.retained or node.pre_hooks or node.post_hooks
+        if hooked or not isinstance(node, (PrimitiveNode, AccumulateGrad)):
+            what = "a hook or retain_grad()" if hooked else f"a backward of its own ({node.title})"
+            raise refusal(
+                f"the history of a result has {what}",
+                f"made at {node.origin}",
+                "Call backward() inside the compiled function: compile the whole training step.",
+            )
+        if isinstance(node, PrimitiveNode):
+            for kept in node.known.values():
+                if isinstance(kept, Saved) and kept.version != kept.tensor.buffer.version:
+                    raise refusal(
+                        "one of the variables needed for gradient computation has been modified by an inplace "
+                        "operation",
+                        f"used at {node.origin}",
+                        "Its backward() would fail: clone() the tensor before it is modified.",
+                    )
+
+
+def check_ends(behind: Iterable[TapeNode], recording: Any) -> None:
+    """CaptureError if the history of a result leads to tensors for which the recorded graph has no input."""
+    inputs = {id(root.array) for root in recording.recorder.roots if root.requires_grad}
+    for node in behind:
+        if isinstance(node, AccumulateGrad):
+            if id(node.variable) in inputs:
+                continue
+            name = node.variable.label or "a leaf"
+            what = f"the history of a result leads to {name}, whose memory the function has met as another tensor"
+            if recording.is_own(node.variable):
+                what = "a result can be differentiated with respect to a tensor that the function makes"
+        elif recording.is_from_outside(node):
+            what = "the history of a result leads to operations that were done before the call"
+        else:
+            continue
+        users = (user for user in behind if any(edge.node is node for edge in user.edges))
+        place = next((str(user.origin) for user in users if user.origin is not None), "")
+        where = f"at {place}" if place else recording.place_of_result
+        raise refusal(what, where, "Call backward() inside, detach() the result, or make the tensor outside.")
+
+
+def check_unused_errors(recorder: Recorder, graph: Graph) -> None:
+    """CaptureError if indices or divisors that are not the same at each call are used for results that nobody needs:
+    eager mode raises for those that are out of range, or 0."""
+    live = set(graph.nodes())
+    asked = {_asked(node) for node in live}
+    same = set(recorder.literals)
+    for node in recorder.checked:
+        integers, demand = _asked(node)
+        if node in live or demand is None or (integers, demand) in asked:
+            continue
+        if integers.type.size and _varies(integers, same):
+            what, wrong = ("a divisor", "0") if demand.axis is None else ("indices", "out of range")
+            raise refusal(
+                f"{node.op.name} with {what}, whose result is not used",
+                f"at {node.origin}",
+                f"Leave it out, or use it: as it is, only eager mode notices an integer that is {wrong}.",
+            )
+
+
+def _asked(node: Node) -> tuple[Node, Demand | None]:
+    """What eager mode asks of which integers."""
+    demand = demand_of(node)
+    return (node if demand is None else checked_base(node)), demand
+
+
+def _varies(node: Node, same: set[Node]) -> bool:
+    return any(behind.is_input and behind not in same for behind in topological([node]))
+
+
+def check_overlaps(roots: Iterable[Root]) -> None:
+    """CaptureError if written memory is also shown by a tensor that does not know it (numpy views of one array)."""
+    shown = [root for root in roots if root.array.ndarray.size]
+    for root in shown:
+        if not root.region.written:
+            continue
+        for other in shown:
+            mine, its = root.array.buffer.whole, other.array.buffer.whole
+            if mine is not its and np.may_share_memory(mine, its):
+                raise refusal(
+                    f"{root.node.label} is written in place, and {other.node.label} shows the same memory",
+                    f"two tensors over one numpy array, written at {root.region.node.origin}",
+                    "Make one tensor of the array and take views of it.",
+                )
+
+
+def check_gradients(slots: Iterable[Any], roots: Iterable[Root], deeds: Deeds) -> None:
+    """CaptureError if a new gradient shares memory with a tensor from outside or with another gradient."""
+    taken = {id(root.array.buffer.whole) for root in roots}
+    for slot in slots:
+        memory = id(slot.after.buffer.whole)
+        if memory in taken or slot.after.steps:
+            raise refusal(
+                "a gradient is assigned that shares memory with another tensor",
+                deeds.at("gradient", slot.tensor, f"the .grad of {slot.tensor.label or 'a tensor'}"),
+                "Assign a clone() of it.",
+            )
+        taken.add(memory)

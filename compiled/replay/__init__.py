@@ -1,0 +1,1 @@
+"""Replaying a specialisation: inputs, the generated fast path, results and gradients."""

@@ -1,0 +1,232 @@
+"""The arguments of a call: what a specialisation expects of them, and pointing the table to their memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from types import MethodType
+from typing import Any
+
+import numpy as np
+
+from ...ops.exposure import owner_of
+from ...ops.types import Type, dtype_of
+from ...runtime.program import address_of
+from ...tensors.tensor import Tensor
+from ..common.aliasing import captured_tensors
+from ..common.pytree import Path, at, containers, leaves, skeleton
+from ..common.tensor_memory import hooks_on, memory_of
+from ..execution.binding import Binding
+from ..guards.states import is_one_object
+from ..recording.recording import Recording
+from ..symbolic.number import KINDS, same_number
+from .captured_inputs import CapturedInputs
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+
+
+class TensorArgument:
+    """What a tensor argument must be like, and its place in the table (None if the program does not read it).
+
+    `only` is the one tensor that it may be, where the function knows it under another name as well.
+    """
+
+    __slots__ = ("hooks", "kind", "layout", "leaf", "missing", "only", "requires_grad", "slot")
+
+    def __init__(self, tensor: Tensor, slot: int | None, captured: bool, missing: Set[str]) -> None:
+        self.only = tensor if captured else None
+        self.kind = type(tensor)
+        self.layout = memory_of(tensor)[1]
+        self.requires_grad = tensor.requires_grad
+        self.leaf = tensor.is_leaf
+        self.hooks = hooks_on(tensor)
+        self.slot = slot
+        self.missing = missing  # attributes that the program has asked for in vain
+
+    def fits(self, tensor: Any) -> bool:
+        return (
+            type(tensor) is self.kind
+            and memory_of(tensor)[1] is self.layout
+            and (self.only is None or tensor is self.only)
+            and tensor.requires_grad is self.requires_grad
+            and (not self.missing or self.missing.isdisjoint(vars(tensor)))
+            and (not self.requires_grad or (tensor.is_leaf is self.leaf and hooks_on(tensor) == self.hooks))
+        )
+
+    def describe(self) -> str:
+        """What it expects, for a message."""
+        of = Type(dtype_of(np.empty((), self.layout.dtype)), self.layout.shape)
+        strided, flags = "" if self.layout.contiguous else " strided", " requires grad" if self.requires_grad else ""
+        return f"<{of}{strided}{flags}>"
+
+
+class NumberArgument:
+    """A number that may be any other of its type: the recording's formulas look at it (`number_inputs.py`)."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: type) -> None:
+        self.kind = kind
+
+    def fits(self, value: Any) -> bool:
+        return type(value) is self.kind
+
+
+class Arguments:
+    """All arguments of one specialisation."""
+
+    def __init__(
+        self, recording: Recording, binding: Binding, captured: CapturedInputs, args: Args, kwargs: Kwargs
+    ) -> None:
+        self._binding = binding
+        self.skeleton = skeleton((args, kwargs))
+        captures, missing = recording.surroundings.captures, recording.questions.missing
+        numbers = _opened_arguments(recording)
+        self._by_identity = recording.surroundings.by_identity
+        self._own = {id(container) for container in recording.surroundings.containers}
+        self._same_containers = self._containers(args, kwargs)
+        slots = {path: binding.slot_of.get(root.node.label) for path, root in recording.arguments}
+        self._specs: list[tuple[Path, Any]] = [
+            (path, TensorArgument(leaf, slots.get(path), captures(leaf), missing.get(id(leaf), frozenset())))
+            if isinstance(leaf, Tensor)
+            else (path, numbers.get(path, leaf))
+            for path, leaf in leaves((args, kwargs))
+        ]
+        # The common call: tensors and numbers, by position. It needs no walk over trees.
+        kinds = (TensorArgument, NumberArgument)
+        simple = not kwargs and all(isinstance(spec, kinds) and len(path) == 2 for path, spec in self._specs)
+        self.simple = [spec for _, spec in self._specs] if simple else None
+        self._compared = recording.questions.are_compared
+        self._identities = (
+            frozenset(id(t) for t in captured_tensors(recording) if captures(t)) if self._compared else frozenset()
+        )
+        self._inputs = captured
+        self.captured = captured.memories  # which are looked up again when something has been rebound
+        self._aliases = self._alias_pattern(args, kwargs)
+        # Which arguments share memory matters where something is written or differentiated, or where they did share it.
+        self.alias_free = self._aliases is None and not (
+            self.captured
+            or self._compared
+            or any(root.region.written or root.requires_grad for _, root in recording.arguments)
+        )
+
+    def fit(self, args: Args, kwargs: Kwargs, *, but_for_numbers: bool = False) -> bool:
+        """True if these are arguments of the recorded kind: types, shapes, flags, and plain values that are equal.
+
+        With `but_for_numbers`, numbers need only be of the same type.
+        """
+        if self.simple is not None:
+            if kwargs or len(args) != len(self.simple):
+                return False
+            for spec, argument in zip(self.simple, args, strict=True):
+                if not spec.fits(argument):
+                    return False
+        elif skeleton((args, kwargs)) != self.skeleton:
+            return False
+        elif not all(self._fits(spec, at((args, kwargs), path), but_for_numbers) for path, spec in self._specs):
+            return False
+        elif self._by_identity and self._containers(args, kwargs) != self._same_containers:
+            return False
+        return self.share_as_recorded(args, kwargs)
+
+    @property
+    def are_shared(self) -> bool:
+        """True if the recorded ones shared memory with each other or with captured tensors."""
+        return self._aliases is not None
+
+    def share_as_recorded(self, args: Args, kwargs: Kwargs) -> bool:
+        """True if the same ones as in the recorded call share memory with each other and with captured tensors."""
+        return self.alias_free or bool(self._alias_pattern(args, kwargs) == self._aliases)
+
+    def spec_at(self, path: Path) -> Any:
+        """What is expected at one place."""
+        return dict(self._specs)[path]
+
+    def fits_at(self, path: Path, value: Any) -> bool:
+        """True if one leaf of the arguments is of the recorded kind."""
+        return self._fits(self.spec_at(path), value)
+
+    def _fits(self, spec: Any, value: Any, but_for_numbers: bool = False) -> bool:
+        if not self._by_identity or isinstance(spec, TensorArgument):
+            return _fits(spec, value, but_for_numbers)
+        return value is spec or (is_one_object(value) and same_number(value, spec))
+
+    def _containers(self, args: Args, kwargs: Kwargs) -> list[int]:
+        """Which of the containers are one, or are found by the function without them, where code could ask."""
+        if not self._by_identity:
+            return []
+        found = [id(container) for tree in (*args, *kwargs.values()) for container in containers(tree)]
+        return [each if each in self._own else found.index(each) for each in found]
+
+    def point(self, args: Args, kwargs: Kwargs) -> list[np.ndarray]:
+        """Fill the table; returns the arrays that must stay alive during the call."""
+        kept = []
+        set_address = self._binding.slots.set_address
+        for tensor, spec in self._tensors(args, kwargs):
+            if spec.slot is not None:
+                values, layout, address, _ = memory_of(tensor)
+                if not layout.contiguous:
+                    values = np.array(values, order="C")
+                    address = address_of(values)
+                kept.append(values)
+                set_address(spec.slot, address)
+        return kept
+
+    def _tensors(self, args: Args, kwargs: Kwargs) -> Iterator[tuple[Tensor, TensorArgument]]:
+        if self.simple is not None:
+            pairs = zip(args, self.simple, strict=True)
+            return ((tensor, spec) for tensor, spec in pairs if isinstance(spec, TensorArgument))
+        tree = (args, kwargs)
+        return ((at(tree, path), spec) for path, spec in self._specs if isinstance(spec, TensorArgument))
+
+    def _alias_pattern(self, args: Args, kwargs: Kwargs) -> Any:
+        """Which tensor arguments share memory with each other or with a captured tensor: None if none do."""
+        plain = not kwargs and all(type(a) is Tensor for a in args)
+        tensors = list(args) if plain else [t for _, t in leaves((args, kwargs)) if isinstance(t, Tensor)]
+        memories = [owner_of(t.buffer.whole) for t in tensors]
+        if len(set(memories)) == len(memories) and self.captured.isdisjoint(memories):
+            return None
+        pattern = tuple(m if m in self.captured else memories.index(m) for m in memories)
+        identities = list(map(id, tensors))
+        same = tuple(i if i in self._identities else identities.index(i) for i in identities)
+        return pattern, tuple(_offset(t, tensors) for t in tensors), same, self._overlap(tensors, (args, kwargs))
+
+    def _overlap(self, tensors: list[Tensor], call_arguments: Any) -> bool:
+        """True if one shows memory of another, or of a captured one, that does not know of it: numpy views."""
+        others = [*tensors, *self._inputs.tensors(call_arguments)]
+        return any(
+            a.buffer.whole is not b.buffer.whole and np.may_share_memory(a.ndarray, b.ndarray)
+            for i, a in enumerate(tensors)
+            for b in others[i + 1 :]
+        )
+
+
+def _offset(tensor: Tensor, tensors: list[Tensor]) -> Any:
+    """Where in its memory a tensor lies; None if it lies beside all others, so that it may be anywhere."""
+    inside = any(
+        other is not tensor
+        and other.buffer.whole is tensor.buffer.whole
+        and other.steps[: len(tensor.steps)] == tensor.steps[: len(other.steps)]
+        for other in tensors
+    )
+    return tensor.steps if inside else None
+
+
+def _opened_arguments(recording: Recording) -> dict[Path, NumberArgument]:
+    return {
+        spot.path: NumberArgument(source.kind)
+        for source in recording.openings.sources
+        for spot in source.spots
+        if spot.get is None
+    }
+
+
+_COMPARED = (bool, int, float, complex, str, bytes, np.generic, slice, range, MethodType)
+
+
+def _fits(spec: Any, value: Any, but_for_numbers: bool = False) -> bool:
+    if isinstance(spec, (TensorArgument, NumberArgument)):
+        return spec.fits(value)
+    if value is spec or (but_for_numbers and type(value) is type(spec) and type(value) in KINDS):
+        return True
+    return isinstance(value, _COMPARED) and same_number(value, spec)

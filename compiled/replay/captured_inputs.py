@@ -1,0 +1,190 @@
+"""Captured tensors: graph inputs that are no arguments. Where their memory is now, and whether they still fit."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...compiler.capture import Root
+from ...ops.array import Array
+from ...tensors.tensor import Tensor
+from ..common.aliasing import SharedMemory, captured_tensors, met_as_aliases
+from ..common.pytree import Path, at
+from ..common.tensor_memory import hooks_on, memory_of
+from ..execution.binding import Binding
+from ..recording.recording import GradSlot, Recording
+
+
+class Captured:
+    """One captured tensor, or the gradient that a tensor had before the call (`slot`; `path` if of an argument)."""
+
+    def __init__(self, root: Root, slot: GradSlot | None, path: Path | None, index: int | None) -> None:
+        self.root = root
+        self.array: Any = root.array
+        self.type = root.node.type
+        self.requires_grad = root.requires_grad
+        self.hooks = hooks_on(self.array) if self.requires_grad else ()
+        self.written = root.region.written
+        flags = self.array.ndarray.flags
+        # Gradients may lie this way or that: nobody's strides follow from theirs alone.
+        self.strides = None if slot is not None or flags.c_contiguous else self.array.ndarray.strides
+        self.slot = slot
+        self.path = path
+        self.index = index  # in the table, None if the program does not read it
+
+    def now(self, call_arguments: Any) -> Any:
+        """The tensor itself, None if it is gone."""
+        if self.slot is None:
+            return self.array
+        return (self.slot.tensor if self.path is None else at(call_arguments, self.path))._grad
+
+    def fits(self, now: Any) -> bool:
+        if now is None or now.type_ != self.type or getattr(now, "requires_grad", False) is not self.requires_grad:
+            return False
+        if self.slot is None and self.strides != (None if now.ndarray.flags.c_contiguous else now.ndarray.strides):
+            return False
+        return not self.requires_grad or hooks_on(now) == self.hooks
+
+
+class CapturedInputs:
+    """All of one specialisation."""
+
+    def __init__(self, recording: Recording, binding: Binding) -> None:
+        self._binding = binding
+        numbers = {id(n.root) for n in recording.numbers} | {id(s.root) for s in recording.scalars}
+        arguments = {id(root) for _, root in recording.arguments}
+        gradients = {id(s.before): s for s in recording.grads.values() if s.before is not None}
+        paths = {id(root.array): path for path, root in recording.arguments}
+        self.all = []
+        for root in recording.recorder.roots:
+            if id(root) not in numbers and id(root) not in arguments:
+                slot = gradients.get(id(root.array))
+                path = None if slot is None else paths.get(id(slot.tensor))
+                self.all.append(Captured(root, slot, path, binding.slot_of.get(root.node.label)))
+        self._had_grad = [
+            (s.tensor, paths.get(id(s.tensor)), s.before is not None) for s in recording.grads.values() if s.read_first
+        ]
+        self._slots = [captured for captured in self.all if captured.slot is not None]
+        self._owners_of_others: frozenset[int] = frozenset()  # of captured tensors that are no gradients, once found
+        self._compared = recording.questions.are_compared
+        self._others = _others_over_memory_of(recording, {id(s) for s in gradients.values()}, paths)
+        recorded = [captured.array for captured in self.all]
+        self._memory = SharedMemory([*recorded, *(tensor for tensor, _ in self._others)])
+        # Which of them share memory matters where something is written, or where they did share it.
+        self._written = bool(recording.grads) or any(root.region.written for root in recording.recorder.roots)
+        self.written_buffers: list[Any] = []  # buffers
+        self.copied: list[tuple[np.ndarray, np.ndarray]] = []
+        # Gradients of arguments may be others at each call, without anything having been rebound.
+        self.vary = any(path is not None for _, path, _ in self._had_grad)
+        self.writes_normals = any(c.written and c.array.label == "generator.cached" for c in self.all)
+
+    @property
+    def memories(self) -> set[int]:
+        """The memories that arguments must not share unnoticed: all captured ones if anything is written, else none."""
+        return self._memory.owners if self._written or self._compared else set()
+
+    def tensors(self, call_arguments: Any) -> list[Any]:
+        """The captured inputs that are there now."""
+        there = (captured.now(call_arguments) for captured in self.all)
+        return [now for now in there if isinstance(now, Array)]
+
+    def unfitting(self, call_arguments: Any) -> Iterator[tuple[Root, Any]]:
+        """The captured inputs that are not as recorded, and what is there now."""
+        for captured in self.all:
+            now = captured.now(call_arguments)
+            if not captured.fits(now):
+                yield captured.root, now
+
+    def gradients_otherwise(self, call_arguments: Any) -> Iterator[tuple[Any, bool]]:
+        """The tensors whose gradient was there (True) or None when recorded, and now is not so."""
+        for tensor, path, had in self._had_grad:
+            owner = tensor if path is None else at(call_arguments, path)
+            if (owner._grad is not None) is not had:
+                yield owner, had
+
+    def find_gradients(self, call_arguments: Any) -> bool | None:
+        """`find` where nothing but gradients has been rebound since; None if that needs a look at everything."""
+        if not self._only_gradients_vary:
+            return None
+        owners = set(self._owners_of_others)
+        for tensor, path, had in self._had_grad:
+            if ((tensor if path is None else at(call_arguments, path))._grad is not None) is not had:
+                return False
+        for captured in self._slots:
+            now = captured.now(call_arguments)
+            if now is None or not captured.fits(now):
+                return False
+            _, layout, address, owner = memory_of(now)
+            if owner in owners or not layout.contiguous:
+                return None
+            owners.add(owner)
+            if captured.index is not None:
+                self._binding.slots.set_address(captured.index, address)
+        self._memory.owners.clear()  # the set itself is known to others
+        self._memory.owners.update(owners)
+        return True
+
+    @property
+    def _only_gradients_vary(self) -> bool:
+        return not (self._others or self.copied or self._memory.is_shared or any(c.written for c in self._slots))
+
+    def find(self, call_arguments: Any) -> bool:
+        """Point the table to where the captured tensors are now; False if one does not fit."""
+        for tensor, path, had in self._had_grad:
+            if ((tensor if path is None else at(call_arguments, path))._grad is not None) is not had:
+                return False
+        self.written_buffers.clear()
+        self.copied.clear()
+        tensors = [captured.now(call_arguments) for captured in self.all]
+        if not all(map(self._found, self.all, tensors)):
+            return False
+        if not (self._written or self._compared or self._memory.is_shared):
+            return True
+        as_recorded = self._memory.is_as_recorded([*tensors, *(find(call_arguments) for _, find in self._others)])
+        others = [t for c, t in zip(self.all, tensors, strict=True) if c.slot is None and isinstance(t, Tensor)]
+        self._owners_of_others = frozenset(memory_of(tensor)[3] for tensor in others)
+        return as_recorded
+
+    def _found(self, captured: Captured, now: Any) -> bool:
+        if not captured.fits(now):
+            return False
+        flags = now.ndarray.flags
+        contiguous = flags.c_contiguous and flags.aligned
+        if captured.written:
+            if not (contiguous and flags.writeable):
+                return False
+            self.written_buffers.append(now.buffer)
+        if captured.index is not None:
+            values = now.ndarray if contiguous else np.empty(now.ndarray.shape, now.ndarray.dtype)
+            if not contiguous:
+                self.copied.append((values, now.ndarray))
+            self._binding.point(captured.index, values)
+        return True
+
+    def before_call(self) -> None:
+        """C reads contiguous memory: copies of what is not, made at each call, since nobody tells of writes to it."""
+        for copy, values in self.copied:
+            np.copyto(copy, values)
+
+
+def _others_over_memory_of(recording: Recording, known: set[int], paths: dict[int, Path]) -> list[tuple[Any, Any]]:
+    """Tensors from outside that show the memory of captured ones, with how a call finds them: aliases, and gradients
+    that are one tensor in several places. `known` are the gradients (their slots) that are looked at anyway."""
+    aliases = (captured_tensors if recording.questions.are_compared else met_as_aliases)(recording)
+    inputs = {id(root.array) for root in recording.recorder.roots}
+    found: list[tuple[Any, Any]] = [(t, functools.partial(_itself, t)) for t in aliases if id(t) not in inputs]
+    for slot in recording.grads.values():
+        if slot.before is not None and id(slot) not in known and recording.recorder.knows(slot.before):
+            found.append((slot.before, functools.partial(_gradient, slot.tensor, paths.get(id(slot.tensor)))))
+    return found
+
+
+def _itself(tensor: Any, call_arguments: Any) -> Any:
+    return tensor
+
+
+def _gradient(tensor: Any, path: Path | None, call_arguments: Any) -> Any:
+    return (tensor if path is None else at(call_arguments, path))._grad

@@ -1,0 +1,232 @@
+"""The usual call: tensors and numbers by position, nothing rebound, gradients that nobody keeps.
+
+`Specialisation.matches` and `call` say what a call means. This says the same for the call that is made a million
+times, without a walk over structures: what is not as usual gives `UNUSUAL`, with nothing done, and the general way
+decides. As the C is written for one graph, this function is written for one specialisation: its arguments, the places
+that it must look at and its results are lines of their own, since a loop over two of them costs more than they do.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import weakref
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...ops.array import Buffer
+from ...ops.memory import CACHE_LINE
+from ...ops.types import defaults
+from ...runtime.program import address_of
+from ...tape.grad_mode import switches
+from ...tensors.tensor import Tensor
+from ...tracing.watch import changes
+from ...tracing.watched_classes import classes
+from ..common.tensor_memory import memory_of
+from ..guards.guard_codegen import Steady
+from .arguments import TensorArgument
+
+if TYPE_CHECKING:
+    from .results import FreshOutput
+    from .specialisation import Specialisation
+
+UNUSUAL = object()
+_numbers = itertools.count(1)  # a title of its own for each
+FEW = 3  # arguments that are compared two by two; for more a set is quicker
+
+# `call` takes what it works with from its globals, `names` below. An interrupt gives the call its whole effect, if C
+# has run: see effects.py and `Binding.run`. A failed check has written nothing; the general way gives the eager error.
+SOURCE = """
+def call(args):
+    if switches.enabled is not grad_enabled or defaults.dtype is not default_dtype or len(args) != {count}:
+        return UNUSUAL
+    if not ({classes}):
+        return UNUSUAL
+    {arguments}
+    with lock:
+        if {now} != last_look.count and not last_look.again():
+            return UNUSUAL
+        try:
+            if not ({surroundings}):
+                return UNUSUAL
+        except GONE:
+            return UNUSUAL
+        if not (last_look.gradients_free(){numbers}):
+            return UNUSUAL
+        {addresses}
+        {results}
+        written = iter(written_buffers)
+        codes.clear()
+        try:
+            codes.extend(map(c, pointers))
+            if codes[0]:
+                return UNUSUAL
+            for buffer in written: buffer.version += 1
+        except BaseException:
+            if binding.has_run:
+                for buffer in written: buffer.version += 1
+            raise
+    {histories}
+    return {result}
+"""
+
+# `make`, where nobody watches: there is no recording.
+SMALL_RESULT = """
+        n{i} = empty(shape{i}, dtype{i})
+        r{i}, b{i} = new(Tensor), new(Buffer)
+        b{i}.whole = r{i}.ndarray = n{i}
+        b{i}.version, r{i}.buffer, r{i}.steps, r{i}.label, r{i}.place = 0, b{i}, (), None, None
+        words[{slot}] = address_of(n{i})
+"""
+
+HAND_OUT = "hand_out([{}], (args, {{}}), inputs.values)"
+
+ARGUMENT = """
+    if type(a{i}) is not Tensor or a{i}._requires or a{i}._node is not None:
+        return UNUSUAL
+    m{i} = a{i}.memory
+    if m{i} is None or m{i}[0] is not a{i}.ndarray:
+        m{i} = memory_of(a{i})
+    if m{i}[1] is not layout{i} or a{i}._base is not None and a{i}.requires_grad:
+        return UNUSUAL
+"""
+
+
+class LastLook:
+    """What was found at the value `count` of `changes`, and holds while nothing is counted."""
+
+    def __init__(self, of: Specialisation) -> None:
+        self._of = of
+        self.count = -1
+        self.gradients_free: Callable[[], bool] = bool  # false
+
+    def again(self) -> bool:
+        """Look again, if the specialisation itself has done so since the last change."""
+        of, count = self._of, self._of.now()
+        if count != of.seen or any(tensor._grad is not None for tensor, _ in of.grads.to_none):
+            return False
+        counts = of.grads.free_now()
+        if counts is None:
+            return False
+        self.gradients_free = counts.agree
+        self.count = count
+        return True
+
+
+def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
+    """The function for `of`, or None if its calls are never usual.
+
+    So it is with arguments that are neither tensors nor numbers, or that are written, with results that are joined to
+    the tape, and with captured tensors that have to be copied.
+    """
+    if not _can_be_usual(of):
+        return None
+    steady, modes, binding = Steady(of.recording.surroundings), of.recording.modes, of.binding
+    names = steady.names
+    names.update(
+        grad_enabled=modes.grad_enabled, default_dtype=modes.default_dtype, switches=switches, defaults=defaults,
+        UNUSUAL=UNUSUAL, GONE=Steady.GONE, Tensor=Tensor, Buffer=Buffer,
+        memory_of=memory_of, address_of=address_of, new=object.__new__, empty=np.empty, changes=changes, lock=of.lock,
+        binding=binding, codes=binding.codes, c=binding.entry, pointers=binding.pointers,
+        written_buffers=of.captured.written_buffers,
+        words=binding.slots.words, fresh_result=binding.fresh_result, hand_out=of.results.hand_out,
+        last_look=LastLook(of), captured=of.arguments.captured, inputs=of.inputs,
+        numbers_hold=of.inputs.reader(),
+    )  # fmt: skip
+    names.update(classes.names)
+    source = SOURCE.format(
+        classes=classes.term,
+        count=len(of.arguments.simple or ()),
+        now=" + ".join(f"changes.{kind}" for kind in of.counted),
+        surroundings="\n            and ".join(steady.terms) or "True",
+        arguments=_arguments(of, names),
+        numbers=" and numbers_hold(args)" if of.inputs.sources else "",
+        addresses=_lines(8, _addresses(of)),
+        results=_lines(8, [_new_result(i, of, names) for i in range(len(of.results.fresh))]),
+        histories=_lines(4, _histories(of.results.fresh, names)),
+        result="r0" if of.results.is_one_tensor else HAND_OUT.format(_every("r{}", range(len(of.results.fresh)))),
+    )
+    return _written(source, f"<usual call {next(_numbers)} of {of.recording.name!r}>", names)
+
+
+def _written(source: str, title: str, names: dict[str, Any]) -> Callable[[tuple[Any, ...]], Any]:
+    """The function that `source` defines; tracebacks show its lines."""
+    linecache.cache[title] = (len(source), None, source.splitlines(True), title)
+    exec(compile(source, title, "exec"), names)
+    call: Callable[[tuple[Any, ...]], Any] = names["call"]
+    weakref.finalize(call, linecache.cache.pop, title, None).atexit = False
+    return call
+
+
+def _can_be_usual(of: Specialisation) -> bool:
+    if of.arguments.simple is None or of.backward is not None or of.written_arguments or of.arguments.are_shared:
+        return False
+    if any(path is not None for _, path in of.grads.to_none):
+        return False
+    captured = of.captured
+    if captured.copied or captured.vary or captured.writes_normals:
+        return False
+    if any(
+        s.only is not None or s.kind is not Tensor or s.missing or s.requires_grad or not s.layout.contiguous
+        for _, s in _tensors(of)
+    ):
+        return False
+    if any(output.strides is not None for output in of.results.fresh):
+        return False
+    return not any(output.path is not None or output.always_new for output in of.grads.outputs)
+
+
+def _tensors(of: Specialisation) -> list[tuple[int, TensorArgument]]:
+    """What is expected of the tensors among the arguments, with their positions."""
+    return [(i, spec) for i, spec in enumerate(of.arguments.simple or ()) if isinstance(spec, TensorArgument)]
+
+
+def _every(form: str, positions: Iterable[int]) -> str:
+    return ", ".join(form.format(i) for i in positions)
+
+
+def _lines(depth: int, lines: list[str]) -> str:
+    return ("\n" + " " * depth).join(lines) or "pass"
+
+
+def _arguments(of: Specialisation, names: dict[str, Any]) -> str:
+    """Unpack the arguments and check each: a plain tensor without a history, which shares no memory that matters."""
+    specs = _tensors(of)
+    at = [i for i, _ in specs]
+    names.update((f"layout{i}", spec.layout) for i, spec in specs)
+    every = range(len(of.arguments.simple or ()))
+    text = f"[{_every('a{}', every)}] = args" + "".join(ARGUMENT.format(i=i) for i in at)
+    if specs and not of.arguments.alias_free:
+        shared = [f"m{i}[3] in captured" for i in at]
+        shared += [f"m{i}[3] == m{j}[3]" for i in at for j in at if j < i]
+        if len(specs) > FEW:
+            shared = [f"len({{{_every('m{}[3]', at)}}} - captured) != {len(specs)}"]
+        text += f"    if {' or '.join(shared)}:\n        return UNUSUAL\n"
+    return text
+
+
+def _addresses(of: Specialisation) -> list[str]:
+    return [f"words[{spec.slot}] = m{i}[2]" for i, spec in _tensors(of) if spec.slot is not None]
+
+
+def _new_result(i: int, of: Specialisation, names: dict[str, Any]) -> str:
+    """`Binding.fresh_result`; small memory needs no care for cache lines."""
+    of_type = of.binding.result_types[i]
+    if of_type.nbytes >= CACHE_LINE:
+        return f"r{i} = fresh_result({i})"
+    names.update({f"shape{i}": of_type.shape, f"dtype{i}": of_type.dtype.numpy})
+    return SMALL_RESULT.format(i=i, slot=of.binding.first_result + i).strip()
+
+
+def _histories(outputs: list[FreshOutput], names: dict[str, Any]) -> list[str]:
+    """What the results are in eager mode: computed with a graph that was used up, leaves that require gradients."""
+    lines = []
+    for i, output in enumerate(outputs):
+        if output.spent is not None:
+            names[f"spent{i}"] = output.spent
+            lines.append(f"r{i}._node = spent{i}")  # what Tensor.attach does for the first output
+        elif output.leaf:
+            lines.append(f"r{i}.requires_grad_()")
+    return lines

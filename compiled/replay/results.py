@@ -1,0 +1,339 @@
+"""What a call returns: the recorded result's structure, with tensors of this call in their places.
+
+A returned tensor is the very object that it was (an argument, a captured tensor, a gradient), or a view of such memory,
+taken anew, or new. New tensors that share memory share it again: the graph gives their whole, and they are views of it.
+"""
+
+from __future__ import annotations
+
+import enum
+import types
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ...compiler.graph import Graph, Result
+from ...ops.core import Step
+from ...ops.memory import aligned_empty
+from ...ops.types import DType
+from ...ops.views import replay
+from ...tensors.tensor import Tensor, make
+from ..common.autograd_graph import Spent, graph_behind, is_spent
+from ..common.pytree import at, containers, leaves, rebuilt
+from ..common.tensor_memory import users_attributes
+from ..recording.recording import Recording
+from ..recording.scalar_outputs import MARKED
+from ..recording.validity import refusal
+from ..symbolic.number import Number
+
+Fill = Callable[[list[Tensor], Any], Any]  # of the new tensors and (args, kwargs)
+_VALUES = (bool, int, float, complex, str, bytes, type(None), DType, type, types.FunctionType, enum.Enum, range, slice)
+
+
+@dataclass(frozen=True)
+class FreshOutput:
+    """A tensor that each call makes anew, called `name` in the graph. `live` says that the graph behind it can still
+    be differentiated; where a ``backward()`` inside the function has used it up, `spent` stands for it. `leaf` says
+    that it requires a gradient without a history. `strides` are those of eager mode, None for contiguous memory."""
+
+    name: str
+    live: bool = False
+    spent: Spent | None = None
+    leaf: bool = False
+    strides: tuple[int, ...] | None = None
+
+    def lay_out(self, tensor: Tensor) -> None:
+        """Let `tensor`, which C has written row by row, lie in memory as it does in eager mode."""
+        if self.strides is not None:
+            values = tensor.ndarray
+            extent = sum((n - 1) * s for n, s in zip(values.shape, self.strides, strict=True)) // values.itemsize + 1
+            laid = as_strided(aligned_empty((extent,), values.dtype), values.shape, self.strides)
+            np.copyto(laid, values)
+            tensor.ndarray = tensor.buffer.whole = laid
+
+
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """A leaf of the result that is a number computed from numbers: the one at `position` of the formulas."""
+
+    position: int
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """A leaf of the result that is filled at each call: ``fill(fresh tensors, (args, kwargs))``."""
+
+    fill: Fill
+
+
+class Results:
+    """How to hand out the results of one specialisation. `tensors` are those of the recording that are made anew."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        _refuse_containers_from_outside(recording)
+        self._existing = list(_existing(recording))
+        numbers = [number for appends in recording.sinks.appends for number in appends.numbers]
+        given = [_tensor_of(leaf) for leaf in (*(leaf for _, leaf in leaves(recording.outcome)), *numbers)]
+        self._leaves = list({id(t): t for t in given if isinstance(t, Tensor)}.values())
+        self._wholes: dict[int, tuple[Tensor, Fill]] = {}
+        self.tensors: list[Tensor] = []
+        self.fresh: list[FreshOutput] = []
+        self._tree = rebuilt(recording.outcome, self._placed)
+        self._appends = [
+            (appends.get, [self._placed(number) for number in appends.numbers]) for appends in recording.sinks.appends
+        ]
+
+    @property
+    def is_one_tensor(self) -> bool:
+        """True if the whole result is one new tensor."""
+        return isinstance(self._tree, Placed) and len(self.fresh) == 1 and not self._has_numbers
+
+    @property
+    def appends_anything(self) -> bool:
+        """True if a call appends numbers to lists, or returns some: they would have to be known at once."""
+        return bool(self._appends) or self._has_numbers
+
+    def hand_out(self, fresh: list[Tensor], call_arguments: Any, numbers: list[Any]) -> Any:
+        """The result of one call, in which the formulas have given `numbers`; what the function appends to lists is
+        appended."""
+        for get, appended in self._appends:
+            get().extend([number.fill(fresh, call_arguments) for number in appended])
+        if isinstance(self._tree, Placed):
+            return self._tree.fill(fresh, call_arguments)
+        filled: dict[Placed, Any] = {}  # a tensor that is returned twice is one object
+
+        def fill(leaf: Any) -> Any:
+            if isinstance(leaf, Computed):
+                return numbers[leaf.position]
+            if not isinstance(leaf, Placed):
+                return leaf
+            if leaf not in filled:
+                filled[leaf] = leaf.fill(fresh, call_arguments)
+            return filled[leaf]
+
+        return rebuilt(self._tree, fill)
+
+    def let_go(self) -> None:
+        """Forget the recorded call's own tensors."""
+        self.tensors, self._wholes, self._existing, self._leaves, self._places = [], {}, [], [], {}
+        del self._recording
+
+    # ------------------------------------------------------------------------------------------------------ planning
+
+    _places: dict[int, Placed]
+
+    _has_numbers = False
+
+    def _placed(self, leaf: Any) -> Any:
+        if isinstance(leaf, Number):
+            return Computed(leaf.tg_position)
+        if isinstance(leaf, MARKED):
+            self._has_numbers = True
+            fill = self._source(leaf.tensor)
+            return Placed(lambda fresh, call_arguments: fill(fresh, call_arguments).ndarray.item())
+        if not isinstance(leaf, Tensor):
+            self._check_plain(leaf)
+            return leaf
+        self._places = self.__dict__.get("_places", {})
+        if id(leaf) not in self._places:
+            self._places[id(leaf)] = Placed(self._source(leaf))
+        return self._places[id(leaf)]
+
+    def _check_plain(self, leaf: Any) -> None:
+        if not isinstance(leaf, _VALUES) and not self._recording.surroundings.reaches(leaf):
+            raise refusal(
+                f"the function returns an object of type {type(leaf).__name__}",
+                self._recording.place_of_result,
+                "Return tensors and numbers in tuples, lists and dicts: each call must make it anew.",
+            )
+
+    def _source(self, leaf: Tensor) -> Fill:
+        for tensor, fill in self._existing:
+            if tensor is leaf or (fill is None and _shows_part(leaf, tensor)):
+                return fill or _refuse_replaced(self._recording)
+        if not self._recording.is_own(leaf):
+            return lambda fresh, _: leaf  # a captured tensor that nothing is computed from
+        _refuse_gradient_of(leaf, self._recording)
+        _refuse_attributes_of(leaf, self._recording)
+        sharing = [(t, fill) for t, fill in self._existing if _shows_part(leaf, t)]
+        if sharing:
+            whole, fill = max(sharing, key=lambda found: len(found[0].steps))
+        else:
+            whole, fill = self._whole_of(leaf)
+            if whole is leaf:
+                return fill
+        _refuse_other_history(whole, leaf, self._recording)
+        return _view_of(whole, fill, leaf)
+
+    def _whole_of(self, leaf: Tensor) -> tuple[Tensor, Fill]:
+        """The new tensor that `leaf` is, or is a part of if other results show other parts."""
+        memory = id(leaf.buffer.whole)
+        if memory not in self._wholes:
+            sharing = [t for t in self._leaves if t.buffer.whole is leaf.buffer.whole]
+            whole = leaf if len(sharing) == 1 else _common_whole(sharing, self._recording)
+            index = len(self.fresh)
+            self.tensors.append(whole)
+            self.fresh.append(self._fresh(whole, index))
+            self._wholes[memory] = (whole, lambda fresh, _: fresh[index])
+        return self._wholes[memory]
+
+    def _fresh(self, tensor: Tensor, index: int) -> FreshOutput:
+        result = leaves(self._recording.outcome)
+        path = next((path for path, leaf in result if _tensor_of(leaf) is tensor), ("whole", index))
+        name = "_".join(("result", *map(str, path)))
+        array, node = tensor.ndarray, tensor.grad_fn
+        strides = None if array.flags.c_contiguous else array.strides
+        if node is None:
+            return FreshOutput(name, leaf=tensor.requires_grad, strides=strides)
+        if is_spent(node):
+            return FreshOutput(name, spent=Spent(node.name()), strides=strides)
+        return FreshOutput(name, live=True, strides=strides)
+
+
+def graph_of(recording: Recording, results: Results) -> Graph:
+    """Everything the call computed for the world outside: results, new gradients, writes to roots."""
+    node = recording.recorder.node
+    outputs = [Result(o.name, node(t)) for o, t in zip(results.fresh, results.tensors, strict=True)]
+    for slot in recording.fresh_grads():
+        assert slot.after is not None
+        outputs.append(Result(f"{_name_of(slot.tensor, recording)}_grad", node(slot.after)))
+    outputs += [
+        Result(f"new_{root.node.label}", root.region.node, into=root.node.label)
+        for root in recording.recorder.roots
+        if root.region.written
+    ]
+    checks = dict.fromkeys(recording.recorder.checks)
+    outputs += [Result("check", node, is_check=True) for node in checks]
+    return Graph(recording.name, tuple(root.node for root in recording.recorder.roots), tuple(_distinct(outputs)))
+
+
+def _name_of(tensor: Tensor, recording: Recording) -> str:
+    for root in recording.recorder.roots:
+        if root.array is tensor:
+            return root.node.label
+    return tensor.label or "tensor"
+
+
+def _distinct(results: list[Result]) -> list[Result]:
+    seen: dict[str, int] = {}
+    out = []
+    for result in results:
+        count = seen[result.name] = seen.get(result.name, 0) + 1
+        out.append(result if count == 1 else replace(result, name=f"{result.name}_{count}"))
+    return out
+
+
+def _tensor_of(leaf: Any) -> Any:
+    """The tensor behind a number that the function only passes on; other leaves as they are."""
+    return leaf.tensor if isinstance(leaf, MARKED) else leaf
+
+
+def _existing(recording: Recording) -> Any:
+    """The tensors that were there before or stay behind as gradients, and where a call finds them."""
+    gradients = {id(s.before): s for s in recording.grads.values() if s.before is not None}
+    gradients.update({id(s.after): s for s in recording.fresh_grads()})
+    paths = {id(root.array): path for path, root in recording.arguments}
+    for slot in gradients.values():
+        path = paths.get(id(slot.tensor))
+        if slot.after is not None:
+            yield slot.after, _gradient_of(slot, path)
+        if slot.before is not None and slot.before is not slot.after:
+            yield slot.before, None  # no longer to be found
+    for root in recording.recorder.roots:
+        if id(root.array) not in gradients and isinstance(root.array, Tensor):
+            yield root.array, _root_of(root.array, paths.get(id(root.array)))
+
+
+def _gradient_of(slot: Any, path: Any) -> Fill:
+    tensor = slot.tensor
+    return lambda fresh, call_arguments: (tensor if path is None else at(call_arguments, path))._grad
+
+
+def _refuse_replaced(recording: Recording) -> NoReturn:
+    raise refusal(
+        "a gradient is returned that the function has replaced by another",
+        recording.place_of_result,
+        "Return a clone() of it.",
+    )
+
+
+def _refuse_gradient_of(tensor: Tensor, recording: Recording) -> None:
+    if tensor._grad is not None:
+        raise refusal(
+            "a tensor that the function makes is returned with a .grad of its own",
+            recording.place_of_result,
+            "Return the gradient, too, or use autograd.grad().",
+        )
+
+
+def _refuse_attributes_of(tensor: Tensor, recording: Recording) -> None:
+    for name in users_attributes(tensor):
+        raise refusal(
+            f"a tensor that the function makes is returned with an attribute of its own ({name})",
+            recording.place_of_result,
+            "Return the value beside the tensor.",
+        )
+
+
+def _refuse_containers_from_outside(recording: Recording) -> None:
+    for container in containers(recording.result):
+        if isinstance(container, (list, dict)) and recording.surroundings.reaches(container):
+            raise refusal(
+                f"a {type(container).__name__} is returned that was there before the call",
+                recording.place_of_result,
+                "Each call makes its own: return a copy of it.",
+            )
+
+
+def _root_of(array: Tensor, path: Any) -> Fill:
+    if path is None:
+        return lambda fresh, call_arguments: array
+    return lambda fresh, call_arguments: at(call_arguments, path)
+
+
+def _shows_part(part: Tensor, whole: Tensor) -> bool:
+    return part.buffer.whole is whole.buffer.whole and part.steps[: len(whole.steps)] == whole.steps
+
+
+def _common_whole(sharing: list[Tensor], recording: Recording) -> Tensor:
+    """One tensor that all of `sharing` are views of, with the history that the most of them have."""
+    candidates = [t if t.base is None else t.base for t in sharing]
+    wholes = [t for t in candidates if not t.steps]
+    tracked = [t for t in wholes if t.requires_grad]
+    first = sharing[0]
+    if not tracked and any(t.requires_grad for t in sharing):
+        raise refusal(
+            "results share memory whose whole, with its history, is not there any more",
+            recording.place_of_result,
+            "Use the out-of-place form: squeeze() for squeeze_(), t() for t_().",
+        )
+    return (tracked or wholes or [make(first.buffer.whole, first.buffer)])[0]
+
+
+def _refuse_other_history(whole: Tensor, part: Tensor, recording: Recording) -> None:
+    """A view that is taken anew has the history of what it is taken of: no other one can be given to it."""
+    if part.requires_grad and not part.is_leaf:
+        if not whole.requires_grad or whole.gradient_edge().node not in graph_behind([part.grad_fn]):
+            raise refusal(
+                "a view is returned of a tensor that was made to require a gradient by itself (requires_grad_() on a "
+                "view of another tensor)",
+                recording.place_of_result,
+                "Call requires_grad_() on a clone(), or on the tensor that it is a view of, outside.",
+            )
+
+
+def _view_of(whole: Tensor, fill: Fill, part: Tensor) -> Fill:
+    steps: tuple[Step, ...] = part.steps[len(whole.steps) :]
+    leaf = part.requires_grad and part.is_leaf
+    cut = whole.requires_grad and (leaf or not part.requires_grad)
+
+    def view(fresh: list[Tensor], call_arguments: Any) -> Any:
+        source = fill(fresh, call_arguments)
+        shown = replay(source.detach() if cut or not steps else source, steps)
+        return shown.requires_grad_() if leaf else shown
+
+    return view

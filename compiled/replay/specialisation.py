@@ -1,0 +1,296 @@
+"""One recorded graph, compiled: when it applies, and what a call of it does.
+
+A call compares the arguments with what was recorded, fills the table of addresses, calls C once, and hands out results
+and gradients. Anything else that the recording depended on is guarded by one counter (tracing/watch.py): only when it
+has moved are the guards looked at and the addresses of captured tensors found again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...compiler.errors import CaptureError
+from ...compiler.graph import Graph
+from ...compiler.pipeline import Program
+from ...runtime.program import address_of
+from ...tape.nodes import Edge
+from ...tensors.tensor import Tensor, make
+from ...tracing.watch import changes, counter
+from ...tracing.watched_classes import classes
+from ..common.autograd_graph import graph_behind, kept_by_tape
+from ..common.pytree import at
+from ..execution.binding import Binding
+from ..execution.commit import Effects, run
+from ..execution.shape_cache import Programs
+from ..lazy.backward_program import Backward, CompiledNode, EagerTape
+from ..lazy.noting import CallPlan
+from ..recording.recording import Recording
+from ..recording.validity import check_ends, check_history, check_unused_errors, refusal
+from ..verification.verify import is_wanted
+from .arguments import Args, Arguments, Kwargs
+from .captured_inputs import CapturedInputs
+from .gradients import Grads
+from .number_inputs import NumberInputs
+from .results import Results, graph_of
+
+NOT_NOTED = object()
+
+
+class Specialisation:
+    """One recording and its program."""
+
+    def __init__(self, recording: Recording, args: Args, kwargs: Kwargs, programs: Programs) -> None:
+        self.recording = recording
+        _refuse_strided_writes(recording)
+        self.results = Results(recording)
+        graph = graph_of(recording, self.results)
+        check_unused_errors(recording.recorder, graph)
+        self.backward = _backward_of(recording, graph, self.results, programs)
+        recording.refuse_leaks(self.results.tensors)
+        self.graph = graph if self.backward is None else self.backward.parts.forward
+        self.program: Program = programs.of(self.graph)
+        self.binding = Binding(self.program)
+        self.because = ""  # why it was made
+        self.unverified = is_wanted()  # by eager mode
+        self.lock = self.binding.lock  # around `matches` and `call`, which share the table
+        self.seen = -1  # the value of `changes` for which all guards are known to hold
+        self._seen_count = self._seen_options = -1  # the same, by what is counted
+        self._guards_of_gradients = [guard for guard in recording.guards if guard.of_gradients]
+        self.captured = CapturedInputs(recording, self.binding)
+        self.arguments = Arguments(recording, self.binding, self.captured, args, kwargs)
+        counted = recording.counted | recording.surroundings.counted | ({"grads"} if recording.grads else set())
+        self.counted = tuple(sorted(counted))  # what of `changes` concerns this program
+        self.now = counter(self.counted)
+        self._now_but_for_gradients = counter(tuple(sorted(counted - {"grads", "options"})))
+        self.grads = Grads(recording, self.binding, len(self.results.fresh))
+        self.written_arguments = [path for path, root in recording.arguments if root.region.written]
+        self._bind_numbers()
+        self.inputs = NumberInputs(recording.openings, recording.scalars, self.binding)
+        self._edges_seen = -1  # the value of `changes` at which edges to captured leaves were found
+        self._captured_edges: dict[str, Edge] = {}
+        self._find_sources()
+        self.results.let_go()
+        recording.let_go()
+        self.plan = CallPlan.of(self)
+
+    def number_arrays(self, labels: Collection[str]) -> list[tuple[str, np.ndarray]]:
+        """Where the numbers that are inputs of the graph, those of `labels`, lie once they have been looked at."""
+        names = [number.root.node.label for number in self.recording.numbers]
+        found = [(name, self._numbers[i : i + 1].reshape(())) for i, name in enumerate(names)]
+        return [(label, array) for label, array in (*found, *self.inputs.arrays()) if label in labels]
+
+    def _bind_numbers(self) -> None:
+        inputs = self.recording.numbers
+        self._numbers = np.zeros(max(1, len(inputs)), np.float64)
+        for i, number in enumerate(inputs):
+            slot = self.binding.slot_of.get(number.root.node.label)
+            if slot is not None:
+                self.binding.slots.set_address(slot, address_of(self._numbers) + self._numbers.itemsize * i)
+
+    # ---------------------------------------------------------------------------------------------------- applying
+
+    def matches(self, args: Args, kwargs: Kwargs) -> bool:
+        """True if this program is the right one for a call with these arguments, in the world as it is."""
+        if not self.recording.modes.hold() or not self.arguments.fit(args, kwargs):
+            return False
+        classes.patches()  # which counts as a change if there are others
+        changed = self.now() != self.seen
+        if not self.recording.surroundings.hold(changed) or not self.inputs.find((args, kwargs)):
+            return False
+        return not (changed or self.captured.vary) or self._look_again((args, kwargs))
+
+    def includes(self, other: Specialisation, call_arguments: tuple[Args, Kwargs]) -> bool:
+        """True if `other` differs from this one in numbers only, and this one holds for those of `other` as well.
+
+        This one has just been recorded for `call_arguments`.
+        """
+        if not self.inputs.sources or not other.recording.modes.hold():
+            return False
+        with other.lock:
+            return self.inputs.accepts(other.recording.openings) and other.fits_but_for_numbers(call_arguments)
+
+    def fits_but_for_numbers(self, call_arguments: tuple[Args, Kwargs]) -> bool:
+        """True if this program would be the right one, were numbers other ones of their types."""
+        recording = self.recording
+        changes.count += 1  # what is found now is not for these calls: the next one looks again
+        return (
+            self.arguments.fit(*call_arguments, but_for_numbers=True)
+            and recording.surroundings.hold_but_for_numbers()
+            and all(guard.holds_but_for_numbers() for guard in recording.guards)
+            and self.captured.find(call_arguments)
+        )
+
+    def _look_again(self, call_arguments: Any) -> bool:
+        """Guards, addresses and numbers, after something has been rebound somewhere."""
+        now, options = self.now(), changes.options
+        count = self._now_but_for_gradients()
+        found: bool | None = None
+        if count == self._seen_count and not self.captured.vary:
+            found = options == self._seen_options or self._look_at_options()
+            found = found and self._look_at_gradients(call_arguments)
+        if found is None:
+            found = self._look_at_everything(call_arguments)
+        # Which memory arguments must not share follows from the memory that captured tensors have now.
+        if not found or not self.arguments.share_as_recorded(*call_arguments):
+            return False
+        self.seen, self._seen_count, self._seen_options = now, count, options
+        return True
+
+    def _look_at_gradients(self, call_arguments: Any) -> bool | None:
+        if not all(guard.holds() for guard in self._guards_of_gradients):
+            return False
+        return self.captured.find_gradients(call_arguments)
+
+    def _look_at_everything(self, call_arguments: Any) -> bool:
+        return self._look_at_options() and self.captured.find(call_arguments)
+
+    def _look_at_options(self) -> bool:
+        if not all(guard.holds() for guard in self.recording.guards):
+            return False
+        for i, number in enumerate(self.recording.numbers):
+            self._numbers[i] = number.get()
+        return True
+
+    # ----------------------------------------------------------------------------------------------------- calling
+
+    def call(self, args: Args, kwargs: Kwargs) -> Any:
+        """Run the step once; the caller has made sure that it matches, and holds `lock` since."""
+        call_arguments = (args, kwargs)
+        kept = self.arguments.point(args, kwargs)
+        gradients = self.grads.prepare(call_arguments)
+        fresh = [self.binding.fresh_result(i) for i in range(len(self.results.fresh))]
+        saved = self._saved_results()
+        written = [at(call_arguments, path).buffer for path in self.written_arguments]
+        effects = Effects([*self.captured.written_buffers, *written], self.captured.writes_normals)
+        self.grads.store(gradients, call_arguments, effects)
+        self.captured.before_call()
+        run(self.binding, effects)
+        del kept
+        for tensor, output in zip(fresh, self.results.fresh, strict=True):
+            output.lay_out(tensor)
+        self.join_tape(fresh, [tensor.ndarray for tensor in saved], call_arguments)
+        return self.results.hand_out(fresh, call_arguments, self.inputs.values)
+
+    def note(self, deferred: Any, args: Args, kwargs: Kwargs) -> Any:
+        """Let `deferred` make the call later, together with others; NOT_NOTED if it has to be made now.
+
+        As for `call`, the caller has made sure that it matches, and holds `lock`.
+        """
+        if self.plan is None:
+            return NOT_NOTED
+        call_arguments = (args, kwargs)
+        fresh = self.plan.note(deferred, call_arguments)
+        return NOT_NOTED if fresh is None else self.results.hand_out(fresh, call_arguments, self.inputs.values)
+
+    def _saved_results(self) -> list[Tensor]:
+        """Memory for what the backward program will need of this call."""
+        if self.backward is None:
+            return []
+        first = len(self.results.fresh) + len(self.grads)
+        return [self.binding.fresh_result(first + i) for i in range(len(self.backward.parts.saved))]
+
+    def join_tape(self, fresh: list[Tensor], saved: Sequence[Any], call_arguments: Any, deferred: Any = None) -> None:
+        """Give the results the history that they have in eager mode. `deferred` is who has noted the call."""
+        outputs = self.results.fresh
+        if self.backward is not None:
+            live = [tensor for tensor, output in zip(fresh, outputs, strict=True) if output.live]
+            node = CompiledNode(self.backward, self._sources(call_arguments), self._edges(), saved, live, deferred)
+            for i, tensor in enumerate(live):
+                tensor.attach(node, i)
+        for tensor, output in zip(fresh, outputs, strict=True):
+            if output.spent is not None:
+                tensor.attach(output.spent, 0)
+            elif output.leaf:
+                tensor.requires_grad_()
+
+    def _sources(self, call_arguments: Any) -> dict[str, Any]:
+        """The tensors behind the graph's inputs in this call, as far as the backward pass asks for them."""
+        sources = dict(self._captured_sources)
+        for label, path in self._argument_sources:
+            sources[label] = at(call_arguments, path)
+        if self._needs_numbers:
+            sources.update(self.inputs.tensors())
+            for number, value in zip(self.recording.numbers, self._numbers, strict=False):
+                sources[number.root.node.label] = make(value.copy().reshape(()))
+        return sources
+
+    def _edges(self) -> dict[str, Edge]:
+        """Where the gradients of captured leaves go."""
+        now = self._now_but_for_gradients()
+        if self._edges_seen != now:
+            self._edges_seen = now
+            leaves: dict[str, Any] = {k: array for k, array in self._captured_sources.items() if k in self._leaves}
+            self._captured_edges = {label: leaf.gradient_edge() for label, leaf in leaves.items() if leaf.is_leaf}
+        return self._captured_edges
+
+    def _find_sources(self) -> None:
+        """Where `_sources` has to look."""
+        needed = set() if self.backward is None else self.backward.needed
+        arguments = {id(root): path for path, root in self.recording.arguments}
+        roots = [root for root in self.recording.recorder.roots if root.node.label in needed]
+        numbers = {n.root.node.label for n in self.recording.numbers} | set(self.inputs.tensors())
+        self._captured_sources = {root.node.label: root.array for root in roots if id(root) not in arguments}
+        self._argument_sources = [(r.node.label, arguments[id(r)]) for r in roots if id(r) in arguments]
+        self._leaves = frozenset(() if self.backward is None else self.backward.wrt)
+        self._needs_numbers = not numbers.isdisjoint(needed)
+
+
+def _backward_of(recording: Recording, graph: Graph, results: Results, programs: Programs) -> Backward | None:
+    """The backward program for results that can still be differentiated; None if there are none."""
+    tensors = [t for output, t in zip(results.fresh, results.tensors, strict=True) if output.live]
+    began: list[Any] = [getattr(root.array, "grad_fn", None) for root in recording.recorder.roots if root.requires_grad]
+    behind = graph_behind((t.grad_fn for t in tensors), stop=began)
+    check_history(behind)
+    check_ends(behind, recording)
+    if tensors and recording.flag_changed:
+        raise refusal(
+            "requires_grad of a tensor from outside changes while a result is computed that can be differentiated",
+            f"at {recording.flag_changed}",
+            "Use detach() for what shall be constant.",
+        )
+    if tensors and recording.written_unseen_at:
+        raise refusal(
+            "a tensor with a history is written where the tape does not see it (no_grad(), detach(), .data), while a "
+            "result is computed that can be differentiated",
+            f"at {recording.written_unseen_at}",
+            "The graph of values is not the graph of derivatives then: write outside, or call backward() inside.",
+        )
+    written = [root for root in recording.recorder.roots if root.leaf_requires and root.region.written]
+    if tensors and written:
+        raise refusal(
+            f"{written[0].node.label}, a leaf that requires a gradient, is written (by an optimizer, say), while "
+            "a result is computed that can be differentiated",
+            f"at {written[0].region.node.origin}",
+            "Gradients lead to what was written, which is no input of the graph: return what is detached.",
+        )
+    live = [output.name for output in results.fresh if output.live]
+    wrt = [root.node.label for root in recording.recorder.roots if root.requires_grad]
+    return Backward(graph, live, wrt, programs.backward, _eager_tape(recording, tensors)) if live and wrt else None
+
+
+def _eager_tape(recording: Recording, live: list[Tensor]) -> EagerTape:
+    roots = {id(root.array): root.node.label for root in recording.recorder.roots}
+    kept = kept_by_tape(live)
+    through_views = {id(tensor.buffer) for tensor in kept if id(tensor) not in roots}
+    assert live[0].grad_fn is not None
+    return EagerTape(
+        live[0].grad_fn.name(),
+        frozenset(roots[id(tensor)] for tensor in kept if id(tensor) in roots),
+        frozenset(root.node.label for root in recording.recorder.roots if id(root.array.buffer) in through_views),
+        tuple(i for i, tensor in enumerate(live) if any(tensor.buffer is other.buffer for other in kept)),
+    )
+
+
+def _refuse_strided_writes(recording: Recording) -> None:
+    """C writes to memory as it is: it has no way to put a copy back."""
+    for root in recording.recorder.roots:
+        flags = root.array.ndarray.flags
+        if root.region.written and not (flags.c_contiguous and flags.aligned):
+            raise CaptureError(
+                f"an in-place write to {root.node.label}, whose memory is not contiguous, or not aligned\n"
+                f"  at {root.region.node.origin}\n"
+                "  Pass the tensor that it is a view of, and take the view inside the compiled function."
+            )

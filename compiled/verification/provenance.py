@@ -1,0 +1,56 @@
+"""From what a call gives back to the line of the user's program that computes it, by way of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ...compiler.graph import Graph, Node, topological
+from ...tensors.tensor import Tensor
+
+Key = tuple[str, Any]  # the kind of a result, and the tensor or the path in the returned structure
+
+
+class Lines:
+    """Names and lines for one specialisation; without one, names only."""
+
+    def __init__(self, specialisation: Any) -> None:
+        self._graph: Graph | None = None if specialisation is None else specialisation.program.graph
+        roots = [] if specialisation is None else specialisation.recording.recorder.roots
+        self._names = {id(root.array): root.node.label for root in roots}
+
+    def name(self, key: Key) -> str:
+        """What the user calls it: the parameter, or the place in the result."""
+        kind, what = key
+        if kind == "result":
+            return "result" + "".join(f"[{part!r}]" for part in what)
+        return self._names.get(id(what)) or what.label or "a tensor"
+
+    def line(self, key: Key) -> str:
+        """``∂ model.py:4 fc1``; empty if it is not known."""
+        node = self._node(key)
+        return "" if node is None else next((str(n.origin) for n in _behind(node) if str(n.origin)), "")
+
+    def suspects(self, wrong: Iterable[Key], right: Iterable[Key]) -> list[str]:
+        """The lines that wrong results come from and right ones do not, in the program's order."""
+        innocent = set(topological(n for n in map(self._node, right) if n is not None))
+        behind = topological(n for n in map(self._node, wrong) if n is not None)
+        return list(dict.fromkeys(str(n.origin) for n in behind if n not in innocent and str(n.origin)))
+
+    def _node(self, key: Key) -> Node | None:
+        if self._graph is None:
+            return None
+        kind, what = key
+        if kind == "result":
+            return self._graph.result("_".join(("result", *map(str, what))))
+        name = self._names.get(id(what)) or (what.label if isinstance(what, Tensor) else "") or "tensor"
+        return self._graph.result(f"{name}_grad" if kind == "gradient" else f"new_{name}")
+
+
+def _behind(node: Node) -> Iterable[Node]:
+    """The node, then its operands, the nearest first."""
+    seen, queue = {node}, [node]
+    for each in queue:
+        yield each
+        queue += [a for a in each.args if a not in seen]
+        seen.update(each.args)

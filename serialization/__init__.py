@@ -1,0 +1,1 @@
+"""``save`` and ``load``: a restricted unpickler, tensors in files, atomic writes."""

@@ -1,0 +1,142 @@
+"""How a tensor stands in a file: its storage (element type, shape, bytes), and the view steps that lead from it.
+
+Tensors that show the same memory name the same storage, so they share memory again after loading. The functions here
+are what a file names; they check all that they are given, since a file may hold anything.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..ops.array import Buffer, eager, shows
+from ..ops.core import Primitive, Step
+from ..ops.memory import aligned_empty
+from ..ops.movement import reshape_primitive, slice_primitive, transpose_primitive
+from ..ops.types import Type, dtype_named, dtype_of
+from ..tensors.tensor import Tensor, make
+
+#: The view operations that a file may name, with the parameters in their order. Broadcasting is none of them: an
+#: expanded tensor is saved with memory of its own, so that no shape claims more elements than the file has.
+VIEWS: dict[str, tuple[Primitive, tuple[str, ...]]] = {
+    "reshape": (reshape_primitive, ("shape",)),
+    "transpose": (transpose_primitive, ("permutation",)),
+    "slice": (slice_primitive, ("starts", "stops", "steps")),
+}
+
+#: The classes of tensors that a file may name, by the name that stands in it.
+CLASSES: dict[str, type[Tensor]] = {}
+
+
+def restorable(kind: type[Tensor]) -> None:
+    """Let files name `kind`, which is Tensor itself or is made by ``kind(tensor, requires_grad)``."""
+    CLASSES[f"{kind.__module__}.{kind.__qualname__}"] = kind
+
+
+restorable(Tensor)
+
+
+class Storage:
+    """One piece of memory, while it is saved or loaded: the buffer that all its tensors share."""
+
+    __slots__ = ("buffer",)
+
+    def __init__(self, whole: np.ndarray) -> None:
+        self.buffer = Buffer(whole)
+
+    def __reduce__(self) -> Any:
+        whole = self.buffer.whole
+        order = tuple(int(axis) for axis in np.argsort([-abs(stride) for stride in whole.strides], kind="stable"))
+        dense = whole.transpose(order)
+        data = dense.astype(whole.dtype.newbyteorder("<"), copy=False).tobytes()
+        return storage, (dtype_of(whole).name, whole.shape, order, data)
+
+
+def storage(dtype: str, shape: tuple[int, ...], order: tuple[int, ...], data: bytes) -> Storage:
+    """Memory of that type and shape with `data` in it; `order` lists the axes from the largest stride to the smallest.
+
+    ValueError if the shape does not need exactly these bytes.
+    """
+    kind = dtype_named(dtype).numpy
+    _require_sizes(shape)
+    if sorted(order) != list(range(len(shape))):
+        raise ValueError(f"a storage of shape {shape} has its axes in the order {order}")
+    needed = math.prod(shape) * kind.itemsize
+    if needed != len(data):
+        raise ValueError(f"a storage of type {dtype} and shape {shape} needs {needed} bytes, the file has {len(data)}")
+    dense = aligned_empty(tuple(shape[axis] for axis in order), kind)
+    given = np.frombuffer(data, np.uint8) != 0 if kind == np.bool_ else np.frombuffer(data, kind.newbyteorder("<"))
+    np.copyto(dense, given.reshape(dense.shape))
+    return Storage(dense.transpose(np.argsort(order)) if order else dense)
+
+
+def tensor(kind: type[Tensor], memory: Storage, steps: tuple[Any, ...], requires_grad: bool) -> Tensor:
+    """A leaf of class `kind` that shows `memory` through view `steps`: tuples of a name and its parameters.
+
+    ValueError or what the view itself raises for steps that are no view of this memory.
+    """
+    shown, done = memory.buffer.whole, []
+    for name, *values in steps:
+        primitive, names = VIEWS[name]
+        for value in values:
+            _require_sizes(value)
+        params = dict(zip(names, values, strict=True))
+        primitive.type_rule(Type(dtype_of(shown), shown.shape), **params)
+        view = primitive.evaluate(shown, **params)
+        if not shows(view, shown):
+            raise ValueError(f"{name}{tuple(values)} is no view of a tensor of shape {shown.shape}")
+        shown = view
+        done.append(Step(primitive, tuple(params.items())))
+    made = make(shown, memory.buffer, tuple(done))
+    if kind is not Tensor:
+        return kind(made, bool(requires_grad))
+    return made.requires_grad_() if requires_grad else made
+
+
+def _require_sizes(sizes: Any) -> None:
+    if type(sizes) is not tuple or not all(type(size) is int and size >= 0 for size in sizes):
+        raise ValueError(f"sizes are a tuple of integers from 0 on, the file has {sizes!r}")
+
+
+class Writer:
+    """What one file says about tensors; remembers the storages that it has named."""
+
+    def __init__(self) -> None:
+        self._storages: dict[Any, Storage] = {}
+
+    def reduced(self, value: Any) -> Any:
+        """A tensor as pickle's pair of a function and its arguments; NotImplemented for anything else."""
+        kind = type(value)
+        if not isinstance(value, Tensor) or kind not in CLASSES.values():
+            return NotImplemented
+        shown = eager().read(value, "tracegrad.save()")
+        steps = _steps_in(value, shown)
+        memory = self._storage(shown if steps is None else value.buffer.whole)
+        return tensor, (kind, memory, steps or (), value.requires_grad)
+
+    def _storage(self, whole: np.ndarray) -> Storage:
+        """The storage at this address: arrays that show it in the same way are one, whoever made them."""
+        key = (whole.__array_interface__["data"][0], whole.dtype.str, whole.shape, whole.strides)
+        return self._storages.setdefault(key, Storage(whole))
+
+
+def _steps_in(value: Tensor, shown: np.ndarray) -> tuple[Any, ...] | None:
+    """The steps as a file has them; None where they do not lead to what the tensor shows, or not by these views."""
+    at, steps = value.buffer.whole, []
+    for step in value.steps:
+        params = dict(step.params)
+        name = step.primitive.name
+        if name not in VIEWS:
+            return None
+        at = step.primitive.evaluate(at, **params)
+        steps.append((name, *(tuple(map(int, params[key])) for key in VIEWS[name][1])))
+    same = all(getattr(at, fact) == getattr(shown, fact) for fact in ("shape", "strides", "dtype"))
+    address = [array.__array_interface__["data"][0] for array in (at, shown)]
+    return tuple(steps) if same and address[0] == address[1] and _is_plain(value.buffer.whole) else None
+
+
+def _is_plain(whole: np.ndarray) -> bool:
+    """Whether no element is shown twice, as in an expanded array."""
+    return all(stride or extent < 2 for stride, extent in zip(whole.strides, whole.shape, strict=True))

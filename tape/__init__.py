@@ -1,0 +1,1 @@
+"""The autograd graph: nodes, the engine of backward passes, grad modes, hooks."""

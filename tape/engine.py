@@ -1,0 +1,212 @@
+"""The reverse sweep over the tape: later nodes first, contributions to one output summed before they go on."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..ops.core import current
+from ..ops.pointwise import cast
+from ..tracing.watch import watcher
+from .grad_mode import enable_grad, no_grad
+from .nodes import AccumulateGrad, Edge, Node
+
+Accumulate = Callable[[Any, Any, bool, bool], None]
+
+
+@dataclass
+class Sweep:
+    """One backward pass. `captures` maps edges whose gradient is wanted to it; without any, leaves accumulate."""
+
+    create_graph: bool
+    keep_graph: bool
+    accumulate: Accumulate
+    captures: dict[Edge, Any] = field(default_factory=dict)
+    store_captures: bool = False
+    pending: dict[Node, dict[int, Any]] = field(default_factory=dict)
+    # Buffers that a gradient must not take over, by identity; kept, so that no other one is given the same identity.
+    owned_elsewhere: dict[int, Any] = field(default_factory=dict)
+
+    def seed(self, edge: Edge, cotangent: Any) -> None:
+        """Start with `cotangent` at `edge`."""
+        self.owned_elsewhere[id(cotangent.buffer)] = cotangent.buffer
+        self._deliver(edge, cotangent)
+
+    def run(self, roots: Sequence[Edge]) -> None:
+        """Walk from `roots` to the leaves (or to the captured edges)."""
+        nodes = _reachable([e.node for e in roots if e.node is not None])
+        useful = _leading_to(nodes, self.captures) if self.captures else nodes
+        waiting = _count_readers(nodes, useful)
+        ready = [(-n.sequence, n) for n in self.pending if n in useful and not waiting.get(n)]
+        heapq.heapify(ready)
+        with enable_grad() if self.create_graph else no_grad():
+            while ready:
+                _, node = heapq.heappop(ready)
+                self._visit(node, useful)
+                for after in {e.node for e in node.edges if e.node is not None and e.node in useful}:
+                    waiting[after] -= 1
+                    if not waiting[after]:
+                        heapq.heappush(ready, (-after.sequence, after))
+
+    def _visit(self, node: Node, useful: set[Node]) -> None:
+        arrived = self.pending.pop(node, {})
+        if not arrived:
+            return  # nothing but missing gradients came this way
+        wanted = [e.node is not None and e.node in useful for e in node.edges]
+        goes_on = any(wanted)
+        # PyTorch's order: what `grad` captures on the way has not been through the hooks, where the way ends it has.
+        before_hooks = goes_on and not self.store_captures
+        if before_hooks:
+            self._capture(node, arrived)
+        cotangents = [self._through_hooks(node, i, arrived.get(i)) for i in range(node.outputs)]
+        if not before_hooks:
+            self._capture(node, dict(enumerate(cotangents)))
+        if isinstance(node, AccumulateGrad):
+            self._reach_leaf(node, cotangents[0])
+        elif goes_on:
+            for hook in node.pre_hooks:
+                replaced = hook(tuple(cotangents))
+                cotangents = list(_as_tuple(replaced)) if replaced is not None else cotangents
+            self._propagate(node, cotangents, wanted)
+
+    def _capture(self, node: Node, arrived: dict[int, Any]) -> None:
+        for i, g in arrived.items() if self.captures else ():
+            if Edge(node, i) in self.captures and g is not None:
+                self.captures[Edge(node, i)] = g
+
+    def _propagate(self, node: Node, cotangents: list[Any], wanted: list[bool]) -> None:
+        listening = watcher()
+        # While recording, what the node's rules add is marked as the derivative of the user's line.
+        if listening is not None:
+            listening.differentiated(node)
+        if listening is None:
+            gradients = node.backward(cotangents, wanted)
+        else:
+            gradients = listening.deriving(node.origin, node.backward, cotangents, wanted)
+        for hook in node.post_hooks:
+            replaced = hook(tuple(gradients), tuple(cotangents))
+            gradients = list(_as_tuple(replaced)) if replaced is not None else gradients
+        if not self.keep_graph:
+            node.release()
+        if node.user_defined or node.post_hooks:
+            self.owned_elsewhere.update((id(g.buffer), g.buffer) for g in gradients if g is not None)
+        arriving = [(edge, g) for edge, g, want in zip(node.edges, gradients, wanted, strict=True) if want]
+        if listening is None:
+            self._deliver_all(arriving)
+        else:  # sums belong to the line whose contribution completes them
+            listening.deriving(node.origin, self._deliver_all, arriving)
+
+    def _deliver_all(self, arriving: list[tuple[Edge, Any]]) -> None:
+        for edge, g in arriving:
+            if g is not None:
+                self._deliver(edge, g)
+
+    def _deliver(self, edge: Edge, g: Any) -> None:
+        assert edge.node is not None
+        slots = self.pending.setdefault(edge.node, {})
+        if edge.output in slots:
+            g = slots[edge.output] + g
+        slots[edge.output] = g
+
+    def _through_hooks(self, node: Node, output: int, g: Any) -> Any:
+        if g is None or not node.is_hooked:
+            return g
+        hooks = node.hooks_of(output)
+        for hook in hooks:
+            replaced = hook(g)
+            g = g if replaced is None else _checked(replaced, g, hook)
+        if hooks:
+            self.owned_elsewhere[id(g.buffer)] = g.buffer
+        keeper = node.retained.get(output)
+        if keeper is not None and keeper() is not None:
+            self.owned_elsewhere[id(g.buffer)] = g.buffer
+            before = keeper()._grad
+            kept = g if before is None else before + g
+            keeper().grad = kept if self.create_graph else kept.detach()
+        return g
+
+    def _reach_leaf(self, node: AccumulateGrad, g: Any) -> None:
+        if g is None or (self.captures and not (self.store_captures and Edge(node) in self.captures)):
+            return
+        fresh = id(g.buffer) not in self.owned_elsewhere
+        self.owned_elsewhere[id(g.buffer)] = g.buffer
+        self.accumulate(node.variable, g, self.create_graph, fresh)
+
+
+def _checked(replaced: Any, g: Any, hook: Callable[[Any], Any]) -> Any:
+    """What a hook returned, if it is like the gradient that it was given; TypeError and RuntimeError as in PyTorch."""
+    if not isinstance(replaced, type(g)):
+        raise TypeError(f"expected Variable, but hook returned '{type(replaced).__name__}'; return a tensor, or None")
+    name = getattr(hook, "__name__", "<unknown>")
+    if replaced.dtype is not g.dtype:
+        raise RuntimeError(
+            f"hook '{name}' has changed the type of value (was {g.dtype} got {replaced.dtype}); return the same dtype"
+        )
+    if tuple(replaced.shape) != tuple(g.shape):
+        raise RuntimeError(
+            f"hook '{name}' has changed the size of value from {list(g.shape)} to {list(replaced.shape)}; return a "
+            "gradient of the same shape"
+        )
+    return replaced
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _reachable(roots: Sequence[Node]) -> set[Node]:
+    seen = set(roots)
+    stack = list(seen)
+    while stack:
+        for edge in stack.pop().edges:
+            if edge.node is not None and edge.node not in seen:
+                seen.add(edge.node)
+                stack.append(edge.node)
+    return seen
+
+
+def _leading_to(nodes: set[Node], captures: dict[Edge, Any]) -> set[Node]:
+    """The nodes from which a captured edge can be reached (operands have smaller sequence numbers than users)."""
+    targets = {edge.node for edge in captures}
+    useful: set[Node] = set()
+    for node in sorted(nodes, key=_depth_order):
+        if node in targets or any(e.node in useful for e in node.edges):
+            useful.add(node)
+    return useful
+
+
+def _depth_order(node: Node) -> int:
+    # A leaf's node may be made late (or shared by later graphs); it reads nothing, so it may always come first.
+    return -1 if isinstance(node, AccumulateGrad) else node.sequence
+
+
+def _count_readers(nodes: set[Node], useful: set[Node]) -> dict[Node, int]:
+    counts = dict.fromkeys(nodes, 0)
+    for node in useful:
+        for after in {e.node for e in node.edges if e.node is not None}:
+            counts[after] += 1
+    return counts
+
+
+def cotangent_for(output: Any, gradient: Any, ones_like: Callable[[Any], Any]) -> Any:
+    """The cotangent of one root: checked when given, 1 for a scalar when not."""
+    if gradient is None:
+        of = current().type_of(output)
+        if of.size != 1:
+            raise RuntimeError(
+                f"grad can be implicitly created only for scalar outputs, but the output has shape {list(of.shape)}. "
+                "Reduce it first, e.g. loss.sum().backward(), or pass a gradient of its shape to backward()."
+            )
+        return ones_like(output)
+    if not hasattr(gradient, "type_"):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
+    if tuple(gradient.shape) != tuple(output.shape):
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[0] has a shape of {gradient.shape} and output[0] has a shape of "
+            f"{output.shape}. The gradient must have the output's shape."
+        )
+    if gradient.dtype is not output.dtype and gradient.dtype.is_floating_point:
+        return cast(gradient, output.dtype)
+    return gradient

@@ -1,0 +1,252 @@
+"""The tape: one node for each recorded operation, linked to the nodes of its operands.
+
+The graph is made during the forward pass. A node keeps alive what the derivative rules of its differentiable operands
+name, and nothing else; the engine (`engine.py`) walks the nodes backwards.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..ops.core import Params, Primitive
+from ..ops.identity import copy
+from ..ops.types import Type, dtype_of
+from ..ops.vjp import names_needed, pull_back
+from ..tracing.watch import declare_hook
+
+_sequence = itertools.count()
+
+SECOND_BACKWARD = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+    "after calling backward."
+)
+
+
+class Edge(NamedTuple):
+    """Where a gradient goes next: a node, and which of its outputs the gradient is of."""
+
+    node: Node | None
+    output: int = 0
+
+
+NO_EDGE = Edge(None)
+
+
+def count_now() -> int:
+    """Nodes made from now on have this sequence number or a larger one."""
+    return next(_sequence)
+
+
+class Node:
+    """One operation of the tape; what a user sees as ``tensor.grad_fn``."""
+
+    user_defined = False
+
+    def __init__(self, title: str, edges: tuple[Edge, ...]) -> None:
+        self.title = title
+        self.edges = edges
+        self.shown_edges = edges  # a composite shows its own operands here, not those of its last step
+        self.sequence = next(_sequence)
+        self.outputs = 1
+        self.tensor_hooks: dict[int, dict[int, Callable[[Any], Any]]] = {}  # output -> handle -> hook
+        self.retained: dict[int, Any] = {}
+        self.pre_hooks: list[Callable[..., Any]] = []
+        self.post_hooks: list[Callable[..., Any]] = []
+        self.origin: Any = None
+
+    def rename(self, title: str) -> None:
+        """Call the node `title`; ``type(node).__name__`` says it as well, as in PyTorch."""
+        self.title = title
+        self.__class__ = _classes.get((type(self), title)) or _class_called(type(self), title)
+
+    def name(self) -> str:
+        """PyTorch's name of the operation, e.g. ``MulBackward0``."""
+        return self.title
+
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """The nodes of the operands, ``(None, 0)`` for operands without gradient."""
+        return tuple((edge.node, edge.output) for edge in self.shown_edges)
+
+    def register_prehook(self, hook: Callable[..., Any]) -> None:
+        """`hook(grad_outputs)` runs before the node; what it returns replaces the gradients."""
+        declare_hook(self)
+        self.pre_hooks.append(hook)
+
+    def register_hook(self, hook: Callable[..., Any]) -> None:
+        """`hook(grad_inputs, grad_outputs)` runs after the node; what it returns replaces ``grad_inputs``."""
+        declare_hook(self)
+        self.post_hooks.append(hook)
+
+    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        """One cotangent per edge (None where there is none); `wanted` tells which are of use."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Free what was saved; later use of it is an error."""
+
+    @property
+    def is_hooked(self) -> bool:
+        """True if somebody wants to see the gradients that arrive."""
+        return bool(self.tensor_hooks or self.retained)
+
+    def hooks_of(self, output: int) -> list[Callable[[Any], Any]]:
+        """The hooks on the tensor that is output number `output`, in the order of registration."""
+        return list(self.tensor_hooks.get(output, {}).values())
+
+    def __repr__(self) -> str:
+        return f"<{self.title} object at {id(self):#x}>"
+
+
+_classes: dict[tuple[type[Node], str], type[Node]] = {}
+
+
+def _class_called(kind: type[Node], title: str) -> type[Node]:
+    if (kind, title) in _classes:
+        return _classes[kind, title]
+    base = next(c for c in kind.__mro__ if "title" not in c.__dict__)
+    if (base, title) not in _classes:
+        # A subclass marks itself by having the title, so that renaming it goes back to the class it came from.
+        _classes[base, title] = type(title, (base,), {"title": title, "__module__": base.__module__})
+    return _classes[base, title]
+
+
+class Saved:
+    """A tensor kept for the backward pass, with the version of its memory at that time."""
+
+    __slots__ = ("is_output", "tensor", "version")
+
+    def __init__(self, tensor: Any, is_output: bool) -> None:
+        self.tensor = tensor.detach() if is_output else tensor  # an output that held its own node would never be freed
+        self.version = tensor.buffer.version
+        self.is_output = is_output
+
+    def unpack(self, node: Node) -> Any:
+        """The tensor, as long as nobody has written to its memory since."""
+        tensor = self.tensor
+        if tensor.buffer.version != self.version:
+            raise RuntimeError(self._modified(node))
+        if not self.is_output:
+            return tensor
+        alias = tensor.detach()
+        alias.attach(node, 0)
+        return alias
+
+    def keep_own_copy(self) -> None:
+        """Let the memory go: keep a copy with the same history."""
+        edge = self.tensor.gradient_edge()
+        copied = copy(self.tensor.detach())
+        if edge.node is not None:
+            copied.attach(edge.node, edge.output)
+        self.tensor, self.version = copied, copied.buffer.version
+
+    def _modified(self, node: Node) -> str:
+        shape = list(self.tensor.ndarray.shape)
+        output = f", which is output 0 of {node.title}," if self.is_output else ""
+        return (
+            "one of the variables needed for gradient computation has been modified by an inplace operation: "
+            f"[tensor of shape {shape}]{output} is at version {self.tensor.buffer.version}; expected version "
+            f"{self.version} instead. Hint: it was saved by {node.title}; clone() it before the in-place write, or "
+            "write to a copy."
+        )
+
+
+class PrimitiveNode(Node):
+    """A primitive on the tape: its derivative rules, and what they name."""
+
+    def __init__(
+        self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, on: tuple[int, ...]
+    ) -> None:
+        edges = [NO_EDGE] * len(operands)
+        self.types: list[Type | None] = [None] * len(operands)
+        for i in on:
+            edges[i] = operands[i].gradient_edge()
+            self.types[i] = operands[i].type_
+        super().__init__(primitive.backward_name, tuple(edges))
+        self.rename(primitive.backward_name)
+        self.primitive = primitive
+        self.params = params
+        self.known = _known(operands, out, needs_of(primitive, on))
+        # A constant operand counts as saved, too: PyTorch frees it like a tensor.
+        self.saves = False
+        for value in self.known.values():
+            if isinstance(value, (Saved, np.generic)):
+                self.saves = True
+        self.released = False
+
+    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        if self.released:
+            raise RuntimeError(SECOND_BACKWARD)
+        known = {k: v.unpack(self) if isinstance(v, Saved) else v for k, v in self.known.items()}
+        return [
+            pull_back(self.primitive, i, cotangents[0], known, self.params, of.shape) if want and of else None
+            for i, (want, of) in enumerate(zip(wanted, self.types, strict=True))
+        ]
+
+    def keep_own_copies(self, buffer: Any) -> None:
+        """Copy the saved operands that show the memory `buffer`, which is about to be written to."""
+        for value in self.known.values():
+            if isinstance(value, Saved) and not value.is_output and value.tensor.buffer is buffer:
+                value.keep_own_copy()
+
+    def release(self) -> None:
+        if self.saves:
+            self.released = True
+            self.known = {}
+
+
+OUT, OUT_TYPE, OPERAND, OPERAND_TYPE, OPERAND_TYPES = range(5)
+
+
+@functools.cache
+def needs_of(primitive: Primitive, on: tuple[int, ...]) -> tuple[tuple[str, int, int], ...]:
+    """What the derivative rules of the operands `on` name: name, kind, position of the operand."""
+    names = names_needed(primitive, on)
+    needs = [("out", OUT, 0)] if "out" in names else []
+    needs += [("out_type", OUT_TYPE, 0)] if "out_type" in names else []
+    if primitive.variadic:
+        types = f"{primitive.inputs[0][1:]}_types"
+        return (*needs, (types, OPERAND_TYPES, 0)) if types in names else tuple(needs)
+    for i, name in enumerate(primitive.inputs):
+        needs += [(name, OPERAND, i)] if name in names else []
+        needs += [(f"{name}_type", OPERAND_TYPE, i)] if f"{name}_type" in names else []
+    return tuple(needs)
+
+
+def _known(operands: Sequence[Any], out: Any, needs: Sequence[tuple[str, int, int]]) -> Mapping[str, Any]:
+    """What the rules need: values are saved with their versions, types are just types."""
+    known: dict[str, Any] = {}
+    for name, kind, i in needs:
+        if kind == OUT:
+            known[name] = Saved(out, is_output=True)
+        elif kind == OUT_TYPE:
+            known[name] = out.type_
+        elif kind == OPERAND_TYPES:
+            known[name] = tuple(o.type_ for o in operands)
+        elif isinstance(operands[i], np.generic):
+            known[name] = operands[i] if kind == OPERAND else Type(dtype_of(operands[i]), ())
+        else:
+            known[name] = Saved(operands[i], is_output=False) if kind == OPERAND else operands[i].type_
+    return known
+
+
+class AccumulateGrad(Node):
+    """The end of the tape at a leaf: adds the gradient to ``leaf.grad``."""
+
+    def __init__(self, leaf: Any) -> None:
+        super().__init__("AccumulateGrad", ())
+        self.variable = leaf
+
+    @property
+    def is_hooked(self) -> bool:
+        return bool(self.variable.__dict__.get("_leaf_hooks"))
+
+    def hooks_of(self, output: int) -> list[Callable[[Any], Any]]:
+        return list(self.variable.leaf_hooks.values())

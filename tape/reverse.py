@@ -1,0 +1,173 @@
+"""`backward` and `grad`: from roots and cotangents to a sweep over the tape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..ops.array import eager
+from ..ops.core import current
+from ..ops.identity import copy
+from ..ops.movement import broadcast
+from ..tracing.watch import serve
+from .engine import Sweep, cotangent_for
+from .grad_mode import no_grad
+from .nodes import Edge
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Add the gradients of `tensors` (weighted by `grad_tensors`) to ``.grad`` of the leaves, or of `inputs` only.
+
+    Each cotangent has the shape of its output; for one-element outputs it defaults to 1. The graph is freed unless
+    `retain_graph`; `create_graph` makes the gradients differentiable themselves.
+
+    >>> import tracegrad as tg
+    >>> x = tg.tensor([1., 2.], requires_grad=True)
+    >>> tg.autograd.backward([(x * x).sum()])
+    >>> x.grad
+    tensor([2., 4.])
+    """
+    plain = grad_tensors is None and grad_variables is None and inputs is None and not (retain_graph or create_graph)
+    if plain and type(tensors) is tuple and len(tensors) == 1:
+        serve(backward, _plain_backward, tensors, {})
+        return
+    roots, cotangents = _roots(tensors, grad_tensors if grad_tensors is not None else grad_variables)
+    sweep = Sweep(create_graph, create_graph if retain_graph is None else retain_graph, accumulate)
+    if inputs is not None:
+        wanted = _tuple(inputs)
+        if not wanted:
+            raise RuntimeError("`inputs` argument to `backward` cannot be empty. Leave it out to reach every leaf.")
+        sweep.captures = {_edge_of(t): None for t in wanted}
+        sweep.store_captures = True
+    _run(sweep, roots, cotangents)
+    if inputs is not None:
+        _store_inner(sweep, _tuple(inputs))
+
+
+def _plain_backward(tensor: Any) -> None:
+    """The gradients of one tensor with one element, added to those of the leaves; the graph is freed."""
+    roots, cotangents = _roots((tensor,), None)
+    _run(Sweep(create_graph=False, keep_graph=False, accumulate=accumulate), roots, cotangents)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """The gradients of `outputs` with respect to `inputs`, as a tuple; ``.grad`` stays untouched.
+
+    RuntimeError for an input that the outputs do not depend on, unless `allow_unused` (then None).
+
+    >>> import tracegrad as tg
+    >>> x = tg.tensor(2., requires_grad=True)
+    >>> tg.autograd.grad(x ** 3, x)
+    (tensor(12.),)
+    """
+    if is_grads_batched:
+        raise NotImplementedError("grad(is_grads_batched=True) is not there yet; call grad() for each of the gradients")
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
+    roots, cotangents = _roots(outputs, grad_outputs)
+    wanted = _tuple(inputs)
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty. Name what is differentiated by.")
+    sweep = Sweep(create_graph, create_graph if retain_graph is None else retain_graph, accumulate)
+    edges = [_edge_of(t) for t in wanted]
+    sweep.captures = dict.fromkeys(edges)
+    _run(sweep, roots, cotangents)
+    return tuple(
+        _gradient(sweep.captures[e], t, allow_unused, materialize_grads) for e, t in zip(edges, wanted, strict=True)
+    )
+
+
+def accumulate(leaf: Any, g: Any, create_graph: bool, fresh: bool) -> None:
+    """Add `g` to ``leaf.grad``: in the existing memory, unless a graph of the gradients is wanted.
+
+    `fresh` says that nobody else holds g's memory, so that a first gradient may keep it instead of being copied.
+    """
+    before = leaf.grad
+    if before is None:
+        owned = fresh and not g.steps and g.ndarray.flags.c_contiguous and g.ndarray.flags.owndata
+        leaf.grad = g if owned and not create_graph else copy(g)
+    elif create_graph:
+        leaf.grad = before + g
+    else:
+        with no_grad():
+            eager().write(before, before + g)
+    for hook in list(leaf.post_accumulate_hooks.values()):
+        hook(leaf)
+
+
+def ones_like(tensor: Any) -> Any:
+    """1 in the tensor's type and shape."""
+    of = current().type_of(tensor)
+    return broadcast(copy(current().constant(1, of.dtype)), of.shape)
+
+
+def _tuple(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, (tuple, list)) or hasattr(value, "__next__") else (value,)
+
+
+def _roots(tensors: Any, cotangents: Any) -> tuple[list[Edge], list[Any]]:
+    roots = _tuple(tensors)
+    given: Sequence[Any] = (None,) * len(roots) if cotangents is None else _tuple(cotangents)
+    if len(given) != len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients; give one gradient (or None) for each")
+    edges = [t.gradient_edge() for t in roots]
+    if any(e.node is None for e in edges):
+        raise RuntimeError(
+            "element 0 of tensors does not require grad and does not have a grad_fn. Nothing that it was computed from "
+            "requires gradients: set requires_grad=True on a leaf, and compute outside of no_grad()."
+        )
+    return edges, [cotangent_for(t, g, ones_like) for t, g in zip(roots, given, strict=True)]
+
+
+def _run(sweep: Sweep, edges: list[Edge], cotangents: list[Any]) -> None:
+    for edge, cotangent in zip(edges, cotangents, strict=True):
+        sweep.seed(edge, cotangent)
+    sweep.run(edges)
+
+
+def _edge_of(tensor: Any) -> Edge:
+    edge = tensor.gradient_edge()
+    if edge.node is None:
+        raise RuntimeError(
+            "One of the differentiated Tensors does not require grad. Set requires_grad=True on it before computing."
+        )
+    return edge
+
+
+def _gradient(g: Any, tensor: Any, allow_unused: bool | None, materialize: bool) -> Any:
+    if g is not None:
+        return g
+    if materialize:
+        return ones_like(tensor) * 0
+    if not allow_unused:
+        raise RuntimeError(
+            "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if "
+            "this is the desired behavior."
+        )
+    return None
+
+
+def _store_inner(sweep: Sweep, wanted: Sequence[Any]) -> None:
+    """``backward(inputs=...)`` stores gradients of non-leaf tensors as well; leaves were reached by the sweep."""
+    for tensor in wanted:
+        g = sweep.captures[_edge_of(tensor)]
+        if not tensor.is_leaf and g is not None:
+            accumulate(tensor, g, sweep.create_graph, fresh=False)

@@ -1,0 +1,1 @@
+"""The Tensor: creation, indexing, writes in place, exchange with numpy, random numbers."""

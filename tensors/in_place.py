@@ -1,0 +1,135 @@
+"""In-place writes to tensors: the memory, its version, and what they mean for the tape.
+
+The value is computed as a new tensor first; then it is stored, and the tape goes on from it: for a view, from the base
+with the viewed part replaced, so that the gradient reaches the base and every other view of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..ops.array import eager, require_writable
+from ..ops.comparison import where
+from ..ops.core import current
+from ..ops.identity import copy
+from ..ops.movement import broadcast
+from ..ops.pointwise import cast, converted
+from ..ops.types import Type, bool_, broadcast_shapes
+from ..ops.views import write_through
+from ..tape.grad_mode import is_grad_enabled, no_grad
+from ..tape.nodes import PrimitiveNode
+from ..tracing.watch import declare_write
+from .data import fitting
+from .operands import number_of
+
+
+def assign(target: Any, value: Any) -> Any:
+    """Store `value` (a tensor, or a numpy scalar of target's type) in `target`'s memory; returns `target`."""
+    of: Type = target.type_
+    value = _fitting(value, of)
+    require_writable(target)
+    tracked = is_grad_enabled() and (target.requires_grad or getattr(value, "requires_grad", False))
+    if is_grad_enabled():
+        _refuse_leaves(target)
+    if tracked and not getattr(value, "requires_grad", False):
+        value = _read_for_nothing(target, value)  # a constant overwrites a value that had a history
+    if tracked and value.type_.shape != of.shape:
+        value = broadcast(value, of.shape)
+    base = target.base
+    whole = write_through(base, target.steps_from_base(), value) if tracked and base is not None else None
+    declare_write(target, (target if base is None else base) if tracked else None)
+    with no_grad():
+        eager().write(target, value)
+    if whole is not None:
+        whole.grad_fn.rename("CopySlices")
+        base.rebase(whole)
+    elif tracked:
+        target.rebase(value)
+    return target
+
+
+def _read_for_nothing(target: Any, value: Any) -> Any:
+    """`value`; the old value of `target` is read with weight zero, so that its gradient is zero, as in PyTorch."""
+    return where(current().constant(False, bool_), target, value)
+
+
+def store(target: Any, value: Any) -> Any:
+    """`assign` for a `value` computed from `target`: what its derivative needs of the old target is copied first."""
+    if is_grad_enabled() and value.requires_grad:
+        _keep_old_value(value.grad_fn, target)
+    return assign(target, value)
+
+
+def _keep_old_value(node: Any, target: Any) -> None:
+    """Copy the saved operands that show target's memory in the nodes between `target` and its new value."""
+    stack, seen = [node], set()
+    before = target.grad_fn.sequence if target.grad_fn is not None else -1
+    while stack:
+        node = stack.pop()
+        if node is None or node in seen or node.sequence <= before or not isinstance(node, PrimitiveNode):
+            continue
+        seen.add(node)
+        node.keep_own_copies(target.buffer)
+        stack += [edge.node for edge in node.edges if edge.node is not None]
+
+
+def copy_into(target: Any, source: Any) -> Any:
+    """Store `source`, a tensor or a number of any type, in `target`'s memory; returns `target`."""
+    dtype = target.type_.dtype
+    source = number_of(source) if isinstance(source, np.generic) else source
+    if isinstance(source, (bool, int, float)):
+        return assign(target, current().constant(fitting(source, dtype), dtype))
+    if not (is_grad_enabled() and source.requires_grad):
+        return assign(target, converted(source, dtype))
+    # A node of its own: the target must not share hooks and retained gradients with its source.
+    value = copy(source) if source.type_.dtype is dtype else converted(source, dtype)
+    return assign(target, _read_for_nothing(target, value) if target.requires_grad and not target.is_leaf else value)
+
+
+def _fitting(value: Any, of: Type) -> Any:
+    """`value` in target's type; errors in PyTorch's words where it cannot be stored."""
+    got = current().type_of(value)
+    if got.dtype.category > of.dtype.category:
+        raise RuntimeError(
+            f"result type {_torch_name(got)} can't be cast to the desired output type {_torch_name(of)}. "
+            "Convert explicitly, or write the out-of-place form."
+        )
+    if broadcast_shapes(got.shape, of.shape) != of.shape:
+        raise RuntimeError(
+            f"output with shape {list(of.shape)} doesn't match the broadcast shape "
+            f"{list(broadcast_shapes(got.shape, of.shape))}. In-place results keep their shape; write x = x + y."
+        )
+    return value if got.dtype is of.dtype else cast(value, of.dtype)
+
+
+def _torch_name(of: Type) -> str:
+    return {"bool": "Bool", "int32": "Int", "int64": "Long", "float32": "Float", "float64": "Double"}[of.dtype.name]
+
+
+def _refuse_leaves(target: Any) -> None:
+    if target.requires_grad and target.is_leaf:
+        raise RuntimeError(
+            "a leaf Variable that requires grad is being used in an in-place operation. "
+            "Write to it inside `with tg.no_grad():`, or to a clone()."
+        )
+    base = target.base
+    if base is None:
+        return
+    if base.requires_grad and base.is_leaf:
+        raise RuntimeError(
+            "a view of a leaf Variable that requires grad is being used in an in-place operation. "
+            "Write to it inside `with tg.no_grad():`, or to a view of a clone()."
+        )
+    if target.view_of_several and (base.requires_grad or target.requires_grad):
+        raise RuntimeError(
+            f"Output of {target.view_of_several} is a view and is being modified inplace. This view is the output of "
+            "a function that returns multiple views. Such functions do not allow the output views to be modified "
+            "inplace. You should replace the inplace operation by an out-of-place one."
+        )
+    if target.viewed_without_grad and base.requires_grad:
+        raise RuntimeError(
+            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
+            "Make the view outside of no_grad(), or write to it inside."
+        )

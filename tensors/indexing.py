@@ -1,0 +1,358 @@
+"""``x[...]`` and ``x[...] = v``: numbers, slices, None, Ellipsis, index tensors, masks, in any mixture.
+
+An index is read into a `Plan`: the region of the tensor that numbers and slices leave, its shape, and the axes of that
+shape that index tensors pick from. Reading a region is a view; picking is a copy. A 0-d index tensor counts as its
+number, and selects; a recording, which does not look at it, picks (see `selected.py`).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..ops import indexing as ops
+from ..ops import movement
+from ..ops.array import eager
+from ..ops.comparison import where
+from ..ops.core import current
+from ..ops.pointwise import cast, converted
+from ..ops.sources import full, iota
+from ..ops.types import bool_, broadcast_shapes, int64
+from ..tape.selected import note_picked
+from ..tracing.watch import watcher
+from .arguments import Shape
+from .composite import relabel
+from .creation import tensor
+from .data import fitting
+from .in_place import assign, copy_into
+from .index_plan import Plan
+from .tensor import Tensor
+
+# --------------------------------------------------------------------------------------------------- reading indices
+
+
+def _plan(x: Any, key: Any) -> Plan:
+    items = [_as_item(item) for item in (key if _is_several(key) else (key,))]
+    extents = x.ndarray.shape
+    used = sum(map(_axes_used, items))
+    if used > len(extents):
+        if not extents and not any(isinstance(i, Tensor) for i in items):
+            raise IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number"
+            )
+        raise IndexError(f"too many indices for tensor of dimension {len(extents)}")
+    plan = Plan(extents)
+    for item in items:
+        if item is Ellipsis:
+            plan.keep_whole(len(extents) - used)
+            used = len(extents)
+        else:
+            _add(plan, item)
+    plan.keep_whole(len(extents) - plan.axis)
+    return plan
+
+
+def _is_several(key: Any) -> bool:
+    """True for one index for each axis: a tuple, or (PyTorch's older form) a list in which something is no number."""
+    if isinstance(key, list) and len(key) < 32:
+        return any(i is None or i is Ellipsis or isinstance(i, _NO_NUMBERS) for i in key)
+    return isinstance(key, tuple)
+
+
+_NO_NUMBERS = (list, tuple, range, slice, str, Tensor, np.ndarray)
+
+
+def _as_item(item: Any) -> Any:
+    """Sequences and numpy arrays as tensors, numbers as Python's."""
+    if item is None or item is Ellipsis or isinstance(item, (bool, slice)):
+        return item
+    if isinstance(item, str):
+        raise TypeError("new(): invalid data type 'str': an index is made of numbers, slices, None and tensors of them")
+    if isinstance(item, Tensor):
+        return _index_tensor(item)
+    if isinstance(item, np.ndarray) and not item.ndim and item.dtype.kind in "iu":
+        return int(item)
+    if isinstance(item, (list, tuple, range, np.ndarray)):
+        made = tensor(item)
+        return _index_tensor(cast(made, int64) if not made.ndarray.size else made)
+    try:
+        return operator.index(item)
+    except TypeError:
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+            f"(got {type(item).__name__})"
+        ) from None
+
+
+def _index_tensor(index: Tensor) -> Any:
+    if index.dtype.is_floating_point:
+        raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, got {index.dtype!r}")
+    if not index.ndarray.ndim and index.dtype is not bool_ and watcher() is None:
+        return int(eager().read(index.detach(), "indexing with a tensor"))
+    return index if index.dtype in (int64, bool_) else cast(index, int64)
+
+
+def _axes_used(item: Any) -> int:
+    if item is None or item is Ellipsis or isinstance(item, bool):
+        return 0
+    return item.ndarray.ndim if isinstance(item, Tensor) and item.dtype is bool_ else 1
+
+
+def _add(plan: Plan, item: Any) -> None:
+    if item is None:
+        plan.shape.append(1)
+        plan.title = "UnsqueezeBackward0"
+    elif isinstance(item, bool):
+        plan.pick_from_new_axis(full((int(item),), 0, int64))
+    elif isinstance(item, int):
+        plan.drop(_position(item, plan))
+        plan.title = "SelectBackward0"
+    elif isinstance(item, slice):
+        plan.keep(*_bounds(item, plan.extents[plan.axis]))
+        plan.title = "SliceBackward0"
+    elif item.dtype is bool_:
+        _add_mask(plan, item)
+    else:
+        plan.pick(item)
+
+
+def _position(index: int, plan: Plan) -> int:
+    extent = plan.extents[plan.axis]
+    if not -extent <= index < extent:
+        raise IndexError(f"index {index} is out of bounds for dimension {plan.axis} with size {extent}")
+    return index % extent
+
+
+def _bounds(part: slice, extent: int) -> tuple[int, int, int]:
+    step = 1 if part.step is None else operator.index(part.step)
+    if step <= 0:
+        raise ValueError("step must be greater than zero; reverse with flip()")
+    start, stop, _ = slice(*(None if n is None else operator.index(n) for n in (part.start, part.stop))).indices(extent)
+    return min(start, extent), max(start, stop), step
+
+
+def _add_mask(plan: Plan, mask: Any) -> None:
+    """A mask is the positions where it is True; how many these are is data, so a recording refuses it here."""
+    shape = mask.ndarray.shape
+    there = plan.extents[plan.axis : plan.axis + len(shape)]
+    if there != shape:
+        raise IndexError(
+            f"The shape of the mask {list(shape)} at index {plan.axis} does not match the shape of the indexed tensor "
+            f"{list(plan.extents)} at index {plan.axis}"
+        )
+    values = eager().read(mask.detach(), "indexing with a mask")
+    if not shape:
+        plan.pick_from_new_axis(full((int(values),), 0, int64))
+        return
+    for positions in np.nonzero(values):
+        plan.pick(eager().literal(positions.astype(np.int64)))
+
+
+# -------------------------------------------------------------------------------------------------------- the region
+
+
+def _region(x: Any, plan: Plan) -> Any:
+    """The view of `x` that numbers, slices and None leave."""
+    part = movement.slice(x, tuple(plan.starts), tuple(plan.stops), tuple(plan.steps))
+    shape = tuple(plan.shape)
+    part = part if part.ndarray.shape == shape else movement.reshape(part, shape)
+    relabel(part, plan.title, (x,))
+    return part
+
+
+# ------------------------------------------------------------------------------------------------------------- picks
+
+
+@dataclass(frozen=True)
+class Picking:
+    """Index tensors on a region: which axes they pick from, and one index into these axes taken as one."""
+
+    axes: Shape
+    index: Any  # int64, of the common shape of all index tensors
+    extents: Shape  # the region's
+
+    @property
+    def to_front(self) -> Shape:
+        """The order of axes that brings the picked ones to the front."""
+        return (*self.axes, *(a for a in range(len(self.extents)) if a not in self.axes))
+
+    @property
+    def place(self) -> int:
+        """Where the index's axes stand in the result: at the picked ones if these are neighbours, else in front."""
+        neighbours = self.axes == tuple(range(self.axes[0], self.axes[0] + len(self.axes)))
+        return self.axes[0] if neighbours else 0
+
+    @property
+    def from_front(self) -> Shape:
+        """The order of axes that takes the index's axes from the front to their place."""
+        count = self.index.ndarray.ndim
+        rest = range(count, count + len(self.extents) - len(self.axes))
+        return (*rest[: self.place], *range(count), *rest[self.place :])
+
+    def rows(self, region: Any) -> Any:
+        """The region with the picked axes in front, as one."""
+        moved = movement.transpose(region, self.to_front)
+        shape = moved.ndarray.shape
+        count = len(self.axes)
+        return moved if count == 1 else movement.reshape(moved, (math.prod(shape[:count]), *shape[count:]))
+
+
+def _picking(plan: Plan) -> Picking:
+    axes = tuple(axis for axis, _ in plan.picks)
+    extents = tuple(plan.shape)
+    if len(axes) == 1:
+        return Picking(axes, plan.picks[0][1], extents)
+    index = _joined([(i, extents[a], axis) for (a, i), axis in zip(plan.picks, plan.picked_axes, strict=True)])
+    return Picking(axes, index, extents)
+
+
+def _taken(x: Any, index: Any, axis: int) -> Any:
+    """``x[index]``, where rows of x stand for positions in `axis` of the user's tensor."""
+    try:
+        return ops.take(x, index)
+    except IndexError as error:
+        raise IndexError(str(error).replace("dimension 0", f"dimension {axis}")) from None
+
+
+def _joined(picks: list[tuple[Any, int, int]]) -> Any:
+    """One index for several axes taken as one. ``iota[index]`` checks each and counts negative ones from the end."""
+    try:
+        shape = broadcast_shapes(*(index.ndarray.shape for index, _, _ in picks))
+    except RuntimeError:
+        shapes = ", ".join(str(list(index.shape)) for index, _, _ in picks)
+        raise IndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
+        ) from None
+    joined: Any = 0
+    for index, extent, axis in picks:
+        joined = joined * extent + _taken(iota((extent,), 0, int64), index, axis)
+    return joined if joined.ndarray.shape == shape else movement.broadcast(joined, shape)
+
+
+def getitem(x: Any, key: Any) -> Any:
+    """``x[key]``. IndexError for what is out of range or does not fit, ValueError for negative steps."""
+    plan = _plan(x, key)
+    if not plan.picks:
+        return _region(x, plan)
+    region = x if plan.is_whole() else _region(x, plan)
+    picking = _picking(plan)
+    rows = picking.rows(region)
+    taken = _taken(rows, picking.index, plan.picked_axes[0])
+    if watcher() is not None and not picking.index.ndarray.ndim and rows.buffer is x.buffer:
+        note_picked(rows, taken, int(eager().peek(picking.index)))
+    if picking.place:
+        taken = movement.transpose(taken, picking.from_front)
+    relabel(taken, "IndexBackward0", (region,))
+    return taken
+
+
+# ----------------------------------------------------------------------------------------------------------- writing
+
+
+def setitem(x: Any, key: Any, value: Any) -> None:
+    """``x[key] = value``; `value` is broadcast and converted. Errors as in reading."""
+    if isinstance(key, Tensor) and key.dtype is bool_ and _is_single(value):
+        _fill_where(x, key, value)
+        return
+    plan = _plan(x, key)
+    if not plan.picks:
+        region = _region(x, plan)
+        copy_into(region, _without_leading_ones(value, region.ndarray.ndim))
+    else:
+        write_picked(x, plan, value, accumulate=False)
+
+
+def _is_single(value: Any) -> bool:
+    return not isinstance(value, Tensor) or value.ndarray.size == 1
+
+
+def _fill_where(x: Any, mask: Any, value: Any) -> None:
+    """One value everywhere in a mask: a choice, which needs no look at the mask."""
+    extents, shape = x.ndarray.shape, mask.ndarray.shape
+    if extents[: len(shape)] != shape:
+        raise IndexError(
+            f"The shape of the mask {list(shape)} at index 0 does not match the shape of the indexed tensor "
+            f"{list(extents)} at index 0"
+        )
+    mask = movement.reshape(mask, shape + (1,) * (len(extents) - len(shape)))
+    if isinstance(value, Tensor):
+        value = converted(movement.reshape(value, ()), x.dtype)
+    else:
+        value = current().constant(fitting(value, x.dtype), x.dtype)
+    filled = where(mask, value, x)
+    relabel(filled, "IndexPutBackward0", (x,))
+    assign(x, filled)
+
+
+def _without_leading_ones(value: Any, ndim: int) -> Any:
+    if isinstance(value, (bool, int, float)):
+        return value
+    value = _as_value(value)
+    shape = value.ndarray.shape
+    extra = len(shape) - ndim
+    return value if extra <= 0 or any(n != 1 for n in shape[:extra]) else movement.reshape(value, shape[extra:])
+
+
+def _as_value(value: Any) -> Tensor:
+    if value is None or isinstance(value, str):
+        raise TypeError(f"can't assign a {type(value).__name__} to a tensor; assign numbers, or a tensor of them")
+    return value if isinstance(value, Tensor) else tensor(value)
+
+
+def delitem(x: Any, key: Any) -> None:
+    """TypeError: tensors keep their elements."""
+    raise TypeError("Tensor does not support deleting items; index what is to stay")
+
+
+def write_picked(x: Any, plan: Plan, value: Any, accumulate: bool) -> None:
+    """Store `value` at (or, to `accumulate`, add it to) the elements that a plan with picks names."""
+    region = x if plan.is_whole() else _region(x, plan)
+    picking = _picking(plan)
+    rows = picking.rows(region)
+    source = _source(value, picking, x.dtype)
+    written = (ops.index_add if accumulate else ops.put)(rows, picking.index, source)
+    moved = movement.reshape(written, tuple(picking.extents[a] for a in picking.to_front))
+    back = tuple(int(i) for i in np.argsort(picking.to_front))
+    out = movement.transpose(moved, back)
+    relabel(out, "IndexPutBackward0", (region, value))
+    assign(region, out)
+
+
+def _source(value: Any, picking: Picking, dtype: Any) -> Any:
+    """`value` in the shape in which it is written: the index's axes first."""
+    rest = [n for a, n in enumerate(picking.extents) if a not in picking.axes]
+    index_shape = picking.index.ndarray.shape
+    result = (*rest[: picking.place], *index_shape, *rest[picking.place :])
+    value = _as_value(value)
+    if value.dtype is not dtype and value.ndarray.ndim:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {dtype!r} for the destination and "
+            f"{value.dtype!r} for the source. Convert the source, e.g. with .to(x.dtype)."
+        )
+    value = _without_leading_ones(converted(value, dtype), len(result))
+    if _common_shape(value.ndarray.shape, result) != result:
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of "
+            f"shape {list(result)}"
+        )
+    value = value if value.ndarray.shape == result else movement.broadcast(value, result)
+    axes = range(picking.place, picking.place + len(index_shape))
+    front = (*axes, *(a for a in range(len(result)) if a not in axes))
+    return movement.transpose(value, front) if picking.place else value
+
+
+def _common_shape(*shapes: Shape) -> Shape | None:
+    try:
+        return broadcast_shapes(*shapes)
+    except RuntimeError:
+        return None
+
+
+def index_put_(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """``x[indices] = values``, or ``+=`` that counts repeated indices with `accumulate`; returns `x`."""
+    write_picked(x, _plan(x, tuple(indices)), values, accumulate)
+    return x

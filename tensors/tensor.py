@@ -1,0 +1,376 @@
+"""Tensor: an array with a tape. Names and rules are PyTorch's.
+
+Most methods are functions of `functional/`, attached there by one table; here is what makes a tensor a tensor: memory
+and views, `requires_grad`, `grad`, `backward`, hooks.
+"""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..ops import arithmetic, comparison, elementary
+from ..ops.array import Array, Buffer, Evaluator, eager
+from ..ops.core import Step, interpreted, set_default_interpreter
+from ..ops.types import DType, float32, get_default_dtype
+from ..ops.views import replay
+from ..tape.grad_mode import enable_grad, is_grad_enabled
+from ..tape.handles import RemovableHandle
+from ..tape.nodes import NO_EDGE, AccumulateGrad, Edge, Node
+from ..tape.reverse import backward
+from ..tape.tape import Tape
+from ..tracing.watch import changes, declare_alias, declare_flag, declare_hook, forbid, watched, watcher
+from .exchange import Exchange
+from .operands import binary_operator, reflected_operator
+
+
+class Tensor(Exchange, Array):
+    """A multi-dimensional array that can be differentiated through.
+
+    ``tg.tensor(data)`` makes one from data; calling the class is PyTorch's legacy constructor: ``Tensor(2, 3)`` is
+    uninitialised memory of that shape, ``Tensor([1, 2])`` copies data as float32.
+    """
+
+    is_parameter = False
+    _requires = False
+    _grad: Tensor | None = None
+    _node: Node | None = None
+    _output = 0
+    _base: Tensor | None = None
+    _seen_version = 0
+    viewed_without_grad = False
+    view_of_several = ""  # the name of the function that returned this view together with others
+    memory: Any = None  # what compiled calls remember of this tensor's array
+    _accumulator: weakref.ref[AccumulateGrad] | None = None
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        return object.__new__(cls)
+
+    def __init__(self, *args: Any) -> None:
+        if len(args) == 1 and isinstance(args[0], Size):
+            args = tuple(args[0])
+        if len(args) == 1 and isinstance(args[0], (list, tuple, range, np.ndarray)):
+            data = np.array(args[0], dtype=float32.numpy)
+        elif len(args) == 1 and isinstance(args[0], Tensor):
+            data = args[0].ndarray
+        elif all(isinstance(a, int) and not isinstance(a, bool) for a in args):
+            data = np.empty(args if args else (0,), get_default_dtype().numpy)
+        else:
+            raise TypeError(
+                f"new(): invalid data type {type(args[0]).__name__!r}. Tensor(...) takes sizes or a list; "
+                "use tracegrad.tensor(data, requires_grad=True) for a tensor that holds this value."
+            )
+        super().__init__(data)
+
+    # ------------------------------------------------------------------------------------------------- description
+
+    @property
+    def dtype(self) -> DType:
+        return self.type_.dtype
+
+    @property
+    def shape(self) -> Any:
+        return Size(self.ndarray.shape)
+
+    @property
+    def ndim(self) -> int:
+        return self.ndarray.ndim
+
+    @property
+    def requires_grad(self) -> bool:
+        if self._base is not None:
+            self._refresh()
+        return self._requires or self._node is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.requires_grad_(value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Start (or stop) tracking this leaf, in place. The argument defaults to True."""
+        if not self.is_leaf and not requires_grad:
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
+                "a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+            )
+        if requires_grad and not self.dtype.is_floating_point:
+            raise RuntimeError(
+                f"only Tensors of floating point and complex dtype can require gradients, this one is {self.dtype!r}. "
+                "Convert it first, e.g. with .float()."
+            )
+        if self.is_leaf and self._requires != bool(requires_grad):
+            declare_flag(self)
+            self._requires = bool(requires_grad)
+            changes.count += 1
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        return not self.requires_grad or self._node is None
+
+    @property
+    def grad_fn(self) -> Node | None:
+        if self._base is not None:
+            self._refresh()
+        return self._node
+
+    @property
+    def _version(self) -> int:
+        forbid("reading _version", "Read it outside.")
+        return self.buffer.version
+
+    # --------------------------------------------------------------------------------------------- memory and views
+
+    @property
+    def base(self) -> Tensor | None:
+        """The tensor that this one is a view of, None if it is not a view."""
+        return self._base
+
+    def steps_from_base(self) -> tuple[Step, ...]:
+        assert self._base is not None
+        return self.steps[len(self._base.steps) :]
+
+    def note_view_of(self, source: Tensor) -> None:
+        """Told by the tape: this tensor is a view of `source`."""
+        self._base = source if source._base is None else source._base
+        self._seen_version = self.buffer.version
+        self.viewed_without_grad = not is_grad_enabled()
+
+    def _refresh(self) -> None:
+        """After a write to the memory that this view shares, its node is the view of what the base is now."""
+        base = self._base
+        assert base is not None
+        if self.buffer.version == self._seen_version:
+            return
+        self._seen_version = self.buffer.version
+        if base.requires_grad and not self.viewed_without_grad:
+            with enable_grad():
+                fresh = replay(base, self.steps_from_base())
+            self._node, self._output = fresh._node, fresh._output
+
+    def rebase(self, value: Tensor) -> None:
+        """Go on from `value`'s node: the memory now holds its numbers."""
+        self._node, self._output = value._node, value._output
+        self._seen_version = self.buffer.version
+        self._accumulator = None
+
+    def become(self, view: Tensor) -> None:
+        """Show the memory as `view`, a view of this tensor, does."""
+        if self.requires_grad and self.is_leaf:
+            raise RuntimeError(
+                "a leaf Variable that requires grad is being used in an in-place operation. Use the form without _."
+            )
+        changes.count += 1
+        self.ndarray, self.steps, self.place = view.ndarray, view.steps, view.place
+        self._node, self._output = view._node, view._output
+
+    def forget_history(self) -> None:
+        """Become a leaf that requires no gradient; the memory stays."""
+        self._node, self._output, self._requires = None, 0, False
+
+    def detach(self) -> Tensor:
+        """The same memory without a history; writes to either are seen, and counted, by both."""
+        return self._alias(self.buffer)
+
+    def _alias(self, buffer: Buffer) -> Tensor:
+        declare_alias(self)
+        alias = make(self.ndarray, buffer, self.steps)
+        alias.label = self.label
+        if self.requires_grad:
+            eager().cut(alias)
+        return alias
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory without a history and without the version check: writes through it are not noticed."""
+        return self._alias(Buffer(self.buffer.whole))
+
+    @data.setter
+    def data(self, new: Tensor) -> None:
+        declare_alias(self)
+        self.ndarray, self.steps, self.place = new.ndarray, new.steps, None
+        version = self.buffer.version
+        self.buffer = Buffer(new.buffer.whole)
+        self.buffer.version = version
+        changes.count += 1
+
+    # ---------------------------------------------------------------------------------------------------- gradients
+
+    def attach(self, node: Node, output: int) -> None:
+        """Told by the tape: this tensor is output number `output` of `node`."""
+        self._node, self._output = node, output
+
+    def gradient_edge(self) -> Edge:
+        """Where a gradient of this tensor goes."""
+        if self._base is not None:
+            self._refresh()
+        if self._node is not None:
+            return Edge(self._node, self._output)
+        if not self._requires:
+            return NO_EDGE
+        node = self._accumulator() if self._accumulator is not None else None
+        if node is None:
+            node = AccumulateGrad(self)
+            self._accumulator = weakref.ref(node)
+        return Edge(node)
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The accumulated gradient of a leaf, None before any ``backward()``."""
+        listening = watcher()
+        if listening is not None:
+            listening.grad_read(self)
+        if self._grad is None and self._node is not None and not self._retains:
+            warnings.warn(
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
+                "won't be populated during autograd.backward(). If you want the gradient of a non-leaf Tensor, call "
+                ".retain_grad() on it before backward().",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            self._check_grad(value)
+        listening = watcher()
+        if listening is not None:
+            listening.grad_written(self)
+        changes.grads += 1
+        self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
+
+    def _check_grad(self, value: Any) -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(
+                f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__!r}"
+            )
+        if value is self:
+            raise RuntimeError("can't assign Variable as its own grad; assign a clone()")
+        if value.ndarray.shape != self.ndarray.shape:
+            raise RuntimeError(
+                f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
+                f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
+            )
+        if value.dtype is not self.dtype:
+            raise RuntimeError(
+                f"attempting to assign a gradient with dtype '{value.dtype!r}' to a tensor with dtype "
+                f"'{self.dtype!r}'. Please ensure that the gradient and the tensor have the same dtype"
+            )
+
+    @property
+    def _retains(self) -> bool:
+        return self._node is not None and self._output in self._node.retained
+
+    @property
+    def retains_grad(self) -> bool:
+        return self._retains
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of this non-leaf in ``.grad`` at each backward."""
+        if not self.requires_grad:
+            raise RuntimeError(
+                "can't retain_grad on Tensor that has requires_grad=False. Set requires_grad=True on its leaves."
+            )
+        if self._node is not None:
+            self._node.retained[self._output] = weakref.ref(self)
+
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Accumulate the gradients of this tensor into ``.grad`` of the leaves; see :func:`autograd.backward`."""
+        backward((self,), None if gradient is None else (gradient,), retain_graph, create_graph, inputs=inputs)
+
+    @property
+    def leaf_hooks(self) -> dict[int, Callable[..., Any]]:
+        return self.__dict__.setdefault("_leaf_hooks", {})
+
+    @property
+    def post_accumulate_hooks(self) -> dict[int, Callable[..., Any]]:
+        return self.__dict__.get("_post_accumulate_hooks", {})
+
+    def register_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
+        """Call ``hook(grad)`` when this tensor's gradient is computed; a tensor it returns replaces the gradient."""
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self._node is None:
+            return RemovableHandle(self.leaf_hooks, hook)
+        declare_hook(self._node)
+        return RemovableHandle(self._node.tensor_hooks.setdefault(self._output, {}), hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
+        """Call ``hook(tensor)`` after this leaf's ``.grad`` has been accumulated."""
+        if self._node is not None:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        return RemovableHandle(self.__dict__.setdefault("_post_accumulate_hooks", {}), hook)
+
+    # ---------------------------------------------------------------------------------------------------- operators
+
+    __add__ = binary_operator(arithmetic.add)
+    __radd__ = reflected_operator(arithmetic.add)
+    __sub__ = binary_operator(arithmetic.sub)
+    __rsub__ = reflected_operator(arithmetic.sub)
+    __mul__ = binary_operator(arithmetic.mul)
+    __rmul__ = reflected_operator(arithmetic.mul)
+    __truediv__ = binary_operator(arithmetic.div)
+    __rtruediv__ = reflected_operator(arithmetic.div)
+    __pow__ = binary_operator(elementary.pow)
+    __rpow__ = reflected_operator(elementary.pow)
+    __lt__ = binary_operator(comparison.lt)
+    __le__ = binary_operator(comparison.le)
+    __gt__ = binary_operator(comparison.gt)
+    __ge__ = binary_operator(comparison.ge)
+    __eq__ = binary_operator(comparison.eq)
+    __ne__ = binary_operator(comparison.ne)
+    __hash__ = Exchange.__hash__
+
+
+class Size(tuple):
+    """A shape: a tuple of ints that prints as PyTorch's and knows its product."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        n = 1
+        for extent in self:
+            n *= extent
+        return n
+
+    def __getitem__(self, key: Any) -> Any:
+        part = super().__getitem__(key)
+        return Size(part) if isinstance(key, slice) else part
+
+    def __repr__(self) -> str:
+        return f"tracegrad.Size([{', '.join(map(str, self))}])"
+
+
+def make(ndarray: np.ndarray, buffer: Buffer | None = None, steps: tuple[Step, ...] = ()) -> Tensor:
+    """A tensor over existing memory; how ops wrap their results."""
+    tensor: Tensor = object.__new__(Tensor)  # then what Array.__init__ does, without another call
+    tensor.ndarray, tensor.steps, tensor.label, tensor.place = ndarray, steps, None, None
+    tensor.buffer = Buffer(ndarray) if buffer is None else buffer
+    listening = watcher()
+    if listening is not None:
+        listening.made(tensor)
+    return tensor
+
+
+EAGER = Tape(Evaluator(), make)
+set_default_interpreter(EAGER)
+
+
+def unrecorded(function: Callable[..., Any], *args: Any) -> Any:
+    """``function(*args)`` in plain eager mode, also while a function is recorded: the library's own set-up work."""
+    return watched(None, interpreted, EAGER, function, *args)

@@ -1,0 +1,1 @@
+"""Who listens to tensors, and counters of what changed: what a recording hears of eager mode."""
