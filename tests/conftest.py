@@ -35,7 +35,7 @@ def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden and show what changed")
     parser.addoption("--long", action="store_true", help="run the tests that take minutes, and no others")
     parser.addoption("--exhaustive", action="store_true", help="run all of them, which takes hours: no sample of any")
-    parser.addoption("--semantics-table", action="store_true", help="count how the questions of the table are served")
+    parser.addoption("--question-table", action="store_true", help="count how the questions of the table are served")
 
 
 def pytest_collection_modifyitems(config, items):

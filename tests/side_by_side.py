@@ -1,6 +1,6 @@
 """One runner for small programs: eager and compiled side by side, compared after each of several calls.
 
-tests/compiled and tests/semantics are written with it. A program is made anew for each of the two runs, so that
+tests/compiled is written with it. A program is made anew for each of the two runs, so that
 nothing but the way of running differs.
 """
 

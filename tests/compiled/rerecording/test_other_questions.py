@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 import pytest
-from semantics.table import Section
+from compiled.table import Section
 from side_by_side import Program, batch, batches, noted, ramp, weight
 
 ask = Section("Other")

@@ -3,7 +3,7 @@
 import functools
 
 import pytest
-from semantics.table import Section
+from compiled.table import Section
 from side_by_side import Program, batches, ramp
 
 ask = Section("Traps: optimizers")

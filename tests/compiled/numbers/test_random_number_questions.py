@@ -1,7 +1,7 @@
 """Random numbers: PyTorch's CPU stream, drawn eager and compiled as if by one hand. The runner compares the bits."""
 
 import pytest
-from semantics.table import Section
+from compiled.table import Section
 from side_by_side import Program, batches, ramp
 
 ask = Section("Random numbers")

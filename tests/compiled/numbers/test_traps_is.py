@@ -5,7 +5,7 @@ import itertools
 import operator
 
 import pytest
-from semantics.table import Section
+from compiled.table import Section
 from side_by_side import Program, ramp
 
 ask = Section("Traps: is")

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from semantics.table import Section
+from compiled.table import Section
 from side_by_side import Program, batch, batches, ramp, weight
 
 ask = Section("Numbers are data")

@@ -4,7 +4,7 @@ import enum
 import types
 
 import pytest
-from semantics.table import Section
+from compiled.table import Section
 from side_by_side import Program, batch, batches, ramp, weight
 
 ask = Section("Guards")

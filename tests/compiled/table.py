@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from semantics.known_defects import KNOWN
+from compiled.known_defects import KNOWN
 from side_by_side import CALLS, Program, assert_agree, made, run
 
 REPLAY, RERECORD, EITHER, EAGER = "replay", "re-record", "either", "eager"

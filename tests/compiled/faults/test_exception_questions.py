@@ -1,7 +1,7 @@
 """Exceptions in the middle: the eager class, words and object, the eager state, and the next call works."""
 
 import pytest
-from semantics.table import Section
+from compiled.table import Section
 from side_by_side import Program, batch, batches, ramp, weight
 
 ask = Section("Exceptions")

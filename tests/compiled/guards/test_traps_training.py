@@ -4,7 +4,7 @@ import copy
 import functools
 
 import pytest
-from semantics.table import Section
+from compiled.table import Section
 from side_by_side import Program, batches, ramp, weight
 
 ask = Section("Traps: training")

@@ -9,7 +9,7 @@ import types
 import weakref
 
 import pytest
-from semantics.table import Section
+from compiled.table import Section
 from side_by_side import Program, batches, ramp, switched
 
 ask = Section("Traps: objects")

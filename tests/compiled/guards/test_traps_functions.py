@@ -10,7 +10,7 @@ import types
 
 import numpy as np
 import pytest
-from semantics.table import Section
+from compiled.table import Section
 from side_by_side import Program, batches, ramp, switched
 
 ask = Section("Traps: functions")

@@ -7,7 +7,7 @@ import pytest
 
 from tracegrad.compiler import pipeline
 
-ROOT = str(Path(__file__).resolve().parents[2])
+ROOT = str(Path(__file__).resolve().parents[3])
 sys.path.insert(0, ROOT)  # the folder of `benchmarks`, as for `python -m benchmarks.everyday`
 from benchmarks.everyday import PATTERNS, Sizes, checks  # noqa: E402
 

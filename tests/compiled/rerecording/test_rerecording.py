@@ -7,9 +7,8 @@ import random
 
 import numpy as np
 import pytest
+from compiled.rerecording import refused
 from side_by_side import assert_same, noted
-
-from compiled import refused
 
 CALLS = 6
 # What these do to the world is done by the first call for all later ones (or, the last, raises): these are replayed.

@@ -1,7 +1,7 @@
 """Gradients: derivatives of all orders, hooks, own functions, and graphs that begin or go on outside."""
 
 import pytest
-from semantics.table import Section
+from compiled.table import Section
 from side_by_side import Program, batch, batches, weight
 
 ask = Section("Gradients")

@@ -1,7 +1,7 @@
 """Traps of identity: which tensor an argument is, what users have hung on tensors, and what is handed back."""
 
 import pytest
-from semantics.table import Section
+from compiled.table import Section
 from side_by_side import Program, batch, batches, ramp, weight
 
 ask = Section("Traps: identity")

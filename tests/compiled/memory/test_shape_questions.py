@@ -1,7 +1,7 @@
 """Shapes: short last batches, other lengths and dtypes, no rows at all."""
 
 import pytest
-from semantics.table import Section
+from compiled.table import Section
 from side_by_side import Program, batch, ramp, weight
 
 ask = Section("Shapes")

@@ -7,7 +7,7 @@ import itertools
 import logging
 
 import pytest
-from semantics.table import Section
+from compiled.table import Section
 from side_by_side import Program, batch, batches, ramp, weight
 
 ask = Section("Control flow and side effects")

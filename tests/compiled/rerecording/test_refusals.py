@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-
-from compiled import refused
+from compiled.rerecording import refused
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Gradients: `.grad` in every state, and what counts as constant."""
 
 import pytest
-from semantics.table import Section
+from compiled.table import Section
 from side_by_side import Program, batch, batches, ramp, weight
 
 ask = Section("Gradients")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from semantics.table import Section
+from compiled.table import Section
 from side_by_side import Program, batch, batches, ramp, weight
 
 ask = Section("Control flow and side effects")
