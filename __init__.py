@@ -11,8 +11,7 @@ from math import e, inf, nan, pi
 from types import FunctionType
 
 from . import autograd, nn, optim, utils
-from .compiled import CompiledFunction, compile
-from .compiled.lazy import interpreter as deferred
+from .compiled import CompiledFunction, compile, deferred
 from .functional import linalg, methods
 from .functional.activations import log_softmax, relu, selu, softmax
 from .functional.arithmetic import (

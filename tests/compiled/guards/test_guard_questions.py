@@ -341,7 +341,7 @@ def test_explain_tells_what_differed(tg):
         compiled(ramp(tg, 3))
     assert len(compiled.specialisations) == 2
     text = compiled.explain()
-    assert "how" in text and "sum" in text and "mean" in text and "test_guards.py" in text, text
+    assert "how" in text and "sum" in text and "mean" in text and "test_guard_questions.py" in text, text
 
 
 @pytest.mark.parametrize("question", ask.rows())
