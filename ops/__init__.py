@@ -19,6 +19,7 @@ from . import (
     scans,
     sources,
     trigonometry,
+    windows,
 )
 
 __all__ = [
@@ -37,4 +38,5 @@ __all__ = [
     "scans",
     "sources",
     "trigonometry",
+    "windows",
 ]

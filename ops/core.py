@@ -51,7 +51,7 @@ class Movement:
     """Output elements are input elements at other places; `kind` tells the scheduler which index map it is.
     `view` is True where the eager result shares memory with its operand, as in PyTorch."""
 
-    kind: str  # reshape transpose broadcast slice flip pad concatenate update_slice
+    kind: str  # reshape transpose broadcast slice flip pad concatenate update_slice window spread
     view: bool = False
 
 

@@ -82,8 +82,8 @@ def _read_elsewhere(node: Node, readers: dict[Node, list[Node]]) -> bool:
     return bool(moved) and len(readers[node]) > 1
 
 
-_CHOOSING = ("pad", "concatenate", "update_slice")
-_OVERLAPPING = ("slice", "pad", "concatenate", "update_slice", "flip")
+_CHOOSING = ("pad", "concatenate", "update_slice", "window", "spread")
+_OVERLAPPING = ("slice", "pad", "concatenate", "update_slice", "flip", "window", "spread")
 
 
 def _is_trivial(node: Node) -> bool:

@@ -101,6 +101,33 @@ def _update_slice(node: Node, position: Position) -> tuple[Source, ...]:
     return (Source(1, tuple(inner), tuple(r for r in ranges if not r.always)), Source(0, position))
 
 
+def _window(node: Node, position: Position) -> tuple[Source, ...]:
+    batch, kernel, space = _of_windows(node, position)
+    along = zip(space, kernel, node.param("steps"), node.param("gaps"), node.param("low"), strict=True)
+    inner = tuple(o * step + k * gap + -low for o, k, step, gap, low in along)
+    extents = node.args[0].type.shape[-len(inner) :]
+    ranges = tuple(Range(index, 0, extent) for index, extent in zip(inner, extents, strict=True))
+    return (Source(0, (*batch, *kernel, *inner), tuple(r for r in ranges if not r.always)),)
+
+
+def _spread(node: Node, position: Position) -> tuple[Source, ...]:
+    batch, kernel, space = _of_windows(node, position)
+    extents = node.args[0].type.shape[-len(space) :]
+    inner, ranges = [], []
+    params = node.param("steps"), node.param("gaps"), node.param("low")
+    for i, k, extent, step, gap, low in zip(space, kernel, extents, *params, strict=True):
+        place = i + k * -gap + low
+        ranges.append(Range(place, 0, (extent - 1) * step + 1 if extent else 0, step))
+        inner.append(divided(place, step))
+    return (Source(0, (*batch, *kernel, *inner), tuple(r for r in ranges if not r.always)),)
+
+
+def _of_windows(node: Node, position: Position) -> tuple[Position, Position, Position]:
+    axes = len(node.param("steps"))
+    batch = len(position) - 2 * axes
+    return position[:batch], position[batch : batch + axes], position[batch + axes :]
+
+
 _MAPS: dict[str, Callable[[Node, Position], tuple[Source, ...]]] = {
     "reshape": _reshape,
     "transpose": _transpose,
@@ -110,4 +137,9 @@ _MAPS: dict[str, Callable[[Node, Position], tuple[Source, ...]]] = {
     "pad": _pad,
     "concatenate": _concatenate,
     "update_slice": _update_slice,
+    "window": _window,
+    "spread": _spread,
 }
+
+#: Movements whose result is one value wherever no operand is read: their parameter `value`, or 0.
+PADDED = ("pad", "window", "spread")

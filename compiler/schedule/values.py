@@ -103,7 +103,7 @@ class Values:
 
     def _moved(self, node: Node, position: Position, ranges: Ranges) -> Operand:
         *conditional, last = maps.sources(node, position)
-        pad = node.op.lower.kind == "pad"  # type: ignore[union-attr]
+        pad = node.op.lower.kind in maps.PADDED  # type: ignore[union-attr]
         value = self.value(node.args[last.operand], last.position, (*ranges, *last.ranges))
         if pad and last.ranges:
             value = self._padding(node, value, last.ranges, ranges)
@@ -113,7 +113,7 @@ class Values:
         return value
 
     def _padding(self, node: Node, value: Operand, own: Ranges, outside: Ranges) -> Operand:
-        fill = literal(node.param("value"), node.type.dtype)
+        fill = literal(dict(node.params).get("value", 0), node.type.dtype)
         if isinstance(value, Load) and value.ranges == own and not outside:
             return Load(value.buffer, value.index, own, fill)
         return self.choice(node, own, value, Literal(fill))

@@ -157,6 +157,24 @@ MOVEMENT = {
         moved((), low=(), high=(), value=0), moved((3,), low=(1,), high=(2,), value=0),
         moved((2, 3), "transposed", low=(0, 2), high=(1, 0), value=1), moved((0, 2), low=(1, 0), high=(1, 1), value=1),
     ],
+    "window": [
+        moved((), extents=(), steps=(), gaps=(), low=(), value=0),
+        moved((3, 5), extents=(3,), steps=(1,), gaps=(1,), low=(0,), value=0),
+        moved((2, 3, 7), "strided", extents=(4,), steps=(2,), gaps=(1,), low=(1,), value=1),
+        moved((2, 3, 2, 6, 5), "transposed", extents=(3, 5), steps=(2, 1), gaps=(1, 2), low=(1, 1), value=0),
+        moved((2, 4), "expanded", extents=(9,), steps=(3,), gaps=(2,), low=(3,), value=0),
+        moved((2, 0), extents=(2,), steps=(1,), gaps=(1,), low=(1,), value=1),
+        moved((0, 3), extents=(2,), steps=(1,), gaps=(1,), low=(0,), value=0),
+    ],
+    "spread": [
+        moved((), extents=(), steps=(), gaps=(), low=()),
+        moved((3, 3), extents=(5,), steps=(1,), gaps=(1,), low=(0,)),
+        moved((2, 3, 4), "strided", extents=(7,), steps=(2,), gaps=(1,), low=(1,)),
+        moved((2, 3, 2, 3, 5), "transposed", extents=(6, 5), steps=(2, 1), gaps=(1, 2), low=(1, 1)),
+        moved((2, 9), "expanded", extents=(4,), steps=(3,), gaps=(2,), low=(3,)),
+        moved((2, 2), extents=(0,), steps=(1,), gaps=(1,), low=(1,)),
+        moved((2, 0), extents=(4,), steps=(1,), gaps=(1,), low=(1,)),
+    ],
 }  # fmt: skip
 
 

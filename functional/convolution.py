@@ -1,0 +1,335 @@
+"""Convolution over one to three axes, transposed too: windows that slide, and one matrix product.
+
+The input's windows are laid out as a matrix of [channels * kernel, batch * places] (im2col), so that a convolution is
+a product with the weight, its derivatives are two more, and bias and activation join the product that they follow.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..ops import movement
+from ..ops import reductions as folds
+from ..ops.products import dot
+from ..ops.windows import spread, window
+from ..tensors.composite import composite
+from .shapes import contiguous
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Sliding:
+    """How a kernel slides over the axes of a space: one number for each axis."""
+
+    kernel: Shape
+    stride: Shape
+    padding: Shape  # before each axis
+    behind: Shape
+    dilation: Shape
+
+    @property
+    def axes(self) -> int:
+        return len(self.kernel)
+
+    @property
+    def span(self) -> Shape:
+        """How many places the kernel reaches over."""
+        return tuple((k - 1) * gap + 1 for k, gap in zip(self.kernel, self.dilation, strict=True))
+
+    def count(self, space: Shape) -> Shape:
+        """How many windows there are; at most 0 where the kernel does not fit."""
+        along = zip(space, self.padding, self.behind, self.span, self.stride, strict=True)
+        return tuple((n + low + high - span) // step + 1 for n, low, high, span, step in along)
+
+    @property
+    def is_trivial(self) -> bool:
+        """True for kernels of one place that take each place once."""
+        return max((*self.kernel, *self.stride)) == 1 and not any((*self.padding, *self.behind))
+
+
+def per_axis(value: Any, axes: int, name: str) -> Shape:
+    """A number for each axis, from one number or as many as there are axes.
+
+    RuntimeError for another count, TypeError for what is no int.
+    """
+    given = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if len(given) not in (1, axes):
+        raise RuntimeError(
+            f"expected {name} to be a single integer value or a list of {axes} values to match the convolution "
+            f"dimensions, but got {name}={list(given)}"
+        )
+    try:
+        numbers = tuple(operator.index(n) for n in given)
+    except TypeError:
+        raise TypeError(f"argument '{name}' must be int or a tuple of ints, not {value!r}") from None
+    return numbers * axes if len(numbers) == 1 else numbers
+
+
+def _sliding(kernel: Shape, stride: Any, padding: Any, dilation: Any) -> Sliding:
+    axes = len(kernel)
+    steps, gaps = per_axis(stride, axes, "stride"), per_axis(dilation, axes, "dilation")
+    low, high = _paddings(kernel, steps, gaps, padding)
+    for name, numbers, least in (("stride", steps, 1), ("dilation", gaps, 1), ("padding", low, 0)):
+        if min(numbers) < least:
+            raise RuntimeError(f"{'non-positive' if least else 'negative'} {name} is not supported")
+    return Sliding(kernel, steps, low, high, gaps)
+
+
+def _paddings(kernel: Shape, steps: Shape, gaps: Shape, padding: Any) -> tuple[Shape, Shape]:
+    """Places before and behind each axis; ``"same"`` puts the odd one behind."""
+    if not isinstance(padding, str):
+        low = per_axis(padding, len(kernel), "padding")
+        return low, low
+    if padding == "valid":
+        return (0,) * len(kernel), (0,) * len(kernel)
+    if padding != "same":
+        raise RuntimeError(f"Invalid padding string: '{padding}'. It is 'valid', 'same', or numbers")
+    if max(steps) > 1:
+        raise RuntimeError("padding='same' is not supported for strided convolutions")
+    total = tuple((k - 1) * gap for k, gap in zip(kernel, gaps, strict=True))
+    return tuple(n // 2 for n in total), tuple(n - n // 2 for n in total)
+
+
+# ----------------------------------------------------------------------------------------------------- arguments
+
+
+def _batched(name: str, input: Any, weight: Any, axes: int) -> Any:
+    """`input` with a batch axis; RuntimeError for another number of axes."""
+    shape = input.ndarray.shape
+    if len(shape) not in (axes + 1, axes + 2):
+        raise RuntimeError(
+            f"Expected {axes + 1}D (unbatched) or {axes + 2}D (batched) input to {name}, but got input of size: "
+            f"{list(shape)}"
+        )
+    if weight.ndarray.ndim != axes + 2:
+        raise RuntimeError(
+            f"{name} needs a weight of {axes + 2} axes (channels, channels, kernel), got {list(weight.shape)}"
+        )
+    return input if len(shape) == axes + 2 else movement.reshape(input, (1, *shape))
+
+
+def _require_types(input: Any, weight: Any, bias: Any) -> None:
+    if bias is not None and bias.dtype is not input.dtype:
+        raise RuntimeError(
+            f"Input type ({_word(input)}) and bias type ({_word(bias)}) should be the same; convert one of them"
+        )
+    if weight.dtype is not input.dtype:
+        raise RuntimeError(f"expected scalar type {_word(input, True)} but found {_word(weight, True)}")
+
+
+_WORDS = {"float32": "float", "float64": "double", "int64": "long", "int32": "int", "bool": "bool"}
+
+
+def _word(x: Any, title: bool = False) -> str:
+    word = _WORDS.get(x.dtype.name, x.dtype.name)
+    return word.capitalize() if title else word
+
+
+def _require_weight(weight: Shape, groups: int) -> None:
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+    if weight[0] < groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+            f"{list(weight)} instead"
+        )
+    if weight[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
+            f"size [{list(weight)}] instead"
+        )
+
+
+def _require_channels(given: str, input: Shape, weight: Shape, channels: int, bias: Any, results: int) -> None:
+    if input[1] != channels:
+        raise RuntimeError(
+            f"Given {given}, weight of size {list(weight)}, expected input{list(input)} to have {channels} channels, "
+            f"but got {input[1]} channels instead"
+        )
+    if bias is not None and bias.ndarray.shape != (results,):
+        begin = f"Given {given}, weight" if given.startswith("transposed") else "Given weight"
+        raise RuntimeError(
+            f"{begin} of size {list(weight)}, expected bias to be 1-dimensional with {results} elements, but got bias "
+            f"of size {list(bias.shape)} instead"
+        )
+
+
+def _require_fit(space: Shape, sliding: Sliding) -> None:
+    padded = [n + a + b for n, a, b in zip(space, sliding.padding, sliding.behind, strict=True)]
+    if min(sliding.count(space)) < 1:
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({' x '.join(map(str, padded))}). Kernel size: "
+            f"({' x '.join(map(str, sliding.span))}). Kernel size can't be greater than actual input size"
+        )
+
+
+# --------------------------------------------------------------------------------------------------- convolution
+
+
+def _grouped(x: Any, groups: int) -> Any:
+    """[batch, channels, *space] as [groups, channels of a group, batch, *space]."""
+    batch, channels, *space = x.ndarray.shape
+    split = movement.reshape(x, (batch, groups, channels // groups, *space))
+    return movement.transpose(split, (1, 2, 0, *range(3, 3 + len(space))))
+
+
+def _ungrouped(x: Any, batch: int, channels: int, space: Shape) -> Any:
+    """[groups, channels of a group, batch, *space] as [batch, channels, *space]."""
+    joined = movement.reshape(x, (channels, batch, *space))
+    return contiguous(movement.transpose(joined, (1, 0, *range(2, 2 + len(space)))))
+
+
+def _columns(x: Any, sliding: Sliding, windows: Shape) -> Any:
+    """[groups, channels, batch, *space] as matrices [groups, channels * kernel, batch * windows]."""
+    groups, channels, batch, *space = x.ndarray.shape
+    rows, places = channels * math.prod(sliding.kernel), batch * math.prod(windows)
+    if sliding.is_trivial:
+        return movement.reshape(x, (groups, rows, places))
+    once = movement.reshape(x, (groups, channels, *(1,) * (sliding.axes + 1), batch, *space))
+    repeated = movement.broadcast(once, (groups, channels, 1, *sliding.kernel, batch, *space))
+    # The batch is an axis of the space over which a kernel of one place slides.
+    seen = window(
+        repeated, (batch, *windows), (1, *sliding.stride), (1, *sliding.dilation), (0, *sliding.padding)
+    )
+    return movement.reshape(seen, (groups, rows, places))
+
+
+def _depthwise(x: Any, weight: Any, sliding: Sliding, windows: Shape) -> Any:
+    """Each channel with a kernel of its own: [batch, channels, *space] as [batch, channels, *windows]."""
+    batch, channels, *space = x.ndarray.shape
+    once = movement.reshape(x, (batch, channels, *(1,) * sliding.axes, *space))
+    repeated = movement.broadcast(once, (batch, channels, *sliding.kernel, *space))
+    seen = window(repeated, windows, sliding.stride, sliding.dilation, sliding.padding)
+    factors = movement.reshape(weight, (channels, *sliding.kernel, *(1,) * sliding.axes))
+    return folds.sum(seen * factors, tuple(range(2, 2 + sliding.axes)))
+
+
+def _with_bias(x: Any, bias: Any, axes: int) -> Any:
+    return x if bias is None else x + movement.reshape(bias, (bias.ndarray.size, *(1,) * axes))
+
+
+def _convolution(name: str, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: Any,
+                 axes: int) -> Any:  # fmt: skip
+    batched = _batched(name, x, weight, axes)
+    of_weight, of_input = weight.ndarray.shape, batched.ndarray.shape
+    groups = operator.index(groups)
+    sliding = _sliding(of_weight[2:], stride, padding, dilation)
+    _require_weight(of_weight, groups)
+    _require_channels(f"groups={groups}", of_input, of_weight, of_weight[1] * groups, bias, of_weight[0])
+    _require_fit(of_input[2:], sliding)
+    _require_types(x, weight, bias)
+    batch, windows, channels = of_input[0], sliding.count(of_input[2:]), of_weight[0]
+    if of_weight[1] == 1 and channels == groups > 1:
+        out = _depthwise(batched, weight, sliding, windows)
+    else:
+        columns = _columns(_grouped(batched, groups), sliding, windows)
+        factors = movement.reshape(weight, (groups, channels // groups, math.prod(of_weight[1:])))
+        out = _ungrouped(dot(factors, columns), batch, channels, windows)
+    out = _with_bias(out, bias, axes)
+    return out if batched is x else movement.reshape(out, (channels, *windows))
+
+
+def _conv(axes: int) -> Callable[..., Any]:
+    name = f"conv{axes}d"
+
+    @composite("ConvolutionBackward0")
+    def conv(
+        input: Any,
+        weight: Any,
+        bias: Any = None,
+        stride: int | Sequence[int] = 1,
+        padding: str | int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
+        groups: int = 1,
+    ) -> Any:
+        return _convolution(name, input, weight, bias, stride, padding, dilation, groups, axes)
+
+    return _documented(conv, name, f"""Slide a kernel over the last {axes} axes (cross-correlation).
+
+    `input` [batch, channels, *space] (or without batch) and `weight` [results, channels / groups, *kernel], of one
+    type, give [batch, results, *places]; `bias` [results] is added. `padding` is zeros on both sides, or "valid" (none),
+    or "same" (as many places as before). RuntimeError where sizes or types do not fit together.
+    """)
+
+
+def _documented(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+conv1d, conv2d, conv3d = _conv(1), _conv(2), _conv(3)
+
+
+# ------------------------------------------------------------------------------------------ transposed convolution
+
+
+def _require_output_padding(extra: Shape, sliding: Sliding) -> None:
+    if min(extra) < 0:
+        raise RuntimeError("negative output_padding is not supported")
+    if any(n >= max(step, gap) for n, step, gap in zip(extra, sliding.stride, sliding.dilation, strict=True)):
+        raise RuntimeError(
+            "output padding must be smaller than either stride or dilation, but got output_padding: "
+            f"{list(extra)} stride: {list(sliding.stride)} dilation: {list(sliding.dilation)}"
+        )
+
+
+def _spread_out(columns: Any, sliding: Sliding, channels: int, batch: int, space: Shape, places: Shape) -> Any:
+    """[groups, channels * kernel, batch * space], added up at the places: [groups, channels, batch, *places]."""
+    groups = columns.ndarray.shape[0]
+    split = movement.reshape(columns, (groups, channels, 1, *sliding.kernel, batch, *space))
+    apart = spread(split, (batch, *places), (1, *sliding.stride), (1, *sliding.dilation), (0, *sliding.padding))
+    return folds.sum(apart, tuple(range(2, 3 + sliding.axes)))
+
+
+def _transposed(name: str, x: Any, weight: Any, bias: Any, sliding: Sliding, extra: Shape, groups: int) -> Any:
+    batched = _batched(name, x, weight, sliding.axes)
+    of_weight, of_input = weight.ndarray.shape, batched.ndarray.shape
+    _require_weight(of_weight, groups)
+    channels = of_weight[1] * groups
+    _require_channels(f"transposed={sliding.axes and 1}", of_input, of_weight, of_weight[0], bias, channels)
+    _require_output_padding(extra, sliding)
+    _require_types(x, weight, bias)
+    batch, space = of_input[0], of_input[2:]
+    along = zip(space, sliding.stride, sliding.padding, sliding.span, extra, strict=True)
+    places = tuple((n - 1) * step - 2 * low + span + more for n, step, low, span, more in along)
+    rows = movement.reshape(_grouped(batched, groups), (groups, of_weight[0] // groups, batch * math.prod(space)))
+    factors = movement.reshape(weight, (groups, of_weight[0] // groups, math.prod(of_weight[1:])))
+    columns = dot(movement.transpose(factors, (0, 2, 1)), rows)
+    out = _spread_out(columns, sliding, of_weight[1], batch, space, places)
+    out = _with_bias(_ungrouped(out, batch, channels, places), bias, sliding.axes)
+    return out if batched is x else movement.reshape(out, (channels, *places))
+
+
+def _conv_transpose(axes: int) -> Callable[..., Any]:
+    name = f"conv_transpose{axes}d"
+
+    @composite("ConvolutionBackward0")
+    def conv_transpose(
+        input: Any,
+        weight: Any,
+        bias: Any = None,
+        stride: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0,
+        output_padding: int | Sequence[int] = 0,
+        groups: int = 1,
+        dilation: int | Sequence[int] = 1,
+    ) -> Any:
+        sliding = _sliding(weight.ndarray.shape[2:], stride, per_axis(padding, axes, "padding"), dilation)
+        extra = per_axis(output_padding, axes, "output_padding")
+        return _transposed(name, input, weight, bias, sliding, extra, operator.index(groups))
+
+    return _documented(conv_transpose, name, f"""The transpose of ``conv{axes}d``: each element spreads a kernel.
+
+    `input` [batch, channels, *space] (or without batch) and `weight` [channels, results / groups, *kernel] give
+    [batch, results, *places]; `padding` cuts places off both sides, `output_padding` adds some behind. RuntimeError
+    where sizes or types do not fit together.
+    """)
+
+
+conv_transpose1d, conv_transpose2d, conv_transpose3d = _conv_transpose(1), _conv_transpose(2), _conv_transpose(3)
