@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ..ops import movement
@@ -18,56 +17,7 @@ from ..ops.products import dot
 from ..ops.windows import spread, window
 from ..tensors.composite import composite
 from .shapes import contiguous
-
-Shape = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Sliding:
-    """How a kernel slides over the axes of a space: one number for each axis."""
-
-    kernel: Shape
-    stride: Shape
-    padding: Shape  # before each axis
-    behind: Shape
-    dilation: Shape
-
-    @property
-    def axes(self) -> int:
-        return len(self.kernel)
-
-    @property
-    def span(self) -> Shape:
-        """How many places the kernel reaches over."""
-        return tuple((k - 1) * gap + 1 for k, gap in zip(self.kernel, self.dilation, strict=True))
-
-    def count(self, space: Shape) -> Shape:
-        """How many windows there are; at most 0 where the kernel does not fit."""
-        along = zip(space, self.padding, self.behind, self.span, self.stride, strict=True)
-        return tuple((n + low + high - span) // step + 1 for n, low, high, span, step in along)
-
-    @property
-    def is_trivial(self) -> bool:
-        """True for kernels of one place that take each place once."""
-        return max((*self.kernel, *self.stride)) == 1 and not any((*self.padding, *self.behind))
-
-
-def per_axis(value: Any, axes: int, name: str) -> Shape:
-    """A number for each axis, from one number or as many as there are axes.
-
-    RuntimeError for another count, TypeError for what is no int.
-    """
-    given = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    if len(given) not in (1, axes):
-        raise RuntimeError(
-            f"expected {name} to be a single integer value or a list of {axes} values to match the convolution "
-            f"dimensions, but got {name}={list(given)}"
-        )
-    try:
-        numbers = tuple(operator.index(n) for n in given)
-    except TypeError:
-        raise TypeError(f"argument '{name}' must be int or a tuple of ints, not {value!r}") from None
-    return numbers * axes if len(numbers) == 1 else numbers
+from .sliding import Shape, Sliding, per_axis
 
 
 def _sliding(kernel: Shape, stride: Any, padding: Any, dilation: Any) -> Sliding:
@@ -252,8 +202,8 @@ def _conv(axes: int) -> Callable[..., Any]:
     return _documented(conv, name, f"""Slide a kernel over the last {axes} axes (cross-correlation).
 
     `input` [batch, channels, *space] (or without batch) and `weight` [results, channels / groups, *kernel], of one
-    type, give [batch, results, *places]; `bias` [results] is added. `padding` is zeros on both sides, or "valid" (none),
-    or "same" (as many places as before). RuntimeError where sizes or types do not fit together.
+    type, give [batch, results, *places]; `bias` [results] is added. `padding` is zeros on both sides, or "valid"
+    (none), or "same" (as many places as before). RuntimeError where sizes or types do not fit together.
     """)
 
 

@@ -1,0 +1,240 @@
+"""Maxima of windows over one to three axes. The element that a maximum is taken from gets its whole gradient."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..ops import movement
+from ..ops import reductions as folds
+from ..ops.arithmetic import maximum
+from ..ops.comparison import eq, isnan, where
+from ..ops.division import floor_divide, remainder
+from ..ops.indexing import scatter, take
+from ..ops.logic import logical_and
+from ..ops.sources import full, iota
+from ..ops.types import bool_, int64
+from ..tensors.composite import composite
+from .sliding import (
+    Numbers,
+    Shape,
+    Sliding,
+    adaptive_space,
+    counts_of,
+    pool_sizes,
+    space_of,
+    targets_of,
+    uniform,
+    windows_of,
+)
+
+
+def _lowest(x: Any) -> float | int:
+    if x.dtype.is_floating_point:
+        return -math.inf
+    return False if x.dtype is bool_ else -(2 ** (8 * x.dtype.itemsize - 1))
+
+
+def _first_inside(sliding: Sliding, axis: int, counts: Shape) -> Any:
+    """The first kernel position along `axis` that does not lie in the padding before the input, for each window."""
+    start = iota(counts, axis, int64) * -sliding.stride[axis] + sliding.padding[axis]
+    gap = sliding.dilation[axis]
+    return maximum(floor_divide(start + (gap - 1), gap), 0)
+
+
+def _chosen(flat: Any, sliding: Sliding, counts: Shape, axis: int) -> list[Any]:
+    """The kernel position, axis by axis, of the first maximum of each window.
+
+    Where all that a window sees is -inf, argmax finds its first place, which may lie in the padding: the first one
+    inside is meant.
+    """
+    place, found = _place_of_maximum(flat, axis), []
+    for a in reversed(range(sliding.axes)):
+        along = remainder(place, sliding.kernel[a]) if a else place
+        place = floor_divide(place, sliding.kernel[a])
+        found.insert(0, maximum(along, _first_inside(sliding, a, counts)) if sliding.padding[a] else along)
+    return found
+
+
+def _place_of_maximum(x: Any, axis: int) -> Any:
+    """Where along `axis` the largest element stands first, or the last NaN (PyTorch)."""
+    place = folds.argmax(x, axis)
+    if not x.dtype.is_floating_point:
+        return place
+    last = folds.amax(where(isnan(x), iota(x.ndarray.shape, axis, int64), full((), -1, int64)), (axis,))
+    return where(last < 0, place, last)
+
+
+def _ravelled(positions: Sequence[Any], shape: Shape) -> Any:
+    flat = positions[0]
+    for position, extent in zip(positions[1:], shape[1:], strict=True):
+        flat = flat * extent + position
+    return flat
+
+
+def _maxima(x: Any, sliding: Sliding, counts: Shape) -> tuple[Any, Any]:
+    """The maximum of each window of ``x [*batch, *space]``, and where it stands in the space, counted row by row."""
+    axes, shape = sliding.axes, x.ndarray.shape
+    batch, space = shape[: len(shape) - axes], shape[len(shape) - axes :]
+    seen = windows_of(x, sliding, counts, _lowest(x))
+    flat = movement.reshape(seen, (*batch, math.prod(sliding.kernel), *counts))
+    chosen = _chosen(flat, sliding, counts, len(batch))
+    out = _picked(flat, _ravelled(chosen, sliding.kernel), len(batch))
+    along = zip(chosen, sliding.stride, sliding.dilation, sliding.padding, strict=True)
+    inside = [iota(counts, a, int64) * step + k * gap + -low for a, (k, step, gap, low) in enumerate(along)]
+    return out, _ravelled(inside, space)
+
+
+def _picked(x: Any, place: Any, axis: int) -> Any:
+    """The elements of x at one `place` along `axis` each."""
+    shape = x.ndarray.shape
+    there = movement.reshape(place, (*shape[:axis], 1, *shape[axis + 1 :]))
+    return folds.sum(where(eq(iota(shape, axis, int64), there), x, full((), 0, x.dtype)), (axis,))
+
+
+def _max_pool(axes: int) -> Callable[..., Any]:
+    name = f"max_pool{axes}d"
+
+    @composite(f"MaxPool{axes}DWithIndicesBackward0")
+    def with_indices(
+        input: Any,
+        kernel_size: Numbers,
+        stride: Numbers | None = None,
+        padding: Numbers = 0,
+        dilation: Numbers = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = True,
+    ) -> Any:
+        space = space_of(name, input, axes)
+        if input.dtype is bool_:
+            raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'; convert it, e.g. with .int()")
+        sliding = pool_sizes(name, axes, kernel_size, stride, padding, dilation)
+        counts = counts_of(name, space, sliding, input.ndarray.shape[-axes - 1], ceil_mode)
+        out, places = _maxima(input, sliding, counts)
+        return (out, places) if return_indices else out
+
+    def max_pool(
+        input: Any,
+        kernel_size: Numbers,
+        stride: Numbers | None = None,
+        padding: Numbers = 0,
+        dilation: Numbers = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Any:
+        return with_indices(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+    max_pool.__name__ = max_pool.__qualname__ = name
+    max_pool.__doc__ = f"""The maximum of each window over the last {axes} axes.
+
+    ``[batch, channels, *space]`` (or without batch) gives ``[batch, channels, *windows]``; the default stride is the
+    kernel's size, outside is smaller than any number, `ceil_mode` keeps a last window that is not full. With
+    `return_indices` also where the maxima stand in the space, counted row by row. RuntimeError for sizes that do not
+    fit.
+    """
+    return max_pool
+
+
+max_pool1d, max_pool2d, max_pool3d = _max_pool(1), _max_pool(2), _max_pool(3)
+
+
+def _max_unpool(axes: int) -> Callable[..., Any]:
+    name = f"max_unpool{axes}d"
+
+    @composite(f"MaxUnpool{axes}DBackward0")
+    def max_unpool(
+        input: Any,
+        indices: Any,
+        kernel_size: Numbers,
+        stride: Numbers | None = None,
+        padding: Numbers = 0,
+        output_size: Sequence[int] | None = None,
+    ) -> Any:
+        space = space_of(name, input, axes)
+        if indices.ndarray.shape != input.ndarray.shape:
+            raise RuntimeError(
+                f"{name}: indices [{list(indices.shape)}] must have the shape of the input [{list(input.shape)}]"
+            )
+        sliding = pool_sizes(name, axes, kernel_size, stride, padding)
+        along = zip(space, sliding.stride, sliding.padding, sliding.kernel, strict=True)
+        places = tuple((n - 1) * step - 2 * low + k for n, step, low, k in along)
+        if output_size is not None:
+            places = tuple(output_size)[-axes:]
+        batch = input.ndarray.shape[:-axes]
+        rows = (math.prod(batch), math.prod(space))
+        empty = full((rows[0], math.prod(places)), 0, input.dtype)
+        filled = scatter(empty, movement.reshape(indices, rows), movement.reshape(input, rows), 1)
+        return movement.reshape(filled, (*batch, *places))
+
+    max_unpool.__name__ = max_unpool.__qualname__ = name
+    max_unpool.__doc__ = f"""Maxima back at the places that ``max_pool{axes}d`` took them from, zeros elsewhere."""
+    return max_unpool
+
+
+max_unpool1d, max_unpool2d, max_unpool3d = _max_unpool(1), _max_unpool(2), _max_unpool(3)
+
+
+# ------------------------------------------------------------------------------------------------------- adaptive
+
+
+def _uneven_places(space: Shape, targets: Shape) -> tuple[Any, Any]:
+    """For windows that are not alike, [longest window, *targets]: the place of each element, and whether it is one."""
+    axes = len(space)
+    longest = tuple(max(_lengths(extent, n)) for extent, n in zip(space, targets, strict=True))
+    shape, places, inside = (*longest, *targets), [], []
+    for a, (extent, n) in enumerate(zip(space, targets, strict=True)):
+        number, step = iota(shape, axes + a, int64), iota(shape, a, int64)
+        start = floor_divide(number * extent, n)
+        within = start + step < floor_divide((number + 1) * extent + (n - 1), n)
+        places.append(where(within, start + step, start))
+        inside.append(within)
+    flat = (math.prod(longest), *targets)
+    is_one = functools.reduce(logical_and, inside)
+    return movement.reshape(_ravelled(places, space), flat), movement.reshape(is_one, flat)
+
+
+def _lengths(extent: int, windows: int) -> list[int]:
+    """Of windows that cover `extent` places about evenly; neighbours may share a place."""
+    return [-(-(o + 1) * extent // windows) - o * extent // windows for o in range(windows)]
+
+
+def _adaptive_maxima(input: Any, space: Shape, targets: Shape) -> tuple[Any, Any]:
+    """Each window is looked at as far as the longest reaches, and masked behind its end."""
+    batch = input.ndarray.shape[: input.ndarray.ndim - len(space)]
+    places, inside = _uneven_places(space, targets)
+    rows = movement.transpose(movement.reshape(input, (math.prod(batch), math.prod(space))), (1, 0))
+    taken = take(rows, places)  # [longest, *targets, batch]
+    last = taken.ndarray.ndim - 1
+    seen = movement.reshape(movement.transpose(taken, (last, *range(last))), (*batch, *places.ndarray.shape))
+    within = where(inside, seen.detach(), full((), _lowest(input), input.dtype))
+    chosen = _place_of_maximum(within, len(batch))
+    there = movement.broadcast(places, seen.ndarray.shape)
+    return _picked(seen, chosen, len(batch)), _picked(there, chosen, len(batch))
+
+
+def _adaptive_max_pool(axes: int) -> Callable[..., Any]:
+    name = f"adaptive_max_pool{axes}d"
+
+    @composite(f"AdaptiveMaxPool{axes}DBackward0")
+    def adaptive_max_pool(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+        space = adaptive_space(name, input, axes)
+        targets = targets_of(name, output_size, space)
+        sliding = uniform(space, targets)
+        if sliding is not None:
+            out, places = _maxima(input, sliding, targets)
+        else:
+            out, places = _adaptive_maxima(input, space, targets)
+        return (out, places) if return_indices else out
+
+    adaptive_max_pool.__name__ = adaptive_max_pool.__qualname__ = name
+    adaptive_max_pool.__doc__ = f"""The maxima of `output_size` windows that cover the last {axes} axes about evenly.
+
+    A number, or one for each axis (None keeps the axis); `return_indices` as in ``max_pool{axes}d``. RuntimeError for
+    inputs of other shapes.
+    """
+    return adaptive_max_pool
+
+
+adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (_adaptive_max_pool(n) for n in (1, 2, 3))

@@ -1,0 +1,158 @@
+"""How kernels slide over the axes of a space: what convolution, pooling and unfolding have in common."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..ops import movement
+from ..ops.windows import window
+
+Shape = tuple[int, ...]
+Numbers = int | Sequence[int]
+
+
+@dataclass(frozen=True)
+class Sliding:
+    """How a kernel slides over the axes of a space: one number for each axis."""
+
+    kernel: Shape
+    stride: Shape
+    padding: Shape  # before each axis
+    behind: Shape
+    dilation: Shape
+
+    @property
+    def axes(self) -> int:
+        return len(self.kernel)
+
+    @property
+    def span(self) -> Shape:
+        """How many places the kernel reaches over."""
+        return tuple((k - 1) * gap + 1 for k, gap in zip(self.kernel, self.dilation, strict=True))
+
+    def count(self, space: Shape) -> Shape:
+        """How many windows there are; at most 0 where the kernel does not fit."""
+        along = zip(space, self.padding, self.behind, self.span, self.stride, strict=True)
+        return tuple((n + low + high - span) // step + 1 for n, low, high, span, step in along)
+
+    @property
+    def is_trivial(self) -> bool:
+        """True for kernels of one place that take each place once."""
+        return max((*self.kernel, *self.stride)) == 1 and not any((*self.padding, *self.behind))
+
+
+def per_axis(value: Any, axes: int, name: str) -> Shape:
+    """A number for each axis, from one number or as many as there are axes.
+
+    RuntimeError for another count, TypeError for what is no int.
+    """
+    given = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if len(given) not in (1, axes):
+        raise RuntimeError(
+            f"expected {name} to be a single integer value or a list of {axes} values to match the convolution "
+            f"dimensions, but got {name}={list(given)}"
+        )
+    try:
+        numbers = tuple(operator.index(n) for n in given)
+    except TypeError:
+        raise TypeError(f"argument '{name}' must be int or a tuple of ints, not {value!r}") from None
+    return numbers * axes if len(numbers) == 1 else numbers
+
+
+# -------------------------------------------------------------------------------------------------------- pooling
+
+
+def pool_sizes(name: str, axes: int, kernel: Any, stride: Any, padding: Any, dilation: Any = 1) -> Sliding:
+    numbers = {"kernel_size": kernel, "stride": kernel if _is_absent(stride) else stride}
+    of_kernel, steps, low, gaps = (
+        per_axis(value, axes, word)
+        for word, value in {**numbers, "padding": padding, "dilation": dilation}.items()
+    )
+    sliding = Sliding(of_kernel, steps, low, low, gaps)
+    if 0 in sliding.stride:
+        raise RuntimeError("stride should not be zero")
+    for low, span in zip(sliding.padding, sliding.span, strict=True):
+        if 2 * low > span:
+            raise RuntimeError(
+                "pad should be at most half of effective kernel size, but got "
+                f"pad={max(sliding.padding)}, kernel_size={max(sliding.kernel)} and dilation={max(sliding.dilation)}"
+            )
+    return sliding
+
+
+def _is_absent(stride: Any) -> bool:
+    return stride is None or (isinstance(stride, (tuple, list)) and not stride)
+
+
+def space_of(name: str, input: Any, axes: int) -> Shape:
+    shape: Shape = input.ndarray.shape
+    if len(shape) not in (axes + 1, axes + 2) or 0 in shape[-axes - 1 :]:
+        raise RuntimeError(
+            f"Expected {axes + 1}D or {axes + 2}D (batch mode) tensor with optional 0 dim batch size for input of "
+            f"{name}, but got:{list(shape)}"
+        )
+    return shape[-axes:]
+
+
+def counts_of(name: str, space: Shape, sliding: Sliding, channels: int, ceil_mode: bool) -> Shape:
+    """How many windows there are along each axis; with `ceil_mode` a last one that begins inside counts too."""
+    counts = sliding.count(space)
+    if ceil_mode:
+        along = zip(space, counts, sliding.stride, sliding.padding, sliding.span, strict=True)
+        counts = tuple(
+            n + ((extent + 2 * low - span) % step != 0 and n * step < extent + low)
+            for extent, n, step, low, span in along
+        )
+    if min(counts) < 1:
+        given, found = ("x".join(map(str, (channels, *numbers))) for numbers in (space, map(_not_negative, counts)))
+        raise RuntimeError(f"Given input size: ({given}). Calculated output size: ({found}). Output size is too small")
+    return counts
+
+
+def _not_negative(n: int) -> int:
+    return max(n, 0)
+
+
+def windows_of(x: Any, sliding: Sliding, counts: Shape, value: float | int = 0) -> Any:
+    """[*batch, *space] as its windows [*batch, *kernel, *counts], `value` outside."""
+    axes = sliding.axes
+    shape = x.ndarray.shape
+    batch, space = shape[: len(shape) - axes], shape[len(shape) - axes :]
+    once = movement.reshape(x, (*batch, *(1,) * axes, *space))
+    repeated = movement.broadcast(once, (*batch, *sliding.kernel, *space))
+    return window(repeated, counts, sliding.stride, sliding.dilation, sliding.padding, value)
+
+
+def targets_of(name: str, output_size: Any, space: Shape) -> Shape:
+    given = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,) * len(space)
+    if len(given) != len(space):
+        raise RuntimeError(f"{name}: output_size must be {len(space)}")
+    return tuple(extent if n is None else n for n, extent in zip(given, space, strict=True))
+
+
+def adaptive_space(name: str, input: Any, axes: int) -> Shape:
+    shape: Shape = input.ndarray.shape
+    if len(shape) not in (axes + 1, axes + 2):
+        raise RuntimeError(f"{name}(): Expected {axes + 1}D or {axes + 2}D tensor, but got {list(shape)}")
+    if 0 in shape[-axes:]:
+        raise RuntimeError(
+            f"{name}(): Expected input to have non-zero size for non-batch dimensions, got {list(shape)}"
+        )
+    return shape[-axes:]
+
+
+def _bounds(extent: int, windows: int) -> list[tuple[int, int]]:
+    """Windows that cover `extent` places about evenly; neighbours may share a place."""
+    return [(o * extent // windows, -(-(o + 1) * extent // windows)) for o in range(windows)]
+
+
+def uniform(space: Shape, targets: Shape) -> Sliding | None:
+    """The windows as one kernel that slides, where each axis is a multiple of its windows."""
+    if any(n == 0 or extent % n for extent, n in zip(space, targets, strict=True)):
+        return None
+    kernel = tuple(extent // n for extent, n in zip(space, targets, strict=True))
+    nothing = (0,) * len(space)
+    return Sliding(kernel, kernel, nothing, nothing, (1,) * len(space))
