@@ -1,4 +1,4 @@
-"""What layers compute besides products: embedding, dropout, normalisation, padding, similarity."""
+"""What layers compute besides products: embedding, dropout, normalisation, similarity."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..ops.comparison import eq, where
 from ..ops.pointwise import cast, common_dtype, converted
 from ..ops.requirements import Requirement, require
 from ..ops.sources import iota
-from ..ops.types import bool_, broadcast_shapes, int32, int64
+from ..ops.types import broadcast_shapes, int32, int64
 from ..tensors.composite import composite, whole
 from ..tensors.random import bernoulli_with, strides_like
 from .activations import finished
@@ -177,31 +177,3 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
 def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
     """The p-norm of the differences along the last axis."""
     return (x1 - x2 + eps).norm(p, -1, keepdim)
-
-
-# ---------------------------------------------------------------------------------------------------------- padding
-
-
-def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Any:
-    """More elements around: (before, behind) for the last axis, then for the one before it, ...; negative ones cut."""
-    if mode != "constant":
-        raise NotImplementedError(f"pad: mode {mode!r} is not there yet; only 'constant' is")
-    shape = input.ndarray.shape
-    if len(pad) % 2 or len(pad) > 2 * len(shape):
-        raise RuntimeError(f"Padding length must be even and at most twice the number of axes, got {list(pad)}")
-    low, high = [0] * len(shape), [0] * len(shape)
-    for i in range(len(pad) // 2):
-        low[-1 - i], high[-1 - i] = pad[2 * i], pad[2 * i + 1]
-    if min(pad, default=0) < 0:
-        input, low, high = _cut(input, low, high)
-    filler = bool(value) if input.dtype is bool_ else 0 if value is None else value
-    return movement.pad(input, tuple(low), tuple(high), filler)
-
-
-def _cut(x: Any, low: list[int], high: list[int]) -> tuple[Any, list[int], list[int]]:
-    """Negative paddings as a slice; what is left to pad."""
-    shape = x.ndarray.shape
-    starts = tuple(max(0, -n) for n in low)
-    stops = tuple(extent - max(0, -n) for extent, n in zip(shape, high, strict=True))
-    part = movement.slice(x, starts, stops, (1,) * len(shape))
-    return part, [max(0, n) for n in low], [max(0, n) for n in high]

@@ -182,6 +182,12 @@ class BatchNorm2d(_BatchNorm):
     axes = (4,)
 
 
+class BatchNorm3d(_BatchNorm):
+    """Batch normalisation of [batch, channels, depth, height, width]."""
+
+    axes = (5,)
+
+
 def _reset_affine(weight: Tensor | None, bias: Tensor | None) -> None:
     if weight is not None:
         init.ones_(weight)

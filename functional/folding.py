@@ -1,0 +1,93 @@
+"""Sliding blocks of an image as columns of a matrix, and back."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..ops import movement
+from ..ops import reductions as folds
+from ..ops.windows import spread
+from ..tensors.composite import composite
+from .sliding import Numbers, Shape, Sliding, per_axis, windows_of
+
+
+def _blocks(kernel_size: Numbers, dilation: Numbers, padding: Numbers, stride: Numbers) -> Sliding:
+    given = (("kernel_size", kernel_size), ("stride", stride), ("padding", padding), ("dilation", dilation))
+    kernel, steps, low, gaps = (per_axis(value, 2, name) for name, value in given)
+    for name, numbers, least in (("kernel size", kernel, 1), ("stride", steps, 1), ("dilation", gaps, 1)):
+        if min(numbers) < least:
+            raise RuntimeError(f"{name} should be greater than zero, but got {list(numbers)}")
+    if min(low) < 0:
+        raise RuntimeError(f"padding should be non-negative, but got {list(low)}")
+    return Sliding(kernel, steps, low, low, gaps)
+
+
+@composite("Im2ColBackward0")
+def unfold(
+    input: Any, kernel_size: Numbers, dilation: Numbers = 1, padding: Numbers = 0, stride: Numbers = 1
+) -> Any:
+    """The sliding blocks of images [batch, channels, height, width] as columns [batch, channels * kernel, blocks].
+
+    Without a batch axis too; zeros are outside. RuntimeError where no block fits or the shape is another.
+    """
+    shape = input.ndarray.shape
+    if len(shape) not in (3, 4) or 0 in shape[-3:]:
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
+            f"input, but got: {list(shape)}"
+        )
+    blocks = _blocks(kernel_size, dilation, padding, stride)
+    counts = blocks.count(shape[-2:])
+    if min(counts) < 1:
+        raise RuntimeError(
+            f"Given input with spatial size {shape[-2:]}, kernel_size={blocks.kernel}, dilation={blocks.dilation}, "
+            f"padding={blocks.padding}, stride={blocks.stride}, calculated shape of the array of sliding blocks as "
+            f"{counts}, but its components must be at least one."
+        )
+    columns = (*shape[:-3], shape[-3] * math.prod(blocks.kernel), math.prod(counts))
+    return movement.reshape(windows_of(input, blocks, counts), columns)
+
+
+@composite("Col2ImBackward0")
+def fold(
+    input: Any,
+    output_size: Numbers,
+    kernel_size: Numbers,
+    dilation: Numbers = 1,
+    padding: Numbers = 0,
+    stride: Numbers = 1,
+) -> Any:
+    """Columns [batch, channels * kernel, blocks] added up where `unfold` takes them: [batch, channels, *output_size].
+
+    Without a batch axis too. RuntimeError for sizes that do not fit together.
+    """
+    shape, space = input.ndarray.shape, per_axis(output_size, 2, "output_size")
+    blocks = _blocks(kernel_size, dilation, padding, stride)
+    if len(shape) not in (2, 3) or 0 in shape[-2:]:
+        raise RuntimeError(
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for "
+            f"input, but got: {list(shape)}"
+        )
+    counts = _checked_blocks(shape, space, blocks)
+    batch, channels = shape[:-2], shape[-2] // math.prod(blocks.kernel)
+    split = movement.reshape(input, (*batch, channels, *blocks.kernel, *counts))
+    apart = spread(split, space, blocks.stride, blocks.dilation, blocks.padding)
+    return folds.sum(apart, (len(batch) + 1, len(batch) + 2))
+
+
+def _checked_blocks(shape: Shape, space: Shape, blocks: Sliding) -> Shape:
+    counts = blocks.count(space)
+    if shape[-2] % math.prod(blocks.kernel):
+        raise RuntimeError(
+            "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
+            f"input.size(1)={shape[-2]} and kernel_size={blocks.kernel}."
+        )
+    if min(counts) < 1 or shape[-1] != math.prod(counts):
+        raise RuntimeError(
+            f"Given output_size={space}, kernel_size={blocks.kernel}, dilation={blocks.dilation}, "
+            f"padding={blocks.padding}, stride={blocks.stride}, expected size of input's dimension 2 to match the "
+            f"calculated number of sliding blocks {counts[0]} * {counts[1]} = {math.prod(counts)}, but got "
+            f"input.size(2)={shape[-1]}."
+        )
+    return counts
