@@ -7,6 +7,7 @@ from typing import Any
 
 from ..ops import movement
 from ..ops.types import bool_
+from .shapes import ordered_copy
 
 Shape = tuple[int, ...]
 
@@ -21,7 +22,7 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | N
     if len(pad) % 2 or len(pad) > 2 * input.ndarray.ndim:
         raise RuntimeError(f"Padding length must be even and at most twice the number of axes, got {list(pad)}")
     if mode == "constant":
-        return _constant(input, pad, value)
+        return _owned(_constant(input, pad, value), pad)
     if mode not in _SIDES:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value is not None and value != 0:
@@ -32,7 +33,12 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | N
         _require_extent(mode, input.ndarray.shape, ndim - 1 - i, pad[2 * i : 2 * i + 2])
     for i in range(len(pad) // 2):
         input = _along(input, ndim - 1 - i, pad[2 * i], pad[2 * i + 1], mode)
-    return input
+    return _owned(input, pad)
+
+
+def _owned(x: Any, pad: Sequence[int]) -> Any:
+    """A copy of what may be a part of the input, or the input."""
+    return ordered_copy(x) if min(pad, default=0) < 0 or not any(pad) else x
 
 
 def _constant(input: Any, pad: Sequence[int], value: float | None) -> Any:

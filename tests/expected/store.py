@@ -29,6 +29,7 @@ from expected import (
     tensor_ops,
     training,
     wider_ops,
+    windows,
 )  # noqa: E402
 from expected.compare import STORE  # noqa: E402
 from expected.programs import run_all  # noqa: E402
@@ -58,6 +59,7 @@ def main():
     store_arrays("optimizers", optimizers.make(torch))
     store_arrays("schedules", schedules.make(torch))
     store_arrays("training", training.make(torch))
+    store_arrays("windows", windows.make(torch))
     store_arrays("random_numbers", random_numbers.make(torch))
     store_text("loading", loading.make(torch))
 
