@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..functional.sliding import Numbers, Shape, per_axis
+from ..functional.spatial.sliding import Numbers, Shape, per_axis
 from ..tensors.creation import empty
 from ..tensors.tensor import Tensor
 from . import functional as F

@@ -26,26 +26,6 @@ from ..functional.activations import (
     tanhshrink,
     threshold,
 )
-from ..functional.average_pooling import (
-    adaptive_avg_pool1d,
-    adaptive_avg_pool2d,
-    adaptive_avg_pool3d,
-    avg_pool1d,
-    avg_pool2d,
-    avg_pool3d,
-    lp_pool1d,
-    lp_pool2d,
-    lp_pool3d,
-)
-from ..functional.convolution import (
-    conv1d,
-    conv2d,
-    conv3d,
-    conv_transpose1d,
-    conv_transpose2d,
-    conv_transpose3d,
-)
-from ..functional.folding import fold, unfold
 from ..functional.layers import (
     cosine_similarity,
     dropout,
@@ -71,7 +51,27 @@ from ..functional.losses import (
     poisson_nll_loss,
     smooth_l1_loss,
 )
-from ..functional.max_pooling import (
+from ..functional.spatial.average_pooling import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    lp_pool1d,
+    lp_pool2d,
+    lp_pool3d,
+)
+from ..functional.spatial.convolution import (
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+)
+from ..functional.spatial.folding import fold, unfold
+from ..functional.spatial.max_pooling import (
     adaptive_max_pool1d,
     adaptive_max_pool2d,
     adaptive_max_pool3d,
@@ -82,7 +82,7 @@ from ..functional.max_pooling import (
     max_unpool2d,
     max_unpool3d,
 )
-from ..functional.padding import pad
+from ..functional.spatial.padding import pad
 from ..ops.elementary import sigmoid
 from ..ops.trigonometry import tanh
 from ..tensors.operands import checked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..functional.sliding import Numbers
+from ..functional.spatial.sliding import Numbers
 from ..tensors.tensor import Tensor
 from . import functional as F
 from .module import Module

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..ops import movement
-from ..ops import reductions as folds
-from ..ops.windows import spread
-from ..tensors.composite import composite
+from ...ops import movement
+from ...ops import reductions as folds
+from ...ops.windows import spread
+from ...tensors.composite import composite
 from .sliding import Numbers, Shape, Sliding, per_axis, windows_of
 
 

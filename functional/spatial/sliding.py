@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..ops import movement
-from ..ops.windows import window
+from ...ops import movement
+from ...ops.windows import window
 
 Shape = tuple[int, ...]
 Numbers = int | Sequence[int]

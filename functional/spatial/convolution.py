@@ -11,12 +11,12 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..ops import movement
-from ..ops import reductions as folds
-from ..ops.products import dot
-from ..ops.windows import spread, window
-from ..tensors.composite import composite
-from .shapes import contiguous
+from ...ops import movement
+from ...ops import reductions as folds
+from ...ops.products import dot
+from ...ops.windows import spread, window
+from ...tensors.composite import composite
+from ..shapes import contiguous
 from .sliding import Shape, Sliding, per_axis
 
 

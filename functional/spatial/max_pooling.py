@@ -7,16 +7,16 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..ops import movement
-from ..ops import reductions as folds
-from ..ops.arithmetic import maximum
-from ..ops.comparison import eq, isnan, where
-from ..ops.division import floor_divide, remainder
-from ..ops.indexing import scatter, take
-from ..ops.logic import logical_and
-from ..ops.sources import full, iota
-from ..ops.types import bool_, int64
-from ..tensors.composite import composite
+from ...ops import movement
+from ...ops import reductions as folds
+from ...ops.arithmetic import maximum
+from ...ops.comparison import eq, isnan, where
+from ...ops.division import floor_divide, remainder
+from ...ops.indexing import scatter, take
+from ...ops.logic import logical_and
+from ...ops.sources import full, iota
+from ...ops.types import bool_, int64
+from ...tensors.composite import composite
 from .sliding import (
     Numbers,
     Shape,

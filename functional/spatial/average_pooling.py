@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..ops import elementary, movement
-from ..ops import reductions as folds
-from ..ops.arithmetic import abs, maximum, sign
-from ..ops.comparison import eq, where
-from ..ops.pointwise import cast
-from ..ops.sources import full, iota
-from ..ops.types import float32, int64
-from ..tensors.composite import composite
+from ...ops import elementary, movement
+from ...ops import reductions as folds
+from ...ops.arithmetic import abs, maximum, sign
+from ...ops.comparison import eq, where
+from ...ops.pointwise import cast
+from ...ops.sources import full, iota
+from ...ops.types import float32, int64
+from ...tensors.composite import composite
 from .sliding import (
     Numbers,
     Shape,

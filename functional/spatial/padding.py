@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..ops import movement
-from ..ops.types import bool_
-from .shapes import ordered_copy
+from ...ops import movement
+from ...ops.types import bool_
+from ..shapes import ordered_copy
 
 Shape = tuple[int, ...]
 
