@@ -63,7 +63,8 @@ def _window(
     space = np.full((*x.shape[: batch + axes], *places), value, x.dtype)
     kept = [min(n, max(p - before, 0)) for n, p, before in zip(x.shape[batch + axes :], places, low, strict=True)]
     inner = tuple(np.s_[before : before + n] for before, n in zip(low, kept, strict=True))
-    space[(..., *inner)] = x[(..., *(np.s_[:n] for n in kept))]
+    whole: tuple[Any, ...] = (...,)
+    space[whole + inner] = x[whole + tuple(np.s_[:n] for n in kept)]
     repeated = np.broadcast_to(space, (*x.shape[:batch], *kernel, *places))
     return np.array(_seen(repeated, kernel, extents, steps, gaps), order="C")
 
@@ -77,8 +78,8 @@ def _spread(g: np.ndarray, extents: Shape, steps: Shape, gaps: Shape, low: Shape
     space = np.zeros((*g.shape[: batch + axes], *places), g.dtype)
     if g.size:
         _seen(space, kernel, windows, steps, gaps)[...] = g
-    inner = tuple(np.s_[before : before + n] for before, n in zip(low, extents, strict=True))
-    return np.array(space[(..., *inner)], order="C")
+    inner: tuple[Any, ...] = tuple(np.s_[before : before + n] for before, n in zip(low, extents, strict=True))
+    return np.array(space[(np.s_[:],) * (batch + axes) + inner], order="C")
 
 
 window_primitive = define(

@@ -50,7 +50,8 @@ def _chosen(flat: Any, sliding: Sliding, counts: Shape, axis: int) -> list[Any]:
     Where all that a window sees is -inf, argmax finds its first place, which may lie in the padding: the first one
     inside is meant.
     """
-    place, found = _place_of_maximum(flat, axis), []
+    place = _place_of_maximum(flat, axis)
+    found: list[Any] = []
     for a in reversed(range(sliding.axes)):
         along = remainder(place, sliding.kernel[a]) if a else place
         place = floor_divide(place, sliding.kernel[a])

@@ -74,8 +74,8 @@ def pool_sizes(name: str, axes: int, kernel: Any, stride: Any, padding: Any, dil
     sliding = Sliding(of_kernel, steps, low, low, gaps)
     if 0 in sliding.stride:
         raise RuntimeError("stride should not be zero")
-    for low, span in zip(sliding.padding, sliding.span, strict=True):
-        if 2 * low > span:
+    for before, span in zip(sliding.padding, sliding.span, strict=True):
+        if 2 * before > span:
             raise RuntimeError(
                 "pad should be at most half of effective kernel size, but got "
                 f"pad={max(sliding.padding)}, kernel_size={max(sliding.kernel)} and dilation={max(sliding.dilation)}"
