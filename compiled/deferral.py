@@ -11,9 +11,11 @@ from ..ops.core import current, switch
 from ..tape.tape import Tape
 from ..tensors.tensor import EAGER, make
 from ..tracing.watch import set_server
+from .common.collection import set_listener
 from .function import Part
 from .guards.optimizer_groups import is_optimizer
 from .lazy.deferred_calls import Deferred
+from .lazy.finalisers import Aside
 from .lazy.segments import Segments
 from .lazy.subprograms import Parts
 
@@ -50,7 +52,8 @@ class deferred:
             self._open.append(None)
             return self
         interpreter = Deferred(self.segments)
-        self._before.append((switch.stack, set_server(functools.partial(self._serve, interpreter))))
+        listener = set_listener(Aside(interpreter).both)
+        self._before.append((switch.stack, set_server(functools.partial(self._serve, interpreter)), listener))
         self._open.append(interpreter)
         switch.stack = (*switch.stack, (Tape(interpreter, make), sys._getframe(1)))
         return self
@@ -61,9 +64,10 @@ class deferred:
             try:
                 interpreter.settle()
             finally:
-                stack, server = self._before.pop()
+                stack, server, listener = self._before.pop()
                 switch.stack = stack
                 set_server(server)
+                set_listener(listener)
 
     def __call__(self, function: F) -> F:
         @functools.wraps(function)

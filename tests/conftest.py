@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from c_compilers import WARNINGS  # noqa: E402
 from expected.compare import assert_same_tree  # noqa: E402
 
+from tracegrad.compiled import function  # noqa: E402
 from tracegrad.compiler import pipeline  # noqa: E402
 from tracegrad.runtime.program import Program as Library  # noqa: E402
 
@@ -139,10 +140,16 @@ def other_numbers(tensor):
 def leaf_grad(arg):
     return arg.grad if getattr(arg, "is_leaf", False) else None
 
+
 @pytest.fixture
 def c_calls(monkeypatch):
-    """A list that grows by one with each call into C."""
-    made, provide = [], pipeline.provide
+    """A list that grows by one with each call into C, but for those that TRACEGRAD_VERIFY=1 adds."""
+    made, provide, check = [], pipeline.provide, function.check
+
+    def checking(*call):
+        before = len(made)
+        check(*call)
+        del made[before:]
 
     def counting(name, units):
         built = provide(name, units)
@@ -150,4 +157,5 @@ def c_calls(monkeypatch):
         return replace(built, program=Library(built.path, lambda pointer: (made.append(pointer), call(pointer))[1]))
 
     monkeypatch.setattr(pipeline, "provide", counting)
+    monkeypatch.setattr(function, "check", checking)
     return made

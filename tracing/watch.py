@@ -99,7 +99,7 @@ class _Local(threading.local):
     server: Server | None = None
 
 
-_local = _Local()
+_local = local = _Local()
 
 
 class Changes:

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ...tensors.tensor import Tensor
 from .pytree import Path
 
 
@@ -25,6 +26,13 @@ def argument_names(function: Callable[..., Any], args: tuple[Any, ...]) -> list[
 def name_of_argument(names: list[str], path: Path) -> str:
     """The name of the leaf at `path` in ``(args, kwargs)``."""
     return "_".join(map(str, (names[path[1]], *path[2:]) if path[0] == 0 else path[1:]))
+
+
+def name_captured(function: Callable[..., Any]) -> None:
+    """Call tensors that the function sees as variables what the user calls them."""
+    for name, value in visible_variables(function):
+        if isinstance(value, Tensor) and value.label is None:
+            value.label = name
 
 
 def visible_variables(function: Callable[..., Any]) -> list[tuple[str, Any]]:

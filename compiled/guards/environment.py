@@ -27,6 +27,7 @@ from ...tracing.watched_classes import classes
 from ..common.effect_lines import Deeds, lines_storing
 from ..common.pytree import Path
 from ..common.tensor_memory import hooks_on
+from ..recording.onlookers import keeps_nothing, may_look
 from . import optimizer_groups as groups
 from .class_members import users_classes
 from .identity_guards import asks_identity, compares, meets_nan
@@ -127,6 +128,14 @@ class Surroundings:
             known = takes_stand_ins(self._reach.codes, self._reach.objects.values())
             self._trusted = known and not self.by_identity  # a stand-in is no other object
         return self._trusted
+
+    def keeps_nothing(self) -> bool:
+        """True if none of the code that was found can put a number where others find it."""
+        return keeps_nothing(self._reach.codes, self._reach.objects.values())
+
+    def is_stranger(self, frame: types.FrameType) -> bool:
+        """True for a frame that may look at what it finds: its code was not found, nor does it only compute."""
+        return not self._reach.knows(frame.f_code) and may_look(frame)
 
     def open(self, free: dict[int, set[Path]]) -> None:
         """Let numbers in facts (by the identity of their `get`) be others from now on."""

@@ -72,15 +72,16 @@ def _is_known(value: Any) -> bool:
     if isinstance(value, _Caching):
         return False  # it would keep stand-ins for later calls
     if isinstance(value, types.ModuleType):
-        return _is_listed(value.__name__) or is_users(value)
+        return is_listed(value.__name__) or is_users(value)
     if isinstance(value, types.FunctionType):
-        return _is_listed(value.__module__) or is_user_file(value.__code__.co_filename)
+        return is_listed(value.__module__) or is_user_file(value.__code__.co_filename)
     if isinstance(value, types.BuiltinFunctionType):
-        return value.__name__ not in _TELLING and _is_listed(value.__module__)
+        return value.__name__ not in _TELLING and is_listed(value.__module__)
     if isinstance(value, type):
-        return value is not type and (_is_listed(value.__module__) or is_users(value))
-    return _is_listed(type(value).__module__) or is_users(type(value))
+        return value is not type and (is_listed(value.__module__) or is_users(value))
+    return is_listed(type(value).__module__) or is_users(type(value))
 
 
-def _is_listed(module: str | None) -> bool:
+def is_listed(module: str | None) -> bool:
+    """True for a module whose code treats stand-ins as numbers."""
     return (module or "builtins").lstrip("_").partition(".")[0] in _MODULES

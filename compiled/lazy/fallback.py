@@ -12,9 +12,10 @@ from ...tape.grad_mode import is_grad_enabled
 from ...tape.tape import Tape
 from ...tensors.tensor import Tensor, make
 from ...tracing.watch import served
-from ..common.collection import uncollected
+from ..common.collection import around_collections
 from ..guards.environment import Surroundings
 from .deferred_calls import Deferred
+from .finalisers import Aside
 from .segments import Segments
 from .subprograms import Compile, Parts
 
@@ -54,8 +55,8 @@ class Rerun:
         """Call `function`; whatever comes out of it, or has been written when it raises, holds its numbers."""
         if self.is_eager:
             return function(*args, **kwargs)
-        # Which results are still alive must not depend on when garbage is collected.
-        return uncollected(self._call, Deferred(self.segments), function, args, kwargs)
+        deferred = Deferred(self.segments)
+        return around_collections(Aside(deferred).both, self._call, deferred, function, args, kwargs)
 
     def _call(self, deferred: Deferred, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
         server = functools.partial(self.parts.serve, deferred)

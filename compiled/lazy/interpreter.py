@@ -98,13 +98,13 @@ class DeferredOps(Evaluator):
         return array.ndarray
 
     def require(self, array: Array, requirement: Any, facts: tuple[int, ...]) -> None:
-        if self._is_pending(array):
+        if self.is_pending(array):
             self.settle()
         super().require(array, requirement, facts)
 
     def peek_if_pending(self, array: Array) -> np.ndarray:
         """The numbers of an array, for a check that is made now."""
-        if self._is_pending(array):
+        if self.is_pending(array):
             self.settle()
         return array.ndarray
 
@@ -261,17 +261,25 @@ class DeferredOps(Evaluator):
             known[f"{name}_type"] = self.type_of(operand)
             known[name] = operand
             if name in check.needs and isinstance(operand, Array):
-                if operand.ndarray.dtype.kind == "i" and self._is_pending(operand):
+                if operand.ndarray.dtype.kind == "i" and self.is_pending(operand):
                     self.settle()
                 known[name] = operand.ndarray
         check.rule(**{name: known[name] for name in check.needs})
 
-    def _is_pending(self, array: Array) -> bool:
+    def is_pending(self, array: Array) -> bool:
+        """True if the numbers of an array are still to be computed."""
         whole = array.buffer.whole
         if id(whole) in self._written:
             return True
         number = self._number(whole)
         return number is not None and type(self._memories[number]) is weakref.ref
+
+
+    def concerns(self, array: Array) -> bool:
+        """True if what is put off reads or writes the memory of an array."""
+        owner, calls = owner_of(array.buffer.whole), self.here.captured
+        known = owner in self._owners or any(owner in call.owners for call in calls)
+        return known or self._number(array.buffer.whole) is not None
 
 
 def _strides_of_result(primitive: Primitive, operands: Sequence[Any], params: Params) -> tuple[int, ...] | None:

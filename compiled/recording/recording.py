@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import gc
 import sys
+import types
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -29,10 +30,10 @@ from ...tape.tape import Tape
 from ...tensors.tensor import Tensor, make
 from ...tracing.watch import SideEffect, watched
 from ..common.aliasing import with_history
-from ..common.argument_names import argument_names, name_of_argument, visible_variables
+from ..common.argument_names import argument_names, name_captured, name_of_argument
 from ..common.autograd_graph import held_by_tape
 from ..common.pytree import Path, leaves
-from ..guards.declared import Guard, facts_of, no_patches
+from ..guards.declared import Guard, NumberInput, facts_of, no_patches
 from ..guards.environment import Surroundings
 from ..guards.reachability import Codes
 from ..symbolic.number import Formulas, Number
@@ -42,16 +43,17 @@ from .scalar_outputs import Sinks, plain
 from .substitution import Spot
 from .symbolic_inputs import Openings
 from .tensor_identity import Questions
-from .validity import DONE, CallWatch, ThreadModes, check_classes, check_gradients, check_overlaps, check_roots, refusal
-
-
-@dataclass(frozen=True, eq=False)
-class NumberInput:
-    """A number read anew for each call that follows a change: where it comes from, and its place in the table."""
-
-    describe: str
-    get: Callable[[], float]
-    root: Root
+from .validity import (
+    DONE,
+    CallWatch,
+    ThreadModes,
+    check_classes,
+    check_gradients,
+    check_origins,
+    check_overlaps,
+    check_roots,
+    refusal,
+)  # fmt: skip
 
 
 @dataclass(eq=False)
@@ -93,17 +95,19 @@ class Recording:
     first_node: int = field(default_factory=count_now)  # what the tape had before has smaller numbers
     sinks: Sinks = field(init=False)
     _is_settled: bool = False
-    _calls: CallWatch = field(default_factory=CallWatch)
+    _calls: CallWatch = field(init=False)
 
     def __post_init__(self) -> None:
         self.recorder = Recorder(Whereabouts(), self.strict)
+        hide, show = (lambda: self.openings.hide()), (lambda: self.openings.show())
+        self._calls = CallWatch(self._clear_for, hide, show)
 
     def run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call `function` eagerly, recording it; returns what it returns and raises what it raises.
 
         CaptureError if the call cannot be repeated: with `done`, the call itself has been done, else nothing has.
         """
-        self._name_captured(function)
+        name_captured(function)
         self.guards.append(no_patches())
         self.surroundings = Surroundings(function, [*args, *kwargs.values()], self.codes)
         given = [leaf for _, leaf in leaves((args, kwargs))]
@@ -125,7 +129,9 @@ class Recording:
         return plain(self.result)
 
     def _run_opened(self, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
-        self.openings.applied(self.surroundings, (args, kwargs), functools.partial(self._run, function))
+        self.openings.find(self.surroundings, (args, kwargs))
+        run = functools.partial(self._run, function)
+        self._calls.watch(self.openings.applied, self.surroundings, (args, kwargs), run)
         self.done = True
         self.result = self.openings.close(self.result, self.outcome)
         for slot in self.grads.values():
@@ -152,13 +158,19 @@ class Recording:
         frame: Any = sys._getframe()
         while frame.f_code is not Tensor.item.__code__:
             frame = frame.f_back
-        return self.sinks.mark(tensor, frame.f_back, Recording._call.__code__)
+        return self.sinks.mark(tensor, frame.f_back, Recording._call.__code__, self.openings.is_alone)
+
+    def _clear_for(self, frame: types.FrameType) -> None:
+        """Let code that was not found see plain numbers, ahead of its first instruction."""
+        puts = self.openings.sources or self.sinks.marks_any
+        if puts and self.surroundings.is_stranger(frame) and (self.openings.withdraw() | self.sinks.withdraw()):
+            self.transient = f"{frame.f_code.co_name}(), which was not found, runs in the middle of the call"
 
     def _run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         naming = functools.partial(name_of_argument, argument_names(function, args))
         names = [source.name(naming) for source in self.openings.sources]
         tape = NumberTape(self.recorder, make, names) if names else Tape(self.recorder, make)
-        watched(self, self._calls.watch, interpreted, tape, self._call, function, args, kwargs)
+        watched(self, interpreted, tape, self._call, function, args, kwargs)
         if isinstance(tape, NumberTape):
             self.scalars = list(tape.scalars.values())
             tape.let_go()
@@ -177,6 +189,10 @@ class Recording:
             self.transient = f"the function imports {imported}"
         if self._calls.is_blind:
             self.transient = "a profiler is at work, so that nobody sees what the function calls"
+        if self._calls.is_torn:
+            self.transient = "an interrupt has come in the middle of a collection of garbage"
+        if self.openings.is_withdrawn:
+            self._learn_codes()
         if self.transient:
             return
         if self.recorder.failed:
@@ -189,7 +205,7 @@ class Recording:
         self.modes.check(self.name, deeds := self._calls.deeds)
         check_classes(self.guards[0].holds(), deeds)
         check_roots(self.recorder.roots, deeds)
-        self._check_origins_of_numbers()
+        check_origins(self.recorder.roots, self.is_own)
         check_gradients(self.fresh_grads(), self.recorder.roots, deeds)
         check_overlaps(self.recorder.roots)
         self.surroundings.refuse_side_effects(deeds)
@@ -215,16 +231,6 @@ class Recording:
                 what = f"shape, type and flags of {tensor.label or 'a tensor'}"
                 self.guards.append(Guard(what, get, get(), "", of_gradients=True))
 
-    def _check_origins_of_numbers(self) -> None:
-        """Whatever way they came: numbers that entered during the call would be the same at each later call."""
-        for root in self.recorder.roots:
-            if isinstance(root.array, Tensor) and self.is_own(root.array):
-                raise refusal(
-                    "a tensor is made from numbers that are not part of the recording (numpy, a copy, a loaded tensor)",
-                    f"used at {root.node.origin}",
-                    "Make it outside, or by tensor operations such as clone().",
-                )
-
     def _add_arguments(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         names = argument_names(function, args)
         for path, leaf in leaves((args, kwargs)):
@@ -233,12 +239,6 @@ class Recording:
         for tensor in with_history(self.surroundings.tensors()):
             if not self.recorder.knows(tensor):
                 self.recorder.node(tensor)
-
-    def _name_captured(self, function: Callable[..., Any]) -> None:
-        """Tensors that the function sees as variables are called what the user calls them."""
-        for name, value in visible_variables(function):
-            if isinstance(value, Tensor) and value.label is None:
-                value.label = name
 
     # -------------------------------------------------------------------------------------------- watching (Watcher)
 

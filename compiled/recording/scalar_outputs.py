@@ -1,8 +1,8 @@
 """Numbers that a recorded function only passes on: returned, or appended to lists outside of it.
 
-In the recorded call ``item()`` gives a number that is marked (an instance of a subclass, with the value that it has in
-eager mode). When the call is done, the marked numbers are looked for where `passing.py` says that they go, replaced by
-plain ones, and a replay puts numbers of its own there.
+In the recorded call ``item()`` gives the number of eager mode, an object that is known again by its identity. When the
+call is done, such numbers are looked for where `passing.py` says that they go, and a replay puts numbers of its own
+there. Of small ints Python has one object each: for these an instance of a subclass goes there until the call is done.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from ...ops.identity import copy
 from ...tensors.tensor import Tensor
 from ..common.pytree import containers, leaves, rebuilt
 from ..guards.environment import Fact, Surroundings
-from .escape_analysis import Passing, appended_lists, only_appends, passing_at
+from ..guards.states import is_one_object
+from .escape_analysis import appended_lists, only_appends, passing_at
 from .validity import refusal
 
 
 class MarkedFloat(float):
-    """The number of `tensor`, which the recording knows; made at a line of the program."""
+    """Stands in results for the number of `tensor`, which the recording knows; made at a line of the program."""
 
     tensor: Tensor
     place: str
@@ -53,12 +54,15 @@ class Sinks:
 
     def __init__(self, function: Any) -> None:
         self._code: Any = getattr(getattr(function, "__func__", function), "__code__", None)
-        self._marked: list[Any] = []
+        self._given: list[Any] = []  # to the program,
+        self._marked: list[Any] = []  # and what stands for it: itself where it is a small int
+        self.is_gone = False  # small ints were made plain while the call was under way
         self._receivers: set[tuple[str, ...]] = set()
         self.appends: list[Appends] = []
 
-    def mark(self, tensor: Tensor, frame: types.FrameType, caller: types.CodeType) -> Any:
-        """The marked number of `tensor`, or None if the function may do more with it than pass it on.
+    def mark(self, tensor: Tensor, frame: types.FrameType, caller: types.CodeType, is_alone: bool) -> Any:
+        """The number of `tensor`, or None if the function may do more with it than pass it on, or if somebody else
+        would find an instance of a subclass in a list.
 
         `frame` is the user's; it must be the recorded function itself, called from `caller`.
         """
@@ -69,45 +73,52 @@ class Sinks:
         passing = passing_at(frame)
         if passing is None or not all(_is_list(frame, receiver) for receiver in passing.lists):
             return None
-        number = self._marked_number(tensor, value, passing)
-        number.place = str(Origin(frame.f_code.co_filename, frame.f_lineno))
-        return number
-
-    def _marked_number(self, tensor: Tensor, value: Any, passing: Passing) -> Any:
+        if is_one_object(value) and passing.lists and not is_alone:
+            return None
         number = MarkedFloat(value) if isinstance(value, float) else MarkedInt(value)
         number.tensor = copy(tensor.detach())
+        number.place = str(Origin(frame.f_code.co_filename, frame.f_lineno))
         self._marked.append(number)
+        self._given.append(number if is_one_object(value) else value)
         self._receivers |= passing.lists
-        return number
+        return self._given[-1]
+
+    def _known(self, leaf: Any) -> Any:
+        """What stands for a number that the program was given; anything else as it is."""
+        pairs = zip(self._given, self._marked, strict=False)
+        return next((marked for given, marked in pairs if given is leaf), leaf)
+
+    def _knows(self, leaf: Any) -> bool:
+        return any(given is leaf for given in self._given)
 
     def settle(self, surroundings: Surroundings, result: Any) -> tuple[Any, Any]:
-        """`result` with the marked numbers and with plain ones, which lists outside get as well.
+        """`result` with what stands for numbers of tensors, and with plain ones, which lists outside get as well.
 
-        CaptureError if a number is not where it must be, and then, too, nobody but the caller sees a marked one.
+        CaptureError if a number is not where it must be, and then, too, nobody but the caller sees a small int's.
         """
-        if not self._marked:
+        if not self._marked or self.is_gone:
             self._leave_out_appended(surroundings)
-            return result, result
+            return result, plain(result)
         try:
             self._find_appends(surroundings)
             self._leave_out_appended(surroundings)
             self._check_all_found(result)
         finally:
-            marked = rebuilt(result, _itself)
+            marked = rebuilt(result, self._known)
             self.make_plain(marked)
         return marked, plain(result)
 
     def _find_appends(self, surroundings: Surroundings) -> None:
         for fact in list(surroundings.facts):
             now = fact.get()
-            if type(now) is list and any(isinstance(item, MARKED) for item in now):
+            if type(now) is list and any(map(self._knows, now)):
                 if not self._is_only_appended(fact, now, surroundings):
                     raise refusal(
                         f"the function appends a number to {fact.name} and does more with that list",
-                        f"at {next(item.place for item in now if isinstance(item, MARKED))}",
+                        f"at {next(self._known(item).place for item in now if self._knows(item))}",
                         "Return the number and append it outside.",
                     )
-                self.appends.append(Appends(fact.get, tuple(now[len(fact.state[1]) :])))
+                self.appends.append(Appends(fact.get, tuple(map(self._known, now[len(fact.state[1]) :]))))
                 surroundings.only_a_list(fact)
 
     def _leave_out_appended(self, surroundings: Surroundings) -> None:
@@ -127,15 +138,15 @@ class Sinks:
         return (
             fact.value is now
             and len(receivers) == 1
-            and all(isinstance(item, MARKED) for item in now[count:])
-            and not any(isinstance(item, MARKED) for item in now[:count])
+            and all(map(self._knows, now[count:]))
+            and not any(map(self._knows, now[:count]))
             and surroundings.places_of(now) == 1
             and only_appends(self._code, receivers[0])
             and surroundings.only_named_in(receivers[0][-1], self._code)
         )
 
     def _check_all_found(self, result: Any) -> None:
-        found = {id(leaf) for _, leaf in leaves(result)}
+        found = {id(self._known(leaf)) for _, leaf in leaves(result)}
         found.update(id(number) for appends in self.appends for number in appends.numbers)
         lost = [number for number in self._marked if id(number) not in found]
         if lost:
@@ -146,9 +157,11 @@ class Sinks:
             )
 
     def make_plain(self, except_in: Any = None) -> None:
-        """Replace marked numbers in lists and dicts, wherever they are (but in this tree), by plain ones."""
-        spared = {id(self._marked), *map(id, containers(except_in))}
-        for number in self._marked:
+        """Replace instances of subclasses in lists and dicts, wherever they are (but in this tree), by plain ones."""
+        spared = {id(self._given), id(self._marked), *map(id, containers(except_in))}
+        for number in self._given:
+            if not isinstance(number, MARKED):
+                continue
             for holder in gc.get_referrers(number):
                 if id(holder) in spared:
                     continue
@@ -157,14 +170,22 @@ class Sinks:
                 elif type(holder) in (dict, OrderedDict):
                     holder.update({key: _plain(item) for key, item in holder.items() if item is number})
 
+    @property
+    def marks_any(self) -> bool:
+        """True once the program was given a number that is to be known again."""
+        return bool(self._given)
+
+    def withdraw(self) -> bool:
+        """Let nobody see an instance of a subclass from now on, though the call is under way; True if there was one."""
+        if any(isinstance(number, MARKED) for number in self._given):
+            self.is_gone = True
+            self.make_plain()
+        return self.is_gone
+
 
 def plain(tree: Any) -> Any:
     """`tree` with plain numbers; itself if none is marked."""
     return rebuilt(tree, _plain) if any(isinstance(leaf, MARKED) for _, leaf in leaves(tree)) else tree
-
-
-def _itself(value: Any) -> Any:
-    return value
 
 
 def _plain(value: Any) -> Any:

@@ -18,8 +18,9 @@ from ...autograd.function import FunctionCtx
 from ..common.pytree import Path, leaves, rebuilt
 from ..guards.environment import Surroundings
 from ..symbolic.number import Formulas, Number, same_number, value_of
+from . import onlookers
 from .shims import shims_for
-from .substitution import Key, Replaced, Spot, key_at, key_of, numbers_in, unwrapped
+from .substitution import Key, Replaced, Spot, key_at, key_of, numbers_in, swap, unwrapped
 from .validity import refusal
 
 
@@ -49,20 +50,32 @@ class Openings:
     snapshot: list[tuple[Spot, Any]] = field(default_factory=list)  # all numbers that the recording has found
     escaped: bool = False
     compares: bool = False  # whether code could find a nan in a container, which no stand-in shows
+    is_alone: bool = field(default_factory=onlookers.are_absent)
+    is_withdrawn: bool = False  # somebody else had a look: the recording is good for nothing
+    _new: dict[Key, Any] = field(default_factory=dict)
+    _is_put: bool = False
     _replaced: Replaced = field(default_factory=Replaced)
 
-    def applied(self, surroundings: Surroundings, call_arguments: Any, run: Callable[..., None]) -> None:
-        """``run(args, kwargs)`` with stand-ins among the arguments, and stand-ins wherever else they are wanted."""
+    def find(self, surroundings: Surroundings, call_arguments: Any) -> None:
+        """Note all numbers, and choose those for which there will be stand-ins: where nobody else can look."""
         self.compares = surroundings.compares
         found = list(_numbers_around(surroundings, call_arguments))
         self.snapshot = [(spot, number) for spot, _, number in found]
-        new = self._stand_ins(found, call_arguments) if self.wanted and surroundings.takes_stand_ins() else {}
+        if not self.wanted or not surroundings.takes_stand_ins():
+            return
+        keys = {key_of(spot, call_arguments) for spot in self.wanted}
+        if not self.is_alone:
+            kept = surroundings.keeps_nothing()
+            keys = {key for key in keys if kept and key is not None and key[0] == "argument"}
+        self._new = self._stand_ins(found, keys)
+
+    def applied(self, surroundings: Surroundings, call_arguments: Any, run: Callable[..., None]) -> None:
+        """``run(args, kwargs)`` with stand-ins among the arguments, and stand-ins wherever else they are wanted."""
+        new, self._new = self._new, {}
         try:
             try:
                 if new:
-                    for fact in surroundings.facts:
-                        self._replaced.put_at(fact.get, key_at(fact.get), new)
-                    shims_for(surroundings, self._replaced)
+                    self._put(surroundings, new)
                     call_arguments = self._replaced.replaced(call_arguments, ("argument",), new)
                 new.clear()
                 run(*call_arguments)
@@ -74,18 +87,45 @@ class Openings:
                 self._put_back()
         finally:
             self._put_back()  # wholly: an interrupt may have come within
+            self._replaced.forget()
+
+    def _put(self, surroundings: Surroundings, new: dict[Key, Any]) -> None:
+        self._is_put = True
+        if self.is_alone:
+            for fact in surroundings.facts:
+                self._replaced.put_at(fact.get, key_at(fact.get), new)
+            shims_for(surroundings, self._replaced)
 
     def _put_back(self) -> None:
+        self._is_put = False  # first of all: a collection may come within
+        self._restore()
+
+    def _restore(self) -> None:
         self._replaced.restore(lambda value: unwrapped(value, value_of))
+
+    def hide(self) -> None:
+        """Put everything back for a while."""
+        if self._is_put:
+            self._restore()
+
+    def show(self) -> None:
+        """Put the stand-ins in again."""
+        if self._is_put and not self._replaced.put_again():
+            self.withdraw()
+
+    def withdraw(self) -> bool:
+        """Let nobody see a stand-in from now on, though the call is under way; True if there are any."""
+        if self.sources and (self.formulas.is_open or self.is_withdrawn):
+            self.formulas.is_open, self.is_withdrawn = False, True
+            self._put_back()
+            self.abandon()
+        return self.is_withdrawn
 
     def abandon(self) -> None:
         """Stand-ins that something still holds become plain numbers: the call has come to no end."""
-        for number in self.formulas.survivors():
-            for holder in gc.get_referrers(number):
-                _make_plain(holder, number)
+        swap([(number, number.tg_value) for number in self.formulas.survivors()])
 
-    def _stand_ins(self, found: list[Any], call_arguments: Any) -> dict[Key, Number]:
-        keys = {key_of(spot, call_arguments) for spot in self.wanted}
+    def _stand_ins(self, found: list[Any], keys: set[Key | None]) -> dict[Key, Number]:
         by_key: dict[Key, Source] = {}
         for spot, key, number in found:
             if key in by_key:
@@ -115,9 +155,9 @@ class Openings:
             for number in survivors:
                 if id(number) not in known:
                     holders = [holder for holder in gc.get_referrers(number) if holder is not survivors]
-                    self.escaped = self.escaped or not all(isinstance(holder, passing) for holder in holders)
-                    for holder in holders:
-                        _make_plain(holder, number)
+                    escaped = not all(isinstance(holder, passing) for holder in holders)
+                    self.escaped = self.escaped or (escaped and not self.is_withdrawn)
+            swap([(number, number.tg_value) for number in survivors if id(number) not in known])
 
     def forget(self, gets: list[Any]) -> None:
         """What is found there is not to be opened later: lists that grow at each call."""
@@ -139,18 +179,6 @@ def _numbers_around(surroundings: Surroundings, call_arguments: Any) -> Iterator
     for fact in surroundings.facts:
         for path, key, number in numbers_in(fact.get(), key_at(fact.get)):
             yield Spot(fact.name, fact.get, path), key, number
-
-
-def _make_plain(holder: Any, number: Number) -> None:
-    """Put the number itself in, as far as that can be done: a tuple keeps a stand-in, which is worth its number."""
-    if isinstance(holder, types.CellType):
-        holder.cell_contents = number.tg_value
-        return
-    items = holder if isinstance(holder, (list, dict)) else getattr(holder, "__dict__", None)
-    if isinstance(items, (list, dict)):
-        for key, item in list(items.items() if isinstance(items, dict) else enumerate(items)):
-            if item is number:
-                items[key] = number.tg_value
 
 
 class Learned:

@@ -17,11 +17,13 @@ from ...compiler.demands import Demand, checked_base, demand_of
 from ...compiler.errors import CaptureError
 from ...compiler.graph import Graph, Node, topological
 from ...compiler.origins import is_standard_file, is_user_file
+from ...ops.core import switch
 from ...ops.types import get_default_dtype
 from ...tape.grad_mode import is_grad_enabled
 from ...tape.nodes import AccumulateGrad, PrimitiveNode, Saved
 from ...tape.nodes import Node as TapeNode
-from ..common.collection import uncollected
+from ...tracing.watch import local
+from ..common.collection import around_collections
 from ..common.effect_lines import Deeds
 from .external_effects import spoken_to, spoken_to_by, title
 from .pure_functions import is_pure, is_pure_module
@@ -35,17 +37,33 @@ def refusal(what: str, where: Any, advice: str) -> CaptureError:
 
 
 class CallWatch:
-    """Notes calls that speak to the outside world (print, open, clocks, logging) while a function is recorded."""
+    """Notes calls that speak to the outside world (print, open, clocks, logging) while a function is recorded.
 
-    def __init__(self) -> None:
+    ``ahead(frame)`` is called before Python code runs, ``hide()`` and ``show()`` around what is done in a collection:
+    that is no part of the function, and nothing of it is recorded.
+    """
+
+    def __init__(self, ahead: Callable[[Any], None], hide: Callable[[], None], show: Callable[[], None]) -> None:
+        self._ahead, self._hide, self._show = ahead, hide, show
+        self._aside: tuple[Any, Any] | None = None  # in a collection: what is to be put back
         self.refused: tuple[str, str] | None = None
         self.deeds = Deeds()
         self.codes: dict[types.CodeType, dict[str, Any]] = {}  # what the user's program ran, with its globals
 
     def watch(self, function: Callable[..., Any], *args: Any) -> Any:
-        """``function(*args)``, noted. What finalisers and callbacks of a collection do is no part of the program: none
-        comes between the first thing that is noted and the last."""
-        return uncollected(self._watch, function, *args)
+        """``function(*args)``, noted."""
+        return around_collections((self._collects, self._collected), self._watch, function, *args)
+
+    def _collects(self) -> None:
+        self._aside = switch.stack, local.watcher
+        switch.stack, local.watcher = (), None
+        self._hide()
+
+    def _collected(self) -> None:
+        if self._aside is not None:
+            self._show()
+            switch.stack, local.watcher = self._aside
+            self._aside = None
 
     def _watch(self, function: Callable[..., Any], *args: Any) -> Any:
         self._before = sys.getprofile()
@@ -61,16 +79,24 @@ class CallWatch:
             sys.setprofile(None)  # an interrupt may come in the line before
 
     @property
+    def is_torn(self) -> bool:
+        """True if an interrupt has come in a collection, so that what followed was not recorded."""
+        return self._aside is not None
+
+    @property
     def is_blind(self) -> bool:
         """True if nothing was noted: a profiler was at work."""
         return self._before is not None
 
     def _note(self, frame: types.FrameType, event: str, called: Any) -> None:
+        if self._aside is not None:
+            return
         if event == "c_call":
             self._note_c(frame, called)
         elif event == "return":
             self.deeds.returned(frame)
         elif event == "call":
+            self._ahead(frame)
             self._note_call(frame)
 
     def _note_c(self, frame: types.FrameType, called: Any) -> None:
@@ -185,6 +211,17 @@ def check_roots(roots: Iterable[Root], deeds: Deeds) -> None:
                 f"requires_grad of {root.node.label} is changed for later calls",
                 deeds.at("flag", array, "in the function that was recorded"),
                 "Set it outside; freezing and unfreezing from outside gives one specialisation each.",
+            )
+
+
+def check_origins(roots: Iterable[Root], is_own: Callable[[Any], bool]) -> None:
+    """CaptureError if numbers entered during the call, whatever way they came: each later call would have the same."""
+    for root in roots:
+        if is_own(root.array):
+            raise refusal(
+                "a tensor is made from numbers that are not part of the recording (numpy, a copy, a loaded tensor)",
+                f"used at {root.node.origin}",
+                "Make it outside, or by tensor operations such as clone().",
             )
 
 

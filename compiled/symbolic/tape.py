@@ -16,7 +16,7 @@ from ...ops.pointwise import cast
 from ...ops.types import DType, bool_, float64, int64, number_in
 from ...tape.tape import Tape
 from ...tensors.tensor import Tensor, make
-from .number import Number
+from .number import Number, looked_at
 
 # Integers that divide are looked at: C has no error for a divisor of zero.
 _DIVISIONS = frozenset(REGISTRY[name] for name in ("floor_divide", "remainder", "fmod"))
@@ -74,7 +74,7 @@ class NumberTape(Tape):
     def apply(self, primitive: Primitive, operands: Sequence[Any], params: Params) -> Any:
         if primitive in _DIVISIONS and id(operands[1]) in self._integers:
             divisor, number = self._integers[id(operands[1])]
-            operands = [operands[0], super().constant(number.tg_formulas.pin(number), divisor.dtype)]
+            operands = [operands[0], super().constant(looked_at(number), divisor.dtype)]
         if any(_has_number(value) for value in params.values()):
             filled = primitive is _FULL and params["value"].tg_is_data()
             if filled and _fills_exactly(params["value"], params["dtype"]):

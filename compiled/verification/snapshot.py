@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 import random
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,9 @@ from ...tensors.generator import Generator, default_generator
 from ...tensors.tensor import Tensor
 from ...tracing.watch import changes
 from ..guards.reachability import MISSING, Reach, attribute, cell_contents
+from ..guards.sources import own_attributes
 
+_CONTAINERS = (OrderedDict, dict, list, set, deque, bytearray)
 _SLOTS = ("buffer", "label", "ndarray", "place", "steps")
 
 
@@ -65,13 +68,13 @@ class Snapshot:
     def _keep(self, value: Any) -> None:
         if isinstance(value, np.ndarray):
             self._keep_memory(value)
-        elif isinstance(value, (list, dict, set, deque, bytearray)):
+        elif isinstance(value, _CONTAINERS):
             self._restorers.append(_items_restorer(value))
         elif isinstance(value, (random.Random, np.random.RandomState, np.random.Generator)):
             self._restorers.append(_random_restorer_of(value))
-        elif not isinstance(value, (type, Tensor)) and type(getattr(value, "__dict__", None)) is dict:
+        elif not isinstance(value, (type, Tensor)) and type(own_attributes(value)) is dict:
             if not _is_code(value):
-                self._restorers.append(_items_restorer(value.__dict__))
+                self._restorers.append(_items_restorer(own_attributes(value)))
 
     def _keep_tensor(self, tensor: Tensor) -> None:
         self._keep_memory(tensor.buffer.whole)
@@ -102,7 +105,7 @@ def _all_objects(objects: Iterable[Any]) -> Iterator[Any]:
             continue
         seen.add(id(value))
         yield value
-        own = getattr(value, "__dict__", {})
+        own = own_attributes(value) or {}
         if isinstance(value, Tensor):
             stack += [value._base, *(own.get(name) for name in ("_leaf_hooks", "_post_accumulate_hooks"))]
         elif isinstance(value, Generator):
@@ -143,30 +146,30 @@ def _bind(get: Callable[[], Any], value: Any, put: Callable[[Any], None]) -> Non
 
 
 def _items_restorer(container: Any) -> Callable[[], None]:
-    """One that gives a container its items again, unless they are the same."""
-    kind = dict if isinstance(container, dict) else type(container)
-    kept = kind(container) if kind is dict else container.copy()
+    """One that gives a container its items again, unless they are the same; methods of a user's class are not asked."""
+    base: Any = next(kind for kind in _CONTAINERS if isinstance(container, kind))
+    kept = _items(base, container)
 
     def restore() -> None:
-        if isinstance(container, dict):
-            if not _same_items(container, kept):
-                dict.clear(container)
-                dict.update(container, kept)
-        elif isinstance(container, set):
-            container.clear()
-            container.update(kept)
-        elif isinstance(container, deque):
-            container.clear()
-            container.extend(kept)
+        now = _items(base, container)
+        if len(now) == len(kept) and all(map(is_, now, kept)):
+            return
+        base.clear(container)
+        if issubclass(base, dict):
+            half = len(kept) // 2
+            for key, value in zip(kept[:half], kept[half:], strict=True):
+                base.__setitem__(container, key, value)
+        elif base is set:
+            set.update(container, kept)
         else:
-            container[:] = kept
+            base.extend(container, kept)
 
     return restore
 
 
-def _same_items(one: dict[Any, Any], other: dict[Any, Any]) -> bool:
-    pairs = zip(dict.items(one), other.items())  # noqa: B905  the lengths are compared
-    return len(one) == len(other) and all(a is c and b is d for (a, b), (c, d) in pairs)
+def _items(base: Any, container: Any) -> list[Any]:
+    """Its items; keys, then values."""
+    return [*base.keys(container), *base.values(container)] if issubclass(base, dict) else [*base.__iter__(container)]
 
 
 def _random_restorer() -> Callable[[], None]:

@@ -96,11 +96,11 @@ def answer(tg: Any, question: Question, c_calls: list[Any]) -> str:
         assert RERECORD in program.ways, _explanation(step)
         _assert_names_line(question, step.explain())
         _assert_refused(tg, question)
-    _assert_right_when_rerecorded(tg, question, expected)
+    assert_right_when_rerecorded(tg, question, expected)
     return next(way for way in (RERECORD, REPLAY, EAGER) if way in program.ways)
 
 
-def _assert_right_when_rerecorded(tg: Any, question: Question, expected: list[Any]) -> None:
+def assert_right_when_rerecorded(tg: Any, question: Question, expected: list[Any]) -> None:
     """The same program with a side effect beside it, so that Python runs at each call, is right as well."""
     if question.way == RERECORD:
         return  # it was
