@@ -27,10 +27,10 @@ from ...tracing.watched_classes import classes
 from ..common.effect_lines import Deeds, lines_storing
 from ..common.pytree import Path
 from ..common.tensor_memory import hooks_on
-from ..recording.onlookers import keeps_nothing, may_look
 from . import optimizer_groups as groups
 from .class_members import users_classes
 from .identity_guards import asks_identity, compares, meets_nan
+from .onlookers import keeps_nothing, may_look
 from .reachability import MISSING, Codes, Reach, is_counted
 from .rng_state import random_states
 from .states import LARGEST, state, without_numbers

@@ -16,9 +16,9 @@ from typing import Any
 
 from ...autograd.function import FunctionCtx
 from ..common.pytree import Path, leaves, rebuilt
+from ..guards import onlookers
 from ..guards.environment import Surroundings
 from ..symbolic.number import Formulas, Number, same_number, value_of
-from . import onlookers
 from .shims import shims_for
 from .substitution import Key, Replaced, Spot, key_at, key_of, numbers_in, swap, unwrapped
 from .validity import refusal

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...compiler.origins import is_standard_file
-from ..guards.symbolic_safe import is_listed
+from .symbolic_safe import is_listed
 
 # Threads that are begun by these programs, and run nothing but them, look at no objects of others.
 _OWNERS = frozenset({"IPython", "execnet", "ipykernel", "tqdm", "xdist"})
