@@ -9,7 +9,7 @@ from ..ops.types import get_default_dtype
 from ..tape.grad_mode import is_grad_enabled
 from ..tensors.tensor import Tensor
 from .common.pytree import at, leaves, skeleton
-from .guards import sources as looks
+from .guards import looks
 from .guards.environment import writer_of
 from .replay.arguments import TensorArgument
 

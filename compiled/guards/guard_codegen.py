@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from . import sources as looks
+from . import looks
 from .environment import Surroundings, has_items
 from .reachability import MISSING, attribute, attribute_count, cell_contents, itself
 

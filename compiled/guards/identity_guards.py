@@ -15,7 +15,7 @@ from typing import Any
 
 from ..common.pytree import leaves
 from ..symbolic.number import is_nan
-from . import sources as looks
+from . import looks
 from .bytecode import global_names
 from .reachability import MISSING, Reach, cell_contents
 from .states import Same, state

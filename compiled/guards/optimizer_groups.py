@@ -9,7 +9,7 @@ from operator import is_
 from typing import Any
 
 from ...tracing.watch import WatchedDict, WatchedList
-from . import sources as looks
+from . import looks
 from .value_kinds import has_attributes
 
 

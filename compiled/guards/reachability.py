@@ -23,7 +23,7 @@ from ...compiler.origins import is_user_file
 from ...tensors.tensor import Tensor
 from ...tracing.watch import WatchedDict
 from ..common.tensor_memory import users_attributes
-from . import sources as looks
+from . import looks
 from .bytecode import attribute_names, global_names, imported_modules, nested, stores_attributes
 from .class_members import is_container_of, is_descriptor, is_watched, methods, of_library, users_classes
 from .optimizer_groups import (

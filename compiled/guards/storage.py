@@ -6,7 +6,7 @@ import functools
 import types
 from typing import Any
 
-from . import sources as looks
+from . import looks
 from .reachability import Get, attribute, cell_contents
 from .value_kinds import is_users
 

@@ -31,7 +31,7 @@ import numpy as np
 
 from ...compiler.origins import is_user_file
 from ...tensors.tensor import Tensor
-from .sources import own_attributes
+from .looks import own_attributes
 
 CONTAINERS = (list, tuple, set, frozenset, dict, deque)
 PLAIN = (str, bytes, int, float, type(None))

@@ -16,8 +16,8 @@ from operator import is_
 from typing import Any
 
 from ..common.pytree import Path, at
+from ..guards.looks import own_attributes
 from ..guards.reachability import MISSING, attribute
-from ..guards.sources import own_attributes
 from ..guards.storage import storage_of
 from ..symbolic.number import KINDS
 

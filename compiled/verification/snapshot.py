@@ -18,8 +18,8 @@ import numpy as np
 from ...tensors.generator import Generator, default_generator
 from ...tensors.tensor import Tensor
 from ...tracing.watch import changes
+from ..guards.looks import own_attributes
 from ..guards.reachability import MISSING, Reach, attribute, cell_contents
-from ..guards.sources import own_attributes
 
 _CONTAINERS = (OrderedDict, dict, list, set, deque, bytearray)
 _SLOTS = ("buffer", "label", "ndarray", "place", "steps")
