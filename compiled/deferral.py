@@ -13,7 +13,7 @@ from ..tensors.tensor import EAGER, make
 from ..tracing.watch import set_server
 from .common.collection import set_listener
 from .function import Part
-from .guards.optimizer_groups import is_optimizer
+from .guards.value_kinds import is_optimizer
 from .lazy.deferred_calls import Deferred
 from .lazy.finalisers import Aside
 from .lazy.segments import Segments

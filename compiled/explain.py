@@ -9,8 +9,7 @@ from ..ops.types import get_default_dtype
 from ..tape.grad_mode import is_grad_enabled
 from ..tensors.tensor import Tensor
 from .common.pytree import at, leaves, skeleton
-from .guards import looks
-from .guards.environment import writer_of
+from .common.sharing import said_of, sharing
 from .replay.arguments import TensorArgument
 
 if TYPE_CHECKING:
@@ -37,11 +36,11 @@ class Change:
 
 def difference(of: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Change:
     """What keeps `of` from serving a call: what it is, old -> new, and the user's line. Its guards are looked at."""
-    for look in (_mode, _argument, _surrounding, _guard, _captured):
+    for look in (_mode, _argument, _surrounding, _guard, _captured, _sharing):
         found = look(of, (args, kwargs))
         if found:
             return found
-    return Change("which of its arguments and captured tensors share memory")
+    return Change("numbers that the program computes with, or a check of them")
 
 
 def explanation(function: CompiledFunction) -> str:
@@ -51,15 +50,22 @@ def explanation(function: CompiledFunction) -> str:
     lines += [f"  program {i}: {_of_program(each)}" for i, each in enumerate(reversed(programs), 1)]
     reasons = function.reasons
     if reasons:
-        segments = len(function.segments.programs)
-        parts = ", ".join(function.parts) or "nothing"
         lines.append("  Python runs at calls that no program serves, because:")
         for reason in reasons:
             what, *rest = [line.strip() for line in reason.splitlines()]
             lines.append(f"    {what}")
             lines += [f"      {line}" for line in rest]
-        lines.append(f"  Compiled in these calls: {segments} segments, and {parts} as a program of its own")
+        lines.append(f"  What that costs: {_cost(len(function.segments.programs), function.parts)}")
     return "\n".join(lines)
+
+
+def _cost(programs: int, parts: list[str]) -> str:
+    """What serves the calls for which Python runs."""
+    if not programs and not parts:
+        return "Python runs each of these calls, and no program does any of their work yet"
+    served = [f"{programs} program{'s' * (programs != 1)}"] if programs else []
+    served += [f"{', '.join(dict.fromkeys(parts))} as a program of its own"] if parts else []
+    return f"Python runs each of these calls; their operations are served from {', and '.join(served)}"
 
 
 def _of_program(specialisation: Specialisation) -> str:
@@ -116,12 +122,12 @@ def _argument(of: Specialisation, call: Any) -> Change | None:
 def _surrounding(of: Specialisation, call: Any) -> Change | None:
     for fact in of.recording.surroundings.facts:
         if not fact.holds():
-            now, place = fact.get(), writer_of(fact.code, fact.name)
-            if looks.only_tells(fact.get):
-                return Change(f"{fact.name}: replaced", place=place)
+            now = fact.source.now()
+            if fact.source.tells:
+                return Change(f"{fact.name}: replaced", place=fact.line)
             if now is fact.value:
-                return Change(f"what is in {fact.name}", place=place, is_value=True)
-            return replace(_changed(fact.name, fact.value, now, place), is_value=True)
+                return Change(f"what is in {fact.name}", place=fact.line, is_value=True)
+            return replace(_changed(fact.name, fact.value, now, fact.line), is_value=True)
     return None
 
 
@@ -144,6 +150,11 @@ def _captured(of: Specialisation, call: Any) -> Change | None:
         old, new = ("<a tensor>", "<None>") if had else ("<None>", "<a tensor>")
         return _changed(f".grad of {slot.label or 'a tensor'}", old, new)
     return None
+
+
+def _sharing(of: Specialisation, call: Any) -> Change | None:
+    what, old, new = said_of(of.sharing, sharing(of.recording, of.captured, call))
+    return _changed(what, old, new, f"the call of {of.recording.name}") if what else None
 
 
 def first_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Change:

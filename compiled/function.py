@@ -18,6 +18,7 @@ from ..ops.locks import new_lock
 from ..runtime.errors import RuntimeFault
 from ..tensors.tensor import EAGER, Tensor
 from .common.outermost import clean_up, entry
+from .common.profilers import PROFILED, is_profiled
 from .common.pytree import leaves
 from .common.tensor_memory import hooks_on
 from .execution.binding import CheckFailed
@@ -123,13 +124,16 @@ class CompiledFunction:
         if self.fullgraph:
             require_toolchain()  # nothing was done yet
         if self.fullgraph or self._rerun.may_record(args, kwargs):
+            if is_profiled():
+                self._rerun.note_once(PROFILED.format(name=self.__name__))
+                return self._without_program(None, args, kwargs)
             return self._record(args, kwargs)
         return self._rerecord(args, kwargs)
 
-    def _without_program(self, fault: RuntimeFault, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call after the one whose program could not be built."""
+    def _without_program(self, fault: RuntimeFault | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call after the one whose program could not be built; without a `fault`, one that a profiler looks at."""
         self.way = "eager"
-        if self.fullgraph:
+        if self.fullgraph and fault is not None:
             raise type(fault)(*fault.args)
         return self.function(*args, **kwargs)
 
@@ -282,7 +286,7 @@ class CompiledFunction:
         <lambda>: 0 replayed programs; the latest call: eager
           Python runs at calls that no program serves, because:
             bool(tensor) (an if, while, and, or, not on it) needs a tensor's numbers ...
-          Compiled in these calls: 0 segments, and nothing as a program of its own
+          What that costs: Python runs each of these calls, and no program does any of their work yet
         """
         return explanation(self)
 
@@ -351,7 +355,7 @@ class Part(CompiledFunction):
     def _rerecord(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return NOT_SERVED
 
-    def _without_program(self, fault: RuntimeFault, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _without_program(self, fault: RuntimeFault | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return NOT_SERVED
 
     def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: Change) -> None:

@@ -101,7 +101,7 @@ class Recorder(Evaluator):
         region.written = True
         region.writes += 1
         if region.array is not None and len(self._regions_of(target.buffer)) > 1:
-            self._refuse_shared()
+            self._refuse_shared(target)
         super().write(target, value)
         for follow in self.after_write.get(id(target.buffer.whole), ()):
             follow(target)
@@ -215,7 +215,7 @@ class Recorder(Evaluator):
                 self.aliases[id(array)] = weakref.ref(array)
             return region
         if any(r.written for r in self._regions_of(array.buffer)):
-            self._refuse_shared()
+            self._refuse_shared(array)
         return self.add_root(array, array.label or f"captured_{len(self.roots)}").region
 
     def _regions_of(self, buffer: Buffer) -> list[Region]:
@@ -225,9 +225,14 @@ class Recorder(Evaluator):
     def _remember(self, array: Array, node: Node) -> None:
         self._regions_of(array.buffer)[:] = [Region(array.steps, node)]
 
-    def _refuse_shared(self) -> None:
+    def _refuse_shared(self, array: Array) -> None:
+        """`array` and roots from outside show parts of one memory, and one of them is written."""
+        whole = array.buffer.whole
+        names = dict.fromkeys(str(r.node.label) for r in self.roots if r.array.buffer.whole is whole)
+        if not any(r.array is array for r in self.roots):
+            names[array.label or "another tensor"] = None
         self.refuse(
-            "an in-place write to memory that two arguments or captured tensors share\n"
+            f"an in-place write to memory that {' and '.join(names)} share\n"
             f"  at {self.whereabouts.now()}\n"
             "  Pass the tensor that owns the memory and take the views inside the compiled function, or clone() it."
         )

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..ops.array import Array, Buffer, eager
-from ..tensors.tensor import Tensor
+from ..tensors.tensor import Tensor, blank
 
 
 def _rebuilt(kind: type[Tensor], values: np.ndarray, requires_grad: bool) -> Tensor:
-    tensor: Tensor = object.__new__(kind)
+    tensor: Tensor = blank(kind)
     Array.__init__(tensor, values)
     return tensor.requires_grad_() if requires_grad else tensor
 
@@ -23,7 +23,7 @@ def reduce_ex(self: Tensor, protocol: Any) -> Any:
 
 def shallow(self: Tensor) -> Tensor:
     """``copy.copy``: another tensor over the same memory."""
-    copied: Tensor = object.__new__(type(self))
+    copied: Tensor = blank(type(self))
     Array.__init__(copied, self.ndarray, self.buffer, self.steps)
     eager().read(self.detach(), "copy.copy()")
     return copied.requires_grad_() if self.requires_grad and self.is_leaf else copied
@@ -40,7 +40,7 @@ def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
             "Use detach().clone(), or clone() to stay in the graph."
         )
     eager().read(self.detach(), "copy.deepcopy()")
-    copied: Tensor = object.__new__(type(self))
+    copied: Tensor = blank(type(self))
     Array.__init__(copied, *copied_memory(self, memo))
     memo[id(self)] = copied
     if self.requires_grad:

@@ -8,7 +8,6 @@ from ..tensors.creation import full
 from ..tensors.tensor import Tensor
 from . import functional as F
 from .module import Module
-from .option import Option
 from .parameter import Parameter
 
 
@@ -24,7 +23,6 @@ class _Activation(Module):
 class _InPlace(_Activation):
     """An activation that may overwrite its input."""
 
-    inplace = Option()
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
@@ -53,7 +51,6 @@ class LeakyReLU(_InPlace):
     """x where it is positive, else negative_slope * x."""
 
     options = ("negative_slope",)
-    negative_slope = Option()
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -82,7 +79,6 @@ class _Alpha(_InPlace):
     """An activation with a scale `alpha` of its negative part."""
 
     options = ("alpha",)
-    alpha = Option()
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -114,7 +110,6 @@ class GELU(_Activation):
     """x times the normal distribution function of x; `approximate` is "none" or "tanh"."""
 
     options = ("approximate",)
-    approximate = Option()
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
@@ -191,7 +186,6 @@ class Softplus(_Activation):
     """log(1 + exp(beta * x)) / beta; x itself where beta * x is above `threshold`."""
 
     options = ("beta", "threshold")
-    beta, threshold = Option(), Option()
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
@@ -206,7 +200,6 @@ class Hardtanh(_InPlace):
     """x within min_val and max_val, else the nearer of them."""
 
     options = ("min_val", "max_val")
-    min_val, max_val = Option(), Option()
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -223,7 +216,6 @@ class _AlongAxis(_Activation):
     """An activation over the axis `dim`."""
 
     options = ("dim",)
-    dim = Option()
 
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
@@ -253,6 +245,8 @@ class LogSoftmax(_AlongAxis):
 
 class GLU(_AlongAxis):
     """The first half of axis `dim` times the sigmoid of the second half."""
+
+    dim: int
 
     def __init__(self, dim: int = -1) -> None:
         super().__init__(dim)

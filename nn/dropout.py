@@ -5,13 +5,11 @@ from __future__ import annotations
 from ..tensors.tensor import Tensor
 from . import functional as F
 from .module import Module
-from .option import Option
 
 
 class Dropout(Module):
     """In training mode each value is zero with probability `p`, and the others are divided by 1 - p."""
 
-    p, inplace = Option(), Option()
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ..tape.nodes import Edge, Node
 from ..tensors.tensor import Tensor
+from ..tracing.declares import Declares
 from ..tracing.watch import watcher
 
 Gradients = tuple[Any, ...]
 Hook = Callable[[Gradients], Any]
 
 
+def _hook_of(value: Any) -> list[Any]:
+    return [value.hook]
+
+
 @dataclass(frozen=True)
 class ForwardPreHook:
     """A user's hook that may replace the arguments of a call."""
+
+    _declares: ClassVar = Declares(attributes=True, parts=_hook_of)
 
     hook: Callable[..., Any]
     with_kwargs: bool
@@ -37,6 +44,8 @@ class ForwardPreHook:
 @dataclass(frozen=True)
 class ForwardHook:
     """A user's hook that may replace the output of a call."""
+
+    _declares: ClassVar = Declares(attributes=True, parts=_hook_of)
 
     hook: Callable[..., Any]
     with_kwargs: bool

@@ -11,7 +11,6 @@ from ..tensors.tensor import Tensor
 from . import functional as F
 from . import init
 from .module import Module
-from .option import Option
 from .parameter import Parameter
 
 
@@ -55,7 +54,6 @@ class Embedding(Module):
     """
 
     weight: Tensor
-    padding_idx = Option()
 
     def __init__(
         self,

@@ -6,7 +6,6 @@ from ..functional.loss_arguments import older_reduction
 from ..tensors.tensor import Tensor
 from . import functional as F
 from .module import Module
-from .option import Option
 
 
 class _Loss(Module):
@@ -15,7 +14,6 @@ class _Loss(Module):
     `size_average` and `reduce` are PyTorch's older way to say the same: False means "sum", and no reduction.
     """
 
-    reduction = Option()
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__()
@@ -55,7 +53,6 @@ class L1Loss(_Loss):
 class SmoothL1Loss(_Loss):
     """Half the square over `beta` where the difference is below `beta`, else the absolute difference - beta / 2."""
 
-    beta = Option()
 
     def __init__(
         self,
@@ -74,7 +71,6 @@ class SmoothL1Loss(_Loss):
 class HuberLoss(_Loss):
     """Half the square where the difference is below `delta`, else delta * (the absolute difference - delta / 2)."""
 
-    delta = Option()
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
@@ -87,7 +83,6 @@ class HuberLoss(_Loss):
 class NLLLoss(_WeightedLoss):
     """Minus the log probability of the target's class; the input holds log probabilities, classes on axis 1."""
 
-    ignore_index = Option()
 
     def __init__(
         self,
@@ -108,7 +103,6 @@ class CrossEntropyLoss(_WeightedLoss):
     """``nll_loss(log_softmax(input))``: the input holds scores [batch, classes, ...], the target class numbers
     [batch, ...] or probabilities of the input's shape."""
 
-    ignore_index, label_smoothing = Option(), Option()
 
     def __init__(
         self,
@@ -166,7 +160,6 @@ class BCEWithLogitsLoss(_WeightedLoss):
 class KLDivLoss(_Loss):
     """target * (log(target) - input): the input holds log probabilities; `reduction` may be "batchmean" as well."""
 
-    log_target = Option()
 
     def __init__(
         self,

@@ -13,18 +13,25 @@ from ..ops.types import DType, float32, float64
 from ..tape.grad_mode import no_grad
 from ..tensors.device import require_cpu
 from ..tensors.tensor import RemovableHandle, Tensor
+from ..tracing.declares import Declares
 from ..tracing.watch import WatchedDict, Watcher, serve, watcher
 from . import state
 from .hooks import BackwardHooks, ForwardHook, ForwardPreHook
 from .option import Option
 from .printing import block
 from .recording import declared, naming
+from .registry import REGISTRIES
 from .rollback import default
 from .traversal import Traversal
 
 M = TypeVar("M", bound="Module")
 
 _HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
+
+
+def _parts(module: Any) -> list[Any]:
+    """What a call of the module goes through: registries and hooks."""
+    return [part for table in (*REGISTRIES, *_HOOKS) for part in module.__dict__.get(table, {}).values()]
 
 
 class Module(Traversal):
@@ -45,6 +52,12 @@ class Module(Traversal):
     """
 
     training = Option()
+    _declares = Declares(
+        "modules",
+        attributes=True,
+        apart=frozenset({*REGISTRIES, "_non_persistent_buffers_set", "training"}),
+        parts=_parts,
+    )
     _version = 1  # of the state's layout; subclasses that change theirs count up
 
     def __init__(self) -> None:

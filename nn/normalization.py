@@ -14,14 +14,12 @@ from ..tracing.watch import as_number
 from . import functional as F
 from . import init
 from .module import Module
-from .option import Option
 from .parameter import Parameter
 
 
 class LayerNorm(Module):
     """Mean 0 and variance 1 over the last axes (`normalized_shape`), then scaled and shifted element by element."""
 
-    normalized_shape, eps = Option(), Option()
     weight: Tensor | None
     bias: Tensor | None
 
@@ -58,7 +56,6 @@ class LayerNorm(Module):
 class RMSNorm(Module):
     """Divided by the root of the mean square over the last axes (`normalized_shape`), then scaled."""
 
-    normalized_shape, eps = Option(), Option()
     weight: Tensor | None
 
     def __init__(
@@ -91,7 +88,6 @@ class _BatchNorm(Module):
     """
 
     axes: tuple[int, ...] = ()
-    eps, momentum, track_running_stats = Option(), Option(), Option()
     weight: Tensor | None
     bias: Tensor | None
     running_mean: Tensor | None

@@ -1,4 +1,4 @@
-"""Options of modules: attributes that decide what a module computes, such as `training` or a dropout's `p`."""
+"""Flags of modules: attributes that a call declares to read, such as `training`, which many programs set."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from .parameter import Parameter
 from .recording import declared, note_made
 from .rollback import default
 
-_REGISTRIES = ("_parameters", "_buffers", "_modules")
+REGISTRIES = ("_parameters", "_buffers", "_modules")
 
 
 class Registry:
@@ -26,7 +26,7 @@ class Registry:
     _non_persistent_buffers_set: set[str]
 
     def __init__(self) -> None:
-        self.__dict__.update({registry: WatchedDict() for registry in _REGISTRIES})
+        self.__dict__.update({registry: WatchedDict() for registry in REGISTRIES})
         self.__dict__["_non_persistent_buffers_set"] = set()
         note_made(self)
 
@@ -83,7 +83,7 @@ class Registry:
     # --------------------------------------------------------------------------------------------------- attributes
 
     def __getattr__(self, name: str) -> Any:
-        for kind in _REGISTRIES:
+        for kind in REGISTRIES:
             registry = self.__dict__.get(kind)
             if registry is not None and name in registry:
                 if watcher() is not None:
@@ -128,13 +128,13 @@ class Registry:
     def _forget(self, name: str, keep: str) -> None:
         """Take `name` away everywhere but in the registry `keep`."""
         self.__dict__.pop(name, None)
-        for kind in _REGISTRIES:
+        for kind in REGISTRIES:
             if kind != keep and name in self.__dict__.get(kind, ()):
                 del self.__dict__[kind][name]
         self.__dict__.get("_non_persistent_buffers_set", set()).discard(name)
 
     def __delattr__(self, name: str) -> None:
-        for kind in _REGISTRIES:
+        for kind in REGISTRIES:
             if name in self.__dict__.get(kind, ()):
                 del self.__dict__[kind][name]
                 self._non_persistent_buffers_set.discard(name)
@@ -143,5 +143,5 @@ class Registry:
         object.__delattr__(self, name)
 
     def __dir__(self) -> list[str]:
-        registered = [name for kind in _REGISTRIES for name in self.__dict__.get(kind, ())]
+        registered = [name for kind in REGISTRIES for name in self.__dict__.get(kind, ())]
         return sorted({*object.__dir__(self), *registered})

@@ -7,7 +7,6 @@ from typing import Any
 from ..functional.shapes import flatten, unflatten
 from ..tensors.tensor import Tensor
 from .module import Module
-from .option import Option
 
 
 class Identity(Module):
@@ -23,7 +22,6 @@ class Identity(Module):
 class Flatten(Module):
     """Joins the axes from `start_dim` to `end_dim`; by default all but the batch's."""
 
-    start_dim, end_dim = Option(), Option()
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -40,7 +38,6 @@ class Flatten(Module):
 class Unflatten(Module):
     """Splits the axis `dim` into axes of the sizes `unflattened_size`."""
 
-    dim, unflattened_size = Option(), Option()
 
     def __init__(self, dim: int, unflattened_size: Any) -> None:
         super().__init__()

@@ -28,11 +28,14 @@ from ..tracing.watch import (
     serve,
     watcher,
 )
+from .declared import OPTIMIZER
 from .loading import loaded_groups, loaded_state
 
 
 class State(Entries):
     """Per-parameter state; a parameter that has none yet gets an empty dict."""
+
+    __slots__ = ()
 
     def __missing__(self, parameter: Tensor) -> Entries:
         self[parameter] = entry = Entries()
@@ -107,6 +110,7 @@ class Optimizer:
 
     #: What a parameter's state holds, "step" or tensors of its shape: always (True), perhaps (False), by option.
     per_parameter: Mapping[str, bool | str] = {}
+    _declares = OPTIMIZER
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):

@@ -246,7 +246,7 @@ class AccumulateGrad(Node):
 
     @property
     def is_hooked(self) -> bool:
-        return bool(self.variable.__dict__.get("_leaf_hooks"))
+        return bool(self.variable.leaf_hooks)
 
     def hooks_of(self, output: int) -> list[Callable[[Any], Any]]:
         return list(self.variable.leaf_hooks.values())

@@ -6,6 +6,7 @@ and views, `requires_grad`, `grad`, `backward`, hooks.
 
 from __future__ import annotations
 
+import types
 import warnings
 import weakref
 from collections.abc import Callable
@@ -27,6 +28,8 @@ from ..tracing.watch import changes, declare_alias, declare_flag, declare_hook, 
 from .exchange import Exchange
 from .operands import binary_operator, reflected_operator
 
+NO_HOOKS: Any = types.MappingProxyType({})  # of most tensors
+
 
 class Tensor(Exchange, Array):
     """A multi-dimensional array that can be differentiated through.
@@ -35,20 +38,28 @@ class Tensor(Exchange, Array):
     uninitialised memory of that shape, ``Tensor([1, 2])`` copies data as float32.
     """
 
+    # All that the library keeps in a tensor: its __dict__ is the program's own, and empty for most.
+    __slots__ = (
+        "__dict__", "_accumulator", "_base", "_grad", "_node", "_output", "_requires", "_seen_version", "leaf_hooks",
+        "memory", "post_accumulate_hooks", "view_of_several", "viewed_without_grad",
+    )  # fmt: skip
+
     is_parameter = False
-    _requires = False
-    _grad: Tensor | None = None
-    _node: Node | None = None
-    _output = 0
-    _base: Tensor | None = None
-    _seen_version = 0
-    viewed_without_grad = False
-    view_of_several = ""  # the name of the function that returned this view together with others
-    memory: Any = None  # what compiled calls remember of this tensor's array
-    _accumulator: weakref.ref[AccumulateGrad] | None = None
+    _requires: bool
+    _grad: Tensor | None
+    _node: Node | None
+    _output: int
+    _base: Tensor | None
+    _seen_version: int
+    _accumulator: weakref.ref[AccumulateGrad] | None
+    leaf_hooks: dict[int, Callable[..., Any]]
+    post_accumulate_hooks: dict[int, Callable[..., Any]]
+    memory: Any  # what compiled calls remember of this tensor's array
+    view_of_several: str  # the name of the function that returned this view together with others
+    viewed_without_grad: bool
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        return object.__new__(cls)
+        return blank(cls)
 
     def __init__(self, *args: Any) -> None:
         if len(args) == 1 and isinstance(args[0], Size):
@@ -293,20 +304,12 @@ class Tensor(Exchange, Array):
         """Accumulate the gradients of this tensor into ``.grad`` of the leaves; see :func:`autograd.backward`."""
         backward((self,), None if gradient is None else (gradient,), retain_graph, create_graph, inputs=inputs)
 
-    @property
-    def leaf_hooks(self) -> dict[int, Callable[..., Any]]:
-        return self.__dict__.setdefault("_leaf_hooks", {})
-
-    @property
-    def post_accumulate_hooks(self) -> dict[int, Callable[..., Any]]:
-        return self.__dict__.get("_post_accumulate_hooks", {})
-
     def register_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
         """Call ``hook(grad)`` when this tensor's gradient is computed; a tensor it returns replaces the gradient."""
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if self._node is None:
-            return RemovableHandle(self.leaf_hooks, hook)
+            return RemovableHandle(self._own_hooks("leaf_hooks"), hook)
         declare_hook(self._node)
         return RemovableHandle(self._node.tensor_hooks.setdefault(self._output, {}), hook)
 
@@ -314,7 +317,13 @@ class Tensor(Exchange, Array):
         """Call ``hook(tensor)`` after this leaf's ``.grad`` has been accumulated."""
         if self._node is not None:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-        return RemovableHandle(self.__dict__.setdefault("_post_accumulate_hooks", {}), hook)
+        return RemovableHandle(self._own_hooks("post_accumulate_hooks"), hook)
+
+    def _own_hooks(self, name: str) -> dict[int, Callable[..., Any]]:
+        """The hooks of that name, in a dict of this tensor's own."""
+        if getattr(self, name) is NO_HOOKS:
+            setattr(self, name, {})
+        return getattr(self, name)
 
     # ---------------------------------------------------------------------------------------------------- operators
 
@@ -356,9 +365,20 @@ class Size(tuple):
         return f"tracegrad.Size([{', '.join(map(str, self))}])"
 
 
+def blank(kind: type[Tensor]) -> Any:
+    """A new tensor of that class, without memory."""
+    tensor = object.__new__(kind)
+    tensor._requires = tensor.viewed_without_grad = False
+    tensor._grad = tensor._node = tensor._base = tensor._accumulator = tensor.memory = None
+    tensor._output = tensor._seen_version = 0
+    tensor.leaf_hooks = tensor.post_accumulate_hooks = NO_HOOKS
+    tensor.view_of_several = ""
+    return tensor
+
+
 def make(ndarray: np.ndarray, buffer: Buffer | None = None, steps: tuple[Step, ...] = ()) -> Tensor:
     """A tensor over existing memory; how ops wrap their results."""
-    tensor: Tensor = object.__new__(Tensor)  # then what Array.__init__ does, without another call
+    tensor: Tensor = blank(Tensor)  # then what Array.__init__ does, without another call
     tensor.ndarray, tensor.steps, tensor.label, tensor.place = ndarray, steps, None, None
     tensor.buffer = Buffer(ndarray) if buffer is None else buffer
     listening = watcher()

@@ -263,10 +263,10 @@ def _declare_entries(entries: dict[Any, Any], kept: list[Any]) -> None:
 
 
 class WatchedDict(dict):
-    """A dict whose changes compiled functions notice: optimizers keep their options and state in it.
+    """A dict whose changes compiled functions notice: optimizers keep their options and state in it. They are counted
+    after the change: who looks at a guard in between must look again."""
 
-    The count goes up after the change: who looks at a guard in between must look again.
-    """
+    __slots__ = ()  # as Python's own dict, it takes no attributes
 
     def _count_change(self) -> None:
         changes.count += 1
@@ -336,10 +336,9 @@ class WatchedDict(dict):
 
 
 class Entries(WatchedDict):
-    """Options or state of an optimizer: what a program reads of them is declared as well.
-
-    The library itself, which declares its reads in its own ways, goes past these methods.
-    """
+    """Options or state of an optimizer: what a program reads of them is declared as well. The library itself, which
+    declares its reads in its own ways, goes past these methods."""
+    __slots__ = ()
 
     def _count_change(self) -> None:
         changes.options += 1
@@ -376,6 +375,7 @@ class Entries(WatchedDict):
 
 class WatchedList(list):
     """A list whose changes compiled functions notice: optimizers keep their groups and parameters in it."""
+    __slots__ = ()
 
     def __reduce__(self) -> Any:
         return WatchedList, (list(self),)

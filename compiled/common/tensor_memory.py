@@ -21,7 +21,6 @@ class Layout(NamedTuple):
     strides: tuple[int, ...]  # of what is not contiguous: they show in results' strides
 
 
-_HOOKS = ("_leaf_hooks", "_post_accumulate_hooks")
 _layouts: dict[Layout, Layout] = {}
 
 Memory = tuple[np.ndarray, Layout, int, int]
@@ -42,8 +41,7 @@ def memory_of(tensor: Tensor) -> Memory:
 
 def hooks_on(tensor: Any) -> tuple[int, ...]:
     """The hooks of a leaf, by number."""
-    own = tensor.__dict__
-    return (*own.get("_leaf_hooks", ()), *own.get("_post_accumulate_hooks", ()))
+    return (*tensor.leaf_hooks, *tensor.post_accumulate_hooks)
 
 
 def users_attributes(tensor: Any) -> dict[str, Any]:
@@ -52,5 +50,5 @@ def users_attributes(tensor: Any) -> dict[str, Any]:
     return {
         name: value
         for name, value in own.items()
-        if name not in _HOOKS and (not hasattr(kind, name) or callable(getattr(kind, name)))
+        if not hasattr(kind, name) or callable(getattr(kind, name))
     }

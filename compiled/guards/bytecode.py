@@ -10,6 +10,9 @@ from typing import Any
 _FORMATS = ("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")  # what f-strings do, up to and from Python 3.13 on
 
 
+_BY_COMPUTED_NAME = frozenset({"setattr", "__setattr__", "__dict__", "vars"})
+
+
 @functools.lru_cache(maxsize=1024)
 def nested(code: types.CodeType) -> tuple[types.CodeType, ...]:
     """The code and all that is written inside of it."""
@@ -40,6 +43,15 @@ def attribute_names(code: types.CodeType) -> tuple[str, ...]:
 def stores_attributes(code: types.CodeType) -> bool:
     """True if the code sets attributes of anything."""
     return any(i.opname == "STORE_ATTR" for i in dis.get_instructions(code))
+
+
+@functools.lru_cache(maxsize=1024)
+def stored_names(code: types.CodeType) -> frozenset[str]:
+    """The attributes that the code, or code nested in it, sets; texts may be names where it sets computed ones."""
+    found = {i.argval for each in nested(code) for i in dis.get_instructions(each) if i.opname == "STORE_ATTR"}
+    if not _BY_COMPUTED_NAME.isdisjoint(code.co_names):
+        found.update(c for each in nested(code) for c in each.co_consts if isinstance(c, str))
+    return frozenset(found)
 
 
 def imported_modules(code: types.CodeType, space: dict[str, Any]) -> list[str]:

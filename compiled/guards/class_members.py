@@ -1,6 +1,6 @@
-"""Which members of classes and modules code may use: those that it names, and those that Python calls by itself.
+"""Which members of classes and modules are guarded: those that code names, and those that Python calls by itself.
 
-A method that is replaced between calls is noticed where it lies, in its class; so is one that comes to hide another.
+A method is guarded where it lies, in its class, together with how many members there are: a new one may hide another.
 """
 
 from __future__ import annotations

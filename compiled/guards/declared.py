@@ -1,4 +1,4 @@
-"""Guards: what the library itself has declared while a function was recorded, and must find again."""
+"""Declared guards: what the library itself said that it read while a function was recorded, and must find again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .states import is_one_object
 
 @dataclass(frozen=True, eq=False)
 class Guard:
-    """The graph holds while ``get()`` gives `value` again."""
+    """The specialisation holds while ``get()`` gives `value` again."""
 
     describe: str
     get: Callable[[], Any]

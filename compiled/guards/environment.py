@@ -1,18 +1,16 @@
-"""What a function's Python surroundings were when it was recorded: the plain facts that it may have looked at.
+"""The environment guards of a recording: the Python values that the function may have read, and must find again.
 
-A recording freezes Python values. So everything that the function can reach is noted: globals and closure variables
-that its code names, attributes of objects among them, contents of lists and dicts; functions that it reaches are
-searched in turn (`reach.py`). A fact that is different at a later call makes another recording; one that is different
-at the *end of the same call* is a side effect, which a replay could not repeat, and is refused by name.
+A recording freezes Python values. So there is a guard for each source that the function can reach (`reach.py`): globals
+and closure variables that its code names, attributes of objects among them, contents of lists and dicts. A guard that
+fails at a later call makes another specialisation; one that fails at the *end of the same call* shows a side effect,
+which a replay could not repeat, and which is refused by name.
 """
 
 from __future__ import annotations
 
 import array
 import dis
-import functools
 import gc
-import sys
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -23,19 +21,20 @@ import numpy as np
 
 from ...compiler.errors import CaptureError
 from ...tensors.tensor import Tensor
+from ...tracing.declares import declares
 from ...tracing.watched_classes import classes
 from ..common.effect_lines import Deeds, lines_storing
 from ..common.pytree import Path
 from ..common.tensor_memory import hooks_on
-from . import optimizer_groups as groups
 from .class_members import users_classes
 from .identity_guards import asks_identity, compares, meets_nan
 from .onlookers import keeps_nothing, may_look
-from .reachability import MISSING, Codes, Reach, is_counted
+from .reachability import Codes, Reach
 from .rng_state import random_states
+from .sources import MISSING, Kept, KindOf, LoadedModule, Source
 from .states import LARGEST, state, without_numbers
 from .symbolic_safe import takes_stand_ins
-from .value_kinds import CONTAINERS, is_of_threads, is_understood
+from .value_kinds import CONTAINERS, is_of_threads, is_optimizer, is_understood
 
 MUTABLE = (*CONTAINERS, np.ndarray, bytearray, array.array)
 MOST = 20_000  # places that each call may look at
@@ -43,26 +42,35 @@ MOST = 20_000  # places that each call may look at
 
 @dataclass(frozen=True, eq=False)
 class Fact:
-    """One place in the surroundings and what was there. `value` is kept so that its identity stays taken."""
+    """A guard: a source and its value. `value` is kept so that its identity stays taken."""
 
-    name: str
-    code: types.CodeType | None
-    get: Callable[[], Any]
+    source: Source
+    code: types.CodeType | None  # that reads it, if that is known
     value: Any
     state: Any
     free: frozenset[Path] = frozenset()  # the paths to numbers that are data
     by_identity: bool = False  # an equal value that is another object is another value
 
+    @property
+    def name(self) -> str:
+        """What the user calls it."""
+        return self.source.describe()
+
+    @property
+    def line(self) -> str:
+        """The user's line."""
+        return writer_of(self.code, self.name)
+
     def holds(self) -> bool:
-        return bool(state(self.get(), self.free, self.by_identity) == self.state)
+        return bool(state(self.source.now(), self.free, self.by_identity) == self.state)
 
     def opened(self, free: frozenset[Path]) -> Fact:
         """The same fact, in which the numbers at the paths `free` may be others of the same type."""
-        return Fact(self.name, self.code, self.get, self.value, state(self.value, free), free)
+        return Fact(self.source, self.code, self.value, state(self.value, free), free)
 
 
 class Surroundings:
-    """The facts around one call: of the function, and of the objects among its arguments.
+    """The environment of one call: guards on the sources of the function, and of the objects among its arguments.
 
     `codes` is code that is known to run without being found otherwise.
     """
@@ -71,8 +79,8 @@ class Surroundings:
         patched = classes.patches().members.values()
         self._reach = Reach([function, *patched, *_functions_of(codes or {})], arguments, codes, MOST)
         reached = self._reach.objects.values()
-        self.counted = {"options"} if any(map(groups.is_optimizer, reached)) else set[str]()
-        self.counted |= {"modules"} if any(hasattr(type(value), "named_modules") for value in reached) else set()
+        declared = [found for found in map(declares, set(map(type, reached))) if found is not None]
+        self.counted = {found.counter for found in declared if found.counter}
         self.summing = list(self._reach.summing.values())
         self._trusted: bool | None = None
         self.compares = compares(self._reach)
@@ -85,15 +93,15 @@ class Surroundings:
         self._random = [(name, get, get()) for name, get in random_states(self._reach.objects.values())]
 
     def _sort(self) -> None:
-        """Facts by how they are compared: counted ones only after a change, bindings by identity, contents by item."""
-        self._counted = [fact for fact in self.facts if is_counted(fact.get, fact.value) and not fact.free]
+        """Guards by how they are checked: counted ones only after a change, bindings by identity, contents by item."""
+        self._counted = [fact for fact in self.facts if fact.source.is_counted(fact.value) and not fact.free]
         # What is one number is looked at as a source of the recording's formulas; containers have other items, too.
         self.opened = [(_others_in(fact), fact) for fact in self.facts if fact.free and () not in fact.free]
         counted = {id(fact) for fact in self._counted}
         rest = [fact for fact in self.facts if id(fact) not in counted and not fact.free]
         self.contents = [(fact, _flat_items(fact.value)) for fact in rest if isinstance(fact.value, MUTABLE)]
         bound = [fact for fact in rest if fact.by_identity or not isinstance(fact.value, MUTABLE)]
-        self.bindings = [(fact.get, fact.value, fact) for fact in bound]
+        self.bindings = [(fact.source.now, fact.value, fact) for fact in bound]
 
     def _own_containers(self) -> list[Any]:
         """The containers that code finds without the arguments, and may ask whether an argument is one of them."""
@@ -108,13 +116,13 @@ class Surroundings:
     def imported(self) -> str:
         """A module that the call has imported for the first time; "" if there is none."""
         for fact in self.facts:
-            if fact.value is MISSING and _is_of_modules(fact.get) and fact.get() is not MISSING:
+            if fact.value is MISSING and isinstance(fact.source, LoadedModule) and not fact.holds():
                 return fact.name
         return ""
 
-    def watch(self, name: str, get: Callable[[], Any]) -> None:
-        """Add a fact that was met while the function ran."""
-        self.facts.append(_fact(name, None, get))
+    def watch(self, source: Source) -> None:
+        """Guard a source that was met while the function ran."""
+        self.facts.append(_fact(source, None))
         self._sort()
 
     @property
@@ -138,11 +146,10 @@ class Surroundings:
         return not self._reach.knows(frame.f_code) and may_look(frame)
 
     def open(self, free: dict[int, set[Path]]) -> None:
-        """Let numbers in facts (by the identity of their `get`) be others from now on."""
+        """Leave numbers out of guards (by the identity of their sources): they are inputs from now on."""
         if free:
-            self.facts = [
-                fact.opened(frozenset(free[id(fact.get)])) if id(fact.get) in free else fact for fact in self.facts
-            ]
+            found = ((fact, free.get(id(fact.source))) for fact in self.facts)
+            self.facts = [fact if paths is None else fact.opened(frozenset(paths)) for fact, paths in found]
             self._sort()
 
     def tensors(self) -> list[Tensor]:
@@ -150,12 +157,12 @@ class Surroundings:
         return [value for value in self._reach.objects.values() if isinstance(value, Tensor)]
 
     def hold(self, counted_too: bool) -> bool:
-        """True while everything is as it was. Every call asks this, so the usual answer is found by identity."""
-        for get, value, fact in self.bindings:
-            if get() is not value and not fact.holds():
+        """The slow check: True while all guards hold. Identity decides most; counted ones are checked if told to."""
+        for now, value, fact in self.bindings:
+            if now() is not value and not fact.holds():
                 return False
         for fact, items in self.contents:
-            if (items is None or not has_items(fact.get(), items)) and not fact.holds():
+            if (items is None or not has_items(fact.source.now(), items)) and not fact.holds():
                 return False
         for same, fact in self.opened:
             if not same() and not fact.holds():
@@ -163,9 +170,9 @@ class Surroundings:
         return not counted_too or all(fact.holds() for fact in self._counted)
 
     def hold_but_for_numbers(self) -> bool:
-        """True while everything is as it was, except that numbers may be others of their types."""
+        """True while all guards hold, or would hold for other numbers of the same types."""
         return all(
-            without_numbers(state(fact.get(), fact.free, fact.by_identity)) == without_numbers(fact.state)
+            without_numbers(state(fact.source.now(), fact.free, fact.by_identity)) == without_numbers(fact.state)
             for fact in self.facts
         )
 
@@ -178,10 +185,9 @@ class Surroundings:
         return self._reach.codes_naming(name) <= {code}
 
     def only_a_list(self, fact: Fact) -> None:
-        """Of the list that is in this place, from now on only that it is one counts, not what is in it."""
-        kind = functools.partial(_type_of, fact.get)
+        """Guard of the list at this source only that it is one, not what is in it."""
         self.facts = [other for other in self.facts if other is not fact]
-        self.facts.append(Fact(fact.name, fact.code, kind, list, state(list)))
+        self.facts.append(_fact(KindOf(fact.source), fact.code))
         self._sort()
 
     def mentions(self, name: str) -> bool:
@@ -207,7 +213,7 @@ class Surroundings:
         return id(tensor) in self._reach.by_function
 
     def refuse_side_effects(self, deeds: Deeds) -> None:
-        """CaptureError if the call itself has changed a fact, or has drawn numbers that a replay would repeat."""
+        """CaptureError if the call itself has made a guard fail, or has drawn numbers that a replay would repeat."""
         unknown = "in the call that was recorded"
         for fact in self.facts:
             if not fact.holds():
@@ -241,7 +247,7 @@ class Surroundings:
                     f"an argument is {type(value).__name__}, whose contents change without notice\n"
                     "  in the call of a compiled function\n  Pass tensors: tg.from_numpy(array), or next(iterator)."
                 )
-        if not all(groups.is_counted(value) for value in self._reach.objects.values() if groups.is_optimizer(value)):
+        if not all(map(_is_counted, filter(is_optimizer, self._reach.objects.values()))):
             raise CaptureError(
                 "an optimizer has a list or a dict of the program's own among its parameter groups\n"
                 "  in the call of a compiled function\n"
@@ -268,7 +274,8 @@ class Surroundings:
         return {module.partition(".")[0] for module in modules if isinstance(module, str)}
 
     def _not_understood(self, value: Any) -> CaptureError:
-        name, code, _ = self._reach.found_at.get(id(value), ("an argument", None, None))
+        source, code = self._reach.found_at.get(id(value), (Kept(value, "an argument"), None))
+        name = source.describe()
         kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
         return CaptureError(
             f"the function may read {name}, which is or holds a {kind}: that may change without notice\n"
@@ -282,8 +289,9 @@ def _functions_of(codes: Iterable[types.CodeType]) -> list[types.FunctionType]:
     return [f for code in codes for f in gc.get_referrers(code) if isinstance(f, types.FunctionType)]
 
 
-def _is_of_modules(get: Callable[[], Any]) -> bool:
-    return isinstance(get, functools.partial) and get.func == sys.modules.get
+def _is_counted(value: Any) -> bool:
+    declared = declares(type(value))
+    return declared is None or declared.is_counted(value)
 
 
 def _flat_items(value: Any) -> tuple[Any, ...] | None:
@@ -314,10 +322,10 @@ def _others_in(fact: Fact) -> Callable[[], bool]:
     others = [(key, item) for key, item in (value.items() if named else enumerate(value)) if key not in open_keys]
     if any(len(path) > 1 for path in fact.free) or any(isinstance(item, MUTABLE) for _, item in others):
         return lambda: False
-    kind, count, keys, get = type(value), len(value), tuple(value) if named else None, fact.get
+    kind, count, keys, source = type(value), len(value), tuple(value) if named else None, fact.source
 
     def same() -> bool:
-        now = get()
+        now = source.now()
         if type(now) is not kind or len(now) != count or (keys is not None and tuple(now) != keys):
             return False
         return all(now[key] is item for key, item in others)
@@ -325,19 +333,15 @@ def _others_in(fact: Fact) -> Callable[[], bool]:
     return same
 
 
-def _type_of(get: Callable[[], Any]) -> type:
-    return type(get())
-
-
-def _fact(name: str, code: types.CodeType | None, get: Callable[[], Any], by_identity: bool = False) -> Fact:
-    value = get()
-    by_identity = by_identity and get() is value  # else it is made when it is looked at
-    return Fact(name, code, get, value, state(value, by_identity=by_identity), by_identity=by_identity)
+def _fact(source: Source, code: types.CodeType | None, by_identity: bool = False) -> Fact:
+    value = source.now()
+    by_identity = by_identity and source.holds(value)  # else it is made when it is looked at
+    return Fact(source, code, value, state(value, by_identity=by_identity), by_identity=by_identity)
 
 
 def _side_effect(what: str, fact: Fact, advice: str = "return the value and do this outside.") -> CaptureError:
     return CaptureError(
-        f"{what}\n  at {writer_of(fact.code, fact.name)}\n"
+        f"{what}\n  at {fact.line}\n"
         f"  A compiled step repeats what it computes, not what it does to Python objects: {advice}"
     )
 

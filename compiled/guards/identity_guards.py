@@ -1,7 +1,7 @@
 """Whether code can tell a plain value, or a container, from an equal one that is another object.
 
 ``x is y`` can, unless one side is known to be something of which there is one only: None, a class, a member of an
-enumeration, a sentinel object. Then equal values and stand-ins for numbers are not as good as the values themselves.
+enumeration, a sentinel object. Where it can, guards compare identities, and no number is an input.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 
 from ..common.pytree import leaves
 from ..symbolic.number import is_nan
-from . import looks
 from .bytecode import global_names
-from .reachability import MISSING, Reach, cell_contents
+from .reachability import Reach
+from .sources import MISSING
 from .states import Same, state
 
 _BY_NAME = frozenset({"is_", "is_not"})
@@ -43,7 +43,7 @@ def _compares(code: types.CodeType) -> bool:
 
 def meets_nan(reach: Reach, arguments: list[Any]) -> bool:
     """True if a nan is among the values: ``in`` and ``==`` of containers ask for its identity before they compare."""
-    values = [get() for _, _, get in reach.places if not _is_of_library(get)]
+    values = [source.now() for source, _ in reach.places if not source.is_of_library]
     return any(map(is_nan, (*values, *(leaf for _, leaf in leaves(arguments)))))
 
 
@@ -54,10 +54,6 @@ def asks_identity(reach: Reach) -> bool:
     if any(not _BY_NAME.isdisjoint(code.co_names) or "id" in global_names(code) for code in reach.codes):
         return True
     return any(not _is_single(operand, reach) for code in reach.codes for operand in _compared(code))
-
-
-def _is_of_library(get: Any) -> bool:
-    return isinstance(get, functools.partial) and get.func is looks.member
 
 
 @functools.lru_cache(maxsize=1024)
@@ -92,15 +88,8 @@ def _is_single(operand: Operand | None, reach: Reach) -> bool:
         return what is None or what is Ellipsis or what is NotImplemented or isinstance(what, bool)
     if any(what in code.co_cellvars for code in reach.codes):
         return False  # a variable of the call itself
-    values = [get() for name, _, get in reach.places if name == what and _is_variable(get)]
+    values = [source.now() for source, _ in reach.places if source.is_variable and source.describe() == what]
     return bool(values) and all(_leads_to_one(value, names) for value in values if value is not MISSING)
-
-
-def _is_variable(get: Any) -> bool:
-    """True if `get` looks at a global or at a cell, and not at an attribute."""
-    if not isinstance(get, functools.partial):
-        return False
-    return get.func is cell_contents or type(getattr(get.func, "__self__", None)) is dict
 
 
 def _leads_to_one(value: Any, names: list[str]) -> bool:

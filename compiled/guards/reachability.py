@@ -1,6 +1,6 @@
-"""What a function can reach without being told: the walk over variables, attributes and containers.
+"""Reachability: the sources that a function leads to, by variables, attributes and containers.
 
-An attribute counts only if some code that was found names it; so an object's other attributes may change freely.
+An attribute is guarded only if some code that was found names it; so an object's other attributes may change freely.
 """
 
 from __future__ import annotations
@@ -14,39 +14,38 @@ import math
 import operator
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from typing import Any
-
-import numpy as np
 
 from ...compiler.origins import is_user_file
 from ...tensors.tensor import Tensor
-from ...tracing.watch import WatchedDict
+from ...tracing.declares import declares
 from ..common.tensor_memory import users_attributes
-from . import looks
+from . import library_sources as library
+from . import sources
 from .bytecode import attribute_names, global_names, imported_modules, nested, stores_attributes
-from .class_members import is_container_of, is_descriptor, is_watched, methods, of_library, users_classes
-from .optimizer_groups import (
-    Identities,
-    group_members,
-    hidden_methods,
-    hiding,
-    is_of_the_library,
+from .class_members import is_container_of, is_descriptor, methods, of_library, users_classes
+from .sources import MISSING, Source, attribute
+from .value_kinds import (
+    CONTAINERS,
+    PLAIN,
+    has_attributes,
+    is_changeable,
+    is_decimals,
+    is_named,
     is_optimizer,
-    parameters,
+    is_ours,
+    is_users,
+    items_of,
+    own_attributes,
 )
-from .value_kinds import CONTAINERS, PLAIN, has_attributes, is_changeable, is_decimals, is_named, is_users, items_of
 
-MISSING = object()  # what a variable or attribute that is not there looks like
-
-Get = Callable[[], Any]
-# Name, the code that reads it (None if unknown), and how to look at it.
-Place = tuple[str, types.CodeType | None, Get]
+Place = tuple[Source, types.CodeType | None]  # and the code that reads it, if that is known
 Codes = dict[types.CodeType, dict[str, Any]]  # with their globals
 
 
 class Reach:
-    """All places that functions and arguments lead to. `names` are the attributes that code on the way mentions."""
+    """All sources that functions and arguments lead to. `names` are the attributes that code on the way mentions."""
 
     def __init__(
         self, functions: list[Any], arguments: list[Any], codes: Codes | None = None, most: float = math.inf
@@ -67,7 +66,9 @@ class Reach:
             known = len(self.names)
             self.objects, self.found_at, self.places, self._classes = {}, {}, [], set()
             self._walk(functions, self._ran)
-            self.places += hidden_methods(self.objects.values(), None if self._asks_for_any_attribute() else self.names)
+            named = None if self._asks_for_any_attribute() else self.names
+            self.places += _hidden_methods(self.objects.values(), named)
+            self.places += self._of_captured_tensors()
             self.by_function = frozenset(self.objects)  # found without the arguments
             self._walk(arguments)
 
@@ -106,14 +107,14 @@ class Reach:
     def _go(self, places: Iterator[Place], stack: list[tuple[Any, Place | None]]) -> None:
         for place in places:
             self.places.append(place)
-            value = place[2]()
-            if not (_is_of_library(place[2]) and isinstance(value, (types.FunctionType, type))):
+            source, value = place[0], place[0].now()
+            if source.leads_on and not (source.is_of_library and isinstance(value, (types.FunctionType, type))):
                 stack.append((value, place))
 
     def _around(self, value: Any) -> Iterator[Place]:
-        """The named places directly at `value`."""
+        """The sources directly at `value`."""
         if is_decimals(value):
-            yield "the context of decimals", None, looks.decimal_context
+            yield library.DecimalContext(), None
         if isinstance(value, types.FunctionType):
             yield from self._of_function(value)
         elif isinstance(value, type):
@@ -121,26 +122,26 @@ class Reach:
         elif isinstance(value, types.ModuleType):
             yield from self._of_module(value)
         elif isinstance(value, contextvars.ContextVar):
-            yield value.name, None, functools.partial(value.get, MISSING)
+            yield sources.ContextVariable(value, value.name), None
         elif isinstance(value, logging.Logger):
-            yield f"the level of logger {value.name}", None, functools.partial(looks.level_of, value)
+            yield library.LoggerLevel(value, value.name), None
         elif isinstance(value, types.MappingProxyType):
-            yield "what is behind a mappingproxy", None, functools.partial(looks.behind, value)
+            yield library.BehindProxy(value), None
         elif isinstance(value, functools.partial):
             yield from self._of_partial(value)
         elif _belongs_to_an_object(value):
-            yield f"what {value.__name__} belongs to", None, functools.partial(itself, value.__self__)
+            yield sources.Kept(value.__self__, f"what {value.__name__} belongs to"), None
         elif isinstance(value, (operator.attrgetter, operator.methodcaller)):
             self.names.update(_names_within(value))
         elif is_optimizer(value):
             yield from self._of_optimizer(value)
         elif isinstance(value, Tensor):
-            for name in users_attributes(value):
-                if name in self.names or self._asks_for_any_attribute():
-                    yield f"Tensor.{name}", self._mentioning.get(name), functools.partial(attribute, value, name)
+            yield from self._of_tensor(value)
         elif has_attributes(value):
             yield from self._methods(type(value), constructed=False)
             yield from self._attributes(value, _attribute_names(value))
+        elif is_ours(type(value)):
+            yield from self._programs_attributes(value)
 
     def _behind(self, value: Any) -> list[Any]:
         """What `value` leads to without a name of its own."""
@@ -159,18 +160,16 @@ class Reach:
         if isinstance(value, functools.cached_property):
             return [value.func]
         if isinstance(value, Tensor):
-            return [value.__dict__.get("_leaf_hooks"), value.__dict__.get("_post_accumulate_hooks")]
-        own = looks.own_attributes(value) or {}
+            return [value.leaf_hooks or None, value.post_accumulate_hooks or None]
         if isinstance(value, contextvars.ContextVar):
             return [value.get(None)]
-        if is_optimizer(value):
-            return [*parameters(value), *hiding(value).values()]
-        inner = [own.get("__wrapped__")]
         if isinstance(value, type):
-            inner += users_classes(value)
-        elif has_attributes(value):
-            inner += [*_parts_of_module(value), own.get("hook")]
-        return inner
+            return [vars(value).get("__wrapped__"), *users_classes(value)]
+        declared = declares(type(value))
+        inner = [] if declared is None else declared.parts(value)
+        if is_optimizer(value):
+            return [*inner, *library.hiding(value).values()]
+        return [*inner, (own_attributes(value) or {}).get("__wrapped__")]
 
     # -------------------------------------------------------------------------------------------------------- places
 
@@ -179,13 +178,13 @@ class Reach:
         if not is_user_file(code.co_filename) or _is_numpys(function):
             registry = vars(function).get("registry")
             if isinstance(registry, types.MappingProxyType):  # functools.singledispatch
-                yield f"what is registered with {function.__name__}", None, functools.partial(itself, registry)
-                yield _REGISTERED, None, looks.registrations()
+                yield sources.Kept(registry, f"what is registered with {function.__name__}"), None
+                yield library.Registrations(), None
             return
-        yield f"the code of {function.__name__}", code, functools.partial(attribute, function, "__code__")
+        yield sources.FunctionCode(function), code
         yield from self._of_code(code, function.__globals__)
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-            yield name, code, functools.partial(cell_contents, cell)
+            yield sources.Cell(cell, name), code
         yield from self._of_defaults(function, code)
         if vars(function) or self._asks_for_any_attribute() or any(map(stores_attributes, self._codes)):
             yield from self._attributes(function, list(vars(function)))
@@ -193,21 +192,19 @@ class Reach:
     def _of_defaults(self, function: types.FunctionType, code: types.CodeType) -> Iterator[Place]:
         """Of a function that has none, new defaults are never asked for: the recorded call did without."""
         for name in ("__defaults__", "__kwdefaults__"):
-            given = getattr(function, name)
-            if given:
-                what = f"the defaults of {function.__name__}"
-                yield what, code, functools.partial(looks.still, function, name, given)
+            if getattr(function, name):
+                yield sources.Defaults(function, name), code
         for name, value in zip(_defaulted(function), function.__defaults__ or (), strict=True):
-            yield name, code, functools.partial(itself, value)
+            yield sources.Kept(value, name), code
         by_name = function.__kwdefaults__ or {}
         for name in by_name:
-            yield name, code, functools.partial(by_name.get, name, MISSING)
+            yield sources.Variable(by_name, name), code
 
     def _of_partial(self, value: functools.partial[Any]) -> Iterator[Place]:
         name = getattr(value.func, "__name__", "a function")
-        yield f"the keywords of partial {name}", None, functools.partial(itself, value.keywords)
+        yield sources.Kept(value.keywords, f"the keywords of partial {name}"), None
         for item in value.args:
-            yield f"an argument of partial {name}", None, functools.partial(itself, item)
+            yield sources.Kept(item, f"an argument of partial {name}"), None
         if vars(value):
             yield from self._attributes(value, list(vars(value)))
 
@@ -224,28 +221,27 @@ class Reach:
         if "globals" in names:
             names.update(c for each in nested(code) for c in each.co_consts if isinstance(c, str) and c in space)
         for name in sorted(names):
-            yield name, code, functools.partial(space.get, name, MISSING)
+            yield sources.Variable(space, name), code
             if name not in space and hasattr(builtins, name):
-                yield name, code, functools.partial(vars(builtins).get, name, MISSING)
+                yield sources.Variable(vars(builtins), name), code
         modules = imported_modules(code, space)
         for each in nested(code):
             if "modules" in each.co_names:  # sys.modules, perhaps
                 modules += [c for c in each.co_consts if isinstance(c, str) and c in sys.modules]
         for name in modules:
-            yield f"module {name}", code, functools.partial(sys.modules.get, name, MISSING)
+            yield sources.LoadedModule(name), code
 
     def _of_module(self, module: types.ModuleType) -> Iterator[Place]:
         if is_users(module):
             yield from self._attributes(module, list(vars(module)))
         else:
             for name in of_library(module, self.names):
-                code = self._mentioning.get(name)
-                look = looks.contents if is_container_of(module, name) else looks.member
-                yield f"{module.__name__}.{name}", code, functools.partial(look, module, name)
+                kind = library.LibraryContents if is_container_of(module, name) else library.LibraryName
+                yield kind(module, name), self._mentioning.get(name)
 
     def _of_class(self, kind: type) -> Iterator[Place]:
         if isinstance(kind, abc.ABCMeta):
-            yield _REGISTERED, None, looks.registrations()
+            yield library.Registrations(), None
         if is_users(kind):
             yield from self._methods(type(kind), constructed=False)
             yield from self._methods(kind, constructed=True)
@@ -253,22 +249,51 @@ class Reach:
 
     def _attributes(self, value: Any, names: list[str]) -> Iterator[Place]:
         named = isinstance(value, (type, types.ModuleType, types.FunctionType))
-        kind = value.__name__ if named else type(value).__name__
+        declared = declares(type(value))
+        apart = frozenset() if declared is None else declared.apart
         every = self._asks_for_any_attribute() or not (named or is_named(type(value)))
         for name in names:
-            if (every or name in self.names or name == "forward") and name not in _DECLARED and name[:2] != "__":
-                yield f"{kind}.{name}", self._mentioning.get(name), functools.partial(attribute, value, name)
+            if (every or name in self.names or name == "forward") and name not in apart and name[:2] != "__":
+                yield sources.Attribute(value, name), self._mentioning.get(name)
         if not isinstance(value, (type, types.ModuleType)):
-            yield f"the attributes of {kind}", None, functools.partial(attribute_count, value)
+            yield sources.AttributeCount(value), None
             if is_changeable(type(value)):
-                yield f"the class of {kind}", None, functools.partial(looks.has_class, value, type(value))
+                yield sources.ClassOf(value), None
+
+    def _of_tensor(self, value: Tensor) -> Iterator[Place]:
+        for name in users_attributes(value):
+            if name in self.names or self._asks_for_any_attribute():
+                yield sources.Attribute(value, name), self._mentioning.get(name)
+        if not is_ours(type(value)):
+            new = [base for base in users_classes(type(value)) if (base, False) not in self._classes]
+            yield from self._methods(type(value), constructed=False)
+            for base in new:
+                yield from self._attributes(base, [n for n, member in vars(base).items() if not _is_method(member)])
+
+    def _of_captured_tensors(self) -> Iterator[Place]:
+        """Of the tensors that were found, before the walk comes to the arguments, of which each call brings others."""
+        tensors = [value for value in self.objects.values() if isinstance(value, Tensor)]
+        yield from ((sources.ClassOf(tensor), None) for tensor in tensors if not is_ours(type(tensor)))
+        if tensors and self._asks_for_any_attribute():
+            yield library.TensorAttributes([vars(tensor) for tensor in tensors]), None
 
     def _of_optimizer(self, value: Any) -> Iterator[Place]:
-        yield "the groups or parameters of an optimizer", None, functools.partial(group_members, value)
-        if not is_of_the_library(value):
+        yield library.MadeOf(value), None
+        if is_ours(type(value)):
+            yield from self._programs_attributes(value)
+        else:
             yield from self._methods(type(value), constructed=False)
-            names = [name for name in _attribute_names(value) if name not in _OF_OPTIMIZERS]
-            yield from self._attributes(value, names)
+            yield from self._attributes(value, _attribute_names(value))
+
+    def _programs_attributes(self, value: Any) -> Iterator[Place]:
+        """Of an object of this package, which declares what it reads itself: what the program has set on it."""
+        if own_attributes(value) is None or isinstance(value, (type, types.FunctionType, types.ModuleType)):
+            return
+        source = library.ProgramAttributes(value)
+        for name in sorted(source.now()):
+            if name in self.names or self._asks_for_any_attribute():
+                yield sources.Attribute(value, name), self._mentioning.get(name)
+        yield source, None
 
     def _asks_for_any_attribute(self) -> bool:
         return not self.names.isdisjoint(_BY_COMPUTED_NAME)
@@ -279,45 +304,42 @@ class Reach:
             if is_users(base):
                 if (base, constructed) not in self._classes:
                     yield from self._methods_in(base, constructed)
-            elif hasattr(kind, "named_modules") and vars(base).get("forward") is attribute(kind, "forward"):
-                yield f"{base.__name__}.forward", None, functools.partial(attribute, base, "forward")
+            elif declares(kind) is not None and vars(base).get("forward") is attribute(kind, "forward"):
+                yield sources.Attribute(base, "forward"), None
 
     def _methods_in(self, kind: type, constructed: bool) -> Iterator[Place]:
         if (kind, not constructed) not in self._classes:
-            yield f"the members of {kind.__name__}", None, functools.partial(looks.size, vars(kind))
+            yield sources.MemberCount(kind), None
         self._classes.add((kind, constructed))
         for name in methods(kind, self.names, self._ran, constructed):
-            code = self._mentioning.get(name)
-            yield f"{kind.__name__}.{name}", code, functools.partial(vars(kind).get, name, MISSING)
+            yield sources.Member(kind, name), self._mentioning.get(name)
 
 
-_REGISTERED = "which classes are registered with abstract base classes"
 # Code that mentions these may read attributes that it does not mention.
 _BY_COMPUTED_NAME = frozenset({"getattr", "hasattr", "vars", "__dict__", "__getattribute__", "eval", "exec"})
-# What optimizers keep to themselves, or is looked at by `group_members` and as it is read.
-_OF_OPTIMIZERS = frozenset({"param_groups", "state", "_opt_called", "_recorded", "_watched_step"})
-# Declared by the modules themselves, or of no influence on what they compute.
-_DECLARED = frozenset({"_parameters", "_buffers", "_modules", "training", "_non_persistent_buffers_set"})
 
 
-def is_counted(get: Get, value: Any) -> bool:
-    """True for attributes of networks' modules and of this package's, and for an optimizer's groups: whoever sets one
-    counts `changes` up."""
-    if isinstance(value, Identities):
-        return True
-    if not isinstance(get, functools.partial):
-        return False
-    if get.func is looks.member:
-        return is_watched(get.args[0])
-    if get.func not in (attribute, attribute_count, looks.has_class):
-        return False
-    module = "_modules" in (looks.own_attributes(get.args[0]) or ())
-    return module and (isinstance(value, WatchedDict) or not isinstance(value, (*CONTAINERS, np.ndarray, bytearray)))
+def _hidden_methods(objects: Iterable[Any], names: Set[str] | None) -> Iterator[Place]:
+    """How many tensors and objects of the library, whose attributes nobody counts, have one that hides a method.
+
+    Only methods that code names; all of them where `names` is None.
+    """
+    kinds: dict[type, list[dict[str, Any]]] = {}
+    for value in objects:
+        own = None if has_attributes(value) or is_optimizer(value) else own_attributes(value)
+        is_thing = not isinstance(value, (type, types.FunctionType, types.ModuleType))
+        if own is not None and is_thing and (is_ours(type(value)) or isinstance(value, Tensor)):
+            kinds.setdefault(type(value), []).append(own)
+    for kind, attributes in kinds.items():
+        named = dir(kind) if names is None else names
+        methods = frozenset(name for name in named if name[:2] != "__" and callable(getattr(kind, name, None)))
+        if methods:
+            yield library.HiddenMethods(kind, "", methods, attributes), None
 
 
 def _attribute_names(value: Any) -> list[str]:
     """Instance attributes, slots, and what user's classes define besides methods."""
-    own = list(looks.own_attributes(value) or ())
+    own = list(own_attributes(value) or ())
     for base in type(value).__mro__[:-1]:
         slots = base.__dict__.get("__slots__", ())
         own += [slots] if isinstance(slots, str) else [s for s in slots if attribute(value, s) is not MISSING]
@@ -328,10 +350,6 @@ def _attribute_names(value: Any) -> list[str]:
 
 def _is_method(member: Any) -> bool:
     return callable(member) or is_descriptor(member)
-
-
-def _is_of_library(get: Get) -> bool:
-    return isinstance(get, functools.partial) and get.func is looks.member
 
 
 def _belongs_to_an_object(value: Any) -> bool:
@@ -352,38 +370,6 @@ def _names_within(getter: Any) -> Iterator[str]:
     for path in (*given, *arguments):
         if isinstance(path, str):
             yield from path.split(".")
-
-
-def _parts_of_module(value: Any) -> list[Any]:
-    own = looks.own_attributes(value) or {}
-    tables = ("_modules", "_parameters", "_buffers", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks")
-    if "_modules" not in own:
-        return []
-    return [item for table in (*tables, "_backward_pre_hooks") for item in own.get(table, {}).values()]
-
-
-def attribute(value: Any, name: str) -> Any:
-    """What is there; a user's ``__getattr__`` may raise what it likes."""
-    try:
-        return getattr(value, name, MISSING)
-    except Exception:
-        return MISSING
-
-
-def attribute_count(value: Any) -> int:
-    """How many attributes there are: a new one is noticed by it."""
-    return len(looks.own_attributes(value) or ())
-
-
-def itself(value: Any) -> Any:
-    return value
-
-
-def cell_contents(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # an empty cell
-        return MISSING
 
 
 def _defaulted(function: types.FunctionType) -> tuple[str, ...]:

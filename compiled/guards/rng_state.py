@@ -1,4 +1,4 @@
-"""The states of generators that draw random numbers: those of Python and numpy."""
+"""The states of Python's and numpy's random generators: a call that draws from them is not replayed."""
 
 from __future__ import annotations
 

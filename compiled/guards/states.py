@@ -1,17 +1,17 @@
-"""What of a value is compared from call to call: numbers bit by bit, containers by items, objects by identity."""
+"""What a guard compares of a value: numbers bit by bit, containers by items, other objects by identity."""
 
 from __future__ import annotations
 
 import array
 import types
 from collections.abc import Hashable, Set
+from operator import is_
 from typing import Any
 
 import numpy as np
 
 from ..common.pytree import Path
 from ..symbolic.number import KINDS, exact, value_of
-from .optimizer_groups import Identities
 from .value_kinds import CONTAINERS, items_of
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
@@ -32,6 +32,22 @@ class Same:
 
     def __hash__(self) -> int:
         return id(self.value)
+
+
+class Identities:
+    """Equal for the very same objects. It keeps them, so that their identities stay taken."""
+
+    __slots__ = ("objects",)
+
+    def __init__(self, objects: list[Any]) -> None:
+        self.objects = objects
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Identities) or len(other.objects) != len(self.objects):
+            return False
+        return all(map(is_, self.objects, other.objects))
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 def is_one_object(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Which functions may run on stand-ins for numbers: those of which all code is known to treat a stand-in as a number.
+"""Which functions may be recorded on stand-ins for numbers: those whose code is known to treat one as a number.
 
 The package's own code, numpy and Python's arithmetic do, and so does a program that asks for no type and no identity.
 Other libraries' code may not: functions that reach it keep their numbers as guards.
@@ -23,26 +23,8 @@ _TELLING = frozenset(
     {"type", "id", "eval", "exec", "compile", "vars", "dir", "locals", "globals", "__import__", "input", "open"}
 )
 _MODULES = frozenset(
-    {
-        "abc",
-        "builtins",
-        "collections",
-        "contextlib",
-        "copy",
-        "dataclasses",
-        "enum",
-        "functools",
-        "itertools",
-        "math",
-        "numbers",
-        "numpy",
-        "operator",
-        "tracegrad",
-        "types",
-        "typing",
-        "warnings",
-        "weakref",
-    }
+    "abc builtins collections contextlib copy dataclasses enum functools itertools math numbers numpy operator "
+    "tracegrad types typing warnings weakref".split()
 )
 
 

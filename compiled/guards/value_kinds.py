@@ -1,7 +1,7 @@
-"""Which things there are: those of the user's program, and those whose whole state the walk can look at.
+"""The kinds of values: which are of the user's program, and which can be guarded.
 
-What it does not understand (a memoryview, a weak reference, objects of extension modules) may change without anybody
-noticing, so a function that may read such an object is not replayed.
+A value can be guarded if its whole state is found by the walk of `reach.py`. Others (a memoryview, a weak reference,
+objects of extension modules) may change without notice, so a function that may read one is not replayed.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ import numpy as np
 
 from ...compiler.origins import is_user_file
 from ...tensors.tensor import Tensor
-from .looks import own_attributes
+from ...tracing.declares import declares
 
+_PACKAGE = __name__.partition(".")[0]
 CONTAINERS = (list, tuple, set, frozenset, dict, deque)
 PLAIN = (str, bytes, int, float, type(None))
 
@@ -59,7 +60,6 @@ _HEAP, _IMMUTABLE_TYPE = 1 << 9, 1 << 8  # flags of CPython's types: made at run
 
 # What the walk looks at in other ways.
 _OTHERWISE = (Tensor, np.ndarray, types.FunctionType, types.MethodType, functools.partial, functools.cached_property)
-_HOOKS = ("ForwardHook", "ForwardPreHook")
 
 # Modules whose objects and functions hand things to other threads.
 _OF_THREADS = frozenset({"threading", "_thread", "queue", "_queue", "concurrent", "multiprocessing", "asyncio"})
@@ -74,7 +74,7 @@ def is_of_threads(value: Any) -> bool:
 
 
 def is_understood(value: Any) -> bool:
-    """True if all that code can read from `value` is found by the walk, and compared."""
+    """True if the value can be guarded: all that code can read from it is found by the walk, and compared."""
     kind = type(value)
     if issubclass(kind, np.ndarray):
         return not value.dtype.hasobject and (kind is np.ndarray or _is_numpys(kind))
@@ -91,7 +91,7 @@ def items_of(container: Any) -> Iterator[Any]:
 
 def _is_open(kind: type) -> bool:
     """True for classes whose objects keep what they know in attributes: written in Python, or by people we know."""
-    if str(kind.__module__).partition(".")[0] in ("tracegrad", "numpy"):
+    if _package_of(kind) in (_PACKAGE, "numpy"):
         return True
     if any("__getattribute__" in vars(base) for base in kind.__mro__ if is_users(base)):
         return False  # it may answer as it likes
@@ -101,7 +101,7 @@ def _is_open(kind: type) -> bool:
 
 
 def _is_numpys(kind: type) -> bool:
-    return str(kind.__module__).partition(".")[0] == "numpy"
+    return _package_of(kind) == "numpy"
 
 
 def _is_exception(kind: type) -> bool:
@@ -133,15 +133,40 @@ def _is_library(file: str) -> bool:
 
 
 def has_attributes(value: Any) -> bool:
-    """True for objects with attributes that are not this package's own, and for its modules of networks."""
+    """True for objects with attributes, but for this package's own, unless they declare that these are read."""
     kind = type(value)
     if isinstance(value, _OTHERWISE):
         return False
     own = own_attributes(value)
-    if str(kind.__module__).startswith("tracegrad."):  # Python 3.10 gives a descriptor for some classes made in C
-        known = kind.__name__ in _HOOKS or hasattr(kind, "get_last_lr")  # schedulers keep numbers in attributes
-        return own is not None and ("_modules" in own or known)
+    if is_ours(kind):
+        declared = declares(kind)
+        return own is not None and declared is not None and declared.attributes
     return own is not None or any(is_users(base) for base in kind.__mro__[:-1])
+
+
+def own_attributes(value: Any) -> Any:
+    """The object's ``__dict__``, without asking a ``__getattr__``; None if there is none."""
+    if isinstance(value, threading.local):
+        return value.__dict__  # this thread's
+    try:
+        return object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return None
+
+
+def is_ours(kind: type) -> bool:
+    """True for the classes of this package."""
+    return _package_of(kind) == _PACKAGE
+
+
+def is_optimizer(value: Any) -> bool:
+    """True for the library's optimizers and classes that inherit from them."""
+    declared = declares(type(value))
+    return declared is not None and declared.made_of is not None
+
+
+def _package_of(kind: type) -> str:
+    return str(kind.__module__).partition(".")[0]  # Python 3.10 gives a descriptor for some classes made in C
 
 
 def is_named(kind: type) -> bool:

@@ -44,8 +44,12 @@ class Rerun:
         if surroundings is not None and not self.is_eager:
             self.is_eager = surroundings.reaches_threads()
         for why in (str(reason), FOR_THREADS) if self.is_eager else (str(reason),):
-            if why not in self.reasons:
-                self.reasons.append(why)
+            self.note_once(why)
+
+    def note_once(self, reason: str) -> None:
+        """Add it to the reasons, if it is not there yet."""
+        if reason not in self.reasons:
+            self.reasons.append(reason)
 
     def may_record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """False once recordings of such calls have turned out to be useless."""

@@ -105,8 +105,7 @@ def _fits(nodes: list[Any], position: int, visited: Visited, segment: Any) -> bo
 
 
 def _is_hooked(leaf: Tensor) -> bool:
-    own = leaf.__dict__
-    return bool(own.get("_leaf_hooks") or own.get("_post_accumulate_hooks"))
+    return bool(leaf.leaf_hooks or leaf.post_accumulate_hooks)
 
 
 class Observed:

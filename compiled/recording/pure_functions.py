@@ -42,7 +42,7 @@ _FUNCTIONS = {
     "sys": frozenset({"intern", "exc_info", "exception", "getdefaultencoding"}),
     "posix": frozenset({"fspath"}),
     "nt": frozenset({"fspath"}),
-    "_decimal": frozenset({"getcontext"}),  # which is compared: looks.decimal_context
+    "_decimal": frozenset({"getcontext"}),  # which is guarded: library_sources.DecimalContext
     "decimal": frozenset({"getcontext"}),
 }
 # Classes whose methods only work on the object; what becomes of objects that outlive the call is compared.

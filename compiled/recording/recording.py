@@ -137,7 +137,7 @@ class Recording:
         for slot in self.grads.values():
             slot.after = slot.tensor._grad
         self.outcome, _ = self.sinks.settle(self.surroundings, self.outcome)
-        self.openings.forget([appends.get for appends in self.sinks.appends])
+        self.openings.forget([appends.source for appends in self.sinks.appends])
         self._is_settled = True
 
     def _leave_no_stand_ins(self) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 import types
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +18,7 @@ from ...ops.identity import copy
 from ...tensors.tensor import Tensor
 from ..common.pytree import containers, leaves, rebuilt
 from ..guards.environment import Fact, Surroundings
+from ..guards.sources import Source
 from ..guards.states import is_one_object
 from .escape_analysis import appended_lists, only_appends, passing_at
 from .validity import refusal
@@ -43,9 +43,9 @@ MARKED = (MarkedFloat, MarkedInt)
 
 @dataclass(frozen=True)
 class Appends:
-    """What a call appends to one list: ``get()`` finds the list, `numbers` are those of the recorded call."""
+    """What a call appends to one list, which is at `source`; `numbers` are those of the recorded call."""
 
-    get: Callable[[], Any]
+    source: Source
     numbers: tuple[Any, ...]
 
 
@@ -110,7 +110,7 @@ class Sinks:
 
     def _find_appends(self, surroundings: Surroundings) -> None:
         for fact in list(surroundings.facts):
-            now = fact.get()
+            now = fact.source.now()
             if type(now) is list and any(map(self._knows, now)):
                 if not self._is_only_appended(fact, now, surroundings):
                     raise refusal(
@@ -118,7 +118,7 @@ class Sinks:
                         f"at {next(self._known(item).place for item in now if self._knows(item))}",
                         "Return the number and append it outside.",
                     )
-                self.appends.append(Appends(fact.get, tuple(map(self._known, now[len(fact.state[1]) :]))))
+                self.appends.append(Appends(fact.source, tuple(map(self._known, now[len(fact.state[1]) :]))))
                 surroundings.only_a_list(fact)
 
     def _leave_out_appended(self, surroundings: Surroundings) -> None:
@@ -126,7 +126,7 @@ class Sinks:
         receivers = appended_lists(self._code) if self._code is not None else set()
         for fact in list(surroundings.facts):
             named = [r for r in receivers if r[-1] == fact.name.rsplit(".", 1)[-1]]
-            if type(fact.value) is list and len(named) == 1 and fact.get() is fact.value:
+            if type(fact.value) is list and len(named) == 1 and fact.source.now() is fact.value:
                 if surroundings.places_of(fact.value) == 1 and surroundings.only_named_in(named[0][-1], self._code):
                     if fact.holds():  # else this call has changed it, in a way that is refused
                         surroundings.only_a_list(fact)

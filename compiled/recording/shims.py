@@ -15,7 +15,6 @@ from typing import Any
 
 from ...ops.numbers import computed
 from ..guards.environment import Surroundings
-from ..guards.storage import storage_of
 from ..symbolic.number import looked_at
 from .substitution import Replaced
 
@@ -51,9 +50,10 @@ def _shim_of(value: Any) -> Any:
 def shims_for(surroundings: Surroundings, replaced: Replaced) -> None:
     """Put them where the functions of `surroundings` find the real ones."""
     for fact in surroundings.facts:
-        storage, shim = storage_of(fact.get), _shim_of(fact.value)
-        if storage is not None and storage[0] in ("entry", "cell") and shim is not None and fact.get() is fact.value:
-            replaced.put_other(fact.get, shim)
+        storage, shim = fact.source.storage(), _shim_of(fact.value)
+        if storage is not None and storage.kind in ("entry", "cell") and shim is not None:
+            if fact.source.holds(fact.value):
+                replaced.put_other(fact.source, shim)
     for space in surroundings.summing:
         if "sum" not in space:
             replaced.add_entry(space, "sum", _sum)

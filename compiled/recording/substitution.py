@@ -16,9 +16,8 @@ from operator import is_
 from typing import Any
 
 from ..common.pytree import Path, at
-from ..guards.looks import own_attributes
-from ..guards.reachability import MISSING, attribute
-from ..guards.storage import storage_of
+from ..guards.sources import MISSING, Source, attribute
+from ..guards.value_kinds import own_attributes
 from ..symbolic.number import KINDS
 
 LARGEST = 256  # items of a container that are looked at one by one
@@ -34,7 +33,7 @@ class Spot:
     """Where a number is found. `get` is None for arguments, whose `path` leads from ``(args, kwargs)``."""
 
     name: str
-    get: Callable[[], Any] | None
+    get: Source | None
     path: Path
 
     @property
@@ -44,12 +43,12 @@ class Spot:
 
     def read(self, call_arguments: Any) -> Any:
         """What is there now; a LookupError or the like if nothing is."""
-        return at(call_arguments if self.get is None else self.get(), self.path)
+        return at(call_arguments if self.get is None else self.get.now(), self.path)
 
 
 def key_of(spot: Spot, call_arguments: Any) -> Key | None:
     """The storage that `spot` leads to now, None if that is not one where something may be put."""
-    value, path = (call_arguments, spot.path) if spot.get is None else (spot.get(), spot.path)
+    value, path = (call_arguments, spot.path) if spot.get is None else (spot.get.now(), spot.path)
     key = ("argument",) if spot.get is None else key_at(spot.get)
     for item in path:
         key = _inner_key(value, key, item)
@@ -57,10 +56,10 @@ def key_of(spot: Spot, call_arguments: Any) -> Key | None:
     return key
 
 
-def key_at(get: Callable[[], Any]) -> Key | None:
-    """The storage that ``get()`` looks at."""
-    storage = storage_of(get)
-    return None if storage is None else (storage[0], id(storage[1]), storage[2])
+def key_at(source: Source) -> Key | None:
+    """The storage of the source's value."""
+    storage = source.storage()
+    return None if storage is None else storage.key
 
 
 def _inner_key(container: Any, key: Key | None, item: Any) -> Key | None:
@@ -121,16 +120,18 @@ class Replaced:
         self._undo.append((get, store, old, new))
         store(new)
 
-    def put_at(self, get: Callable[[], Any], key: Key | None, new: dict[Key, Any]) -> None:
-        """Put the `new` things into the storage that ``get()`` looks at, and into what is below it."""
-        old = get()
-        found = self.replaced(old, key, new)
-        if found is not old and key is not None:
-            self.put(get, _setter(get), old, found)
+    def put_at(self, source: Source, new: dict[Key, Any]) -> None:
+        """Put the `new` things into the storage of the source's value, and into what is below it."""
+        old, storage = source.now(), source.storage()
+        found = self.replaced(old, None if storage is None else storage.key, new)
+        if found is not old and storage is not None:
+            self.put(source.now, storage.store, old, found)
 
-    def put_other(self, get: Callable[[], Any], other: Any) -> None:
-        """Put something else where ``get()`` looks."""
-        self.put(get, _setter(get), get(), other)
+    def put_other(self, source: Source, other: Any) -> None:
+        """Put something else in the place of the source's value."""
+        storage = source.storage()
+        assert storage is not None
+        self.put(source.now, storage.store, source.now(), other)
 
     def add_entry(self, space: dict[str, Any], name: str, value: Any) -> None:
         """Give `space` an entry that it does not have; `restore` will take it away."""
@@ -166,20 +167,6 @@ class Replaced:
     def forget(self) -> None:
         """There is nothing to be put back any more."""
         self._undo.clear()
-
-
-def _setter(get: Callable[[], Any]) -> Callable[[Any], None]:
-    """The function that stores where ``get()`` looks."""
-    storage = storage_of(get)
-    assert storage is not None
-    kind, owner, name = storage
-    if kind == "cell":
-        return lambda value: setattr(owner, "cell_contents", value)
-    if kind == "entry":
-        return lambda value: dict.__setitem__(owner, name, value)
-    if kind == "class":
-        return lambda value: type.__setattr__(owner, name, value)
-    return lambda value: object.__setattr__(owner, name, value)
 
 
 def _set_or_delete(space: dict[str, Any], name: str, value: Any) -> None:

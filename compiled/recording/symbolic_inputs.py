@@ -93,7 +93,7 @@ class Openings:
         self._is_put = True
         if self.is_alone:
             for fact in surroundings.facts:
-                self._replaced.put_at(fact.get, key_at(fact.get), new)
+                self._replaced.put_at(fact.source, new)
             shims_for(surroundings, self._replaced)
 
     def _put_back(self) -> None:
@@ -164,7 +164,7 @@ class Openings:
         self.snapshot = [(spot, number) for spot, number in self.snapshot if spot.get not in gets]
 
     def open_facts(self) -> dict[int, set[Any]]:
-        """For each fact (by the identity of its `get`) the paths to numbers in it that are data."""
+        """For each fact (by the identity of its source) the paths to numbers in it that are data."""
         free: dict[int, set[Any]] = {}
         for source in self.sources:
             for spot in source.spots:
@@ -177,8 +177,8 @@ def _numbers_around(surroundings: Surroundings, call_arguments: Any) -> Iterator
     for path, key, number in numbers_in(call_arguments, ("argument",)):
         yield Spot("argument", None, path), key, number
     for fact in surroundings.facts:
-        for path, key, number in numbers_in(fact.get(), key_at(fact.get)):
-            yield Spot(fact.name, fact.get, path), key, number
+        for path, key, number in numbers_in(fact.source.now(), key_at(fact.source)):
+            yield Spot(fact.name, fact.source, path), key, number
 
 
 class Learned:

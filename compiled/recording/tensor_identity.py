@@ -14,7 +14,7 @@ from ...tensors.tensor import Tensor
 from ..common.tensor_memory import users_attributes
 from ..guards.bytecode import global_names
 from ..guards.environment import Surroundings, writer_of
-from ..guards.reachability import attribute
+from ..guards.sources import Attribute
 from .validity import refusal
 
 _BY_NAME = frozenset({"is_", "is_not", "contains", "index", "count", "remove"})
@@ -40,8 +40,7 @@ class Questions:
         tensors = {id(tensor): tensor for tensor in (*surroundings.tensors(), *arguments)}
         self._attributes = [(tensor, users_attributes(tensor)) for tensor in tensors.values()]
         self._hashed_at = ""
-        self.missing: dict[int, set[str]] = {}  # attributes that an argument does not have, by its identity
-        self._missing: list[tuple[Tensor, str]] = []  # and that another tensor does not have
+        self._missing: list[tuple[Tensor, str]] = []  # attributes that a captured tensor does not have
         self.are_compared = False  # whether code can tell which tensors are the same
         self._refuse_attributes_of_arguments()
 
@@ -52,9 +51,7 @@ class Questions:
 
     def attribute_missing(self, tensor: Tensor, name: str) -> None:
         """The program has asked for an attribute that is not there."""
-        if id(tensor) in self._new:
-            self.missing.setdefault(id(tensor), set()).add(name)
-        else:
+        if id(tensor) not in self._new:  # of arguments, all attributes are compared
             self._missing.append((tensor, name))
 
     def check(self, codes: list[types.CodeType]) -> None:
@@ -75,7 +72,7 @@ class Questions:
             )
         self.are_compared = any(map(_compares, codes))
         for tensor, name in self._missing:
-            self._surroundings.watch(f"Tensor.{name}", functools.partial(attribute, tensor, name))
+            self._surroundings.watch(Attribute(tensor, name))
 
     def let_go(self) -> None:
         """Forget the call's arguments."""
@@ -83,10 +80,10 @@ class Questions:
 
     def _refuse_attributes_of_arguments(self) -> None:
         for fact in self._surroundings.facts:
-            if isinstance(fact.get, functools.partial) and fact.get.args and id(fact.get.args[0]) in self._new:
+            if id(fact.source.owner) in self._new:
                 raise refusal(
                     f"the function may read {fact.name}, an attribute that a tensor argument was given",
-                    f"at {writer_of(fact.code, fact.name)}",
+                    f"at {fact.line}",
                     "Pass it as an argument of its own.",
                 )
 

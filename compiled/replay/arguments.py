@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from types import MethodType
 from typing import Any
 
@@ -31,9 +31,9 @@ class TensorArgument:
     `only` is the one tensor that it may be, where the function knows it under another name as well.
     """
 
-    __slots__ = ("hooks", "kind", "layout", "leaf", "missing", "only", "requires_grad", "slot")
+    __slots__ = ("attributes", "hooks", "kind", "layout", "leaf", "only", "requires_grad", "slot")
 
-    def __init__(self, tensor: Tensor, slot: int | None, captured: bool, missing: Set[str]) -> None:
+    def __init__(self, tensor: Tensor, slot: int | None, captured: bool) -> None:
         self.only = tensor if captured else None
         self.kind = type(tensor)
         self.layout = memory_of(tensor)[1]
@@ -41,7 +41,7 @@ class TensorArgument:
         self.leaf = tensor.is_leaf
         self.hooks = hooks_on(tensor)
         self.slot = slot
-        self.missing = missing  # attributes that the program has asked for in vain
+        self.attributes = frozenset(vars(tensor))  # the program's own; a recording refuses those that code names
 
     def fits(self, tensor: Any) -> bool:
         return (
@@ -49,7 +49,7 @@ class TensorArgument:
             and memory_of(tensor)[1] is self.layout
             and (self.only is None or tensor is self.only)
             and tensor.requires_grad is self.requires_grad
-            and (not self.missing or self.missing.isdisjoint(vars(tensor)))
+            and (not (vars(tensor) or self.attributes) or vars(tensor).keys() == self.attributes)
             and (not self.requires_grad or (tensor.is_leaf is self.leaf and hooks_on(tensor) == self.hooks))
         )
 
@@ -80,14 +80,14 @@ class Arguments:
     ) -> None:
         self._binding = binding
         self.skeleton = skeleton((args, kwargs))
-        captures, missing = recording.surroundings.captures, recording.questions.missing
+        captures = recording.surroundings.captures
         numbers = _opened_arguments(recording)
         self._by_identity = recording.surroundings.by_identity
         self._own = {id(container) for container in recording.surroundings.containers}
         self._same_containers = self._containers(args, kwargs)
         slots = {path: binding.slot_of.get(root.node.label) for path, root in recording.arguments}
         self._specs: list[tuple[Path, Any]] = [
-            (path, TensorArgument(leaf, slots.get(path), captures(leaf), missing.get(id(leaf), frozenset())))
+            (path, TensorArgument(leaf, slots.get(path), captures(leaf)))
             if isinstance(leaf, Tensor)
             else (path, numbers.get(path, leaf))
             for path, leaf in leaves((args, kwargs))

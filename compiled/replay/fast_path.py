@@ -21,7 +21,7 @@ from ...ops.memory import CACHE_LINE
 from ...ops.types import defaults
 from ...runtime.program import address_of
 from ...tape.grad_mode import switches
-from ...tensors.tensor import Tensor
+from ...tensors.tensor import Tensor, blank
 from ...tracing.watch import changes
 from ...tracing.watched_classes import classes
 from ..common.tensor_memory import memory_of
@@ -75,7 +75,7 @@ def call(args):
 # `make`, where nobody watches: there is no recording.
 SMALL_RESULT = """
         n{i} = empty(shape{i}, dtype{i})
-        r{i}, b{i} = new(Tensor), new(Buffer)
+        r{i}, b{i} = blank(Tensor), new(Buffer)
         b{i}.whole = r{i}.ndarray = n{i}
         b{i}.version, r{i}.buffer, r{i}.steps, r{i}.label, r{i}.place = 0, b{i}, (), None, None
         words[{slot}] = address_of(n{i})
@@ -84,7 +84,7 @@ SMALL_RESULT = """
 HAND_OUT = "hand_out([{}], (args, {{}}), inputs.values)"
 
 ARGUMENT = """
-    if type(a{i}) is not Tensor or a{i}._requires or a{i}._node is not None:
+    if type(a{i}) is not Tensor or a{i}._requires or a{i}._node is not None or a{i}.__dict__:
         return UNUSUAL
     m{i} = a{i}.memory
     if m{i} is None or m{i}[0] is not a{i}.ndarray:
@@ -129,7 +129,7 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
         grad_enabled=modes.grad_enabled, default_dtype=modes.default_dtype, switches=switches, defaults=defaults,
         UNUSUAL=UNUSUAL, GONE=Steady.GONE, Tensor=Tensor, Buffer=Buffer,
         memory_of=memory_of, address_of=address_of, new=object.__new__, empty=np.empty, changes=changes, lock=of.lock,
-        binding=binding, codes=binding.codes, c=binding.entry, pointers=binding.pointers,
+        blank=blank, binding=binding, codes=binding.codes, c=binding.entry, pointers=binding.pointers,
         written_buffers=of.captured.written_buffers,
         words=binding.slots.words, fresh_result=binding.fresh_result, hand_out=of.results.hand_out,
         last_look=LastLook(of), captured=of.arguments.captured, inputs=of.inputs,
@@ -169,7 +169,7 @@ def _can_be_usual(of: Specialisation) -> bool:
     if captured.copied or captured.vary or captured.writes_normals:
         return False
     if any(
-        s.only is not None or s.kind is not Tensor or s.missing or s.requires_grad or not s.layout.contiguous
+        s.only is not None or s.kind is not Tensor or s.attributes or s.requires_grad or not s.layout.contiguous
         for _, s in _tensors(of)
     ):
         return False

@@ -20,7 +20,7 @@ from ..symbolic.number import is_nan, same_number, value_of
 
 def _reading(spot: Spot) -> Callable[[Any], Any]:
     assert spot.get is not None
-    get, path = spot.get, spot.path
+    get, path = spot.get.now, spot.path
     return lambda args: at(get(), path)
 
 

@@ -84,7 +84,8 @@ class Results:
         self.fresh: list[FreshOutput] = []
         self._tree = rebuilt(recording.outcome, self._placed)
         self._appends = [
-            (appends.get, [self._placed(number) for number in appends.numbers]) for appends in recording.sinks.appends
+            (appends.source, [self._placed(number) for number in appends.numbers])
+            for appends in recording.sinks.appends
         ]
 
     @property
@@ -100,8 +101,8 @@ class Results:
     def hand_out(self, fresh: list[Tensor], call_arguments: Any, numbers: list[Any]) -> Any:
         """The result of one call, in which the formulas have given `numbers`; what the function appends to lists is
         appended."""
-        for get, appended in self._appends:
-            get().extend([number.fill(fresh, call_arguments) for number in appended])
+        for source, appended in self._appends:
+            source.now().extend([number.fill(fresh, call_arguments) for number in appended])
         if isinstance(self._tree, Placed):
             return self._tree.fill(fresh, call_arguments)
         filled: dict[Placed, Any] = {}  # a tensor that is returned twice is one object

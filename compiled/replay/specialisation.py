@@ -22,6 +22,7 @@ from ...tracing.watch import changes, counter
 from ...tracing.watched_classes import classes
 from ..common.autograd_graph import graph_behind, kept_by_tape
 from ..common.pytree import at
+from ..common.sharing import sharing
 from ..execution.binding import Binding
 from ..execution.commit import Effects, run
 from ..execution.shape_cache import Programs
@@ -65,6 +66,7 @@ class Specialisation:
         self.counted = tuple(sorted(counted))  # what of `changes` concerns this program
         self.now = counter(self.counted)
         self._now_but_for_gradients = counter(tuple(sorted(counted - {"grads", "options"})))
+        self.sharing = sharing(recording, self.captured, (args, kwargs))  # as recorded, for messages
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
         self.written_arguments = [path for path, root in recording.arguments if root.region.written]
         self._bind_numbers()

@@ -18,11 +18,13 @@ import numpy as np
 from ...tensors.generator import Generator, default_generator
 from ...tensors.tensor import Tensor
 from ...tracing.watch import changes
-from ..guards.looks import own_attributes
-from ..guards.reachability import MISSING, Reach, attribute, cell_contents
+from ..guards.reachability import Reach
+from ..guards.sources import Source
+from ..guards.value_kinds import own_attributes
 
 _CONTAINERS = (OrderedDict, dict, list, set, deque, bytearray)
-_SLOTS = ("buffer", "label", "ndarray", "place", "steps")
+# What the library keeps in a tensor.
+_SLOTS = [name for base in Tensor.__mro__ for name in vars(base).get("__slots__", ()) if name[:2] != "__"]
 
 
 class Snapshot:
@@ -37,7 +39,7 @@ class Snapshot:
         self.gradients = {key: grad for key, grad in gradients.items() if grad is not None}
         self.memories: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self._restorers: list[Callable[[], None]] = [_random_restorer()]
-        self._restorers += [restorer for place in reach.places if (restorer := _place_restorer(place[2])) is not None]
+        self._restorers += [functools.partial(_rebind, source, source.now()) for source, _ in reach.places]
         for value in objects:
             self._keep(value)
         for tensor in [*self.tensors, *self.gradients.values()]:
@@ -107,7 +109,7 @@ def _all_objects(objects: Iterable[Any]) -> Iterator[Any]:
         yield value
         own = own_attributes(value) or {}
         if isinstance(value, Tensor):
-            stack += [value._base, *(own.get(name) for name in ("_leaf_hooks", "_post_accumulate_hooks"))]
+            stack += [value._base, value.leaf_hooks, value.post_accumulate_hooks]
         elif isinstance(value, Generator):
             stack += [value.state, value.cached, value.seeded]
         elif "param_groups" in own:
@@ -125,24 +127,10 @@ def _is_code(value: Any) -> bool:
     return hasattr(value, "__code__") or hasattr(value, "__spec__") or hasattr(value, "__func__")
 
 
-def _place_restorer(get: Callable[[], Any]) -> Callable[[], None] | None:
-    """For variables, cells and attributes: one that binds them to their value again."""
-    if not isinstance(get, functools.partial):
-        return None
-    func, args, value = get.func, get.args, get()
-    if func is attribute:
-        return functools.partial(_bind, get, value, functools.partial(setattr, *args))
-    if func is cell_contents and value is not MISSING:
-        return functools.partial(_bind, get, value, functools.partial(setattr, args[0], "cell_contents"))
-    owner = getattr(func, "__self__", None)
-    if type(owner) is dict and value is not MISSING:
-        return functools.partial(_bind, get, value, functools.partial(owner.__setitem__, args[0]))
-    return None
-
-
-def _bind(get: Callable[[], Any], value: Any, put: Callable[[Any], None]) -> None:
-    if get() is not value and value is not MISSING:
-        put(value)
+def _rebind(source: Source, value: Any) -> None:
+    """Variables, cells and attributes are bound to their value again."""
+    if not source.holds(value):
+        source.rebind(value)
 
 
 def _items_restorer(container: Any) -> Callable[[], None]:

@@ -13,6 +13,7 @@ from ...functional.shapes import clone
 from ...ops.array import eager
 from ...ops.core import current
 from ...tensors.tensor import Tensor
+from ...tracing.declares import Declares
 from ...tracing.watch import forbid
 from ..optimizer import Optimizer
 
@@ -116,6 +117,8 @@ class LRScheduler:
     >>> scheduler.get_last_lr()
     [0.125]
     """
+
+    _declares = Declares(attributes=True)
 
     _is_initial = False
     _get_lr_called_within_step = False

@@ -12,12 +12,15 @@ from typing import Any, Generic, TypeVar
 from ...tensors.generator import Generator
 from ...tensors.random import randperm
 from ...tensors.tensor import Tensor
+from ...tracing.declares import Declares
 
 T = TypeVar("T", covariant=True)
 
 
 class Dataset(Generic[T]):
     """A subclass defines ``__getitem__(index)`` and ``__len__()``."""
+
+    _declares = Declares(attributes=True)
 
     def __getitem__(self, index: Any) -> T:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")

@@ -1,8 +1,13 @@
 """step.explain(): one line for each program with what differed, and why Python runs."""
 
 import re
+import sys
+import warnings
 
 import pytest
+
+import tracegrad
+from tracegrad.compiled.common import profilers
 
 SCALE = 2.0
 MODE = "plain"
@@ -116,3 +121,102 @@ def test_parts_of_any_size_share_a_program(tg):
             assert step(tg.ones(100), n).shape == (n,)
     assert from_outside == [2.0 * n for n in range(1, 80)] * 3
     assert step.segments.sizes.built <= 2 * 2  # of the multiplication and of the sum: the first size, all others
+
+
+def reasons_after(step, *calls):
+    for call in calls:
+        step(*call)
+    return lines(step)[1:]
+
+
+def test_tensors_that_share_memory_are_named(tg):
+    """Which two, how they lay to each other when the program was made, and how they do now."""
+    w, base = tg.ones(6, requires_grad=True), tg.ones(6)
+
+    def step(x, y):
+        loss = (x * y * w[:3]).sum()
+        loss.backward()
+        return loss
+
+    step = tg.compile(step)
+    found = reasons_after(
+        step,
+        (base[:3].clone(), base[:3].clone()),
+        (base[:3].clone(), base[:3].clone()),  # w has a gradient from here on
+        (base[:3], base[3:]),
+        (base[:3], base[:3]),
+        (base[1:4], base[1:4].clone()),
+        (w[3:].detach(), base[1:4]),
+    )
+    said = [line.partition("; ")[2] for line in found]
+    for what in ("y: <apart> -> <shared>  ", "y: <shared> -> <shared, at another place>  ", "w: <apart> -> <shared>"):
+        assert any(line.startswith(f"the memory of x and {what}") for line in said), what
+
+
+def test_a_write_to_shared_memory_names_both(tg):
+    base = tg.ones(6)
+
+    def step(x, y):
+        x.mul_(2)  # here
+        return y + 1
+
+    compiled = tg.compile(step)
+    text = "\n".join(reasons_after(compiled, (base[:3], base[3:])))
+    assert "memory that x and y share" in text
+    assert f"test_explain.py:{step.__code__.co_firstlineno + 1}" in text
+
+
+def test_what_running_python_costs_is_said(tg):
+    model = tg.nn.Sequential(tg.nn.Linear(4, 4), tg.nn.Tanh(), tg.nn.Linear(4, 2))
+
+    @tg.compile
+    def step(x):
+        y = model(x).sum()
+        if y > 100:
+            return y * 2
+        return y
+
+    step(tg.ones(3, 4))
+    assert lines(step)[-1] == (
+        "  What that costs: Python runs each of these calls, and no program does any of their work yet"
+    )
+    for _ in range(6):
+        step(tg.ones(3, 4))
+    said = lines(step)[-1]
+    assert said.startswith("  What that costs: Python runs each of these calls; their operations are served from ")
+    assert re.search(r" \d+ programs?, and Sequential as a program of its own$", said)
+
+
+# ------------------------------------------------------------------------------------------------ under a profiler
+
+
+def profiled(step, times):
+    sys.setprofile(lambda *event: None)
+    try:
+        return [(step(tracegrad.ones(2)).tolist(), step.way) for _ in range(times)]
+    finally:
+        sys.setprofile(None)
+
+
+def test_a_profiler_is_told_of(tg, monkeypatch):
+    monkeypatch.setattr(profilers.warning, "is_given", False)
+    step, other = tg.compile(lambda x: x * 2), tg.compile(lambda x: x * 3)
+    with pytest.warns(RuntimeWarning, match="a profiler is at work.*a few times before") as said:
+        assert profiled(step, 12) == [([2.0, 2.0], "eager")] * 12
+    assert [warning.filename for warning in said] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert profiled(other, 2) == [([3.0, 3.0], "eager")] * 2  # said once
+    for each in (step, other):
+        assert len(each.reasons) == 1
+        text = each.explain()
+        assert "a profiler is at work" in text and "before the profiler begins" in text
+
+
+@pytest.mark.filterwarnings("ignore:a profiler is at work:RuntimeWarning")
+def test_calls_are_replayed_once_the_profiler_is_gone_and_where_there_was_a_program(tg):
+    step = tg.compile(lambda x: x * 2)
+    profiled(step, 12)
+    step(tg.ones(2))
+    assert step(tg.ones(2)).tolist() == [2.0, 2.0] and step.way == "replay"
+    assert profiled(step, 3) == [([2.0, 2.0], "replay")] * 3

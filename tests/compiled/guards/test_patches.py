@@ -236,6 +236,30 @@ def test_an_attribute_that_hides_a_method_is_called(step, thing, name):
     assert step.way == "replay"
 
 
+def test_tensors_have_no_attributes_but_the_programs_own(step):
+    """So that one look at all of them tells that none hides a method."""
+    parameter, weight = step.things["parameter"], step.things["weight"]
+    view, hooked = weight[1:], (weight * 2).detach().requires_grad_()
+    hooked.register_hook(lambda gradient: None)
+    hooked.sum().backward()
+    for tensor in (parameter, weight, view, hooked, hooked.grad, weight.detach()):
+        assert vars(tensor) == {}
+    parameter.is_norm = True
+    assert vars(parameter) == {"is_norm": True}
+
+
+def test_an_attribute_that_hides_nothing_leaves_calls_as_usual():
+    weight, x = tracegrad.ones(3), tracegrad.ones(2)
+    step = tracegrad.compile(lambda x: x * weight.sum())
+    assert [step(x).tolist() for _ in range(3)] == [[3.0, 3.0]] * 3
+    weight.decays = True
+    assert step(x).tolist() == [3.0, 3.0]
+    assert step.way == "replay" and len(step.specialisations) == 1
+    weight.sum = lambda: tracegrad.zeros(())
+    assert step(x).tolist() == [0.0, 0.0]
+    assert len(step.specialisations) == 2
+
+
 ON_CLASSES = (
     (nn.Module, "__call__"), (nn.Linear, "forward"), (nn.Module, "eval"), (optim.SGD, "update"),
     (optim.Optimizer, "zero_grad"), (optim.Optimizer, "step"), (tracegrad.Tensor, "__add__"),
@@ -313,6 +337,130 @@ def test_a_model_that_is_copied_is_no_patch(tg):
     finally:
         del nn.Tanh.__slotnames__
     assert step.way == "replay" and len(step.specialisations) == 1
+
+
+def things():
+    net = model()
+    sgd = optim.SGD(net.parameters(), lr=0.1)
+    return {
+        "optimizer": sgd, "generator": tracegrad.Generator(), "scheduler": lr_scheduler.StepLR(sgd, 2), "module": net,
+        "parameter": net.weight, "no_grad": tracegrad.no_grad(), "compiled": tracegrad.compile(lambda x: x * 2),
+        "handle": net.register_forward_hook(lambda *args: None),
+        "dataset": tracegrad.utils.data.TensorDataset(net.bias), "node": (net.weight * 2).grad_fn, "loss": nn.MSELoss(),
+    }  # fmt: skip
+
+
+READS = ("thing.scale * x", "getattr(thing, 'scale', 9.0) * x", "vars(thing).get('scale', 9.0) * x")
+
+
+@pytest.mark.parametrize("name", things())
+def test_an_attribute_that_a_program_sets_on_an_object_of_the_library_is_guarded(name):
+    thing = things()[name]
+    for read in READS:
+        thing.scale, x = 2.0, tracegrad.ones(2)
+        space = {"thing": thing, "__name__": __name__}
+        exec(f"def step(x):\n    return {read}", space)
+        step = tracegrad.compile(space["step"])
+        for _ in range(3):
+            assert step(x).tolist() == [2.0, 2.0]
+        thing.scale = 3.0
+        assert [step(x).tolist() for _ in range(3)] == [[3.0, 3.0]] * 3, read
+        del thing.scale
+        if read != READS[0]:
+            assert [step(x).tolist() for _ in range(3)] == [[9.0, 9.0]] * 3, read
+            thing.scale = 4.0
+            assert [step(x).tolist() for _ in range(3)] == [[4.0, 4.0]] * 3, read
+            del thing.scale
+
+
+def test_what_datasets_are_made_of_is_guarded():
+    data = tracegrad.utils.data
+    whole = data.TensorDataset(tracegrad.ones(4, 2))
+    part, both = data.Subset(whole, [1, 2]), data.ConcatDataset([whole, whole])
+    steps = [lambda x: x * whole[0][0], lambda x: x * part[0][0] * len(part), lambda x: x * both[5][0]]
+    compiled = [tracegrad.compile(step) for step in steps]
+    x = tracegrad.ones(2)
+    for change in (
+        lambda: setattr(whole, "tensors", (tracegrad.ones(4, 2) * 5,)),
+        lambda: setattr(part, "indices", [0, 1, 2]),
+        lambda: part.indices.append(3),
+        lambda: setattr(part, "dataset", [[tracegrad.ones(2) * 7]] * 4),
+    ):
+        for step in compiled:
+            assert [step(x) is not None for _ in range(3)] and step.way == "replay"
+        change()
+        for step, eager in zip(compiled, steps, strict=True):
+            assert [step(x).tolist() for _ in range(2)] == [eager(x).tolist()] * 2
+
+
+def test_dicts_and_lists_of_optimizers_take_no_attributes():
+    """As PyTorch's, which are Python's own."""
+    sgd = optimizer()
+    for thing in (sgd.param_groups, sgd.param_groups[0], sgd.param_groups[0]["params"], sgd.state):
+        with pytest.raises(AttributeError):
+            thing.scale = 2.0
+
+
+def subclass():
+    class Scaled(tracegrad.Tensor):
+        factor = 2.0
+
+        def scale(self):
+            return self * 2
+
+        def __add__(self, other):
+            return tracegrad.Tensor.__add__(self, other)
+
+        @property
+        def twice(self):
+            return self * 2
+
+    return Scaled
+
+
+# An expression of a tensor `w` of that class, and a change after which it has another value.
+IN_SUBCLASSES = {
+    "w.scale()": lambda w: setattr(type(w), "scale", lambda self: self * 5),
+    "w.twice * x": lambda w: setattr(type(w), "twice", property(lambda self: self * 5)),
+    "w + x": lambda w: setattr(type(w), "__add__", lambda self, other: other * 7),
+    "w.factor * x": lambda w: setattr(type(w), "factor", 5.0),
+    "w.sum() * x": lambda w: setattr(type(w), "sum", lambda self: tracegrad.zeros(())),
+    "x * w.sum()": lambda w: setattr(w, "sum", lambda: tracegrad.zeros(())),
+    "x * w": lambda w: setattr(type(w), "__rmul__", lambda self, other: other * 9),
+    "x * (w.scale() if hasattr(w, 'scale') else w)": lambda w: setattr(w, "__class__", tracegrad.Tensor),
+}
+
+
+@pytest.mark.parametrize("way", ("captured", "argument"))
+@pytest.mark.parametrize("expression", IN_SUBCLASSES)
+def test_what_changes_in_a_subclass_of_tensor_is_called(expression, way):
+    w = subclass()([1.0, 2.0])
+    given = (w,) if way == "argument" else ()
+    space = {"w": w, "tg": tracegrad, "__name__": __name__}
+    exec(f"def step(x{', w' if given else ''}):\n    return {expression}", space)
+    x, step = tracegrad.ones(2), tracegrad.compile(space["step"])
+    for _ in range(3):
+        step(x, *given)
+    assert step.way == "replay"
+    before = space["step"](x, *given).tolist()
+    IN_SUBCLASSES[expression](w)
+    after = space["step"](x, *given).tolist()
+    assert after != before
+    assert [step(x, *given).tolist() for _ in range(3)] == [after] * 3
+
+
+@pytest.mark.parametrize("kind", (tracegrad.tensor, lambda data: nn.Parameter(tracegrad.tensor(data))))
+def test_an_attribute_that_hides_a_method_of_an_argument_is_called(kind):
+    step, x, w = tracegrad.compile(lambda x, w: x * w.sum()), tracegrad.ones(2), kind([1.0, 2.0])
+    for _ in range(3):
+        step(x, w)
+    assert step.way == "replay"
+    w.note = "hides nothing"
+    assert [step(x, w).tolist() for _ in range(2)] == [[3.0, 3.0]] * 2 and step.way == "replay"
+    w.sum = lambda: tracegrad.zeros(())
+    assert [step(x, w).tolist() for _ in range(3)] == [[0.0, 0.0]] * 3
+    del w.sum
+    assert step(x, w).tolist() == [3.0, 3.0] and step.way == "replay"
 
 
 def test_no_witness_keeps_more_than_the_classes():

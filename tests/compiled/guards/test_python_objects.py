@@ -520,6 +520,7 @@ def test_a_patched_function_costs_nothing_while_it_is_not_patched(tg):
     assert not any("relu" in fact.name for _, _, fact in bindings)
 
 
+@pytest.mark.filterwarnings("ignore:a profiler is at work:RuntimeWarning")
 def test_nothing_is_replayed_that_a_profiler_hides(tg, capsys):
     def step(x):
         print("a step")
@@ -563,3 +564,19 @@ def test_results_of_refused_recordings_die(tg):
     reference = weakref.ref(first)
     del first
     assert reference() is None
+
+
+def test_attributes_of_the_programs_own_objects_have_any_name(tg):
+    """Names that modules and optimizers declare in their own ways are attributes like others elsewhere."""
+
+    class Config:
+        pass
+
+    for name in ("training", "_parameters", "_modules", "_buffers", "state", "param_groups", "hook"):
+        config = Config()
+        setattr(config, name, 2.0)
+        space = {"config": config}
+        exec(f"def step(x):\n    return x * config.{name}", space)
+        compiled = replayed(tg.compile(space["step"]), tg.ones(2))
+        setattr(config, name, 3.0)
+        assert compiled(tg.ones(2)).tolist() == [3.0, 3.0], name
