@@ -7,8 +7,9 @@ This is the public face: what ``import tracegrad as tg`` offers, and nothing els
 
 from __future__ import annotations
 
+import sys
 from math import e, inf, nan, pi
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 
 from . import autograd, nn, optim, utils
 from .compiled import CompiledFunction, compile, deferred
@@ -187,7 +188,7 @@ from .tape.grad_mode import (
     no_grad,
     set_grad_enabled,
 )
-from .tensors import cuda
+from .tensors import cuda, overrides
 from .tensors import generator as random
 from .tensors.creation import (
     arange,
@@ -222,6 +223,7 @@ from .tensors.generator import (
 from .tensors.legacy import BoolTensor, DoubleTensor, FloatTensor, IntTensor, LongTensor
 from .tensors.limits import finfo, iinfo
 from .tensors.operands import checked
+from .tensors.overriding import DisableTorchFunctionSubclass, disabled_torch_function, is_disabled
 from .tensors.tensor import Size, Tensor
 from .tracing.watched_classes import watch_classes
 from .tracing.watched_modules import watch_modules
@@ -236,6 +238,17 @@ float, double, int, long, bool = float32, float64, int32, int64, bool_
 
 # The public functions check their operands, see `checked`.
 globals().update({_n: checked(_f) for _n, _f in list(globals().items()) if isinstance(_f, FunctionType)})
+
+#: The parts of ``torch._C`` that programs with Tensor subclasses name.
+_C = SimpleNamespace(
+    DisableTorchFunction=DisableTorchFunctionSubclass,
+    DisableTorchFunctionSubclass=DisableTorchFunctionSubclass,
+    _disabled_torch_function_impl=disabled_torch_function,
+    _is_torch_function_enabled=lambda: not is_disabled(),
+)
+sys.modules[f"{__name__}.overrides"] = overrides  # for `from tracegrad.overrides import ...`
+overrides.declare(__name__, sys.modules[__name__])
+overrides.declare(f"{__name__}.nn.functional", nn.functional)
 
 __version__ = "0.1.0"
 

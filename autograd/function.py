@@ -12,6 +12,8 @@ from ..ops.types import Type, broadcast_shapes
 from ..ops.vjp import unbroadcast
 from ..tape.grad_mode import is_grad_enabled, no_grad
 from ..tape.nodes import NO_EDGE, SECOND_BACKWARD, Node, Saved
+from ..tensors.overriding import overrides
+from ..tensors.subclass import in_class
 from ..tensors.tensor import Tensor
 from ..tracing.watch import watcher
 
@@ -117,9 +119,7 @@ class FunctionNode(Node):
                     f"function {self.title} returned a gradient different than None at position {i + 1}, but the "
                     "corresponding forward input was not a Variable. Return None there."
                 )
-        return [
-            self._fitting(gradients[i], of, i) for i, of in zip(self.positions, self.input_types, strict=True)
-        ]
+        return [self._fitting(gradients[i], of, i) for i, of in zip(self.positions, self.input_types, strict=True)]
 
     def _fitting(self, g: Any, of: Type, place: int) -> Any:
         """`g` in its input's shape and type."""
@@ -229,7 +229,8 @@ def _tracked(out: Any, node: FunctionNode, place: int, inputs: Sequence[Any]) ->
     if not isinstance(out, Tensor) or not out.dtype.is_floating_point or _contains(node.ctx.non_differentiable, out):
         return out
     if not _contains(node.ctx.dirty, out) and (_contains(inputs, out) or out.base is not None):
-        out = out.detach()  # the input itself, or a view: as an output it is another tensor
+        # The input itself, or a view: as an output it is another tensor.
+        out = in_class(Tensor.detach(out), type(out) if overrides(type(out)) else Tensor)
     out.attach(node, place)
     return out
 

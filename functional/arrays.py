@@ -37,7 +37,7 @@ def equals(self: Any, other: Any) -> Any:
 
 #: The types in which numbers of narrow types are compared, which tensors do not have.
 _WIDE = {"i": np.int64, "u": np.int64, "f": np.float32}
-_equals = binary_operator(comparison.eq)
+_equals = binary_operator(comparison.eq, "__eq__")
 
 
 def quotient_of(self: Any, other: Any) -> Any:
@@ -45,4 +45,4 @@ def quotient_of(self: Any, other: Any) -> Any:
     return self.reciprocal() * other if isinstance(other, np.ndarray) else _reflected_division(self, other)
 
 
-_reflected_division = binary_operator(lambda self, other: arithmetic.div(other, self))
+_reflected_division = binary_operator(lambda self, other: arithmetic.div(other, self), "__rtruediv__")

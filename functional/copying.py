@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
 
 from ..ops.array import Array, Buffer, eager
-from ..tensors.tensor import Tensor, blank
+from ..tensors.blank import blank
+from ..tensors.tensor import Tensor
 
 
-def _rebuilt(kind: type[Tensor], values: np.ndarray, requires_grad: bool) -> Tensor:
+def attributes_of(tensor: Tensor) -> dict[str, Any]:
+    """The attributes that a program has given a tensor."""
+    return {name: value for name, value in vars(tensor).items() if name != "is_parameter"}
+
+
+def _rebuilt(kind: type[Tensor], values: np.ndarray, requires_grad: bool, is_parameter: bool = False) -> Tensor:
     tensor: Tensor = blank(kind)
     Array.__init__(tensor, values)
+    return _with_flags(tensor, requires_grad, is_parameter)
+
+
+def _with_flags(tensor: Tensor, requires_grad: bool, is_parameter: bool) -> Tensor:
+    if is_parameter:
+        tensor.is_parameter = True
     return tensor.requires_grad_() if requires_grad else tensor
 
 
 def reduce_ex(self: Tensor, protocol: Any) -> Any:
-    """Pickled as numbers, type and `requires_grad`; the history stays behind."""
-    return _rebuilt, (type(self), np.array(self.detach().numpy(), order="C"), self.requires_grad)
+    """Pickled as numbers, class, `requires_grad` and the program's own attributes; the history stays behind."""
+    values = np.array(eager().read(self.detach(), "pickling"), order="C")
+    arguments: tuple[Any, ...] = (type(self), values, self.requires_grad)
+    arguments += (True,) if self.is_parameter else ()
+    own = attributes_of(self)
+    return (_rebuilt, arguments, own) if own else (_rebuilt, arguments)
 
 
 def shallow(self: Tensor) -> Tensor:
@@ -26,7 +43,8 @@ def shallow(self: Tensor) -> Tensor:
     copied: Tensor = blank(type(self))
     Array.__init__(copied, self.ndarray, self.buffer, self.steps)
     eager().read(self.detach(), "copy.copy()")
-    return copied.requires_grad_() if self.requires_grad and self.is_leaf else copied
+    vars(copied).update(attributes_of(self))
+    return _with_flags(copied, self.requires_grad and self.is_leaf, self.is_parameter)
 
 
 def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
@@ -39,15 +57,28 @@ def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
             "Use detach().clone(), or clone() to stay in the graph."
         )
+    _require_copied_class(self)
     eager().read(self.detach(), "copy.deepcopy()")
     copied: Tensor = blank(type(self))
     Array.__init__(copied, *copied_memory(self, memo))
     memo[id(self)] = copied
-    if self.requires_grad:
-        copied.requires_grad_()
+    _with_flags(copied, self.requires_grad, self.is_parameter)
     if self.grad is not None:
         copied.grad = deepcopy(self.grad, memo)
+    vars(copied).update(copy.deepcopy(attributes_of(self), memo))
     return copied
+
+
+def _require_copied_class(self: Tensor) -> None:
+    """RuntimeError unless what is made of a tensor of a subclass is of that class, as PyTorch asks."""
+    kind = type(self)
+    if kind is not Tensor and type(self.new_empty(())) is not kind:
+        raise RuntimeError(
+            "The default implementation of __deepcopy__() for non-wrapper subclasses only works for subclass types "
+            "that implement new_empty() and for which that function returns another instance of the same subclass. You "
+            "should either properly implement new_empty() for your subclass or override __deepcopy__() if it is "
+            "intended behavior for new_empty() to return an instance of a different type."
+        )
 
 
 def copied_memory(tensor: Tensor, memo: dict[int, Any]) -> tuple[Any, ...]:

@@ -9,13 +9,18 @@ from ..ops.array import eager
 from ..ops.core import current
 from ..tensors.arguments import Shape
 from ..tensors.in_place import assign, copy_into, store
+from ..tensors.overriding import ask, overloaded, subclasses
 from ..tensors.random import bernoulli, bernoulli_with, exponential, normal, randint, random, uniform
+from ..tensors.subclass import KNOWN_AS
+from ..tensors.tensor import Tensor
 
 
 def in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     """The method that computes `function` and stores the result in the tensor's own memory."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if subclasses.exist and (found := overloaded((self, *args, *kwargs.values()))):
+            return ask(method, f"tracegrad.Tensor.{name}_", found, (self, *args), kwargs)
         return store(self, function(self, *args, **kwargs))
 
     name = getattr(function, "__name__", "op").lstrip("_")
@@ -37,13 +42,17 @@ def view_in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-def in_place_operator(function: Callable[..., Any]) -> Callable[..., Any]:
+def in_place_operator(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """``x += y`` and the like: NotImplemented for what is no operand."""
 
     def operator(self: Any, other: Any) -> Any:
+        if subclasses.exist and (found := overloaded((self, other))):
+            known_as = KNOWN_AS.get(name, name)
+            return ask(getattr(Tensor, known_as), f"tracegrad.Tensor.{known_as}", found, (self, other), {})
         out = function(self, other)
         return out if out is NotImplemented else store(self, out)
 
+    operator.__name__ = operator.__qualname__ = name
     return operator
 
 

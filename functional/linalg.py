@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..tensors.operands import overridable
 from .linear_algebra import vecdot
 from .reductions import norm as _norm
 
@@ -24,3 +25,6 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False) -> Any
     if matrix:
         raise NotImplementedError(f"linalg.norm(ord={ord!r}) of a matrix is not there yet; use ord='fro'")
     return _norm(A, 2 if ord in (None, "fro") else ord, dim, keepdim)
+
+
+norm, vector_norm = (overridable(f, f"tracegrad.linalg.{f.__name__}") for f in (norm, vector_norm))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from ..ops import arithmetic as ops
@@ -119,10 +120,10 @@ OTHER_NAMES: dict[str, Callable[..., Any]] = {
     "__eq__": arrays.equals,
     "__rtruediv__": arrays.quotient_of,
     "__sub__": binary_operator(arithmetic.sub),
-    "__rsub__": reflected_operator(lambda x, y: arithmetic.rsub(y, x)),
+    "__rsub__": reflected_operator(lambda x, y: arithmetic.rsub(y, x), "__rsub__"),
     "__pow__": binary_operator(arithmetic.pow),
     "__matmul__": binary_operator(linear_algebra.matmul),
-    "__rmatmul__": reflected_operator(linear_algebra.matmul),
+    "__rmatmul__": reflected_operator(linear_algebra.matmul, "__rmatmul__"),
 }
 
 #: Operators with a reflected and an in-place form.
@@ -153,19 +154,30 @@ PROPERTIES: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def _called(function: Any, name: str) -> Any:
+    """The same function under the method's name, by which ``__torch_function__`` hears of it."""
+    if not isinstance(function, FunctionType) or function.__name__ == name or hasattr(function, "primitive"):
+        return function
+    method = FunctionType(function.__code__, function.__globals__, name, function.__defaults__, function.__closure__)
+    method.__kwdefaults__ = function.__kwdefaults__
+    method.__dict__.update(function.__dict__)
+    method.__doc__ = function.__doc__
+    return method
+
+
 def _attach() -> None:
     for module, names in SAME_NAME:
         for name in names.split():
             setattr(Tensor, name, checked(getattr(module, name), name, skipped=1))
     for name, function in OTHER_NAMES.items():
-        setattr(Tensor, name, function if name[:2] == "__" else checked(function, name, skipped=1))
+        setattr(Tensor, name, _called(function if name[:2] == "__" else checked(function, name, skipped=1), name))
     for name, function in OPERATORS.items():
-        setattr(Tensor, f"__{name}__", binary_operator(function))
-        setattr(Tensor, f"__r{name}__", reflected_operator(function))
+        setattr(Tensor, f"__{name}__", binary_operator(function, "remainder" if name == "mod" else f"__{name}__"))
+        setattr(Tensor, f"__r{name}__", reflected_operator(function, f"__r{name}__"))
     for name in IN_PLACE:
         setattr(Tensor, f"{name}_", in_place.in_place(getattr(Tensor, name)))
     for name in ("add", "sub", "mul", "truediv", "pow", *OPERATORS):
-        setattr(Tensor, f"__i{name}__", in_place.in_place_operator(getattr(Tensor, f"__{name}__")))
+        setattr(Tensor, f"__i{name}__", in_place.in_place_operator(getattr(Tensor, f"__{name}__"), f"__i{name}__"))
     for name, function in PROPERTIES.items():
         setattr(Tensor, name, property(function))
 

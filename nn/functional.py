@@ -165,4 +165,4 @@ __all__ = [
 ]
 
 # The public functions check their operands; layers and users call these.
-globals().update({name: checked(globals()[name]) for name in __all__})
+globals().update({name: checked(globals()[name], within="nn.functional") for name in __all__})

@@ -12,6 +12,7 @@ from ..ops.pointwise import cast
 from ..ops.types import DType, float32, float64
 from ..tape.grad_mode import no_grad
 from ..tensors.device import require_cpu
+from ..tensors.overriding import overrides
 from ..tensors.tensor import RemovableHandle, Tensor
 from ..tracing.declares import Declares
 from ..tracing.watch import WatchedDict, Watcher, serve, watcher
@@ -319,6 +320,8 @@ def _hooked(hooks: WatchedDict, hook: Callable[..., Any], prepend: bool) -> Remo
 
 
 def _as(tensor: Tensor, dtype: DType) -> Tensor:
+    if overrides(type(tensor)):
+        return tensor.to(dtype)
     return tensor if tensor.dtype is dtype else cast(tensor, dtype)
 
 

@@ -8,13 +8,26 @@ import numpy as np
 
 from ..ops.array import Array, eager
 from ..serialization.saved import restorable
+from ..tensors.blank import blank
+from ..tensors.operands import add_plain
+from ..tensors.overriding import disabled_torch_function
 from ..tensors.tensor import Tensor, make
 
 
-class Parameter(Tensor):
+class _ParameterMeta(type):
+    """Counts tensors of other classes that ``Parameter(tensor)`` has made parameters."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if super().__instancecheck__(instance):
+            return True
+        return cls is Parameter and isinstance(instance, Tensor) and instance.is_parameter
+
+
+class Parameter(Tensor, metaclass=_ParameterMeta):
     """A leaf over the memory of `data` (nothing is copied); assigned to a module, it is one of its parameters.
 
-    Without `data` it is empty. RuntimeError if `data` is not floating and `requires_grad` is left on.
+    Without `data` it is empty. A tensor of a subclass gives a parameter of its own class, which counts as one.
+    RuntimeError if `data` is not floating and `requires_grad` is left on.
 
     >>> import tracegrad as tg
     >>> tg.nn.Parameter(tg.ones(2))
@@ -23,6 +36,12 @@ class Parameter(Tensor):
     """
 
     is_parameter = True
+    __torch_function__: Any = disabled_torch_function
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        if isinstance(data, Tensor) and type(data) is not Tensor and not issubclass(type(data), Parameter):
+            return _of_its_own_class(data, requires_grad)
+        return blank(cls)
 
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
         if data is None:
@@ -47,6 +66,20 @@ class Parameter(Tensor):
         return _restored, (type(self), eager().peek(self), self.requires_grad)
 
 
+def _of_its_own_class(data: Any, requires_grad: bool) -> Any:
+    """A parameter of the subclass that `data` is of."""
+    made = data.detach().requires_grad_(requires_grad)
+    if type(made) is not type(data):
+        raise RuntimeError(
+            f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns an "
+            f"instance of the same type, but return type {type(made).__name__} was found instead. To use the type as a "
+            "Parameter, let its __torch_function__ give what detach() returns its class."
+        )
+    made.is_parameter = made._is_param = True
+    return made
+
+
+add_plain(Parameter)
 restorable(Parameter)
 
 

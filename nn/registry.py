@@ -93,7 +93,7 @@ class Registry:
 
     @default
     def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, Parameter):
+        if isinstance(value, Tensor) and value.is_parameter:
             self._forget(name, keep="_parameters")
             self.register_parameter(name, value)
         elif isinstance(value, Registry):

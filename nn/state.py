@@ -188,7 +188,7 @@ def _planned(
         )
         return None
     if tensor.shape == () and value.shape == (1,):
-        value = value[0]  # type: ignore[index]  # as PyTorch before 0.4 saved numbers
+        value = value[0]  # as PyTorch before 0.4 saved numbers
     if value.shape != tensor.shape:
         report.errors.append(
             f"size mismatch for {key}: copying a param with shape {value.shape!r} from checkpoint, "

@@ -13,6 +13,7 @@ from ..ops.array import eager
 from ..ops.numbers import computed
 from ..tape.grad_mode import no_grad
 from ..tensors.creation import zeros
+from ..tensors.operands import checked
 from ..tensors.tensor import Tensor
 
 
@@ -72,7 +73,7 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, f
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     """All parameters' elements in one vector."""
-    return cat([reshape(parameter, -1) for parameter in parameters])
+    return checked(cat)([parameter.reshape(-1) for parameter in parameters])
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:

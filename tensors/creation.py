@@ -18,7 +18,7 @@ from ..ops.types import DType, dtype_of, float64, get_default_dtype, int64, numb
 from .arguments import Shape, shape_of, sizes_of
 from .data import fitting, inferred, refuse_recording, values_of
 from .device import require_cpu
-from .operands import number_of
+from .operands import number_of, overridable
 from .tensor import Tensor, make
 
 
@@ -106,6 +106,9 @@ def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tens
 def result_type(first: Any, second: Any) -> DType:
     """The type that two operands (tensors or numbers) are promoted to."""
     return common_dtype([first, second])
+
+
+result_type = overridable(result_type, "tracegrad.result_type")
 
 
 def is_tensor(x: Any) -> bool:

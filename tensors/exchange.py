@@ -11,6 +11,7 @@ from ..ops.array import eager
 from ..ops.exposure import expose
 from ..tracing.watch import watcher
 from .formatting import format_tensor
+from .overriding import PLAIN
 
 
 class Exchange:
@@ -105,4 +106,5 @@ class Exchange:
         return format_tensor(self, self._read("print(tensor)"))
 
     def __format__(self, spec: str) -> str:
-        return format(self._number("format(tensor)"), spec) if self.ndarray.ndim == 0 else format(str(self), spec)
+        is_number = self.ndarray.ndim == 0 and type(self) in PLAIN
+        return format(self._number("format(tensor)"), spec) if is_number else format(str(self), spec)

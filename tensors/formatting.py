@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.types import bool_, dtype_of, float64, get_default_dtype, int64
+from .overriding import PLAIN
 
 
 @dataclass(frozen=True)
@@ -45,14 +46,16 @@ def set_printoptions(
 
 
 def format_tensor(tensor: Any, values: np.ndarray) -> str:
-    """``tensor([8., 8.], grad_fn=<MulBackward0>)``"""
+    """``tensor([8., 8.], grad_fn=<MulBackward0>)``; the name of a subclass stands for ``tensor``."""
     options = _options[0]
-    prefix = "tensor("
+    plain = type(tensor) in PLAIN
+    prefix = "tensor(" if plain else f"{type(tensor).__name__}("
     suffixes = _suffixes(tensor, values)
     if values.size == 0 and values.ndim > 1:
         suffixes.insert(0, f"size={tuple(values.shape)}")
     body = _body(values, len(prefix), options)
-    return _with_suffixes(prefix + body, suffixes, len(prefix), options.linewidth)
+    text = _with_suffixes(prefix + body, suffixes, len(prefix), options.linewidth)
+    return f"Parameter({text})" if tensor.is_parameter and not plain else text
 
 
 def _suffixes(tensor: Any, values: np.ndarray) -> list[str]:

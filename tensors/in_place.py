@@ -32,7 +32,7 @@ def assign(target: Any, value: Any) -> Any:
     require_writable(target)
     tracked = is_grad_enabled() and (target.requires_grad or getattr(value, "requires_grad", False))
     if is_grad_enabled():
-        _refuse_leaves(target)
+        _refuse_leaves(target, tracked)
     if tracked and not getattr(value, "requires_grad", False):
         value = _read_for_nothing(target, value)  # a constant overwrites a value that had a history
     if tracked and value.type_.shape != of.shape:
@@ -108,7 +108,8 @@ def _torch_name(of: Type) -> str:
     return {"bool": "Bool", "int32": "Int", "int64": "Long", "float32": "Float", "float64": "Double"}[of.dtype.name]
 
 
-def _refuse_leaves(target: Any) -> None:
+def _refuse_leaves(target: Any, tracked: bool) -> None:
+    """RuntimeError for a write that the tape could not follow; `tracked` if it has a history."""
     if target.requires_grad and target.is_leaf:
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation. "
@@ -122,13 +123,13 @@ def _refuse_leaves(target: Any) -> None:
             "a view of a leaf Variable that requires grad is being used in an in-place operation. "
             "Write to it inside `with tg.no_grad():`, or to a view of a clone()."
         )
-    if target.view_of_several and (base.requires_grad or target.requires_grad):
+    if target.view_of_several and (tracked or base.requires_grad):
         raise RuntimeError(
             f"Output of {target.view_of_several} is a view and is being modified inplace. This view is the output of "
             "a function that returns multiple views. Such functions do not allow the output views to be modified "
             "inplace. You should replace the inplace operation by an out-of-place one."
         )
-    if target.viewed_without_grad and base.requires_grad:
+    if target.viewed_without_grad and (tracked or base.requires_grad):
         raise RuntimeError(
             "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
             "Make the view outside of no_grad(), or write to it inside."

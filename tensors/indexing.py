@@ -30,6 +30,7 @@ from .creation import tensor
 from .data import fitting
 from .in_place import assign, copy_into
 from .index_plan import Plan
+from .overriding import ask, overloaded, subclasses
 from .tensor import Tensor
 
 # --------------------------------------------------------------------------------------------------- reading indices
@@ -235,6 +236,8 @@ def _joined(picks: list[tuple[Any, int, int]]) -> Any:
 
 def getitem(x: Any, key: Any) -> Any:
     """``x[key]``. IndexError for what is out of range or does not fit, ValueError for negative steps."""
+    if subclasses.exist and (found := overloaded((x, key))):
+        return ask(Tensor.__getitem__, "tracegrad.Tensor.__getitem__", found, (x, key), {})
     plan = _plan(x, key)
     if not plan.picks:
         return _region(x, plan)
@@ -255,6 +258,9 @@ def getitem(x: Any, key: Any) -> Any:
 
 def setitem(x: Any, key: Any, value: Any) -> None:
     """``x[key] = value``; `value` is broadcast and converted. Errors as in reading."""
+    if subclasses.exist and (found := overloaded((x, key, value))):
+        ask(Tensor.__setitem__, "tracegrad.Tensor.__setitem__", found, (x, key, value), {})
+        return
     if isinstance(key, Tensor) and key.dtype is bool_ and _is_single(value):
         _fill_where(x, key, value)
         return
@@ -301,6 +307,9 @@ def _as_value(value: Any) -> Tensor:
     if value is None or isinstance(value, str):
         raise TypeError(f"can't assign a {type(value).__name__} to a tensor; assign numbers, or a tensor of them")
     return value if isinstance(value, Tensor) else tensor(value)
+
+
+getitem.__name__, setitem.__name__ = "__getitem__", "__setitem__"
 
 
 def delitem(x: Any, key: Any) -> None:

@@ -6,7 +6,6 @@ and views, `requires_grad`, `grad`, `backward`, hooks.
 
 from __future__ import annotations
 
-import types
 import warnings
 import weakref
 from collections.abc import Callable
@@ -17,7 +16,7 @@ import numpy as np
 from ..ops import arithmetic, comparison, elementary
 from ..ops.array import Array, Buffer, Evaluator, eager
 from ..ops.core import Step, interpreted, set_default_interpreter
-from ..ops.types import DType, float32, get_default_dtype
+from ..ops.types import DType
 from ..ops.views import replay
 from ..tape.grad_mode import enable_grad, is_grad_enabled
 from ..tape.handles import RemovableHandle
@@ -25,13 +24,15 @@ from ..tape.nodes import NO_EDGE, AccumulateGrad, Edge, Node
 from ..tape.reverse import backward
 from ..tape.tape import Tape
 from ..tracing.watch import changes, declare_alias, declare_flag, declare_hook, forbid, watched, watcher
+from .blank import FIELDS, NO_HOOKS, blank
+from .constructor import constructed
 from .exchange import Exchange
-from .operands import binary_operator, reflected_operator
+from .operands import add_plain, binary_operator, reflected_operator
+from .size import Size
+from .subclass import Subclassing
 
-NO_HOOKS: Any = types.MappingProxyType({})  # of most tensors
 
-
-class Tensor(Exchange, Array):
+class Tensor(Subclassing, Exchange, Array):
     """A multi-dimensional array that can be differentiated through.
 
     ``tg.tensor(data)`` makes one from data; calling the class is PyTorch's legacy constructor: ``Tensor(2, 3)`` is
@@ -39,10 +40,7 @@ class Tensor(Exchange, Array):
     """
 
     # All that the library keeps in a tensor: its __dict__ is the program's own, and empty for most.
-    __slots__ = (
-        "__dict__", "_accumulator", "_base", "_grad", "_node", "_output", "_requires", "_seen_version", "leaf_hooks",
-        "memory", "post_accumulate_hooks", "view_of_several", "viewed_without_grad",
-    )  # fmt: skip
+    __slots__ = ("__dict__", *FIELDS)
 
     is_parameter = False
     _requires: bool
@@ -59,23 +57,9 @@ class Tensor(Exchange, Array):
     viewed_without_grad: bool
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        return blank(cls)
+        return constructed(cls, args, kwargs)
 
-    def __init__(self, *args: Any) -> None:
-        if len(args) == 1 and isinstance(args[0], Size):
-            args = tuple(args[0])
-        if len(args) == 1 and isinstance(args[0], (list, tuple, range, np.ndarray)):
-            data = np.array(args[0], dtype=float32.numpy)
-        elif len(args) == 1 and isinstance(args[0], Tensor):
-            data = args[0].ndarray
-        elif all(isinstance(a, int) and not isinstance(a, bool) for a in args):
-            data = np.empty(args if args else (0,), get_default_dtype().numpy)
-        else:
-            raise TypeError(
-                f"new(): invalid data type {type(args[0]).__name__!r}. Tensor(...) takes sizes or a list; "
-                "use tracegrad.tensor(data, requires_grad=True) for a tensor that holds this value."
-            )
-        super().__init__(data)
+    __init__ = object.__init__  # what a subclass's own __init__ calls
 
     # ------------------------------------------------------------------------------------------------- description
 
@@ -149,7 +133,9 @@ class Tensor(Exchange, Array):
         """Told by the tape: this tensor is a view of `source`."""
         self._base = source if source._base is None else source._base
         self._seen_version = self.buffer.version
-        self.viewed_without_grad = not is_grad_enabled()
+        self.viewed_without_grad = source.viewed_without_grad or not is_grad_enabled()
+        if source.view_of_several:
+            self.view_of_several = source.view_of_several
 
     def _refresh(self) -> None:
         """After a write to the memory that this view shares, its node is the view of what the base is now."""
@@ -330,13 +316,13 @@ class Tensor(Exchange, Array):
     __add__ = binary_operator(arithmetic.add)
     __radd__ = reflected_operator(arithmetic.add)
     __sub__ = binary_operator(arithmetic.sub)
-    __rsub__ = reflected_operator(arithmetic.sub)
+    __rsub__ = reflected_operator(arithmetic.sub, "__rsub__")
     __mul__ = binary_operator(arithmetic.mul)
     __rmul__ = reflected_operator(arithmetic.mul)
     __truediv__ = binary_operator(arithmetic.div)
-    __rtruediv__ = reflected_operator(arithmetic.div)
+    __rtruediv__ = reflected_operator(arithmetic.div, "__rtruediv__")
     __pow__ = binary_operator(elementary.pow)
-    __rpow__ = reflected_operator(elementary.pow)
+    __rpow__ = reflected_operator(elementary.pow, "__rpow__")
     __lt__ = binary_operator(comparison.lt)
     __le__ = binary_operator(comparison.le)
     __gt__ = binary_operator(comparison.gt)
@@ -344,36 +330,6 @@ class Tensor(Exchange, Array):
     __eq__ = binary_operator(comparison.eq)
     __ne__ = binary_operator(comparison.ne)
     __hash__ = Exchange.__hash__
-
-
-class Size(tuple):
-    """A shape: a tuple of ints that prints as PyTorch's and knows its product."""
-
-    __slots__ = ()
-
-    def numel(self) -> int:
-        n = 1
-        for extent in self:
-            n *= extent
-        return n
-
-    def __getitem__(self, key: Any) -> Any:
-        part = super().__getitem__(key)
-        return Size(part) if isinstance(key, slice) else part
-
-    def __repr__(self) -> str:
-        return f"tracegrad.Size([{', '.join(map(str, self))}])"
-
-
-def blank(kind: type[Tensor]) -> Any:
-    """A new tensor of that class, without memory."""
-    tensor = object.__new__(kind)
-    tensor._requires = tensor.viewed_without_grad = False
-    tensor._grad = tensor._node = tensor._base = tensor._accumulator = tensor.memory = None
-    tensor._output = tensor._seen_version = 0
-    tensor.leaf_hooks = tensor.post_accumulate_hooks = NO_HOOKS
-    tensor.view_of_several = ""
-    return tensor
 
 
 def make(ndarray: np.ndarray, buffer: Buffer | None = None, steps: tuple[Step, ...] = ()) -> Tensor:
@@ -387,6 +343,7 @@ def make(ndarray: np.ndarray, buffer: Buffer | None = None, steps: tuple[Step, .
     return tensor
 
 
+add_plain(Tensor)
 EAGER = Tape(Evaluator(), make)
 set_default_interpreter(EAGER)
 

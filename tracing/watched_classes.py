@@ -162,4 +162,5 @@ def watch_classes(package: str) -> None:
 def _is_ours(kind: type, package: str) -> bool:
     root, *folder = kind.__module__.split(".")
     is_computing = root == package and not set(folder[:1]) & _COMPILER
-    return type(kind) is type and is_computing and not issubclass(kind, Exception)
+    is_plain = type(kind) is type or "is_parameter" in vars(kind)  # Parameter's metaclass answers isinstance alone
+    return is_plain and is_computing and not issubclass(kind, Exception)

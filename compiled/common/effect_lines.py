@@ -23,9 +23,9 @@ _CONTAINERS = (list, dict, set, deque, bytearray)
 _STORING = frozenset({"STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE"})
 _FEW = 3  # lines that a message names
 _KINDS: dict[types.CodeType, str] = {
-    Tensor.data.fset.__code__: "memory",  # type: ignore[attr-defined]
+    Tensor.data.fset.__code__: "memory",
     Tensor.become.__code__: "memory",
-    Tensor.grad.fset.__code__: "gradient",  # type: ignore[attr-defined]
+    Tensor.grad.fset.__code__: "gradient",
     Tensor.requires_grad_.__code__: "flag",
     Tensor.register_hook.__code__: "hook",
     Tensor.register_post_accumulate_grad_hook.__code__: "hook",

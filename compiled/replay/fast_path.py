@@ -21,7 +21,8 @@ from ...ops.memory import CACHE_LINE
 from ...ops.types import defaults
 from ...runtime.program import address_of
 from ...tape.grad_mode import switches
-from ...tensors.tensor import Tensor, blank
+from ...tensors.blank import blank
+from ...tensors.tensor import Tensor
 from ...tracing.watch import changes
 from ...tracing.watched_classes import classes
 from ..common.tensor_memory import memory_of

@@ -335,6 +335,8 @@ def _view_of(whole: Tensor, fill: Fill, part: Tensor) -> Fill:
     def view(fresh: list[Tensor], call_arguments: Any) -> Any:
         source = fill(fresh, call_arguments)
         shown = replay(source.detach() if cut or not steps else source, steps)
+        # What in-place writes refuse of views hangs on how they were made.
+        shown.viewed_without_grad, shown.view_of_several = part.viewed_without_grad, part.view_of_several
         return shown.requires_grad_() if leaf else shown
 
     return view

@@ -206,3 +206,32 @@ def test_captured_state_is_updated_in_place_when_compiled(tg, maybe_compile):
     sums = [add(tg.ones(3)).item() for _ in range(4)]
     assert sums == [5.0, 14.0, 31.0, 64.0]
     assert total.tolist() == [4.0, 30.0, 30.0] and total.data_ptr() == address
+
+
+def views_of_a_plain_tensor(tg, x):
+    """Views that no history can be written through, and of these, views in their turn."""
+    with tg.no_grad():
+        made = [x[:], x.view(2, 2), x.t()]
+        made += [made[0][:1]]
+    made += [view[:1] for view in made]
+    several = [x.split(1)[0], x.unbind()[1], x.chunk(2)[0]]
+    return made + several + [view[:1] for view in several]
+
+
+def test_no_history_is_written_through_views_that_cannot_carry_it(tg):
+    """Nothing requires a gradient yet; the first write that brings one is refused, others are not."""
+    count = len(views_of_a_plain_tensor(tg, tg.ones(2, 2)))
+    for i in range(count):
+        for write in (
+            lambda v, w: v.add_(w),
+            lambda v, w: v.__setitem__(0, w.expand_as(v[0])),
+            lambda v, w: v.copy_(w.expand_as(v)),
+        ):
+            x, w = tg.ones(2, 2), tg.tensor(1.0, requires_grad=True)
+            view = views_of_a_plain_tensor(tg, x)[i]
+            with pytest.raises(RuntimeError, match="is being modified inplace"):
+                write(view, w)
+            write(view, w.detach())
+            with tg.no_grad():
+                write(view, w)
+            assert not x.requires_grad and not view.requires_grad

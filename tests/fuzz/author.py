@@ -24,8 +24,17 @@ import tracegrad as tg
 MAX_ELEMENTS = 64
 MAX_NUMBER = 30.0  # larger results are dropped: gradients and sums of squares of what stays are small enough
 EXACT_UNIT, EXACT_BOUND = 4096, 2**22  # multiples of 1/4096 below 1024: sums of many have less than float32's 24 bits
-HEADER = """import math
+HEADER = """import enum
+import math
 import operator
+import os
+import random
+import sys
+import threading
+import time
+import types
+
+import numpy as np
 
 import tracegrad as tg
 
@@ -53,6 +62,8 @@ class Author:
     made: dict[str, Made] = field(default_factory=dict)
     units: list[str] = field(default_factory=list)  # what was executed, to execute it again
     numbers: list[str] = field(default_factory=list)  # arguments that are Python numbers
+    facts: list[str] = field(default_factory=list)  # expressions that depend on what else changes outside
+    deeds: list[str] = field(default_factory=list)  # statements that change it
     functions: list[str] = field(default_factory=list)  # of one tensor, with a backward of their own
     modules: list[tuple[str, int, int, Any]] = field(default_factory=list)  # name, features, least ndim, dtype
     indent: int = 2

@@ -7,6 +7,7 @@ import re
 import tracegrad as tg
 
 from .author import HEADER, Author
+from .facts import add_facts
 from .outside import (
     BATCHES,
     NUMBERS,
@@ -80,6 +81,7 @@ def setup(a: Author, parts: Parts) -> None:
     add_optimizer(a, parts)
     add_numbers(a, parts)
     add_generator(a, parts)
+    add_facts(a, parts)
     if a.chance(0.08):
         a.run(CUBE)
         a.functions.append("Cube.apply")
@@ -167,6 +169,8 @@ def arguments(a: Author, parts: Parts) -> None:
         a.run(f"rows = {parts.batch}[i]")
     for _ in range(a.choice([1, 1, 2, 2, 3])):
         text, exact = a.choice([exact_floats, floats, integers, booleans, exact_floats, floats])(a, parts)
+        if "Tagged" in a.env and a.chance(0.4):
+            text = a.choice([f"({text}).as_subclass(Tagged)", f"({text}).as_subclass(Tagged if i % 2 else tg.Tensor)"])
         name = a.assign(text, exact, letter="x", fixed=True)
         if name:
             parts.arguments.append(name)

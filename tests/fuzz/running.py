@@ -88,6 +88,7 @@ class Value:
     """What a tensor was at some time."""
 
     numbers: np.ndarray
+    kind: str  # its class
     dtype: str
     requires_grad: bool
     is_leaf: bool
@@ -100,7 +101,7 @@ def noted(tree: Any) -> Any:
     if isinstance(tree, tg.Tensor):
         grad = noted(tree._grad)  # without the warning for tensors that keep none
         shown = tree.ndarray  # not numpy(): memory that numpy code has been given is served in another way
-        return Value(shown.copy(), str(tree.dtype), tree.requires_grad, tree.is_leaf, grad, shown)
+        return Value(shown.copy(), type(tree).__name__, str(tree.dtype), tree.requires_grad, tree.is_leaf, grad, shown)
     if isinstance(tree, (tuple, list)):
         return [type(tree).__name__, *(noted(item) for item in tree)]
     if isinstance(tree, dict):
@@ -133,7 +134,7 @@ def _short(value: Any) -> str:
 
 
 def _compare_values(actual: Value, expected: Value, tolerance: float, path: str) -> None:
-    for what in ("dtype", "requires_grad", "is_leaf"):
+    for what in ("kind", "dtype", "requires_grad", "is_leaf"):
         if getattr(actual, what) != getattr(expected, what):
             raise Different(f"{path}: {what} is {getattr(actual, what)}, not {getattr(expected, what)}")
     a, e = actual.numbers, expected.numbers

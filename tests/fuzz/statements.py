@@ -14,6 +14,7 @@ import tracegrad as tg
 
 from .author import Author, good
 from .expressions import expression, options
+from .facts import FACTS
 from .looking import LOOKING, NUMBERS
 
 # {x} is written, {y} a value that broadcasts into it. All keep exact numbers exact if {y} is.
@@ -261,7 +262,8 @@ def some_statements(a: Author, count: int, statements: list[tuple[int, Callable[
 
 def body(a: Author, count: int, broken: bool) -> None:
     """The middle of a step. Unless it may be `broken`, what makes a later backward() fail is taken back."""
-    everything = [*STATEMENTS, *BLOCKS, *(LOOKING if a.looks else []), *(NUMBERS if a.numbers else [])]
+    everything = [*STATEMENTS, *BLOCKS, *(LOOKING if a.looks else []), *(NUMBERS if a.numbers else []),
+                  *(FACTS if a.facts else [])]  # fmt: skip
     while count > 0:
         lines, units, made = list(a.lines), list(a.units), copy.deepcopy(a.made)
         some_statements(a, 1, everything)

@@ -3,14 +3,32 @@ core), more of them by hand: python -m tests.fuzz --help."""
 
 import ast
 import os
+import sys
+from collections import Counter
 
 import pytest
+from fuzz.author import Author
+from fuzz.expressions import options
+from fuzz.facts import KINDS, add_facts
 from fuzz.pool import Worker, survey
-from fuzz.programs import generate
+from fuzz.programs import Parts, generate
 from fuzz.running import check
 from fuzz.shrinking import shrunk, smaller_program
 
+import tracegrad as tg
+
 SAMPLE, PROGRAMS = 60, 2000
+
+
+@pytest.fixture(autouse=True)
+def process_as_before():
+    """Programs change what the process tells of itself."""
+    argv, limit = list(sys.argv), sys.getrecursionlimit()
+    yield
+    sys.argv[:] = argv
+    sys.setrecursionlimit(limit)
+    os.environ.pop("FUZZED", None)
+    tg.set_printoptions(profile="default")
 
 
 def shown(failure):
@@ -104,3 +122,39 @@ def test_shrinking_leaves_what_matters():
     text = shrunk(WRONG.format(factor="2.0"), lambda t: "x + w" in t and "def step(x)" in t, seconds=10)
     assert ast.parse(text) and "x + w" in text
     assert "unused" not in text and "* 2.0" not in text and "ones" not in text
+
+
+def author_with(name):
+    """An author who has set up one kind of fact, for a tensor `y`."""
+    author, kind = Author(0), KINDS[name]
+    author.run("w = tg.ones(2, 3).requires_grad_()\nopt = tg.optim.SGD([w], lr=0.1)\ny = w * 0.5")
+    assert not kind.setup or author.run(kind.setup.replace("{s}", "(2, 3)")), name
+    return author, kind
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_each_fact_can_be_read_and_changed(name):
+    """A statement that fails would be dropped without a word."""
+    author, kind = author_with(name)
+    for read in options(kind.reads):
+        value = eval(read.replace("{y}", "y"), author.env)
+        assert isinstance(value, tg.Tensor), read
+    for write in options(kind.writes) if kind.writes else []:
+        assert author.run(write.replace("{y}", "y")), write
+    for change in kind.before.split("|"):
+        author, _ = author_with(name)
+        for i in range(5):
+            exec(change, author.env | {"i": i})
+
+
+def test_programs_depend_on_facts_of_all_kinds():
+    drawn = Counter()
+    for seed in range(300):
+        author = Author(seed)
+        parts = Parts(author, varying=False, broken=False)
+        parts.optimizer = True
+        add_facts(author, parts)
+        drawn.update(name for name, kind in KINDS.items() if options(kind.reads)[0] in author.facts)
+        drawn["any"] += bool(author.facts)
+    assert 200 < drawn["any"] < 280
+    assert all(drawn[name] >= 10 for name in KINDS), drawn

@@ -10,6 +10,8 @@ import numpy as np
 from ...ops.movement import concatenate, reshape
 from ...ops.types import float64
 from ...tensors.creation import as_tensor, tensor
+from ...tensors.overriding import overrides
+from ...tensors.subclass import in_class
 from ...tensors.tensor import Tensor
 
 
@@ -21,7 +23,8 @@ def default_collate(batch: Sequence[Any]) -> Any:
     """
     first = batch[0]
     if isinstance(first, Tensor):
-        return concatenate([reshape(item, (1, *item.shape)) for item in batch], 0)
+        joined = concatenate([reshape(item, (1, *item.shape)) for item in batch], 0)
+        return in_class(joined, type(first)) if overrides(type(first)) else joined
     if isinstance(first, (np.ndarray, np.generic)):
         return as_tensor(np.stack([np.asarray(item) for item in batch]))
     if isinstance(first, float):

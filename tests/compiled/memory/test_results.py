@@ -212,3 +212,22 @@ def test_long_sums_do_not_drift(tg, axes, shape):
         result = step(x)
     exact = np.full(shape, np.float32(0.1), np.float64).sum(axes)
     np.testing.assert_allclose(result.numpy(), exact, rtol=1e-5)  # a hundred roundings; the drift was 1e-2
+
+
+@pytest.mark.parametrize("text", ["x[1:]", "x[1:][:1]", "x.t()", "x.split(1)[0]", "x.split(1)[0][0]", "x.unbind()[1]"])
+def test_views_remember_how_they_were_made(tg, text):
+    """What an in-place write outside refuses of a result, it refuses of a replayed one."""
+    view = eval(f"lambda x: {text}", {})
+
+    @tg.compile
+    def step(x):
+        with tg.set_grad_enabled("split" in text or "unbind" in text):
+            return view(x)
+
+    w = tg.ones(1, requires_grad=True)
+    for i in range(5):
+        result = step(tg.ones(3, 2) * i)
+        result.mul_(2)
+        with pytest.raises(RuntimeError, match="is being modified inplace"):
+            result.add_(w)
+    assert step.way == "replay"

@@ -11,9 +11,9 @@ import warnings
 import numpy as np
 
 from ..compare import STORE, assert_close, tolerances
-from . import arrays, corners, element_types, functions, gradients, indices, layers, numbers
+from . import arrays, corners, element_types, functions, gradients, indices, layers, numbers, subclasses
 
-MODULES = (arrays, corners, element_types, functions, gradients, indices, layers, numbers)
+MODULES = (arrays, corners, element_types, functions, gradients, indices, layers, numbers, subclasses)
 TOPICS = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 #: Element types that there are here; what needs another one is refused.
 DTYPES = {"bool", "int32", "int64", "float32", "float64"}
@@ -25,6 +25,7 @@ def function_of(tg, program):
     is_value = isinstance(ast.parse(last).body[0], ast.Expr)
     body = "".join(f"\n    {line}" for line in [*statements, f"return {last}" if is_value else last])
     names = {"tg": tg, "F": tg.nn.functional, "nn": tg.nn, "np": np, "T": tg.tensor, "inf": np.inf, "nan": np.nan}
+    names |= subclasses.names(tg, program)
     exec(f"def step():{body}", names)
     tg.manual_seed(0)
     return names["step"]
