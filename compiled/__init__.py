@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from . import fused
 from .deferral import deferred
 from .function import CompiledFunction, compile
 from .verification.verify import VerificationError
 
-__all__ = ["CompiledFunction", "VerificationError", "compile", "deferred"]
+__all__ = ["CompiledFunction", "VerificationError", "compile", "deferred", "fused"]

@@ -48,6 +48,9 @@ def explanation(function: CompiledFunction) -> str:
     programs = function.specialisations
     lines = [f"{function.__name__}: {len(programs)} replayed programs; the latest call: {function.way}"]
     lines += [f"  program {i}: {_of_program(each)}" for i, each in enumerate(reversed(programs), 1)]
+    losses = [loss.__name__ for loss in function.programs.backward.losses.values() if loss and loss.specialisations]
+    if losses:
+        lines.append(f"  Losses of its results that are programs of their own: {', '.join(losses)}")
     reasons = function.reasons
     if reasons:
         lines.append("  Python runs at calls that no program serves, because:")

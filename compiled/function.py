@@ -386,7 +386,9 @@ def compile(function: Callable[..., Any] | None = None, *, fullgraph: bool = Fal
     the function runs eagerly; with `fullgraph` a RuntimeError says so before the call does anything. If it only shows
     when the call is done, its result is returned, and the next call that needs a program raises the error.
     ``dynamic``, ``backend``, ``mode`` and the like are accepted for PyTorch's sake and have no effect. Works as a
-    decorator, with or without parentheses.
+    decorator, with or without parentheses. Where a model is compiled and the loop around it is eager, losses of the
+    library that are taken of its result, and steps of optimizers unless ``fused=False``, become programs as well; the
+    graph behind such a loss is one node.
 
     >>> import tracegrad as tg
     >>> double = tg.compile(lambda x: x * 2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from ..autograd.function import Function
@@ -14,6 +13,7 @@ from ..ops.pointwise import cast
 from ..ops.requirements import Requirement, require
 from ..tensors.composite import composite, relabel, whole
 from ..tensors.operands import SCALAR_NAMES
+from ..tracing.user_warning import warn_user
 from .activations import log_softmax, logsigmoid
 from .arithmetic import raised_to, xlogy
 from .loss_arguments import VARIANCES, check_class_weights, fitting_variance, older_reduction, refuse_integers
@@ -32,11 +32,9 @@ def reduced(loss: Any, reduction: str) -> Any:
 
 def _warn_of_broadcasting(input: Any, target: Any) -> None:
     if input.ndarray.shape != target.ndarray.shape:
-        warnings.warn(
+        warn_user(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
-            "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-            UserWarning,
-            stacklevel=4,
+            "likely lead to incorrect results due to broadcasting. Please ensure they have the same size."
         )
 
 

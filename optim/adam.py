@@ -10,13 +10,14 @@ from ..ops.array import eager
 from ..ops.elementary import sqrt
 from ..tensors.tensor import Tensor
 from ..tracing.watch import Entries
-from .optimizer import Optimizer, Options, check_at_least_zero, counted, state_tensor
+from .optimizer import Optimizer, Options, check_at_least_zero, check_fused, counted, state_tensor
 
 
 class Adam(Optimizer):
     """Steps of size `lr` along the mean gradient over its root mean square, both exponentially weighted.
 
-    `weight_decay` is added to the gradient (L2); AdamW shrinks the parameters instead.
+    `weight_decay` is added to the gradient (L2); AdamW shrinks the parameters instead. `fused` is described in
+    `Optimizer`; RuntimeError for ``fused=True`` together with `foreach` or `differentiable`.
     """
 
     decoupled = False
@@ -41,6 +42,7 @@ class Adam(Optimizer):
         for i, beta in enumerate(betas):
             if not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}; it must be in [0, 1)")
+        check_fused(fused, foreach, differentiable)
         options = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad}
         choices = {"maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable}
         super().__init__(params, {**options, **choices, "fused": fused})

@@ -36,7 +36,7 @@ def _is_counted(optimizer: Any) -> bool:
 
 OPTIMIZER = Declares(
     "options",
-    apart=frozenset({"param_groups", "state", "_opt_called", "_recorded", "_watched_step"}),
+    apart=frozenset({"param_groups", "state", "_opt_called", "_recorded", "_watched_step", "fused_step"}),
     parts=_parameters,
     made_of=_objects,
     is_counted=_is_counted,

@@ -17,6 +17,7 @@ from ..ops.core import current
 from ..ops.memory import aligned_empty
 from ..tape.grad_mode import enable_grad, no_grad
 from ..tensors.tensor import Tensor, make, unrecorded
+from ..tracing.eager_server import serve_or_fuse
 from ..tracing.watch import (
     Entries,
     WatchedList,
@@ -25,7 +26,6 @@ from ..tracing.watch import (
     declare_kind,
     declare_number,
     declare_read,
-    serve,
     watcher,
 )
 from .declared import OPTIMIZER
@@ -106,6 +106,22 @@ class Optimizer:
     """Base of all optimizers. `params` is an iterable of tensors or of dicts (groups with options of their own).
 
     A subclass has `defaults` and an `update(parameter, gradient, state, options)`.
+
+    The option `fused` tells how steps of eager programs run. True: as one call of C, once one has been recorded; by
+    numpy, with one warning, where there is no C compiler. None, the default: so where gradients come out of compiled
+    programs (``tg.compile(model)``), and only for the library's own optimizers. False in any group, or
+    ``foreach=True``: by numpy. What a step means is the same; no program is made for other values of options.
+    Difference: PyTorch's None is False on a CPU.
+
+    >>> import tracegrad as tg
+    >>> w = tg.nn.Parameter(tg.ones(2))
+    >>> optimizer = tg.optim.SGD([w], lr=0.25, fused=True)
+    >>> for _ in range(3):
+    ...     optimizer.zero_grad()
+    ...     w.sum().backward()
+    ...     optimizer.step()
+    >>> w.tolist()
+    [0.25, 0.25]
     """
 
     #: What a parameter's state holds, "step" or tensors of its shape: always (True), perhaps (False), by option.
@@ -134,6 +150,9 @@ class Optimizer:
     _opt_called = False
     _recorded = False
     _watched_step: Any = None
+
+    #: The step as a program of its own, once it is one (`fused`).
+    fused_step: Any = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """A subclass may define its own step(), which is noted, too."""
@@ -201,8 +220,13 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        serve(self._update_all, self._update_all, (), {})
+        serve_or_fuse(self._update_all, self._update_all, (), {})
         return loss
+
+    def lacks_state(self) -> bool:
+        """Whether a parameter that has a gradient has no state yet, so that the next step makes it."""
+        known = dict.keys(self.state)
+        return any(p._grad is not None and p not in known for g in self.param_groups for p in _parameters_of(g))
 
     def _update_all(self) -> None:
         declare_kind("options")
@@ -227,6 +251,10 @@ class Optimizer:
         raise NotImplementedError
 
     # -------------------------------------------------------------------------------------------------------- saving
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and pickles are made of: all attributes but the compiled step, which belongs to this object."""
+        return {name: value for name, value in self.__dict__.items() if name != "fused_step"}
 
     def state_dict(self) -> dict[str, Any]:
         """Options and state, parameters numbered in order; as PyTorch lays it out."""
@@ -319,6 +347,14 @@ def state_tensor(state: Entries, key: str, p: Tensor) -> Tensor:
         f"state[{key!r}] of {p.label or 'a parameter'}", functools.partial(dict.get, state, key)
     )
     return tensor
+
+
+def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
+    """RuntimeError in PyTorch's words for choices that contradict ``fused=True``."""
+    if fused and differentiable:
+        raise RuntimeError("`fused` does not support `differentiable`; leave one of them out")
+    if fused and foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
 
 
 def check_at_least_zero(**numbers: float) -> None:

@@ -9,13 +9,14 @@ from ..ops.array import eager
 from ..ops.identity import copy
 from ..tensors.tensor import Tensor
 from ..tracing.watch import Entries, declare_read, declare_transient
-from .optimizer import Optimizer, Options, check_at_least_zero, state_tensor
+from .optimizer import Optimizer, Options, check_at_least_zero, check_fused, state_tensor
 
 
 class SGD(Optimizer):
     """``p -= lr * g``, with momentum (``v = momentum * v + (1 - dampening) * g``), Nesterov's look-ahead, L2 decay.
 
     The formulas are PyTorch's: the first step with momentum starts from the gradient itself, without dampening.
+    `fused` is described in `Optimizer`; RuntimeError for ``fused=True`` together with `foreach` or `differentiable`.
     """
 
     per_parameter = {"momentum_buffer": False}
@@ -37,6 +38,7 @@ class SGD(Optimizer):
         check_at_least_zero(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        check_fused(fused, foreach, differentiable)
         options = {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay}
         choices = {"nesterov": nesterov, "maximize": maximize, "foreach": foreach, "differentiable": differentiable}
         super().__init__(params, {**options, **choices, "fused": fused})

@@ -54,6 +54,9 @@ class Sweep:
         arrived = self.pending.pop(node, {})
         if not arrived:
             return  # nothing but missing gradients came this way
+        if isinstance(node, AccumulateGrad) and not self.captures and not node.is_hooked:
+            self._reach_leaf(node, arrived.get(0))
+            return
         wanted = [e.node is not None and e.node in useful for e in node.edges]
         goes_on = any(wanted)
         # PyTorch's order: what `grad` captures on the way has not been through the hooks, where the way ends it has.

@@ -102,7 +102,8 @@ def accumulate(leaf: Any, g: Any, create_graph: bool, fresh: bool) -> None:
     """
     before = leaf.grad
     if before is None:
-        owned = fresh and not g.steps and g.ndarray.flags.c_contiguous and g.ndarray.flags.owndata
+        flags = g.ndarray.flags
+        owned = fresh and not g.steps and flags.c_contiguous and flags.owndata
         leaf.grad = g if owned and not create_graph else copy(g)
     elif create_graph:
         leaf.grad = before + g
@@ -116,7 +117,8 @@ def accumulate(leaf: Any, g: Any, create_graph: bool, fresh: bool) -> None:
 def ones_like(tensor: Any) -> Any:
     """1 in the tensor's type and shape."""
     of = current().type_of(tensor)
-    return broadcast(copy(current().constant(1, of.dtype)), of.shape)
+    one = copy(current().constant(1, of.dtype))
+    return broadcast(one, of.shape) if of.shape else one
 
 
 def _tuple(value: Any) -> tuple[Any, ...]:

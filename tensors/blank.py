@@ -9,15 +9,15 @@ NO_HOOKS: Any = types.MappingProxyType({})  # of most tensors
 
 #: The slots of a tensor, besides those of an Array and its `__dict__`.
 FIELDS = (
-    "_accumulator", "_base", "_grad", "_node", "_output", "_requires", "_seen_version", "leaf_hooks", "memory",
-    "post_accumulate_hooks", "view_of_several", "viewed_without_grad",
+    "_accumulator", "_base", "_grad", "_node", "_output", "_requires", "_seen_version", "is_of_program", "leaf_hooks",
+    "memory", "post_accumulate_hooks", "view_of_several", "viewed_without_grad",
 )  # fmt: skip
 
 
 def blank(kind: Any) -> Any:
     """A new tensor of that class, without memory."""
     tensor: Any = object.__new__(kind)
-    tensor._requires = tensor.viewed_without_grad = False
+    tensor._requires = tensor.viewed_without_grad = tensor.is_of_program = False
     tensor._grad = tensor._node = tensor._base = tensor._accumulator = tensor.memory = None
     tensor._output = tensor._seen_version = 0
     tensor.leaf_hooks = tensor.post_accumulate_hooks = NO_HOOKS

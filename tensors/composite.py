@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ..tape.nodes import NO_EDGE
-from ..tracing.watch import serve
+from ..tracing.eager_server import serve_or_fuse
 from .tensor import Tensor
 
 #: Composites whose last op keeps a number for which PyTorch's operation has no need.
@@ -39,7 +39,7 @@ def whole(function: F) -> F:
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        return serve(called, function, args, kwargs)
+        return serve_or_fuse(called, function, args, kwargs)
 
     return called  # type: ignore[return-value]
 

@@ -55,6 +55,7 @@ class Tensor(Subclassing, Exchange, Array):
     memory: Any  # what compiled calls remember of this tensor's array
     view_of_several: str  # the name of the function that returned this view together with others
     viewed_without_grad: bool
+    is_of_program: bool  # a gradient that a compiled program has made: optimizers ask
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         return constructed(cls, args, kwargs)

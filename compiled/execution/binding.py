@@ -64,9 +64,9 @@ class Binding:
     def fresh_result(self, index: int, empty: Callable[..., np.ndarray] = aligned_empty) -> Tensor:
         """A new tensor that result number `index` will be written to."""
         of = self.result_types[index]
-        tensor = make(empty(of.shape, of.dtype.numpy))
-        self.slots.set_address(self.first_result + index, address_of(tensor.ndarray))
-        return tensor
+        array = empty(of.shape, of.dtype.numpy)
+        self.slots.words[self.first_result + index] = address_of(array)
+        return make(array)
 
     def run(self, codes: list[int] | None = None) -> None:
         """Call C, and note in `codes` what it returns. CheckFailed for an index out of range, a divisor of 0 or a value

@@ -7,6 +7,8 @@ size has been asked about each size that is served. Only the C compiler is not r
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...compiler.graph import Graph
 from ...compiler.pipeline import Program, SizedProgram, compile_graph
 from ...compiler.sizes.standins import NotSized
@@ -24,6 +26,7 @@ class Programs:
         self.built = 0  # how many programs there are
         self.more_sizes = 0  # sizes that are served by a program which was there before
         self.notes: list[str] = []  # why recordings for two sizes did not come together
+        self.losses: dict[Any, Any] = {}  # what was called with results of calls (`fused.py`), and its compiled form
         self._kept: list[Graph] = []
         self._backward: Programs | None = None
         self._lock = new_lock()

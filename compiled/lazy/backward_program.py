@@ -65,7 +65,7 @@ class Backward:
         self.graph = graph
         reads = inputs_of(graph, live)
         self.parts: Split = split(graph, differentiate(graph, live, wrt), reads)
-        self._programs = programs
+        self.programs = programs
         seeds = [node for node in self.parts.backward.inputs if node.label not in self.parts.saved]
         self._cotangent_labels = [node.label for node in seeds[len(seeds) - len(self.live) :]]
         self._lock = new_lock()
@@ -105,7 +105,7 @@ class Backward:
             if absent not in self._partial:
                 graph = simplify(without(self.parts.backward, absent, self._cotangent_labels))
                 try:
-                    self._partial[absent] = BackwardProgram(self._programs.of(graph), graph)
+                    self._partial[absent] = BackwardProgram(self.programs.of(graph), graph)
                 except RuntimeFault:  # which was said in a warning; the forward pass is done, and needs its gradients
                     self._partial[absent] = EagerBackward(graph)
             return self._partial[absent]
@@ -131,7 +131,7 @@ class BackwardProgram:
         """The gradients by name: noted by an interpreter that computes later, else computed now."""
         deferred = deferring()
         if deferred is None:
-            return self.run({label: numbers_now(value) for label, value in given.items()})
+            return self.run(given)
         fresh = {name: make(np.empty(of.shape, of.dtype.numpy)) for name, of in self._types.items()}
         arrays = [gradient.ndarray for gradient in fresh.values()]
         operands = [given[label] for label in self._call.operands]
@@ -141,16 +141,19 @@ class BackwardProgram:
             gradient.place = deferred.place_of_result(i, len(fresh))
         return fresh
 
-    def run(self, given: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
-        """The gradients by name. `given` holds the inputs by label, and may hold more."""
+    def run(self, given: Mapping[str, Any]) -> dict[str, Tensor]:
+        """The gradients by name. `given` holds the inputs by label (as `numbers_now` takes them), and may hold more."""
         binding = self._binding
         with binding.lock:
-            kept = {label: np.require(given[label], requirements=("C", "A")) for label in self.labels}
-            for label, values in kept.items():
+            kept = [dense(numbers_now(given[label])) for label in self.labels]
+            for label, values in zip(self.labels, kept, strict=True):
                 binding.point(binding.slot_of[label], values)
             # Arrays of numpy's own, which a leaf takes for its gradient as they are.
             gradients = {name: binding.fresh_result(i, np.empty) for i, name in enumerate(self._results)}
             binding.run()
+        del kept
+        for gradient in gradients.values():
+            gradient.is_of_program = True
         return gradients
 
 
@@ -288,8 +291,16 @@ class CompiledNode(TapeNode):
             self._kept, self._copies, self._saved, self._outputs = {}, {}, [], []
 
 
+def dense(values: np.ndarray) -> np.ndarray:
+    """The same array if C can read it, else its copy."""
+    flags = values.flags
+    return values if flags.c_contiguous and flags.aligned else np.array(values, order="C")
+
+
 def numbers_now(value: Any) -> np.ndarray:
     """What a tensor, an array or what stands for one holds."""
+    if type(value) is np.ndarray:
+        return value
     if isinstance(value, Tensor):
         return eager().peek(value)
     array: np.ndarray = value.now() if isinstance(value, PendingArray) else value

@@ -42,6 +42,7 @@ class GradOutput:
         if not self.always_new and self.is_free(call_arguments):
             return None
         fresh = make(aligned_empty(self._type.shape, self._type.dtype.numpy))
+        fresh.is_of_program = True
         array = fresh.ndarray
         self.kept = (fresh, array) if array.base is None else (fresh, array, array.base)
         self._counts = ReferenceCounts([self.kept], ALONE[: len(self.kept)])

@@ -36,6 +36,7 @@ from .captured_inputs import CapturedInputs
 from .gradients import Grads
 from .number_inputs import NumberInputs
 from .results import Results, graph_of
+from .saved_memory import SavedMemory
 
 NOT_NOTED = object()
 
@@ -68,6 +69,8 @@ class Specialisation:
         self._now_but_for_gradients = counter(tuple(sorted(counted - {"grads", "options"})))
         self.sharing = sharing(recording, self.captured, (args, kwargs))  # as recorded, for messages
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
+        saved = () if self.backward is None else self.backward.parts.saved
+        self._saved = SavedMemory(self.binding, len(self.results.fresh) + len(self.grads), len(saved))
         self.written_arguments = [path for path, root in recording.arguments if root.region.written]
         self._bind_numbers()
         self.inputs = NumberInputs(recording.openings, recording.scalars, self.binding)
@@ -164,7 +167,7 @@ class Specialisation:
         kept = self.arguments.point(args, kwargs)
         gradients = self.grads.prepare(call_arguments)
         fresh = [self.binding.fresh_result(i) for i in range(len(self.results.fresh))]
-        saved = self._saved_results()
+        saved = self._saved.fresh()
         written = [at(call_arguments, path).buffer for path in self.written_arguments]
         effects = Effects([*self.captured.written_buffers, *written], self.captured.writes_normals)
         self.grads.store(gradients, call_arguments, effects)
@@ -173,7 +176,7 @@ class Specialisation:
         del kept
         for tensor, output in zip(fresh, self.results.fresh, strict=True):
             output.lay_out(tensor)
-        self.join_tape(fresh, [tensor.ndarray for tensor in saved], call_arguments)
+        self.join_tape(fresh, saved, call_arguments)
         return self.results.hand_out(fresh, call_arguments, self.inputs.values)
 
     def note(self, deferred: Any, args: Args, kwargs: Kwargs) -> Any:
@@ -186,13 +189,6 @@ class Specialisation:
         call_arguments = (args, kwargs)
         fresh = self.plan.note(deferred, call_arguments)
         return NOT_NOTED if fresh is None else self.results.hand_out(fresh, call_arguments, self.inputs.values)
-
-    def _saved_results(self) -> list[Tensor]:
-        """Memory for what the backward program will need of this call."""
-        if self.backward is None:
-            return []
-        first = len(self.results.fresh) + len(self.grads)
-        return [self.binding.fresh_result(first + i) for i in range(len(self.backward.parts.saved))]
 
     def join_tape(self, fresh: list[Tensor], saved: Sequence[Any], call_arguments: Any, deferred: Any = None) -> None:
         """Give the results the history that they have in eager mode. `deferred` is who has noted the call."""
