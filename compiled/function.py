@@ -26,6 +26,7 @@ from .execution.shape_cache import Programs
 from .explain import Change, difference, explanation, first_call
 from .guards.environment import Surroundings
 from .guards.reachability import Codes
+from .lazy.expected_call import NOT_NOTED, expect
 from .lazy.fallback import Rerun, kind_of
 from .lazy.segments import Segments
 from .lazy.subprograms import NOT_SERVED
@@ -34,7 +35,7 @@ from .recording.scalar_outputs import plain
 from .recording.symbolic_inputs import Learned
 from .recording.validity import refusal
 from .replay.fast_path import UNUSUAL, usual_call
-from .replay.specialisation import NOT_NOTED, Specialisation
+from .replay.specialisation import NOT_WRITTEN, Specialisation
 from .verification.report import Report
 from .verification.verify import check, verify
 
@@ -174,7 +175,9 @@ class CompiledFunction:
         with self._lock:
             rest = [s for s in self.specialisations if s is not specialisation]
             self.specialisations = [specialisation, *rest]
-            self._usual = usual_call(specialisation)
+            if specialisation.usual is NOT_WRITTEN:
+                specialisation.usual = usual_call(specialisation)
+            self._usual = specialisation.usual
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         wanted = self._learned.wanted([s.recording for s in self.specialisations], (args, kwargs))
@@ -344,7 +347,9 @@ class Part(CompiledFunction):
             for specialisation in self.specialisations:
                 with specialisation.lock:
                     if not specialisation.unverified and specialisation.matches(args, kwargs):
-                        result = specialisation.note(deferred, args, kwargs)
+                        before, result = deferred.here, specialisation.note(deferred, args, kwargs)
+                        if result is not NOT_NOTED:
+                            expect(specialisation, self.function, before, deferred, (args, kwargs))
                         return NOT_SERVED if result is NOT_NOTED else result
         return NOT_SERVED
 

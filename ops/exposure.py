@@ -51,6 +51,9 @@ def expose(array: np.ndarray) -> None:
         _exposed[owner] = weakref.ref(last, lambda _: _exposed.pop(owner, None))
 
 
+exposed_owners = _exposed  # to ask which, where owners are known
+
+
 def is_exposed(array: np.ndarray) -> bool:
     """True if `array` shows memory that numpy code has been given, or gave."""
     return bool(_exposed) and owner_of(array) in _exposed

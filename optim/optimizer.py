@@ -16,7 +16,7 @@ from ..ops.array import eager
 from ..ops.core import current
 from ..ops.memory import aligned_empty
 from ..tape.grad_mode import enable_grad, no_grad
-from ..tensors.tensor import Tensor, make, unrecorded
+from ..tensors.tensor import Tensor, forget_gradients, make, unrecorded
 from ..tracing.eager_server import serve_or_fuse
 from ..tracing.watch import (
     Entries,
@@ -206,6 +206,9 @@ class Optimizer:
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients: ``.grad = None``, or zeros in place."""
         for group in self.param_groups:
+            if set_to_none and watcher() is None:
+                forget_gradients(_parameters_of(group))
+                continue
             for p in _parameters_of(group):
                 if set_to_none:
                     p.grad = None

@@ -64,7 +64,7 @@ class Node:
     def rename(self, title: str) -> None:
         """Call the node `title`; ``type(node).__name__`` says it as well, as in PyTorch."""
         self.title = title
-        self.__class__ = _classes.get((type(self), title)) or _class_called(type(self), title)
+        self.__class__ = _classes.get((type(self), title)) or class_called(type(self), title)
 
     def name(self) -> str:
         """PyTorch's name of the operation, e.g. ``MulBackward0``."""
@@ -108,7 +108,8 @@ class Node:
 _classes: dict[tuple[type[Node], str], type[Node]] = {}
 
 
-def _class_called(kind: type[Node], title: str) -> type[Node]:
+def class_called(kind: type[Node], title: str) -> type[Node]:
+    """The class of nodes of this kind that are called `title`."""
     if (kind, title) in _classes:
         return _classes[kind, title]
     base = next(c for c in kind.__mro__ if "title" not in c.__dict__)

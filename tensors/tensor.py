@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -344,7 +344,18 @@ def make(ndarray: np.ndarray, buffer: Buffer | None = None, steps: tuple[Step, .
     return tensor
 
 
+def forget_gradients(tensors: Iterable[Tensor]) -> None:
+    """``tensor.grad = None`` for each, while nothing is recorded."""
+    for tensor in tensors:
+        if type(tensor).grad is _GRAD:
+            tensor._grad = None
+        else:  # a subclass, or somebody who has patched the class, has another property
+            tensor.grad = None
+    changes.grads += 1
+
+
 add_plain(Tensor)
+_GRAD = Tensor.grad
 EAGER = Tape(Evaluator(), make)
 set_default_interpreter(EAGER)
 

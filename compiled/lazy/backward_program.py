@@ -19,12 +19,13 @@ from ...compiler.graph import Graph
 from ...compiler.passes.simplify import simplify
 from ...compiler.pipeline import Program
 from ...compiler.split import Split, split
-from ...ops.array import eager
+from ...ops.array import Buffer, eager
+from ...ops.core import Step
 from ...ops.lazy import lazy
 from ...ops.locks import new_lock
 from ...runtime.errors import RuntimeFault
 from ...tape.grad_mode import is_grad_enabled
-from ...tape.nodes import SECOND_BACKWARD, Edge, Saved
+from ...tape.nodes import SECOND_BACKWARD, Edge, Saved, class_called
 from ...tape.nodes import Node as TapeNode
 from ...tensors.tensor import Tensor, make
 from ..common.outermost import clean_up, entry
@@ -77,6 +78,11 @@ class Backward:
         self.reads = tuple(label for label in reads if label not in self.parts.before)
         self.before = {label: name for label, name in self.parts.before.items() if label in reads}
 
+    @property
+    def copied(self) -> bool:
+        """True if a call copies inputs that eager mode does not look at again."""
+        return not self.eager.inputs.issuperset(self.own)
+
     @lazy
     def kept(self) -> frozenset[str]:
         """The inputs of the graph that a node of the tape keeps."""
@@ -99,6 +105,10 @@ class Backward:
         program = self._without(absent) if absent else self._whole
         gradients = program.note_or_run(given)
         return [gradients.get(f"grad_{label}") for label in self.wrt]
+
+    def is_whole(self, call: ProgramCall) -> bool:
+        """True for the call of the program for gradients of all results."""
+        return self._whole.is_called_by(call)
 
     def _without(self, absent: frozenset[str]) -> BackwardProgram | EagerBackward:
         with self._lock:
@@ -126,6 +136,10 @@ class BackwardProgram:
         self.labels = tuple(label for label in self._binding.slot_of if label not in numbers)
         self._types = {r.name: r.node.type for r in graph.results}
         self._call = ProgramCall(program, graph, [node.label for node in graph.inputs], ())
+
+    def is_called_by(self, call: ProgramCall) -> bool:
+        """True if `call` is one of this program."""
+        return call is self._call
 
     def note_or_run(self, given: Mapping[str, Any]) -> dict[str, Tensor]:
         """The gradients by name: noted by an interpreter that computes later, else computed now."""
@@ -172,6 +186,15 @@ class EagerBackward:
         return {name: make(_copied(value)) for name, value in zip(self._results, found, strict=True)}
 
 
+# An input that the backward pass reads, as it was at the call: its label, the tensor, and the memory that it showed.
+Snapshot = tuple[str, Tensor, np.ndarray, Buffer, tuple[Step, ...]]
+
+
+def snapshot(label: str, tensor: Any) -> Snapshot:
+    """How `tensor` is now."""
+    return label, tensor, tensor.ndarray, tensor.buffer, tensor.steps
+
+
 class KeptInput(Saved):
     """An input that the backward pass reads, and the memory that it showed at the call.
 
@@ -181,14 +204,9 @@ class KeptInput(Saved):
 
     __slots__ = ("_array", "_buffer", "_label", "_steps")
 
-    def __init__(self, label: str, tensor: Tensor) -> None:
-        super().__init__(tensor, is_output=False)
-        self._label = label
-        self._array, self._buffer, self._steps = tensor.ndarray, tensor.buffer, tensor.steps
-
-    def is_intact(self) -> bool:
-        """True if the tensor shows what it showed at the call."""
-        return self.tensor.ndarray is self._array and self.tensor.buffer.version == self.version
+    def __init__(self, kept: Snapshot, version: int) -> None:
+        self._label, self.tensor, self._array, self._buffer, self._steps = kept
+        self.version, self.is_output = version, False
 
     def as_in_eager_mode(self, node: CompiledNode, tape: EagerTape) -> Tensor:
         """What eager mode's tape would read now."""
@@ -219,7 +237,10 @@ class KeptInput(Saved):
 
 
 class CompiledNode(TapeNode):
-    """One call of a compiled function on the tape."""
+    """One call of a compiled function on the tape. `still` is set, and counted `made_at`, where it was expected."""
+
+    still: Any = None
+    made_at = -1
 
     def __init__(
         self,
@@ -234,20 +255,29 @@ class CompiledNode(TapeNode):
         super().__init__(backward.eager.title, tuple(edges))
         self.rename(backward.eager.title)
         self._backward = backward
-        self._kept = {label: KeptInput(label, sources[label]) for label in backward.kept}
+        self.inputs: tuple[Snapshot, ...] = tuple([snapshot(label, sources[label]) for label in backward.kept])
+        self.versions = tuple([kept[3].version for kept in self.inputs])
         self._outputs = [Saved(live[i], is_output=True) for i in backward.eager.outputs]
         # Where eager mode does not look at an input again, it may be overwritten before the backward pass.
         copied = _copied if deferred is None else deferred.copied
         self._copies = {label: copied(sources[label]) for label in backward.own if label not in backward.eager.inputs}
-        self._saved = list(saved)
+        self._saved = saved
         # Where the call was noted, if it was.
         self.segment, self.token = (None, -1) if deferred is None else (deferred.segment, deferred.here.tokens)
         self._released = False
         self.outputs = len(live)
 
+    @classmethod
+    def called(cls, title: str) -> type[CompiledNode]:
+        """The class of nodes with this title."""
+        return class_called(cls, title)  # type: ignore[return-value]
+
     @property
     def backward_programs(self) -> Backward:
         return self._backward
+
+    def _kept(self) -> dict[str, KeptInput]:
+        return {kept[0]: KeptInput(kept, version) for kept, version in zip(self.inputs, self.versions, strict=True)}
 
     def is_intact(self) -> bool:
         """True if a backward pass can go through: it has not yet, and what it needs has not been overwritten."""
@@ -256,7 +286,10 @@ class CompiledNode(TapeNode):
         for output in self._outputs:
             if output.tensor.buffer.version != output.version:
                 return False
-        return all(kept.is_intact() for kept in self._kept.values())
+        for version, (_, tensor, array, buffer, _) in zip(self.versions, self.inputs, strict=True):
+            if tensor.ndarray is not array or buffer.version != version:
+                return False
+        return True
 
     @entry
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
@@ -273,7 +306,8 @@ class CompiledNode(TapeNode):
             gradients = self._backward.run_again(self._given_again(), cotangents)
         else:
             tape = self._backward.eager
-            kept = {label: self._kept[label].as_in_eager_mode(self, tape) for label in tape.inputs}
+            inputs = self._kept()
+            kept = {label: inputs[label].as_in_eager_mode(self, tape) for label in tape.inputs}
             for output in self._outputs:
                 output.unpack(self)  # it is not read, but eager mode refuses if somebody has written to it
             gradients = self._backward.run({**kept, **self._copies}, self._saved, cotangents)
@@ -281,14 +315,15 @@ class CompiledNode(TapeNode):
 
     def _given_again(self) -> dict[str, Tensor]:
         backward = self._backward
-        given = {label: self._kept[label].unpack_again(self) for label in backward.reads}
+        inputs = self._kept()
+        given = {label: inputs[label].unpack_again(self) for label in backward.reads}
         saved = dict(zip(backward.parts.saved, self._saved, strict=True))
         return given | {label: make(numbers_now(saved[name]).copy()) for label, name in backward.before.items()}
 
     def release(self) -> None:
-        if self._kept or self._saved:
+        if self.inputs or self._saved:
             self._released = True
-            self._kept, self._copies, self._saved, self._outputs = {}, {}, [], []
+            self.inputs, self.versions, self._copies, self._saved, self._outputs = (), (), {}, (), []
 
 
 def dense(values: np.ndarray) -> np.ndarray:

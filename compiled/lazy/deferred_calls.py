@@ -28,23 +28,23 @@ class Deferred(DeferredOps):
 
         False, with nothing noted, where captured memory of the program overlaps with that of its operands.
         """
-        if not self._owners.keys().isdisjoint(program.owners) and self._overlaps(program):
+        if not self.owners.keys().isdisjoint(program.owners) and self._overlaps(program):
             self.settle()
         tokens = self._tokens_of_call(program, operands)
-        if not self._owners.keys().isdisjoint(program.owners) and self._overlaps(program):
+        if not self.owners.keys().isdisjoint(program.owners) and self._overlaps(program):
             return False
-        known = self._number_of
+        known = self.number_of
         key = (program.key, () if known.keys().isdisjoint(program.wholes) else self._relation(program), *tokens)
         point = self.here.next.get(key)
         if point is None:
             point = self.segments.extend(self.here, key, self._call_event(program, tokens))
         event: Any = point.event
-        self._memories.update(enumerate(event.arrays, self.here.memories))
-        self._written |= event.written
+        self.memories[self.here.memories :] = event.arrays
+        self.written |= event.written
         first = event.first_result
         for number, result in enumerate(fresh, first):
-            self._number_of[id(result)] = number
-            self._memories[number] = weakref.ref(result)
+            self.number_of[id(result)] = number
+            self.memories.append(weakref.ref(result))
             if type(result) is PendingArray:
                 result.place = (self.segment, point.tokens - len(fresh) + number - first)
         self.ops += 1
@@ -62,19 +62,9 @@ class Deferred(DeferredOps):
 
     def numbers_since(self, count: int) -> dict[int, int]:
         """The memories from number `count` on that are still alive: their numbers behind it by identity."""
-        met = ((self._memories[number], number - count) for number in range(count, self.here.memories))
+        met = ((self.memories[number], number - count) for number in range(count, self.here.memories))
         alive = ((m() if type(m) is weakref.ref else m, i) for m, i in met)
         return {id(memory): i for memory, i in alive if memory is not None}
-
-    def advance(self, plan: Any, arrays: Sequence[np.ndarray]) -> None:
-        """Go on as the `SweepPlan` says, where `arrays` are the memories of its leaves' gradients."""
-        first = self.here.memories
-        self._memories.update(dict.fromkeys(range(first, first + plan.memories), _GONE))
-        for leaf, array in zip(plan.leaves, arrays, strict=True):
-            self._memories[first + leaf.memory] = weakref.ref(array)
-            self._number_of[id(array)] = first + leaf.memory
-        self.ops += plan.ops
-        self.here = plan.after
 
     def copied(self, array: Array) -> PendingArray:
         """What `array` holds now, if somebody still wants to know when the segment is done."""
@@ -86,8 +76,8 @@ class Deferred(DeferredOps):
             event = Compute(copy_primitive, (token,), {}, self.here.memories, False, of.shape, of.dtype.numpy)
             point = self.segments.extend(self.here, key, event)
         pending = PendingArray(array.ndarray.shape, array.ndarray.dtype)
-        self._number_of[id(pending)] = self.here.memories
-        self._memories[self.here.memories] = weakref.ref(pending)
+        self.number_of[id(pending)] = self.here.memories
+        self.memories[self.here.memories :] = [weakref.ref(pending)]
         pending.place = (self.segment, point.tokens - 1)
         self.here = point
         return pending
@@ -104,7 +94,7 @@ class Deferred(DeferredOps):
     def _overlaps(self, program: ProgramCall) -> bool:
         """True if this segment has met memory that captured memory of `program` overlaps with, in another way."""
         by_owner = program.wholes_by_owner
-        return any(by_owner.get(owner, whole) != whole for owner, whole in self._owners.items())
+        return any(by_owner.get(owner, whole) != whole for owner, whole in self.owners.items())
 
     def _token_of_operand(self, program: ProgramCall, operand: Any) -> int:
         if isinstance(operand, Array):
@@ -113,7 +103,7 @@ class Deferred(DeferredOps):
 
     def _relation(self, program: ProgramCall) -> tuple[tuple[int, int], ...]:
         """Which captured arrays of the program this segment has met as something else than captured arrays."""
-        return tuple((i, self._number_of[w]) for i, w in enumerate(program.order) if w in self._number_of)
+        return tuple((i, self.number_of[w]) for i, w in enumerate(program.order) if w in self.number_of)
 
     def _call_event(self, program: ProgramCall, tokens: Sequence[int]) -> Call:
         arrays: list[np.ndarray] = []
@@ -137,9 +127,6 @@ class Deferred(DeferredOps):
             program.graph, operands, tuple(met), tuple(arrays), tuple(names), numbers, program.results, first, written,
             program.owners, program,
         )  # fmt: skip
-
-
-_GONE: weakref.ref[Any] = weakref.ref(PendingArray((), np.dtype(bool)))  # to nothing: the object is gone at once
 
 
 def deferring() -> Deferred | None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...compiler.graph import Graph, Origin
 from ...ops.core import Params, Primitive, Step
+from ...ops.lazy import lazy
 
 Constant = np.generic
 Operand = int | Constant  # a token, or a number of the program
@@ -142,7 +143,20 @@ class Point:
     kinds: dict[Hashable, int] = field(default_factory=dict)  # events like each other but for their numbers
     writes: bool = False  # one of the events was a write
     captured: tuple[Call, ...] = ()  # calls whose `numbers` know memories
-    sweeps: dict[Hashable, Any] = field(default_factory=dict)  # backward passes that have begun here
+    passes: list[Any] = field(default_factory=list)  # functions that note backward passes
+    expected: dict[int, Any] = field(default_factory=dict)  # by what is called: functions that note such calls
+    noted: dict[int, int] = field(default_factory=dict)  # by what was called: how often
+
+    @lazy
+    def computed(self) -> tuple[int, ...]:
+        """The memories that the events compute, by number."""
+        numbers: list[int] = []
+        for event in (point.event for point in self.way()):
+            if isinstance(event, Compute) and not event.is_view:
+                numbers.append(event.memory)
+            elif isinstance(event, Call):
+                numbers += range(event.first_result, event.first_result + len(event.results))
+        return tuple(numbers)
 
     def way(self) -> list[Point]:
         """The points from the first event to this one."""

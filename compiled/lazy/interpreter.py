@@ -22,7 +22,6 @@ from ...ops.core import Check, Params, Primitive, Step
 from ...ops.exposure import expose, is_exposed, owner_of
 from ..symbolic.number import exact
 from .event_trie import Compute, Meet, Point, Write, key_of
-from .program_calls import PendingArray
 from .segments import LONGEST, Execution, Segments
 
 
@@ -38,12 +37,14 @@ class DeferredOps(Evaluator):
     def _begin(self) -> None:
         self.segment = object()
         self.here: Point = self.segments.start
-        # By number: an array that was met; a weak reference to the memory of a result, or to the PendingArray that
-        # stands for it. An interrupt may leave more than there are events for; the next event puts its own there.
-        self._memories: dict[int, Any] = {}
-        self._number_of: dict[int, int] = {}  # identity of an array -> number of its memory
-        self._owners: dict[int, int] = {}  # of arrays that were met: owner of the memory -> identity of the array
-        self._written: set[int] = set()  # identities of arrays that are to be written
+        # By number: an array that was met; a weak reference to the memory of a result, or to the PendingArray or the
+        # PendingResults that stand for it. An interrupt may leave more than there are events for; the next event puts
+        # its own there, and takes away what is behind.
+        self.memories: list[Any] = []
+        self.number_of: dict[int, int] = {}  # identity of an array -> number of its memory
+        self.owners: dict[int, int] = {}  # of arrays that were met: owner of the memory -> identity of the array
+        self.written: set[int] = set()  # identities of arrays that are to be written
+        self.pools: list[Any] = []  # gradients of this segment that are used again, if nobody holds them
 
     # ------------------------------------------------------------------------------------------------ the interpreter
 
@@ -61,8 +62,8 @@ class DeferredOps(Evaluator):
             out = kind(primitive.evaluate(base.ndarray, **params), base.buffer, (*base.steps, step))
         else:
             out = kind(event.memory_for_result())
-            self._number_of[id(out.ndarray)] = event.memory
-            self._memories[event.memory] = weakref.ref(out.ndarray)
+            self.number_of[id(out.ndarray)] = event.memory
+            self.memories[event.memory :] = [weakref.ref(out.ndarray)]
         out.place = (self.segment, point.tokens - 1)
         self.ops += 1
         self.here = point  # last, so that an interrupt leaves an op noted, or not
@@ -81,7 +82,7 @@ class DeferredOps(Evaluator):
         point = self.here.next.get(key)
         if point is None:
             point = self.segments.extend(self.here, key, Write(to, what if isinstance(value, Array) else value))
-        self._written.add(id(target.buffer.whole))
+        self.written.add(id(target.buffer.whole))
         target.buffer.version += 1
         self.here = point
 
@@ -135,19 +136,28 @@ class DeferredOps(Evaluator):
         self._execution = None
 
     def _execution_of(self, here: Point) -> Execution:
-        kept = [self._memories[number] for number in range(here.memories)]
-        memories = [m() if type(m) is weakref.ref else m for m in kept]
-        alive = tuple(i for i, m in enumerate(memories) if m is not None and type(kept[i]) is weakref.ref and m.size)
-        for i, memory in enumerate(memories):
-            if type(memory) is PendingArray:
-                memories[i] = memory.now()
-        return Execution(self.segments, here, alive, memories)
+        memories = self.memories[: here.memories]
+        for pool in self.pools:
+            if pool.is_free():
+                for number in pool.numbers.values():
+                    memories[number] = None
+        alive = []
+        for i in here.computed:
+            reference = memories[i]
+            memory = memories[i] = reference and reference()
+            if memory is not None:
+                if type(memory) is not np.ndarray:
+                    memory = memories[i] = memory.now(i)
+                    alive.append(i)
+                elif memory.size:
+                    alive.append(i)
+        return Execution(self.segments, here, tuple(alive), memories)
 
     def _number(self, whole: np.ndarray) -> int | None:
         """The number of a memory that this segment knows."""
-        number = self._number_of.get(id(whole))
+        number = self.number_of.get(id(whole))
         if number is not None:
-            known = self._memories.get(number)
+            known = self.memories[number] if number < len(self.memories) else None
             return number if known is whole or (type(known) is weakref.ref and known() is whole) else None
         for call in self.here.captured:
             if id(whole) in call.numbers:
@@ -187,7 +197,7 @@ class DeferredOps(Evaluator):
         owner = owner_of(whole)
         copied = may_be_copied and bool(array.steps) and array.ndarray.size < whole.size
         captured = any(owner in call.owners for call in self.here.captured)
-        if captured or self._owners.get(owner, id(whole)) != id(whole):
+        if captured or self.owners.get(owner, id(whole)) != id(whole):
             # Two arrays over one memory that do not know of each other: what one writes, the other reads.
             self.settle()
             if not copied:
@@ -195,15 +205,15 @@ class DeferredOps(Evaluator):
                 return self._meet(array)
         if copied:
             return self._met(np.array(array.ndarray, order="C"), (), array)
-        self._owners[owner] = id(whole)
-        self._number_of[id(whole)] = self.here.memories
+        self.owners[owner] = id(whole)
+        self.number_of[id(whole)] = self.here.memories
         array.place = self._met(whole, array.steps, array)
         return array.place
 
     def _met(self, whole: np.ndarray, steps: Any, array: Array | None) -> tuple[Any, int]:
         number = self.here.memories
         name = (None if array is None else array.label) or f"input_{number}"
-        self._memories[number] = whole
+        self.memories[number:] = [whole]
         key = ("met", whole.shape, whole.strides, whole.dtype, steps)
         return self._place(key, lambda: Meet(number, steps, name, whole.shape, whole.dtype))
 
@@ -269,16 +279,15 @@ class DeferredOps(Evaluator):
     def is_pending(self, array: Array) -> bool:
         """True if the numbers of an array are still to be computed."""
         whole = array.buffer.whole
-        if id(whole) in self._written:
+        if id(whole) in self.written:
             return True
         number = self._number(whole)
-        return number is not None and type(self._memories[number]) is weakref.ref
-
+        return number is not None and type(self.memories[number]) is weakref.ref
 
     def concerns(self, array: Array) -> bool:
         """True if what is put off reads or writes the memory of an array."""
         owner, calls = owner_of(array.buffer.whole), self.here.captured
-        known = owner in self._owners or any(owner in call.owners for call in calls)
+        known = owner in self.owners or any(owner in call.owners for call in calls)
         return known or self._number(array.buffer.whole) is not None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,11 +32,45 @@ class PendingArray:
         """One that has its value already."""
         return cls(array.shape, array.dtype, array)
 
-    def now(self) -> np.ndarray:
+    def now(self, memory: int = 0) -> np.ndarray:
         """Its memory; it holds the value once the segment is done."""
         if self._array is None:
             self._array = np.empty(self.shape, self.dtype)
         return self._array
+
+
+class PendingResults:
+    """The values that a backward pass needs of one call: they live as long as the call's node on the tape. Their tokens
+    and memories are counted on from the `token` and the `memory` of the first."""
+
+    __slots__ = ("__weakref__", "_arrays", "memory", "segment", "token", "types")
+
+    def __init__(self, types: tuple[tuple[tuple[int, ...], np.dtype], ...], segment: Any, token: int, memory: int):
+        self.types, self.segment, self.token, self.memory = types, segment, token, memory
+        self._arrays: dict[int, np.ndarray] = {}
+
+    def now(self, memory: int) -> np.ndarray:
+        """The memory with that number; it holds the value once the segment is done."""
+        if memory not in self._arrays:
+            self._arrays[memory] = np.empty(*self.types[memory - self.memory])
+        return self._arrays[memory]
+
+    def __iter__(self) -> Iterator[PendingArray]:
+        return (PendingResult(self, index) for index in range(len(self.types)))
+
+
+class PendingResult(PendingArray):
+    """One of `PendingResults`."""
+
+    __slots__ = ("_index", "_results")
+
+    def __init__(self, results: PendingResults, index: int) -> None:
+        super().__init__(*results.types[index])
+        self._results, self._index = results, index
+        self.place = (results.segment, results.token + index)
+
+    def now(self, memory: int = 0) -> np.ndarray:
+        return self._results.now(self._results.memory + self._index)
 
 
 class ProgramCall:

@@ -14,6 +14,7 @@ from ...ops.movement import broadcast
 from ...ops.pointwise import cast
 from ...ops.types import Type, dtype_of
 from ...ops.views import replay, write_through
+from ...runtime.program import address_of
 from ..execution.binding import Binding
 from ..execution.shape_cache import Programs
 from .event_trie import Call, Compute, Meet, Operand, Point, Write
@@ -219,39 +220,42 @@ class SegmentProgram:
         for memory, array in captured.items():
             if drawing.inputs[memory].label in slots:
                 self._binding.point(slots[drawing.inputs[memory].label], array)
+        laid = _laid_out(way)
         self._inputs = [
             (slots[node.label], memory, memory in drawing.written)
             for memory, node in drawing.inputs.items()
             if node.label in slots and memory not in captured
         ]
-        self._results = [(self._binding.result_slots[f"value_{memory}"], memory) for memory in alive]
+        # Slot, memory, and whether it may lie in another order than that of its axes.
+        self._results = [(self._binding.result_slots[f"value_{memory}"], memory, memory in laid) for memory in alive]
         self._lock = self._binding.lock
 
     def run(self, memories: Memories, codes: list[int], after: list[Callable[[], None]]) -> None:
         """Run the segment: read and write the memories, fill those that are alive. What C returns is noted in `codes`;
         what is to be done then, and may be done twice, in `after`.
         """
-        kept = []
+        kept, words = [], self._binding.slots.words
         with self._lock:
             after.clear()
             for slot, memory, written in self._inputs:
                 array = memories[memory]
                 assert array is not None
-                if not (array.flags.c_contiguous and array.flags.aligned):
+                flags = array.flags
+                if not (flags.c_contiguous and flags.aligned):
                     copy = np.array(array, order="C")
                     kept.append(copy)
                     if written:
                         after.append(functools.partial(np.copyto, array, copy))
                     array = copy
-                self._binding.point(slot, array)
-            for slot, memory in self._results:
+                words[slot] = address_of(array)
+            for slot, memory, is_laid in self._results:
                 array = memories[memory]
                 assert array is not None
-                if not array.flags.c_contiguous:
+                if is_laid:
                     copy = np.empty(array.shape, array.dtype)
                     after.append(functools.partial(np.copyto, array, copy))
                     array = copy
-                self._binding.point(slot, array)
+                words[slot] = address_of(array)
             self._binding.run(codes)
 
 
@@ -281,6 +285,12 @@ def _captured(way: Sequence[Point]) -> dict[int, np.ndarray]:
                 if array.flags.c_contiguous and array.flags.aligned:
                     found[memory] = array
     return found
+
+
+def _laid_out(way: Sequence[Point]) -> set[int]:
+    """The memories of results that eager mode lays out in another order than that of their axes."""
+    events = [point.event for point in way]
+    return {event.memory for event in events if isinstance(event, Compute) and event.strides is not None}
 
 
 def _dtype(of: np.dtype) -> Any:

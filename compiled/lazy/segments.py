@@ -27,7 +27,7 @@ class Segments:
         self.programs: list[SegmentProgram] = []
         self.sizes = Programs()
         self._lock = new_lock()
-        self._closed = ""  # why no more programs are made
+        self.are_open = True  # as long as programs for new segments are made
 
     def extend(self, here: Point, key: Hashable, event: Event) -> Point:
         """The point after `event`, new unless another thread has been quicker."""
@@ -48,11 +48,6 @@ class Segments:
             here.kinds[like] = here.kinds.get(like, 0) + 1
             return here.kinds[like] > VARIANTS
 
-    @property
-    def are_open(self) -> bool:
-        """True as long as programs for new segments are made."""
-        return not self._closed
-
     def program(self, here: Point, alive: tuple[int, ...]) -> SegmentProgram | None:
         """The program for a segment. What comes a second time is worth one."""
         program = here.programs.get(alive)
@@ -64,7 +59,7 @@ class Segments:
 
     def _program(self, here: Point, alive: tuple[int, ...]) -> SegmentProgram | None:
         with self._lock:
-            if here.programs[alive] is False and not self._closed:
+            if here.programs[alive] is False and self.are_open:
                 self._build(here, alive)
             return here.programs[alive] or None
 
@@ -77,14 +72,14 @@ class Segments:
             return
         try:
             program = SegmentProgram(f"{self.name}_part", here.way(), alive, self.sizes)
-        except RuntimeFault as fault:  # which was said in a warning; the segment is done by numpy
-            self._closed = str(fault)
+        except RuntimeFault:  # which was said in a warning; the segment is done by numpy
+            self.are_open = False
             return
         self.programs.append(program)
         here.programs[alive] = program
 
     def _close(self, why: str) -> None:
-        self._closed = why
+        self.are_open = False
         warnings.warn(why, RuntimeWarning, stacklevel=2)
 
 

@@ -18,7 +18,8 @@ from ...tensors.tensor import EAGER
 from ...tracing.watch import served
 from ..guards.environment import Surroundings
 from .deferred_calls import Deferred
-from .sweeps import backward_of
+from .expected_call import NOT_NOTED, owner_of_call
+from .expected_sweep import backward_of
 
 NOT_SERVED = object()
 LIMIT = 64  # parts of one function; models that are made anew at each call are not worth a program
@@ -54,6 +55,12 @@ class Parts:
         self, deferred: Deferred, whole: Any, otherwise: Callable[..., Any], args: tuple[Any, ...], kwargs: Any
     ) -> Any:
         """The result of ``otherwise(*args, **kwargs)``, by a program for `whole`, if there can be one."""
+        if not kwargs:
+            expected = deferred.here.expected.get(id(owner_of_call(whole)))
+            if expected is not None and deferred.segments.are_open:
+                result = expected(deferred, args)
+                if result is not NOT_NOTED:
+                    return result
         if whole is backward:
             return backward_of(deferred, otherwise, *args)
         part = self._part_of(whole)
@@ -70,7 +77,7 @@ class Parts:
         return otherwise(*args, **kwargs)
 
     def _part_of(self, whole: Any) -> Any:
-        owner = getattr(whole, "__self__", whole)
+        owner = owner_of_call(whole)
         with self._lock:
             if id(owner) not in self._parts and self._wanted and len(self._parts) < LIMIT:
                 seen = self._seen.pop(id(owner), None)
@@ -82,7 +89,7 @@ class Parts:
         count = deferred.ops
         result = otherwise(*args, **kwargs)
         if deferred.ops - count > FEW_OPS:
-            owner = getattr(whole, "__self__", whole)
+            owner = owner_of_call(whole)
             with self._lock:
                 self._seen[id(owner)] = weakref.ref(owner)
         return result

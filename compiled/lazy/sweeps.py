@@ -1,26 +1,27 @@
 """Backward passes of noted calls, repeated without the engine.
 
-Where `backward()` goes through noted calls only and gives gradients to leaves that had none, what it notes is the same
-each time: the way through the tree of events from here to there, and which new memories are the leaves' gradients. So
-the engine finds it once, and later passes check that they are like it.
+Where `backward()` goes through calls of compiled graphs only and gives gradients to leaves that had none, what it notes
+is the same each time: the way through the tree of events from here to there, what it reads, and which new memories are
+the leaves' gradients. So the engine finds it once, and a function that is written for it (`expected_sweep.py`) checks
+that later passes are like it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ...tape.grad_mode import is_grad_enabled
 from ...tape.nodes import AccumulateGrad
-from ...tensors.tensor import Tensor, make
-from ...tracing.watch import changes
+from ...tensors.tensor import Tensor
+from ..common.tensor_memory import memory_of
 from .backward_program import CompiledNode
-from .event_trie import Point
+from .event_trie import Call, Meet, Point
 
 if TYPE_CHECKING:
     from .deferred_calls import Deferred
+
+MOST_PASSES = 8  # functions for passes that begin at one point
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,84 +29,56 @@ class Leaf:
     """A leaf that the pass gives a gradient: the memory's number behind the first of the pass, and its token."""
 
     tensor: Tensor
-    shown: np.ndarray  # ``leaf.data = other`` may give it another shape than its gradient has
     memory: int
     token: int
 
 
 @dataclass(frozen=True, eq=False)
 class Visited:
-    """A call that the pass goes through: its backward programs, where it was noted, and where its edges lead: a leaf,
-    another call (by its position among the visited), or nowhere."""
+    """A call that the pass goes through: the node, and where its edges lead: a leaf, another call (by its position
+    among the visited), or nowhere. `is_pending` says that this segment has noted it, `inputs` the labels of what it has
+    kept."""
 
-    backward: Any
-    token: int
+    node: CompiledNode
     edges: tuple[Tensor | int | None, ...]
+    is_pending: bool
+    inputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """What the pass meets: an input that a call has kept, by its position among them, or a value that was saved, by its
+    position as well. `as_it_is` is False where the pass reads a copy."""
+
+    token: int
+    memory: int
+    call: int
+    position: int
+    is_saved: bool
+    as_it_is: bool
 
 
 @dataclass(frozen=True, eq=False)
 class SweepPlan:
-    """One backward pass: from a point of the tree of events to another."""
+    """One backward pass: from a point of the tree of events to another.
+
+    `known` are inputs that had tokens before: call, position and token. `layouts` are those of tensors that are read,
+    by token.
+    """
 
     output: int
     visited: tuple[Visited, ...]
     leaves: tuple[Leaf, ...]
+    reads: tuple[Read, ...]
+    known: tuple[tuple[int, int, int], ...]
+    layouts: Mapping[int, Any]
+    before: Point
     after: Point
-    memories: int
     ops: int
 
 
-def repeat(deferred: Deferred, loss: Tensor) -> bool:
-    """Do the backward pass of `loss` as a plan says; False, with nothing done, if there is none that fits."""
-    node = loss._node
-    if not isinstance(node, CompiledNode) or loss._base is not None:
-        return False
-    plan: SweepPlan | None = deferred.here.sweeps.get((node.token, loss._output))
-    if plan is None:
-        return False
-    nodes: list[Any] = [node] + [None] * (len(plan.visited) - 1)
-    for position, visited in enumerate(plan.visited):
-        if not _fits(nodes, position, visited, deferred.segment):
-            return False
-    for leaf in plan.leaves:
-        tensor = leaf.tensor
-        if tensor._grad is not None or not tensor._requires or tensor._node is not None or _is_hooked(tensor):
-            return False
-        if tensor.ndarray is not leaf.shown:
-            return False
-    gradients = [make(np.empty(leaf.tensor.ndarray.shape, leaf.tensor.ndarray.dtype)) for leaf in plan.leaves]
-    deferred.advance(plan, [gradient.ndarray for gradient in gradients])
-    for leaf, gradient in zip(plan.leaves, gradients, strict=True):
-        gradient.place = (deferred.segment, leaf.token)
-        leaf.tensor._grad = gradient
-    changes.grads += 1
-    for each in nodes:
-        each.release()
-    return True
-
-
-def _fits(nodes: list[Any], position: int, visited: Visited, segment: Any) -> bool:
-    node = nodes[position]
-    if node.backward_programs is not visited.backward or node.segment is not segment or node.token != visited.token:
-        return False
-    if node.tensor_hooks or node.retained or node.pre_hooks or node.post_hooks or not node.is_intact():
-        return False
-    for edge, leads_to in zip(node.edges, visited.edges, strict=True):
-        after = edge.node
-        if type(leads_to) is int:
-            if not isinstance(after, CompiledNode) or (nodes[leads_to] is not None and nodes[leads_to] is not after):
-                return False
-            nodes[leads_to] = after
-        elif leads_to is None:
-            if after is not None:
-                return False
-        elif type(after) is not AccumulateGrad or after.variable is not leads_to:
-            return False
-    return True
-
-
-def _is_hooked(leaf: Tensor) -> bool:
-    return bool(leaf.leaf_hooks or leaf.post_accumulate_hooks)
+class Unlike(Exception):
+    """The pass cannot be repeated."""
 
 
 class Observed:
@@ -113,57 +86,123 @@ class Observed:
 
     def __init__(self, deferred: Deferred, loss: Tensor) -> None:
         self._deferred = deferred
-        self._before, self._segment = deferred.here, deferred.segment
-        self._memories, self._ops = deferred.count_of_memories, deferred.ops
-        self._output, self._root = loss._output, loss._node
-        self._nodes = _calls_behind(loss, deferred)
-        self._visited = None if self._nodes is None else tuple(map(self._seen, self._nodes))
-        leaves = {id(leaf): leaf for v in self._visited or () for leaf in v.edges if isinstance(leaf, Tensor)}
-        self._leaves = [leaf for leaf in leaves.values() if leaf._grad is None and not _is_hooked(leaf)]
-        self._is_plain = self._visited is not None and len(self._leaves) == len(leaves)
+        self._before, self._segment, self._ops = deferred.here, deferred.segment, deferred.ops
+        self._output = loss._output
+        self._nodes = _calls_behind(loss)
+        self._visited = tuple(map(self._seen, self._nodes or ()))
+        leaves = {id(leaf): leaf for v in self._visited for leaf in v.edges if isinstance(leaf, Tensor)}
+        self._leaves = [leaf for leaf in leaves.values() if leaf._grad is None and not is_hooked(leaf)]
+        self._is_plain = self._nodes is not None and len(self._leaves) == len(leaves)
+        self._layouts: dict[int, Any] = {}
+        self._inputs = [node.inputs for node in self._nodes or ()]  # which the pass takes away
 
     def _seen(self, node: Any) -> Visited:
-        assert self._nodes is not None
         edges: list[Tensor | int | None] = []
         for edge in node.edges:
             after: Any = edge.node
             if after is None:
                 edges.append(None)
             else:
+                assert self._nodes is not None
                 edges.append(after.variable if isinstance(after, AccumulateGrad) else self._nodes.index(after))
-        return Visited(node.backward_programs, node.token, tuple(edges))
+        return Visited(node, tuple(edges), node.segment is self._segment, tuple(kept[0] for kept in node.inputs))
 
-    def learn(self) -> None:
-        """After the pass: keep the plan, if what it has brought are gradients of leaves and nothing else."""
+    def plan(self) -> SweepPlan | None:
+        """After the pass: how to repeat it, if what it has brought are gradients of leaves and nothing else."""
         deferred = self._deferred
         if not self._is_plain or deferred.segment is not self._segment:
-            return
-        numbers = deferred.numbers_since(self._memories)
-        found = [leaf for leaf in self._leaves if leaf._grad is not None]
+            return None
+        try:
+            reads, known = self._reads()
+        except Unlike:
+            return None
+        first = self._before.memories
+        numbers = {number: i for i, number in deferred.numbers_since(first).items() if number is not None}
+        for read in reads:
+            numbers.pop(read.memory - first, None)
         leaves = []
-        for leaf in found:
+        for leaf in self._leaves:
             gradient: Any = leaf._grad
-            number = numbers.pop(id(gradient.ndarray), None)
+            if gradient is None:
+                continue
+            number = next((n for n, identity in numbers.items() if identity == id(gradient.ndarray)), None)
             if number is None or gradient.place is None or gradient.place[0] is not self._segment:
-                return
-            leaves.append(Leaf(leaf, leaf.ndarray, number, gradient.place[1]))
+                return None
+            del numbers[number]
+            leaves.append(Leaf(leaf, number, gradient.place[1]))
         if numbers:
-            return
-        assert self._visited is not None and isinstance(self._root, CompiledNode)
-        plan = SweepPlan(
-            self._output, self._visited, tuple(leaves), deferred.here,
-            deferred.count_of_memories - self._memories, deferred.ops - self._ops,
+            return None
+        ops = deferred.ops - self._ops
+        return SweepPlan(
+            self._output, self._visited, tuple(leaves), tuple(reads), tuple(known), self._layouts, self._before,
+            deferred.here, ops,
         )  # fmt: skip
-        self._before.sweeps[self._root.token, self._output] = plan
+
+    def _reads(self) -> tuple[list[Read], list[tuple[int, int, int]]]:
+        """What the programs of the pass have read of the calls: what they have met, and what was known before."""
+        events = _events_since(self._before, self._deferred.here)
+        met = {token: event for token, event in events if isinstance(event, Meet)}
+        reads: dict[int, Read] = {}
+        known: list[tuple[int, int, int]] = []
+        for _, event in events:
+            if not isinstance(event, Call):
+                continue
+            call = self._call_of(event)
+            visited, saved = self._visited[call], self._visited[call].node.backward_programs.parts.saved
+            for label, token in event.operands:
+                if label in visited.inputs:
+                    position = visited.inputs.index(label)
+                    if token in met and met[token].dtype is None and visited.is_pending:
+                        del met[token]  # what the call has captured: it is found as it is intact
+                    elif token in met:
+                        is_shown = self._is_shown(call, position, token)
+                        self._note(reads, Read(token, met[token].memory, call, position, False, is_shown))
+                    elif token < self._before.tokens:
+                        known.append((call, position, token))
+                elif label in saved and token in met:
+                    self._note(reads, Read(token, met[token].memory, call, saved.index(label), True, True))
+        if reads.keys() != met.keys() or any(event.steps or event.dtype is None for event in met.values()):
+            raise Unlike
+        return sorted(reads.values(), key=lambda read: read.token), known
+
+    def _note(self, reads: dict[int, Read], read: Read) -> None:
+        if read.token in reads:
+            raise Unlike  # two calls read one memory
+        reads[read.token] = read
+
+    def _is_shown(self, call: int, position: int, token: int) -> bool:
+        _, tensor, array, buffer, steps = self._inputs[call][position]
+        if tensor.ndarray is not array:
+            raise Unlike
+        self._layouts[token] = memory_of(tensor)[1]
+        return bool(tensor.place == (self._segment, token) and not steps and buffer.whole is array)
+
+    def _call_of(self, event: Call) -> int:
+        found = [i for i, v in enumerate(self._visited) if v.node.backward_programs.is_whole(event.program)]
+        if len(found) != 1:
+            raise Unlike
+        return found[0]
 
 
-def _calls_behind(loss: Tensor, deferred: Deferred) -> list[CompiledNode] | None:
-    """The noted calls that the pass goes through; None if it goes through anything else."""
+def _events_since(before: Point, here: Point) -> list[tuple[int, Any]]:
+    """The events behind a point, each with the first token that it has brought."""
+    events: list[tuple[int, Any]] = []
+    point: Point | None = here
+    while point is not before:
+        if point is None or point.event is None:
+            raise Unlike
+        events.append((point.tokens - point.event.tokens, point.event))
+        point = point.before
+    return events[::-1]
+
+
+def _calls_behind(loss: Tensor) -> list[CompiledNode] | None:
+    """The calls that the pass goes through; None if it goes through anything else."""
     if loss._base is not None or not isinstance(loss._node, CompiledNode):
         return None
     found: list[Any] = [loss._node]
     for node in found:
-        if not isinstance(node, CompiledNode) or node.segment is not deferred.segment or not _is_plain(node):
+        if not isinstance(node, CompiledNode) or not _is_plain(node) or node.backward_programs.copied:
             return None
         for edge in node.edges:
             after = edge.node
@@ -176,11 +215,6 @@ def _is_plain(node: CompiledNode) -> bool:
     return not (node.tensor_hooks or node.retained or node.pre_hooks or node.post_hooks)
 
 
-def backward_of(deferred: Deferred, otherwise: Any, loss: Any) -> None:
-    """``loss.backward()`` in a re-recorded call."""
-    if not (is_grad_enabled() and deferred.segments.are_open):
-        otherwise(loss)
-    elif not repeat(deferred, loss):
-        observed = Observed(deferred, loss)
-        otherwise(loss)
-        observed.learn()
+def is_hooked(leaf: Tensor) -> bool:
+    """True if somebody wants to see the leaf's gradient."""
+    return bool(leaf.leaf_hooks or leaf.post_accumulate_hooks)

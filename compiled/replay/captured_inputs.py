@@ -64,7 +64,7 @@ class CapturedInputs:
                 slot = gradients.get(id(root.array))
                 path = None if slot is None else paths.get(id(slot.tensor))
                 self.all.append(Captured(root, slot, path, binding.slot_of.get(root.node.label)))
-        self._had_grad = [
+        self.had_gradients = [
             (s.tensor, paths.get(id(s.tensor)), s.before is not None) for s in recording.grads.values() if s.read_first
         ]
         self._slots = [captured for captured in self.all if captured.slot is not None]
@@ -78,7 +78,7 @@ class CapturedInputs:
         self.written_buffers: list[Any] = []  # buffers
         self.copied: list[tuple[np.ndarray, np.ndarray]] = []
         # Gradients of arguments may be others at each call, without anything having been rebound.
-        self.vary = any(path is not None for _, path, _ in self._had_grad)
+        self.vary = any(path is not None for _, path, _ in self.had_gradients)
         self.writes_normals = any(c.written and c.array.label == "generator.cached" for c in self.all)
 
     @property
@@ -100,7 +100,7 @@ class CapturedInputs:
 
     def gradients_otherwise(self, call_arguments: Any) -> Iterator[tuple[Any, bool]]:
         """The tensors whose gradient was there (True) or None when recorded, and now is not so."""
-        for tensor, path, had in self._had_grad:
+        for tensor, path, had in self.had_gradients:
             owner = tensor if path is None else at(call_arguments, path)
             if (owner._grad is not None) is not had:
                 yield owner, had
@@ -110,7 +110,7 @@ class CapturedInputs:
         if not self._only_gradients_vary:
             return None
         owners = set(self._owners_of_others)
-        for tensor, path, had in self._had_grad:
+        for tensor, path, had in self.had_gradients:
             if ((tensor if path is None else at(call_arguments, path))._grad is not None) is not had:
                 return False
         for captured in self._slots:
@@ -133,7 +133,7 @@ class CapturedInputs:
 
     def find(self, call_arguments: Any) -> bool:
         """Point the table to where the captured tensors are now; False if one does not fit."""
-        for tensor, path, had in self._had_grad:
+        for tensor, path, had in self.had_gradients:
             if ((tensor if path is None else at(call_arguments, path))._grad is not None) is not had:
                 return False
         self.written_buffers.clear()

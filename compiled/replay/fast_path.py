@@ -8,10 +8,7 @@ that it must look at and its results are lines of their own, since a loop over t
 
 from __future__ import annotations
 
-import itertools
-import linecache
-import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +23,7 @@ from ...tensors.tensor import Tensor
 from ...tracing.watch import changes
 from ...tracing.watched_classes import classes
 from ..common.tensor_memory import memory_of
+from ..common.written_code import each, lines, written
 from ..guards.guard_codegen import Steady
 from .arguments import TensorArgument
 
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from .specialisation import Specialisation
 
 UNUSUAL = object()
-_numbers = itertools.count(1)  # a title of its own for each
 FEW = 3  # arguments that are compared two by two; for more a set is quicker
 
 # `call` takes what it works with from its globals, `names` below. An interrupt gives the call its whole effect, if C
@@ -144,21 +141,12 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
         surroundings="\n            and ".join(steady.terms) or "True",
         arguments=_arguments(of, names),
         numbers=" and numbers_hold(args)" if of.inputs.sources else "",
-        addresses=_lines(8, _addresses(of)),
-        results=_lines(8, [_new_result(i, of, names) for i in range(len(of.results.fresh))]),
-        histories=_lines(4, _histories(of.results.fresh, names)),
-        result="r0" if of.results.is_one_tensor else HAND_OUT.format(_every("r{}", range(len(of.results.fresh)))),
+        addresses=lines(8, _addresses(of)),
+        results=lines(8, [_new_result(i, of, names) for i in range(len(of.results.fresh))]),
+        histories=lines(4, _histories(of.results.fresh, names)),
+        result="r0" if of.results.is_one_tensor else HAND_OUT.format(each("r{}", range(len(of.results.fresh)))),
     )
-    return _written(source, f"<usual call {next(_numbers)} of {of.recording.name!r}>", names)
-
-
-def _written(source: str, title: str, names: dict[str, Any]) -> Callable[[tuple[Any, ...]], Any]:
-    """The function that `source` defines; tracebacks show its lines."""
-    linecache.cache[title] = (len(source), None, source.splitlines(True), title)
-    exec(compile(source, title, "exec"), names)
-    call: Callable[[tuple[Any, ...]], Any] = names["call"]
-    weakref.finalize(call, linecache.cache.pop, title, None).atexit = False
-    return call
+    return written(source, f"<usual call of {of.recording.name!r}>", names)
 
 
 def _can_be_usual(of: Specialisation) -> bool:
@@ -184,26 +172,18 @@ def _tensors(of: Specialisation) -> list[tuple[int, TensorArgument]]:
     return [(i, spec) for i, spec in enumerate(of.arguments.simple or ()) if isinstance(spec, TensorArgument)]
 
 
-def _every(form: str, positions: Iterable[int]) -> str:
-    return ", ".join(form.format(i) for i in positions)
-
-
-def _lines(depth: int, lines: list[str]) -> str:
-    return ("\n" + " " * depth).join(lines) or "pass"
-
-
 def _arguments(of: Specialisation, names: dict[str, Any]) -> str:
     """Unpack the arguments and check each: a plain tensor without a history, which shares no memory that matters."""
     specs = _tensors(of)
     at = [i for i, _ in specs]
     names.update((f"layout{i}", spec.layout) for i, spec in specs)
     every = range(len(of.arguments.simple or ()))
-    text = f"[{_every('a{}', every)}] = args" + "".join(ARGUMENT.format(i=i) for i in at)
+    text = f"[{each('a{}', every)}] = args" + "".join(ARGUMENT.format(i=i) for i in at)
     if specs and not of.arguments.alias_free:
         shared = [f"m{i}[3] in captured" for i in at]
         shared += [f"m{i}[3] == m{j}[3]" for i in at for j in at if j < i]
         if len(specs) > FEW:
-            shared = [f"len({{{_every('m{}[3]', at)}}} - captured) != {len(specs)}"]
+            shared = [f"len({{{each('m{}[3]', at)}}} - captured) != {len(specs)}"]
         text += f"    if {' or '.join(shared)}:\n        return UNUSUAL\n"
     return text
 

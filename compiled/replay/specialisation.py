@@ -27,6 +27,7 @@ from ..execution.binding import Binding
 from ..execution.commit import Effects, run
 from ..execution.shape_cache import Programs
 from ..lazy.backward_program import Backward, CompiledNode, EagerTape
+from ..lazy.expected_call import NOT_NOTED
 from ..lazy.noting import CallPlan
 from ..recording.recording import Recording
 from ..recording.validity import check_ends, check_history, check_unused_errors, refusal
@@ -38,7 +39,7 @@ from .number_inputs import NumberInputs
 from .results import Results, graph_of
 from .saved_memory import SavedMemory
 
-NOT_NOTED = object()
+NOT_WRITTEN = object()
 
 
 class Specialisation:
@@ -60,7 +61,7 @@ class Specialisation:
         self.lock = self.binding.lock  # around `matches` and `call`, which share the table
         self.seen = -1  # the value of `changes` for which all guards are known to hold
         self._seen_count = self._seen_options = -1  # the same, by what is counted
-        self._guards_of_gradients = [guard for guard in recording.guards if guard.of_gradients]
+        self.guards_of_gradients = [guard for guard in recording.guards if guard.of_gradients]
         self.captured = CapturedInputs(recording, self.binding)
         self.arguments = Arguments(recording, self.binding, self.captured, args, kwargs)
         counted = recording.counted | recording.surroundings.counted | ({"grads"} if recording.grads else set())
@@ -80,6 +81,7 @@ class Specialisation:
         self.results.let_go()
         recording.let_go()
         self.plan = CallPlan.of(self)
+        self.usual: Any = NOT_WRITTEN  # the function for its usual calls, None if they are never usual
 
     def number_arrays(self, labels: Collection[str]) -> list[tuple[str, np.ndarray]]:
         """Where the numbers that are inputs of the graph, those of `labels`, lie once they have been looked at."""
@@ -103,7 +105,8 @@ class Specialisation:
             return False
         classes.patches()  # which counts as a change if there are others
         changed = self.now() != self.seen
-        if not self.recording.surroundings.hold(changed) or not self.inputs.find((args, kwargs)):
+        rebound = changed and not self._only_gradients_changed()
+        if not self.recording.surroundings.hold(rebound) or not self.inputs.find((args, kwargs)):
             return False
         return not (changed or self.captured.vary) or self._look_again((args, kwargs))
 
@@ -128,16 +131,26 @@ class Specialisation:
             and self.captured.find(call_arguments)
         )
 
+    def _only_gradients_changed(self) -> bool:
+        """True if nothing else of what is counted has been rebound since the guards were looked at."""
+        same = self._now_but_for_gradients() == self._seen_count
+        return same and (changes.options == self._seen_options or "options" not in self.counted)
+
+    def has_looked(self, call: Any) -> bool:
+        """True if all that is counted, gradients apart, is as it was found last, and calls are noted as `call`."""
+        return self._only_gradients_changed() and self.plan is not None and self.plan.is_still(call)
+
     def _look_again(self, call_arguments: Any) -> bool:
         """Guards, addresses and numbers, after something has been rebound somewhere."""
         now, options = self.now(), changes.options
         count = self._now_but_for_gradients()
-        found: bool | None = None
         if count == self._seen_count and not self.captured.vary:
-            found = options == self._seen_options or self._look_at_options()
+            found: bool | None = options == self._seen_options or self._look_at_options()
             found = found and self._look_at_gradients(call_arguments)
-        if found is None:
-            found = self._look_at_everything(call_arguments)
+            if found is None:
+                found = self.captured.find(call_arguments)
+        else:
+            found = self._look_at_options() and self.captured.find(call_arguments)
         # Which memory arguments must not share follows from the memory that captured tensors have now.
         if not found or not self.arguments.share_as_recorded(*call_arguments):
             return False
@@ -145,12 +158,9 @@ class Specialisation:
         return True
 
     def _look_at_gradients(self, call_arguments: Any) -> bool | None:
-        if not all(guard.holds() for guard in self._guards_of_gradients):
+        if not all(guard.holds() for guard in self.guards_of_gradients):
             return False
         return self.captured.find_gradients(call_arguments)
-
-    def _look_at_everything(self, call_arguments: Any) -> bool:
-        return self._look_at_options() and self.captured.find(call_arguments)
 
     def _look_at_options(self) -> bool:
         if not all(guard.holds() for guard in self.recording.guards):
@@ -195,7 +205,8 @@ class Specialisation:
         outputs = self.results.fresh
         if self.backward is not None:
             live = [tensor for tensor, output in zip(fresh, outputs, strict=True) if output.live]
-            node = CompiledNode(self.backward, self._sources(call_arguments), self._edges(), saved, live, deferred)
+            sources, edges = self._sources(call_arguments), self.captured_edges()
+            node = CompiledNode(self.backward, sources, edges, saved, live, deferred)
             for i, tensor in enumerate(live):
                 tensor.attach(node, i)
         for tensor, output in zip(fresh, outputs, strict=True):
@@ -206,21 +217,21 @@ class Specialisation:
 
     def _sources(self, call_arguments: Any) -> dict[str, Any]:
         """The tensors behind the graph's inputs in this call, as far as the backward pass asks for them."""
-        sources = dict(self._captured_sources)
+        sources = dict(self.captured_sources)
         for label, path in self._argument_sources:
             sources[label] = at(call_arguments, path)
-        if self._needs_numbers:
+        if self.needs_numbers:
             sources.update(self.inputs.tensors())
             for number, value in zip(self.recording.numbers, self._numbers, strict=False):
                 sources[number.root.node.label] = make(value.copy().reshape(()))
         return sources
 
-    def _edges(self) -> dict[str, Edge]:
+    def captured_edges(self) -> dict[str, Edge]:
         """Where the gradients of captured leaves go."""
         now = self._now_but_for_gradients()
         if self._edges_seen != now:
             self._edges_seen = now
-            leaves: dict[str, Any] = {k: array for k, array in self._captured_sources.items() if k in self._leaves}
+            leaves: dict[str, Any] = {k: array for k, array in self.captured_sources.items() if k in self._leaves}
             self._captured_edges = {label: leaf.gradient_edge() for label, leaf in leaves.items() if leaf.is_leaf}
         return self._captured_edges
 
@@ -230,10 +241,10 @@ class Specialisation:
         arguments = {id(root): path for path, root in self.recording.arguments}
         roots = [root for root in self.recording.recorder.roots if root.node.label in needed]
         numbers = {n.root.node.label for n in self.recording.numbers} | set(self.inputs.tensors())
-        self._captured_sources = {root.node.label: root.array for root in roots if id(root) not in arguments}
+        self.captured_sources = {root.node.label: root.array for root in roots if id(root) not in arguments}
         self._argument_sources = [(r.node.label, arguments[id(r)]) for r in roots if id(r) in arguments]
         self._leaves = frozenset(() if self.backward is None else self.backward.wrt)
-        self._needs_numbers = not numbers.isdisjoint(needed)
+        self.needs_numbers = not numbers.isdisjoint(needed)
 
 
 def _backward_of(recording: Recording, graph: Graph, results: Results, programs: Programs) -> Backward | None:

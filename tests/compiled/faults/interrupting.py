@@ -22,7 +22,8 @@ SQRT = math.sqrt
 
 def is_package(code):
     file = code.co_filename
-    return file.startswith("<usual call") or (file.startswith(ROOT) and not file.startswith(OUTSIDE))
+    is_written = file.startswith(("<usual call", "<call of", "<backward pass of"))
+    return is_written or (file.startswith(ROOT) and not file.startswith(OUTSIDE))
 
 
 class Interrupter:

@@ -1,0 +1,377 @@
+"""The expected event: code written for the call that has come next at one point of the tree of events.
+
+`Part.noted` says what noting a call means: which specialisation matches, which tokens stand for its operands, what its
+results are and which history they get. What has come twice at the same point is written as one Python function, in
+which all of that is known but for the guards; it gives `NOT_NOTED`, with nothing done, for whatever is not as it was,
+and the general way decides.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from types import MethodType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...ops.array import Buffer
+from ...ops.exposure import exposed_owners
+from ...ops.types import defaults
+from ...tape.grad_mode import switches
+from ...tape.nodes import Edge, Saved, count_now
+from ...tensors.blank import blank
+from ...tensors.tensor import Tensor
+from ...tracing.watch import changes, counter
+from ...tracing.watched_classes import classes
+from ..common.tensor_memory import memory_of
+from ..common.written_code import each, lines, written
+from ..guards.guard_codegen import Steady
+from ..replay.arguments import TensorArgument
+from .backward_program import CompiledNode, Snapshot, snapshot
+from .event_trie import Call, Meet, Point
+from .expected_source import COPIED, KNOWN, NOT_WITH_HISTORY, OUTSIDE, RESULT, SOURCE, WHOLE
+from .program_calls import PendingResults, ProgramCall
+
+if TYPE_CHECKING:
+    from ..replay.specialisation import Specialisation
+
+NOT_NOTED = object()
+FEW = 3  # memories that are compared two by two
+AFTER = (2, 4, 8, 16)  # calls at one point that no function there has noted
+
+
+class Unexpected(Exception):
+    """The call is of a kind that the general way has to note each time."""
+
+
+class Still:
+    """Whether all that is counted (but for gradients) is as it was when the general way looked at it last, and what
+    followed from it."""
+
+    def __init__(self, of: Specialisation, call: ProgramCall, kept: Sequence[str]) -> None:
+        self._of = of
+        self._call = call
+        self.kinds = tuple(kind for kind in of.counted if kind != "grads")
+        self.term, self.now = " + ".join(f"changes.{kind}" for kind in self.kinds), counter(self.kinds)
+        self.labels = tuple(kept)  # of captured inputs that the backward pass reads
+        self.count = -1
+        self.numbers: list[np.ndarray] = []
+        self.edges: tuple[Edge, ...] = ()
+        self.kept: tuple[Snapshot, ...] = ()
+
+    def is_so(self) -> bool:
+        """Take over what the general way has found since the last change, if it has."""
+        of = self._of
+        if not of.has_looked(self._call):
+            return False
+        self.numbers = [array.copy() for _, array in of.number_arrays(frozenset(self._call.operands))]
+        if of.backward is not None:
+            known = of.captured_edges()
+            self.edges = tuple(known[label] for label in of.backward.wrt if label in known)
+            self.kept = tuple(snapshot(label, of.captured_sources[label]) for label in self.labels)
+        self.count = self.now()
+        return True
+
+
+class Expected:
+    """Writes the function for a call that has just been noted, between two points of the tree."""
+
+    def __init__(self, of: Specialisation, before: Point, args: tuple[Any, ...], deferred: Any) -> None:
+        _require(of.plan is not None and of.arguments.simple is not None and not of.arguments.are_shared)
+        _require(not of.captured.vary and not of.captured.writes_normals and not of.needs_numbers)
+        assert of.plan is not None
+        self._of, self._before, self._after, self._plan = of, before, deferred.here, of.plan
+        self._args, self._deferred, self._segment = args, deferred, deferred.segment
+        self._specs = list(of.arguments.simple or ())
+        self._met, self._event = _events(before, deferred.here)
+        self._names_of_met: dict[int, str] = {}  # what is met, by token
+        self._outside: list[Any] = []  # arguments that no call of this segment has made
+        self._whole: dict[Any, int] = {}  # those of them that are met as they are: their tokens
+        _require(self._event.program is of.plan.call and not (of.backward and of.backward.copied))
+        steady = Steady(of.recording.surroundings)
+        self._terms, self.names = steady.terms, steady.names
+        self._paths = {label: path[1] for label, path in of.plan.arguments}
+        kept = () if of.backward is None else of.backward.kept
+        self._kept_arguments = sorted((self._paths[label], label) for label in kept if label in self._paths)
+        self._still = Still(of, self._event.program, sorted(label for label in kept if label not in self._paths))
+        _require(self._still.is_so())
+
+    def function(self) -> Callable[..., Any]:
+        """The function for calls like it."""
+        of, event, names = self._of, self._event, self.names
+        modes = of.recording.modes
+        taken = event.owners.union(*(call.owners for call in self._before.captured))
+        names.update(
+            grad_enabled=modes.grad_enabled, default_dtype=modes.default_dtype, switches=switches, defaults=defaults,
+            NOT_NOTED=NOT_NOTED, GONE=Steady.GONE, Tensor=Tensor, Buffer=Buffer, memory_of=memory_of, copied=_copied,
+            new=object.__new__, blank=blank, empty=np.empty, changes=changes, ref=weakref.ref, still=self._still,
+            taken=taken, exposed=exposed_owners, owners=event.owners, wholes=event.program.wholes,
+            arrays=event.arrays, after=self._after, lock=of.lock, inputs=of.inputs, hand_out=of.results.hand_out,
+            nothing={},
+        )  # fmt: skip
+        names.update(classes.names)
+        operands = self._arguments() + self._gradients()
+        numbers = self._numbers()
+        _require(len(self._names_of_met) == len(self._met))
+        source = SOURCE.format(
+            count=len(self._specs), now=self._still.term, classes=classes.term,
+            surroundings="\n            and ".join(self._terms) or "True",
+            operands=operands.strip() or "pass", numbers=numbers, refused="\n            or ".join(self._refusals()),
+            meet=lines(4, self._meeting()), results=self._results(), first=self._before.memories,
+            memories=self._memories(), written=lines(4, self._written()), history=lines(4, self._history()),
+            result=self._result(),
+        )  # fmt: skip
+        return written(source, f"<call of {of.recording.name!r}>", names)
+
+    # ------------------------------------------------------------------------------------------------------- operands
+
+    def _arguments(self) -> str:
+        """The checks of arguments; those that the program reads are operands."""
+        text = f"[{each('a{}', range(len(self._specs)))}] = args\n" if self._specs else ""
+        tokens = [token for _, token in self._event.operands[: len(self._plan.arguments)]]
+        token_of = {path[1]: token for (_, path), token in zip(self._plan.arguments, tokens, strict=True)}
+        for i, spec in enumerate(self._specs):
+            if isinstance(spec, TensorArgument):
+                _require(spec.kind is Tensor and spec.only is None and not self._args[i].__dict__)
+                _require(not spec.requires_grad or not (spec.leaf or spec.hooks))
+                self.names[f"layout{i}"] = spec.layout
+                text += self._argument(i, spec, token_of.get(i))
+        return text
+
+    def _argument(self, i: int, spec: TensorArgument, token: int | None) -> str:
+        if token is not None and token < self._before.tokens:
+            return self._known(i, token) + NOT_WITH_HISTORY[spec.requires_grad].format(i=i)
+        _require(not spec.requires_grad and (token is not None or self._of.arguments.alias_free))
+        self._outside.append(i)
+        if token is None:
+            return OUTSIDE.format(i=i)
+        self._meets(token, f"w{i}")
+        if self._args[i].place == (self._segment, token):
+            self._whole[i] = token
+            return OUTSIDE.format(i=i) + WHOLE.format(i=i)
+        return OUTSIDE.format(i=i) + COPIED.format(i=i)
+
+    def _known(self, i: Any, token: int) -> str:
+        """A result of a call that was noted before: it lies in memory of its own."""
+        _require(_is_result_of_call(self._before, token))
+        return KNOWN.format(i=i, token=token)
+
+    def _gradients(self) -> str:
+        text, first = "", len(self._plan.arguments)
+        for j, captured in enumerate(self._plan.gradients):
+            _require(captured.path is None and not captured.requires_grad)
+            i, token = f"_grad{j}", self._event.operands[first + j][1]
+            slot: Any = captured.slot
+            leaf = self.names[f"leaf{j}"] = slot.tensor
+            text += f"    a{i} = leaf{j}._grad\n"
+            if token < self._before.tokens:
+                text += f"    if a{i} is None: return NOT_NOTED\n"
+                text += self._known(i, token) + NOT_WITH_HISTORY[False].format(i=i)
+                continue
+            _require(leaf._grad.place == (self._segment, token))
+            self.names[f"layout{i}"] = memory_of(leaf._grad)[1]
+            self._meets(token, f"w{i}")
+            self._outside.append(i)
+            self._whole[i] = token
+            text += OUTSIDE.format(i=i) + WHOLE.format(i=i)
+        return text
+
+    def _numbers(self) -> str:
+        """Numbers among the operands, copied, since they may be others by the time that the program runs."""
+        arrays = [array for _, array in self._plan.numbers]
+        tokens = [token for _, token in self._event.operands[len(self._event.operands) - len(arrays) :]]
+        formulas = bool(self._of.inputs.sources)
+        for i, token in enumerate(tokens):
+            self._meets(token, f"u{i}" if formulas else f"still.numbers[{i}]")
+        if not formulas:
+            return "pass"
+        self.names.update(numbers_hold=self._of.inputs.reader(), number_arrays=arrays)
+        copies = "; ".join(f"u{i} = number_arrays[{i}].copy()" for i in range(len(arrays))) or "pass"
+        return f"with lock:\n        if not numbers_hold(args): return NOT_NOTED\n        {copies}"
+
+    def _meets(self, token: int, name: str) -> None:
+        """`name` is what the event that brings `token` meets."""
+        position = token - self._before.tokens
+        _require(position >= 0 and token not in self._names_of_met)
+        _require(self._met[position].dtype is not None and not self._met[position].steps)
+        self._names_of_met[token] = name
+
+    def _refusals(self) -> list[str]:
+        """When the call cannot be noted, or would be another event."""
+        of, outside = self._of, self._outside
+        refused = [f"len({{{each('o{}', outside)}}}) != {len(outside)}"] if len(outside) > FEW else []
+        refused = refused or [f"o{i} == o{j}" for n, i in enumerate(outside) for j in outside[:n]]
+        if of.arguments.captured and outside:
+            self.names["captured"] = of.arguments.captured
+            refused += [f"o{i} in captured" for i in outside if type(i) is int]  # the gradients themselves are
+        if self._event.owners:
+            refused += [*self._captured_otherwise(), "exposed and not owners.isdisjoint(exposed)"]
+        for i, (tensor, _, had) in enumerate(of.captured.had_gradients):
+            self.names[f"fed{i}"] = tensor
+            refused += [] if had else [f"fed{i}._grad is not None"]
+        for i, guard in enumerate(of.guards_of_gradients):
+            self.names[f"guard{i}"] = guard
+            refused.append(f"not guard{i}.holds()")
+        for i, check in enumerate(self._plan.checks):
+            self.names[f"check{i}"] = check
+            refused.append(f"not check{i}.passes(deferred, (args, nothing))")
+        # A check may have ended the segment, to look at numbers that were pending.
+        return [*refused, "deferred.segment is not segment"]
+
+    def _captured_otherwise(self) -> list[str]:
+        """When captured memory, which the segment may know by now, is not known as it was."""
+        deferred, program = self._deferred, self._event.program
+        numbers = {whole: deferred.number_of[whole] for whole in program.order if whole in deferred.number_of}
+        owners = {owner: deferred.owners[owner] for owner in program.owners if owner in deferred.owners}
+        _require(all(program.wholes_by_owner[owner] == whole for owner, whole in owners.items()))
+        if not numbers and not owners:
+            return ["not (owners.isdisjoint(deferred.owners) and wholes.isdisjoint(deferred.number_of))"]
+        met = [f"deferred.number_of.get({whole}) != {number}" for whole, number in numbers.items()]
+        met += [f"deferred.owners.get({owner}) != {whole}" for owner, whole in owners.items()]
+        return [
+            f"len(owners.intersection(deferred.owners)) != {len(owners)}",
+            f"len(wholes.intersection(deferred.number_of)) != {len(numbers)}", *met,
+        ]  # fmt: skip
+
+    # -------------------------------------------------------------------------------------------------------- effects
+
+    def _meeting(self) -> list[str]:
+        made = []
+        for i, token in self._whole.items():
+            memory = self._met[token - self._before.tokens].memory
+            made.append(f"deferred.owners[o{i}], deferred.number_of[id(w{i})] = id(w{i}), {memory}")
+            made.append(f"a{i}.place = (segment, {token})")
+        return made
+
+    def _results(self) -> str:
+        text, token = "", self._after.tokens - len(self._event.results)
+        for i, (shape, dtype) in enumerate(self._plan.fresh):
+            self.names.update({f"shape{i}": shape, f"dtype{i}": dtype})
+            text += RESULT.format(i=i, token=token + i, memory=self._event.first_result + i)
+        if self._plan.saved:
+            count = len(self._plan.fresh)
+            self.names.update(saved_types=tuple(self._plan.saved), Pending=PendingResults)
+            memory = self._event.first_result + count
+            text += f"    saved = Pending(saved_types, segment, {token + count}, {memory})\n    s = ref(saved)\n"
+        return text.strip() or "pass"
+
+    def _memories(self) -> str:
+        met = [self._names_of_met[self._before.tokens + i] for i in range(len(self._met))]
+        results = [f"ref(n{i})" for i in range(len(self._plan.fresh))] + ["s"] * len(self._plan.saved)
+        return f"[{', '.join([*met, '*arrays', *results])}]"
+
+    def _written(self) -> list[str]:
+        self.names.update(event_written=self._event.written, written_buffers=self._of.captured.written_buffers)
+        if not self._event.written:
+            return []
+        return ["for buffer in written_buffers: buffer.version += 1"]
+
+    def _history(self) -> list[str]:
+        made, live = ([] if self._of.backward is None else self._node()), 0
+        for i, output in enumerate(self._of.results.fresh):
+            if output.live:
+                made.append(f"r{i}._node, r{i}._output = node, {live}")
+                live += 1
+            elif output.spent is not None:
+                self.names[f"spent{i}"] = output.spent
+                made.append(f"r{i}._node = spent{i}")
+            elif output.leaf:
+                made.append(f"r{i}.requires_grad_()")
+        return made
+
+    def _node(self) -> list[str]:
+        """What `CompiledNode.__init__` does."""
+        backward = self._of.backward
+        assert backward is not None
+        live = [i for i, output in enumerate(self._of.results.fresh) if output.live]
+        self.names.update(Node=CompiledNode.called(backward.eager.title), backward=backward, Saved=Saved)
+        self.names.update(count_now=count_now)
+        inputs, versions = ["*still.kept"], []
+        for j, label in enumerate(self._still.labels):
+            self.names[f"kept{j}"] = self._of.captured_sources[label]
+            versions.append(f"kept{j}.buffer.version, ")
+        for i, label in self._kept_arguments:
+            inputs.append(f"({label!r}, a{i}, a{i}.ndarray, a{i}.buffer, a{i}.steps)")
+            versions.append(f"a{i}.buffer.version, ")
+        outputs = ", ".join(f"Saved(r{live[i]}, True)" for i in backward.eager.outputs)
+        return [
+            "node = new(Node)",
+            f"node.edges = node.shown_edges = {self._edges()}",
+            "node.sequence, node.tensor_hooks, node.retained = count_now(), {}, {}",
+            "node.pre_hooks, node.post_hooks, node.origin = [], [], None",
+            f"node.outputs, node._backward, node._copies, node._released = {len(live)}, backward, nothing, False",
+            f"node.inputs, node.versions = {f'({chr(44).join(inputs)},)' if inputs[1:] else 'still.kept'}, "
+            f"({''.join(versions)})",
+            f"node._outputs, node._saved = [{outputs}], {'saved' if self._plan.saved else '()'}",
+            f"node.segment, node.token, node.still = segment, {self._after.tokens}, still",
+            "node.made_at = still.count",
+        ]
+
+    def _edges(self) -> str:
+        assert self._of.backward is not None
+        wrt, known = self._of.backward.wrt, self._of.captured_edges()
+        captured = [label for label in wrt if label in known]
+        if len(captured) == len(wrt):
+            return "still.edges"
+        _require(all(label in self._paths for label in wrt if label not in known))
+        parts = [
+            f"still.edges[{captured.index(label)}]" if label in known else f"a{self._paths[label]}.gradient_edge()"
+            for label in wrt
+        ]
+        return f"({', '.join(parts)},)"
+
+    def _result(self) -> str:
+        results = self._of.results
+        if results.is_one_tensor:
+            return "r0"
+        return f"hand_out([{each('r{}', range(len(results.fresh)))}], (args, nothing), inputs.values)"
+
+
+def _events(before: Point, after: Point) -> tuple[list[Meet], Call]:
+    """What has come between two points: tensors that were met, and the call."""
+    events: list[Any] = []
+    point: Point | None = after
+    while point is not before:
+        if point is None:
+            raise Unexpected
+        events.append(point.event)
+        point = point.before
+    call, *met = events
+    _require(isinstance(call, Call) and all(isinstance(event, Meet) for event in met))
+    return met[::-1], call
+
+
+def _is_result_of_call(here: Point, token: int) -> bool:
+    point: Point | None = here
+    while point is not None and point.event is not None:
+        if point.tokens - point.event.tokens <= token:
+            return isinstance(point.event, Call)
+        point = point.before
+    return False
+
+
+def _copied(array: np.ndarray) -> np.ndarray:
+    return np.array(array, order="C")
+
+
+def _require(condition: Any) -> None:
+    if not condition:
+        raise Unexpected
+
+
+def expect(of: Specialisation, whole: Any, before: Point, deferred: Any, call_arguments: Any) -> None:
+    """A call of `whole` has been noted after `before`: what comes there again gets a function that notes it."""
+    args, kwargs = call_arguments
+    owner = id(owner_of_call(whole))
+    count = before.noted[owner] = before.noted.get(owner, 0) + 1
+    if count in AFTER and not kwargs:
+        try:
+            before.expected[owner] = Expected(of, before, args, deferred).function()
+        except Unexpected:
+            pass  # each of them is noted the general way
+
+
+def owner_of_call(whole: Any) -> Any:
+    """What stands for `whole` from call to call: methods are made anew."""
+    return whole.__self__ if type(whole) is MethodType else whole

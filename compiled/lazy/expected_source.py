@@ -1,0 +1,72 @@
+"""The text of the functions that `expected.py` writes."""
+
+# `note` takes what it works with from its globals. Nothing is changed before the guards are known to hold; `here` is
+# set last, so that an interrupt leaves a call noted, or not.
+SOURCE = """
+def note(deferred, args):
+    if switches.enabled is not grad_enabled or defaults.dtype is not default_dtype or len(args) != {count}:
+        return NOT_NOTED
+    if {now} != still.count and not still.is_so() or not ({classes}):
+        return NOT_NOTED
+    try:
+        if not ({surroundings}):
+            return NOT_NOTED
+    except GONE:
+        return NOT_NOTED
+    segment = deferred.segment
+    {operands}
+    {numbers}
+    if ({refused}):
+        return NOT_NOTED
+    {meet}
+    {results}
+    deferred.memories[{first}:] = {memories}
+    deferred.written |= event_written
+    deferred.ops += 1
+    deferred.here = after
+    {written}
+    {history}
+    return {result}
+"""
+
+OUTSIDE = """
+    if type(a{i}) is not Tensor or a{i}._requires or a{i}._node is not None or a{i}._base is not None or a{i}.__dict__:
+        return NOT_NOTED
+    m{i} = a{i}.memory
+    if m{i} is None or m{i}[0] is not a{i}.ndarray:
+        m{i} = memory_of(a{i})
+    if m{i}[1] is not layout{i}:
+        return NOT_NOTED
+    o{i} = m{i}[3]
+"""
+WHOLE = """
+    w{i} = a{i}.ndarray
+    if a{i}.steps or a{i}.buffer.whole is not w{i} or o{i} in taken or o{i} in deferred.owners or o{i} in exposed:
+        return NOT_NOTED
+    if id(w{i}) in deferred.number_of:
+        return NOT_NOTED
+"""
+COPIED = """
+    h{i} = a{i}.buffer.whole
+    if o{i} not in exposed and (not a{i}.steps or a{i}.ndarray.size == h{i}.size or o{i} in taken
+                                or deferred.owners.get(o{i}, id(h{i})) != id(h{i}) or id(h{i}) in deferred.number_of):
+        return NOT_NOTED
+    w{i} = copied(a{i}.ndarray)
+"""
+KNOWN = """
+    p{i} = a{i}.place
+    if p{i} is None or p{i}[0] is not segment or p{i}[1] != {token} or type(a{i}) is not Tensor or a{i}.__dict__:
+        return NOT_NOTED
+"""
+# Of a result: a tensor that shall have no history has one, or the other way round.
+NOT_WITH_HISTORY = {
+    True: "    if a{i}._node is None or a{i}._requires or a{i}._base is not None: return NOT_NOTED\n",
+    False: "    if a{i}._node is not None or a{i}._requires or a{i}._base is not None: return NOT_NOTED\n",
+}
+RESULT = """
+    n{i} = empty(shape{i}, dtype{i})
+    r{i}, b{i} = blank(Tensor), new(Buffer)
+    b{i}.whole = r{i}.ndarray = n{i}
+    b{i}.version, r{i}.buffer, r{i}.steps, r{i}.label, r{i}.place = 0, b{i}, (), None, (segment, {token})
+    deferred.number_of[id(n{i})] = {memory}
+"""
