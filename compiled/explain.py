@@ -10,7 +10,7 @@ from ..tape.grad_mode import is_grad_enabled
 from ..tensors.tensor import Tensor
 from .common.pytree import at, leaves, skeleton
 from .common.sharing import said_of, sharing
-from .replay.arguments import TensorArgument
+from .inputs.arguments import TensorArgument
 
 if TYPE_CHECKING:
     from .function import CompiledFunction

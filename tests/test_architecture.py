@@ -39,9 +39,10 @@ COMPILED_MAY_IMPORT = {
     "execution": set(),
     "guards": {"common", "symbolic"},
     "verification": {"common", "guards"},
-    "lazy": {"common", "symbolic", "execution", "guards"},
     "recording": {"common", "symbolic", "guards"},
-    "replay": {"common", "symbolic", "execution", "guards", "lazy", "recording", "verification"},
+    "inputs": {"common", "symbolic", "execution", "guards", "recording"},
+    "lazy": {"common", "symbolic", "execution", "guards", "inputs"},
+    "replay": {"common", "symbolic", "execution", "guards", "lazy", "recording", "inputs", "verification"},
 }
 OPS_LIBRARIES = {"numpy"}
 # Optional libraries, imported where they are used.

@@ -27,7 +27,7 @@ from ...tracing.watched_classes import classes
 from ..common.tensor_memory import memory_of
 from ..common.written_code import each, lines, written
 from ..guards.guard_codegen import Steady
-from ..replay.arguments import TensorArgument
+from ..inputs.arguments import TensorArgument
 from .backward_program import CompiledNode, Snapshot, snapshot
 from .event_trie import Call, Meet, Point
 from .expected_source import COPIED, KNOWN, NOT_WITH_HISTORY, OUTSIDE, RESULT, SOURCE, WHOLE

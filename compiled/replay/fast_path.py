@@ -25,7 +25,7 @@ from ...tracing.watched_classes import classes
 from ..common.tensor_memory import memory_of
 from ..common.written_code import each, lines, written
 from ..guards.guard_codegen import Steady
-from .arguments import TensorArgument
+from ..inputs.arguments import TensorArgument
 
 if TYPE_CHECKING:
     from .results import FreshOutput

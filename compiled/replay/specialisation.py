@@ -26,16 +26,16 @@ from ..common.sharing import sharing
 from ..execution.binding import Binding
 from ..execution.commit import Effects, run
 from ..execution.shape_cache import Programs
+from ..inputs.arguments import Args, Arguments, Kwargs
+from ..inputs.captured_inputs import CapturedInputs
+from ..inputs.number_inputs import NumberInputs
 from ..lazy.backward_program import Backward, CompiledNode, EagerTape
 from ..lazy.expected_call import NOT_NOTED
 from ..lazy.noting import CallPlan
 from ..recording.recording import Recording
 from ..recording.validity import check_ends, check_history, check_unused_errors, refusal
 from ..verification.verify import is_wanted
-from .arguments import Args, Arguments, Kwargs
-from .captured_inputs import CapturedInputs
 from .gradients import Grads
-from .number_inputs import NumberInputs
 from .results import Results, graph_of
 from .saved_memory import SavedMemory
 

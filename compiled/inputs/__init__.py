@@ -1,0 +1,1 @@
+"""What a specialisation is called with: arguments, captured tensors, numbers."""
