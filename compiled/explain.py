@@ -36,8 +36,11 @@ class Change:
 
 def difference(of: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Change:
     """What keeps `of` from serving a call: what it is, old -> new, and the user's line. Its guards are looked at."""
-    for look in (_mode, _argument, _surrounding, _guard, _captured, _sharing):
-        found = look(of, (args, kwargs))
+    inputs = of.inputs_of(args, kwargs)
+    if inputs is None:
+        return Change("a tensor that was looked up at each call is not there")
+    for look in (_mode, _argument, _surrounding, _number, _guard, _captured, _sharing):
+        found = look(of, inputs)
         if found:
             return found
     return Change("numbers that the program computes with, or a check of them")
@@ -132,6 +135,16 @@ def _surrounding(of: Specialisation, call: Any) -> Change | None:
                 return Change(f"what is in {fact.name}", place=fact.line, is_value=True)
             return replace(_changed(fact.name, fact.value, now, fact.line), is_value=True)
     return None
+
+
+def _number(of: Specialisation, call: Any) -> Change | None:
+    found = of.inputs.refusing(call)
+    if found is None:
+        return None
+    expected, now = found
+    if type(expected) is bool:
+        return _changed("the outcome of a comparison of numbers", expected, now)
+    return replace(_changed("a number whose very value the program looks at", expected, now), is_value=True)
 
 
 def _guard(of: Specialisation, call: Any) -> Change | None:

@@ -30,6 +30,8 @@ from .lazy.expected_call import NOT_NOTED, expect
 from .lazy.fallback import Rerun, kind_of
 from .lazy.segments import Segments
 from .lazy.subprograms import NOT_SERVED
+from .limits import Limits
+from .recording.call_inputs import LearnedInputs
 from .recording.recording import Recording
 from .recording.scalar_outputs import plain
 from .recording.symbolic_inputs import Learned
@@ -38,10 +40,6 @@ from .replay.fast_path import UNUSUAL, usual_call
 from .replay.specialisation import NOT_WRITTEN, Specialisation
 from .verification.report import Report
 from .verification.verify import check, verify
-
-LIMIT = 32  # programs of one function that are replayed
-LIMIT_OF_TRANSIENT = 4  # recordings in a row that are not kept
-LIMIT_OF_VALUES = 4  # of them those that differ in one Python value: more would not end
 
 
 class CompiledFunction:
@@ -66,11 +64,10 @@ class CompiledFunction:
         self._usual: Callable[[tuple[Any, ...]], Any] | None = None  # of the first specialisation
         self._fault: RuntimeFault | None = None  # why there are no more programs
         self._learned = Learned()  # which numbers are data
+        self._inputs = LearnedInputs()  # what of its surroundings, and of its arguments, is an argument
         self._codes: Codes = {}  # code that runs without being found beforehand
-        self._values: dict[str, list[str]] = {}  # of Python values that there is a program for each of
+        self._limits = Limits()
         self._surroundings: Surroundings | None = None  # of the latest recording
-        self._once = 0  # calls in a row that did something which later calls were thought not to do,
-        self._transient = ""  # and what the last of them did
 
     @entry
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -94,12 +91,18 @@ class CompiledFunction:
         """The general way: the first specialisation that matches, else another recording, else Python."""
         for i, specialisation in enumerate(self.specialisations):
             with specialisation.lock:
-                if not specialisation.matches(args, kwargs) or not self._is_verified(specialisation, args, kwargs):
+                inputs = specialisation.inputs_of(args, kwargs)
+                if inputs is None or not specialisation.matches(*inputs):
+                    continue
+                if not self._is_verified(specialisation, args, kwargs):
                     continue
                 try:
-                    result = specialisation.call(args, kwargs)
+                    result = specialisation.call(*inputs)
                 except CheckFailed:
                     break
+                except RuntimeFault as fault:
+                    self._give_up(fault)
+                    return self._unserved(args, kwargs)
             if i or self._usual is None:
                 self._to_front(specialisation)
             self.way = "replay"
@@ -116,7 +119,8 @@ class CompiledFunction:
             return True
         specialisation.unverified = False
         check(self, args, kwargs)
-        return specialisation.matches(args, kwargs)
+        inputs = specialisation.inputs_of(args, kwargs)
+        return inputs is not None and specialisation.matches(*inputs)
 
     def _unserved(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that no specialisation fits: recorded, as long as there is hope that it can be replayed."""
@@ -180,19 +184,22 @@ class CompiledFunction:
             self._usual = specialisation.usual
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        wanted = self._learned.wanted([s.recording for s in self.specialisations], (args, kwargs))
-        recording = Recording(self.__name__, self.fullgraph, wanted=wanted, codes=self._codes)
+        known_ones = [s.recording for s in self.specialisations]
+        wanted = self._learned.wanted(known_ones, args, kwargs)
+        self._inputs.compare([each.noted for each in known_ones], self.function, args, kwargs)
+        recording = Recording(self.__name__, self.fullgraph, wanted=wanted, codes=self._codes, learned=self._inputs)
         known = self.specialisations[:1]
         because = difference(known[0], args, kwargs) if known else first_call(args, kwargs)
         kind = kind_of(args, kwargs)
         self.way = "eager"
         try:
-            self._check_limits(because)
+            if not self.fullgraph:
+                self._limits.check_values(because, self.__name__)
+            self._limits.check(len(self.specialisations) - self.programs.more_sizes, self.__name__)
             result = recording.run(self.function, args, kwargs)
             self._learned.note(recording)
             self._surroundings = recording.surroundings
-            self._once = self._once + 1 if recording.transient else 0
-            self._transient = recording.transient
+            self._limits.note_transient(recording.transient)
             if not recording.transient:
                 self._compile(recording, args, kwargs, because)
         except CaptureError as reason:
@@ -212,38 +219,26 @@ class CompiledFunction:
         recording.let_go()
         return result
 
-    def _check_limits(self, because: Change) -> None:
-        """CaptureError where another recording would be as useless as those before it."""
-        values = self._values.get(because.what, [])
-        if because.is_value and not self.fullgraph and len(values) >= LIMIT_OF_VALUES:
-            raise refusal(
-                f"{because.what} has had {LIMIT_OF_VALUES} values, which are a program each, and now has another",
-                f"at {because.place or 'the call of ' + self.__name__}",
-                "Pass numbers that change as numbers or tensors, and keep what is only passed on out of the function.",
-            )
-        if len(self.specialisations) - self.programs.more_sizes >= LIMIT:
-            raise CaptureError(
-                f"{self.__name__} has been recorded {LIMIT} times and calls still differ\n"
-                f"  in {self.__name__}\n"
-                "  Something that the program depends on changes at every call (`explain()` shows what): pass numbers "
-                "that change as tensors, and keep shapes the same."
-            )
-        if self._once >= LIMIT_OF_TRANSIENT:
-            raise refusal(self._transient, f"in {self.__name__}, at each call", "Do this outside.")
-
     def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: Change) -> None:
         """Build the program. The call itself is done by now: if that fails, its result is returned all the same."""
         try:
             specialisation = Specialisation(recording, args, kwargs, self.programs)
-        except RuntimeFault as fault:  # which was said in a warning
-            self._fault = type(fault)(*fault.args)  # without the frames of this call
-            self._rerun.reasons.append(str(fault))
+        except RuntimeFault as fault:
+            self._give_up(fault)
             return
         specialisation.because = str(because)
-        self._values.setdefault(because.what, []).append(because.new)
+        self._limits.note(because)
         with self._lock:
             others = [s for s in self.specialisations if not specialisation.includes(s, (args, kwargs))]
             self.specialisations = [specialisation, *others]
+            self._usual = None
+
+    def _give_up(self, fault: RuntimeFault) -> None:
+        """A program cannot be built, which was said in a warning: there will be no more."""
+        self._fault = type(fault)(*fault.args)  # without the frames of this call
+        self._rerun.reasons.append(str(fault))
+        with self._lock:
+            self.specialisations = [each for each in self.specialisations if each.binding.is_built]
             self._usual = None
 
     # -------------------------------------------------------------------------------------------------- looking inside
@@ -339,15 +334,21 @@ class CompiledFunction:
 
 class Part(CompiledFunction):
     """A piece of library work within the re-recorded calls of another function: `NOT_SERVED` if it cannot be replayed,
-    with nothing done."""
+    with nothing done. Its graph becomes part of segments; its own program is built when a call is first made alone.
+    """
+
+    def __init__(self, function: Callable[..., Any], fullgraph: bool = False) -> None:
+        super().__init__(function, fullgraph)
+        self.programs = Programs(later=True)
 
     def noted(self, deferred: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result of a call that `deferred` makes later, `NOT_SERVED` if that cannot be."""
         if deferred.segments.are_open:
             for specialisation in self.specialisations:
                 with specialisation.lock:
-                    if not specialisation.unverified and specialisation.matches(args, kwargs):
-                        before, result = deferred.here, specialisation.note(deferred, args, kwargs)
+                    inputs = None if specialisation.unverified else specialisation.inputs_of(args, kwargs)
+                    if inputs is not None and specialisation.matches(*inputs):
+                        before, result = deferred.here, specialisation.note(deferred, *inputs)
                         if result is not NOT_NOTED:
                             expect(specialisation, self.function, before, deferred, (args, kwargs))
                         return NOT_SERVED if result is NOT_NOTED else result

@@ -11,9 +11,11 @@ library    --load-->       Program    runtime/: one function, one table of addre
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..ops.lazy import lazy
 from ..runtime.build import Built, Unit
 from ..runtime.program import Program as Library
 from ..runtime.provide import provide, require, say
@@ -41,16 +43,52 @@ FLAGS = (
 )
 
 
+class Code:
+    """The C of one program. It is rendered, built and loaded when it is first asked for."""
+
+    def __init__(self, recorded: Graph, graph: Graph, schedule: Schedule, rendered: Callable[[], str]) -> None:
+        self._stages = (("recorded.graph", recorded), ("graph", graph), ("schedule", schedule))
+        self._name = recorded.name
+        self._rendered = rendered
+
+    @lazy
+    def source(self) -> str:
+        """The text."""
+        return self._rendered()
+
+    @lazy
+    def built(self) -> Built:
+        """The library. RuntimeFault, after a warning, if the C cannot be built or loaded."""
+        try:
+            dump(self._name, (*((name, str(stage)) for name, stage in self._stages), ("c", self.source)))
+        except OSError as error:  # the call that is compiled here is done: its result must not be lost
+            say(str(error), str(error))
+        return provide(self._name, [Unit("step", self.source, FLAGS)])
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """A compiled graph with everything that led to it. A program for all sizes has in `fit` what one of them needs."""
 
     graph: Graph
     schedule: Schedule
-    source: str
-    built: Built
-    library: Library
+    code: Code
     fit: Fit | None = None
+
+    @property
+    def source(self) -> str:
+        """The C."""
+        return self.code.source
+
+    @property
+    def built(self) -> Built:
+        """What building it has given; RuntimeFault, after a warning, if the C cannot be built or loaded."""
+        return self.code.built
+
+    @property
+    def library(self) -> Library:
+        """The loaded library."""
+        return self.built.program
 
     @property
     def source_path(self) -> Path:
@@ -64,10 +102,10 @@ def require_toolchain() -> None:
 
 
 def compile_graph(recorded: Graph) -> Program:
-    """All stages after recording. RuntimeFault, after a warning, if the C cannot be built or loaded."""
+    """All stages after recording but for the last two: `built` does those."""
     graph = simplify(recorded)
     schedule = make_schedule(graph)
-    return _built(recorded, graph, schedule, render(schedule))
+    return Program(graph, schedule, Code(recorded, graph, schedule, lambda: render(schedule)))
 
 
 class SizedProgram:
@@ -76,18 +114,9 @@ class SizedProgram:
     def __init__(self, one: Graph, other: Graph) -> None:
         self.plan = Sizing(one, other)
         way = self.plan.way
-        self.program = _built(self.plan.recorded, way.graph, way.schedule, way.source)
+        code = Code(self.plan.recorded, way.graph, way.schedule, lambda: way.source)
+        self.program = Program(way.graph, way.schedule, code)
 
     def fit(self, recorded: Graph) -> Program:
         """The program for the size of a recorded graph; NotSized if it does not serve that."""
         return replace(self.program, fit=self.plan.fit(recorded))
-
-
-def _built(recorded: Graph, graph: Graph, schedule: Schedule, source: str) -> Program:
-    stages = (("recorded.graph", str(recorded)), ("graph", str(graph)), ("schedule", str(schedule)), ("c", source))
-    try:
-        dump(recorded.name, stages)
-    except OSError as error:  # the call that is compiled here is done: its result must not be lost
-        say(str(error), str(error))
-    built = provide(recorded.name, [Unit("step", source, FLAGS)])
-    return Program(graph, schedule, source, built, built.program)

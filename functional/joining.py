@@ -8,6 +8,7 @@ from typing import Any
 from ..ops import movement
 from ..ops.comparison import where
 from ..ops.identity import copy
+from ..ops.numbers import whole
 from ..ops.pointwise import converted
 from ..ops.requirements import Requirement, require
 from ..ops.sources import iota
@@ -79,7 +80,8 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Any:
     """A view of `length` elements along `dim`, beginning at `start`."""
     shape = input.ndarray.shape
     axis = axis_of(dim, len(shape))
-    start = int(start) + shape[axis] if start < 0 else int(start)
+    start = _position(start)
+    start = start + shape[axis] if start < 0 else start
     if length < 0 or not 0 <= start <= start + length <= shape[axis]:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({shape[axis]}).")
     starts, stops = [0] * len(shape), list(shape)
@@ -87,6 +89,11 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Any:
     out = movement.slice(input, tuple(starts), tuple(stops), (1,) * len(shape))
     relabel(out, "SliceBackward0", (input,))
     return out
+
+
+def _position(number: Any) -> Any:
+    """An int; a stand-in for one as it is."""
+    return whole(number) if isinstance(number, int) else int(number)
 
 
 def select(input: Any, dim: int, index: int) -> Any:

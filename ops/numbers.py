@@ -6,6 +6,7 @@ they are; Python functions that look at a number's value (a conversion, a functi
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -17,3 +18,18 @@ def computed(function: Callable[..., Any], *numbers: Any) -> Any:
         if compute is not None:
             return compute(number, function, numbers)
     return function(*numbers)
+
+
+def whole(number: Any) -> Any:
+    """``operator.index(number)``; a stand-in for an int as it is."""
+    return number if stands_in(number) and isinstance(number, int) else operator.index(number)
+
+
+def stands_in(number: Any) -> bool:
+    """True for a stand-in."""
+    return hasattr(type(number), "computed_with")
+
+
+def now(number: Any) -> Any:
+    """What a stand-in is worth in this call, to fill what each call fills anew; anything else as it is."""
+    return number.tg_value if stands_in(number) else number

@@ -18,6 +18,7 @@ from ..ops.types import DType, dtype_of, float64, get_default_dtype, int64, numb
 from .arguments import Shape, shape_of, sizes_of
 from .data import fitting, inferred, refuse_recording, values_of
 from .device import require_cpu
+from .literals import literal_of, numbers_that_vary
 from .operands import number_of, overridable
 from .tensor import Tensor, make
 
@@ -53,8 +54,9 @@ def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, require
     if isinstance(data, (bool, int, float)):
         of = dtype or inferred(data)
         return _finished(sources.full((), _unpacked(data, of), of), requires_grad)
-    values = values_of(data, dtype)
-    return _finished(eager().literal(values), requires_grad)
+    numbers = numbers_that_vary(data)
+    made = literal_of(data, numbers, dtype) if numbers else eager().literal(values_of(data, dtype))
+    return _finished(made, requires_grad)
 
 
 def _unpacked(number: bool | int | float, dtype: DType) -> bool | int | float:

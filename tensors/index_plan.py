@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..ops import movement
 from .arguments import Shape
 
 
@@ -29,7 +32,7 @@ class Plan:
     def keep(self, start: int, stop: int, step: int) -> None:
         """The next axis stays, from `start` to `stop`."""
         self._limit(start, stop, step)
-        self.shape.append(-(-(stop - start) // step))
+        self.shape.append(operator.index(-(-(stop - start) // step)))
 
     def drop(self, position: int) -> None:
         """The next axis goes; only `position` of it is left."""
@@ -60,3 +63,37 @@ class Plan:
     def is_whole(self) -> bool:
         """True if the region is the tensor itself."""
         return tuple(self.shape) == self.extents and not any(self.starts) and all(s == 1 for s in self.steps)
+
+
+@dataclass(frozen=True)
+class Picking:
+    """Index tensors on a region: which axes they pick from, and one index into these axes taken as one."""
+
+    axes: Shape
+    index: Any  # int64, of the common shape of all index tensors
+    extents: Shape  # the region's
+
+    @property
+    def to_front(self) -> Shape:
+        """The order of axes that brings the picked ones to the front."""
+        return (*self.axes, *(a for a in range(len(self.extents)) if a not in self.axes))
+
+    @property
+    def place(self) -> int:
+        """Where the index's axes stand in the result: at the picked ones if these are neighbours, else in front."""
+        neighbours = self.axes == tuple(range(self.axes[0], self.axes[0] + len(self.axes)))
+        return self.axes[0] if neighbours else 0
+
+    @property
+    def from_front(self) -> Shape:
+        """The order of axes that takes the index's axes from the front to their place."""
+        count = self.index.ndarray.ndim
+        rest = range(count, count + len(self.extents) - len(self.axes))
+        return (*rest[: self.place], *range(count), *rest[self.place :])
+
+    def rows(self, region: Any) -> Any:
+        """The region with the picked axes in front, as one."""
+        moved = movement.transpose(region, self.to_front)
+        shape = moved.ndarray.shape
+        count = len(self.axes)
+        return moved if count == 1 else movement.reshape(moved, (math.prod(shape[:count]), *shape[count:]))

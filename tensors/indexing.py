@@ -7,9 +7,8 @@ number, and selects; a recording, which does not look at it, picks (see `selecte
 
 from __future__ import annotations
 
-import math
 import operator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from ..ops import movement
 from ..ops.array import eager
 from ..ops.comparison import where
 from ..ops.core import current
+from ..ops.numbers import computed, stands_in, whole
 from ..ops.pointwise import cast, converted
 from ..ops.sources import full, iota
 from ..ops.types import bool_, broadcast_shapes, int64
@@ -29,15 +29,16 @@ from .composite import relabel
 from .creation import tensor
 from .data import fitting
 from .in_place import assign, copy_into
-from .index_plan import Plan
+from .index_plan import Picking, Plan
 from .overriding import ask, overloaded, subclasses
 from .tensor import Tensor
 
 # --------------------------------------------------------------------------------------------------- reading indices
 
 
-def _plan(x: Any, key: Any) -> Plan:
-    items = [_as_item(item) for item in (key if _is_several(key) else (key,))]
+def _plan(x: Any, key: Any, index: Callable[[Any], Any] = operator.index) -> Plan:
+    """`index` reads a number."""
+    items = [_as_item(item, index) for item in (key if _is_several(key) else (key,))]
     extents = x.ndarray.shape
     used = sum(map(_axes_used, items))
     if used > len(extents):
@@ -52,9 +53,14 @@ def _plan(x: Any, key: Any) -> Plan:
             plan.keep_whole(len(extents) - used)
             used = len(extents)
         else:
-            _add(plan, item)
+            _add(plan, item, index)
     plan.keep_whole(len(extents) - plan.axis)
     return plan
+
+
+def _to_pick(number: Any) -> Any:
+    """Reads a number of a plan in which stand-ins pick."""
+    return whole(number)
 
 
 def _is_several(key: Any) -> bool:
@@ -67,7 +73,7 @@ def _is_several(key: Any) -> bool:
 _NO_NUMBERS = (list, tuple, range, slice, str, Tensor, np.ndarray)
 
 
-def _as_item(item: Any) -> Any:
+def _as_item(item: Any, index: Callable[[Any], Any]) -> Any:
     """Sequences and numpy arrays as tensors, numbers as Python's."""
     if item is None or item is Ellipsis or isinstance(item, (bool, slice)):
         return item
@@ -81,7 +87,7 @@ def _as_item(item: Any) -> Any:
         made = tensor(item)
         return _index_tensor(cast(made, int64) if not made.ndarray.size else made)
     try:
-        return operator.index(item)
+        return index(item)
     except TypeError:
         raise IndexError(
             "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
@@ -103,18 +109,26 @@ def _axes_used(item: Any) -> int:
     return item.ndarray.ndim if isinstance(item, Tensor) and item.dtype is bool_ else 1
 
 
-def _add(plan: Plan, item: Any) -> None:
+def _add(plan: Plan, item: Any, index: Callable[[Any], Any]) -> None:
     if item is None:
         plan.shape.append(1)
         plan.title = "UnsqueezeBackward0"
     elif isinstance(item, bool):
         plan.pick_from_new_axis(full((int(item),), 0, int64))
     elif isinstance(item, int):
-        plan.drop(_position(item, plan))
+        position = _position(item, plan)
         plan.title = "SelectBackward0"
+        if index is _to_pick and stands_in(position):
+            plan.pick(full((), position, int64))
+        else:
+            plan.drop(position)
     elif isinstance(item, slice):
-        plan.keep(*_bounds(item, plan.extents[plan.axis]))
+        start, stop, step = _bounds(item, plan.extents[plan.axis], index)
         plan.title = "SliceBackward0"
+        if index is _to_pick and stands_in(start):
+            plan.pick(iota((operator.index(-(-(stop - start) // step)),), 0, int64) * step + start)
+        else:
+            plan.keep(start, stop, step)
     elif item.dtype is bool_:
         _add_mask(plan, item)
     else:
@@ -128,12 +142,18 @@ def _position(index: int, plan: Plan) -> int:
     return index % extent
 
 
-def _bounds(part: slice, extent: int) -> tuple[int, int, int]:
+def _bounds(part: slice, extent: int, index: Callable[[Any], Any]) -> tuple[int, int, int]:
     step = 1 if part.step is None else operator.index(part.step)
     if step <= 0:
         raise ValueError("step must be greater than zero; reverse with flip()")
-    start, stop, _ = slice(*(None if n is None else operator.index(n) for n in (part.start, part.stop))).indices(extent)
-    return min(start, extent), max(start, stop), step
+    start = 0 if part.start is None else computed(_within, index(part.start), extent)
+    stop = extent if part.stop is None else computed(_within, index(part.stop), extent)
+    return start, computed(max, start, stop), step
+
+
+def _within(index: int, extent: int) -> int:
+    """Where a slice of so many elements begins or ends that is said to do so at `index`."""
+    return max(0, index + extent) if index < 0 else min(index, extent)
 
 
 def _add_mask(plan: Plan, mask: Any) -> None:
@@ -166,40 +186,6 @@ def _region(x: Any, plan: Plan) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------------------- picks
-
-
-@dataclass(frozen=True)
-class Picking:
-    """Index tensors on a region: which axes they pick from, and one index into these axes taken as one."""
-
-    axes: Shape
-    index: Any  # int64, of the common shape of all index tensors
-    extents: Shape  # the region's
-
-    @property
-    def to_front(self) -> Shape:
-        """The order of axes that brings the picked ones to the front."""
-        return (*self.axes, *(a for a in range(len(self.extents)) if a not in self.axes))
-
-    @property
-    def place(self) -> int:
-        """Where the index's axes stand in the result: at the picked ones if these are neighbours, else in front."""
-        neighbours = self.axes == tuple(range(self.axes[0], self.axes[0] + len(self.axes)))
-        return self.axes[0] if neighbours else 0
-
-    @property
-    def from_front(self) -> Shape:
-        """The order of axes that takes the index's axes from the front to their place."""
-        count = self.index.ndarray.ndim
-        rest = range(count, count + len(self.extents) - len(self.axes))
-        return (*rest[: self.place], *range(count), *rest[self.place :])
-
-    def rows(self, region: Any) -> Any:
-        """The region with the picked axes in front, as one."""
-        moved = movement.transpose(region, self.to_front)
-        shape = moved.ndarray.shape
-        count = len(self.axes)
-        return moved if count == 1 else movement.reshape(moved, (math.prod(shape[:count]), *shape[count:]))
 
 
 def _picking(plan: Plan) -> Picking:
@@ -238,7 +224,7 @@ def getitem(x: Any, key: Any) -> Any:
     """``x[key]``. IndexError for what is out of range or does not fit, ValueError for negative steps."""
     if subclasses.exist and (found := overloaded((x, key))):
         return ask(Tensor.__getitem__, "tracegrad.Tensor.__getitem__", found, (x, key), {})
-    plan = _plan(x, key)
+    plan = _plan(x, key, whole)
     if not plan.picks:
         return _region(x, plan)
     region = x if plan.is_whole() else _region(x, plan)
@@ -264,12 +250,42 @@ def setitem(x: Any, key: Any, value: Any) -> None:
     if isinstance(key, Tensor) and key.dtype is bool_ and _is_single(value):
         _fill_where(x, key, value)
         return
+    if _varies(key) and _write_anywhere(x, key, value):
+        return
     plan = _plan(x, key)
     if not plan.picks:
         region = _region(x, plan)
         copy_into(region, _without_leading_ones(value, region.ndarray.ndim))
     else:
         write_picked(x, plan, value, accumulate=False)
+
+
+def _varies(key: Any) -> bool:
+    """True for an index of numbers and slices in which one is a stand-in."""
+    items = key if isinstance(key, tuple) else (key,)
+    if not all(item is None or item is Ellipsis or isinstance(item, (int, slice)) for item in items):
+        return False
+    return sum(stands_in(i.start) or stands_in(i.stop) if isinstance(i, slice) else stands_in(i) for i in items) == 1
+
+
+def _write_anywhere(x: Any, key: Any, value: Any) -> bool:
+    """Write to where a stand-in says, which is data. False, with nothing done, where eager mode has errors of its own,
+    or where only a view of `x` tells what is written."""
+    if x.requires_grad or not isinstance(value, (bool, int, float, Tensor)):
+        return False
+    plan = _plan(x, key, _to_pick)
+    if len(plan.picks) != 1:
+        return False
+    axis, index = plan.picks[0]
+    shape = (*plan.shape[:axis], *index.ndarray.shape, *plan.shape[axis + 1 :])
+    if isinstance(value, Tensor):
+        value = converted(_without_leading_ones(value, len(shape)), x.dtype)
+        if _common_shape(value.ndarray.shape, shape) != shape:
+            return False
+    else:
+        value = full((), fitting(value, x.dtype), x.dtype)
+    write_picked(x, plan, value, accumulate=False, title="CopySlices")
+    return True
 
 
 def _is_single(value: Any) -> bool:
@@ -317,7 +333,7 @@ def delitem(x: Any, key: Any) -> None:
     raise TypeError("Tensor does not support deleting items; index what is to stay")
 
 
-def write_picked(x: Any, plan: Plan, value: Any, accumulate: bool) -> None:
+def write_picked(x: Any, plan: Plan, value: Any, accumulate: bool, title: str = "IndexPutBackward0") -> None:
     """Store `value` at (or, to `accumulate`, add it to) the elements that a plan with picks names."""
     region = x if plan.is_whole() else _region(x, plan)
     picking = _picking(plan)
@@ -327,7 +343,7 @@ def write_picked(x: Any, plan: Plan, value: Any, accumulate: bool) -> None:
     moved = movement.reshape(written, tuple(picking.extents[a] for a in picking.to_front))
     back = tuple(int(i) for i in np.argsort(picking.to_front))
     out = movement.transpose(moved, back)
-    relabel(out, "IndexPutBackward0", (region, value))
+    relabel(out, title, (region, value))
     assign(region, out)
 
 

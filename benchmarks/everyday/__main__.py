@@ -4,8 +4,8 @@
 
 First all ways of running a pattern are compared. Then: microseconds of processor time for one training step, the
 quietest of several rounds after enough calls to be warm; PyTorch on one thread. A line that begins with "part" is the
-pattern with the inner function compiled instead of the outer one. `built` counts C programs that came up while
-measuring. With --count Python's calls are counted instead of time.
+pattern with the inner function compiled instead of the outer one. `programs` counts the C programs that were made,
+`built` those of them that came up while measuring. With --count Python's calls are counted instead of time.
 """
 
 from __future__ import annotations
@@ -79,12 +79,13 @@ def _wrong(tg: Any, torch: Any, pattern: Pattern) -> list[tuple[str, str]]:
 def _count(tg: Any, torch: Any, pattern: Pattern, name: str, options: Any) -> tuple[Any, ...]:
     compiling = Compiling(tg.compile)
     run, eager = start(pattern, tg, Sizes(), **{name: compiling}), start(pattern, tg, Sizes())
-    _calls(run, 0, WARM // run.steps)
     _calls(eager, 0, CHECKED)
     with programs_made() as made:
+        _calls(run, 0, WARM // run.steps)
+        warm = len(made)
         python, c = python_calls(run, WARM // run.steps, options.calls)
     plain, _ = python_calls(eager, CHECKED, CHECKED)
-    return python, c, plain, compiling.way, compiling.programs, len(made)
+    return python, c, plain, compiling.way, len(made), len(made) - warm
 
 
 # ------------------------------------------------------------------------------------------------------------ timing
@@ -95,8 +96,9 @@ def _time(tg: Any, torch: Any, pattern: Pattern, name: str, options: Any) -> tup
     theirs, _ = _quietest(start(pattern, torch, Sizes()), options)
     eager, _ = _quietest(start(pattern, tg, Sizes()), options)
     compiling = Compiling(tg.compile)
-    ours, made = _quietest(start(pattern, tg, Sizes(), **{name: compiling}), options)
-    return theirs, eager, ours, theirs / ours, compiling.way, compiling.programs, made
+    with programs_made() as programs:
+        ours, made = _quietest(start(pattern, tg, Sizes(), **{name: compiling}), options)
+    return theirs, eager, ours, theirs / ours, compiling.way, len(programs), made
 
 
 def _quietest(run: Run, options: Any) -> tuple[float, int]:

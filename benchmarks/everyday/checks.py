@@ -45,11 +45,6 @@ class Compiling:
     def way(self) -> str:
         return "/".join(dict.fromkeys(function.way for function in self.functions))
 
-    @property
-    def programs(self) -> int:
-        """Specialisations, segments, and parts of re-recorded calls."""
-        return sum(len(f.specialisations) + len(f.segments.programs) + len(f.parts) for f in self.functions)
-
 
 def start(pattern: Pattern, library: ModuleType, sizes: Sizes, whole: Any = None, part: Any = None) -> Run:
     """The pattern with its models just made; `whole` or `part` is what compiles."""
@@ -60,7 +55,8 @@ def start(pattern: Pattern, library: ModuleType, sizes: Sizes, whole: Any = None
 def outcome(run: Run, calls: int) -> Outcome:
     """Make the first calls of a run."""
     results = [list(numbers(run.call(i))) for i in range(calls)]
-    tensors = [tensor.detach().numpy().astype(np.float64) for tensor in run.tensors()]
+    # Copies: memory that numpy has once been given is not left to programs that write it later.
+    tensors = [tensor.detach().clone().numpy().astype(np.float64) for tensor in run.tensors()]
     return Outcome(results, list(numbers(run.kept)), tensors)
 
 

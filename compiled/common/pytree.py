@@ -11,6 +11,27 @@ from ...tensors.tensor import Size
 Path = tuple[Any, ...]
 
 
+class Excerpt(dict[str, Any]):
+    """What a function reads of an argument `of`: entries of a dict, or attributes of an object, by name."""
+
+    __slots__ = ("of",)
+
+    def __init__(self, of: Any, items: dict[str, Any]) -> None:
+        super().__init__(items)
+        self.of = of
+
+    def whole(self) -> Any:
+        """The argument itself, or a copy with the entries that have been replaced here."""
+        before = self.of if isinstance(self.of, dict) else vars(self.of)
+        if all(before[name] is item for name, item in self.items()):
+            return self.of
+        if isinstance(self.of, dict):
+            return type(self.of)({**self.of, **self})
+        copied = object.__new__(type(self.of))
+        vars(copied).update({**vars(self.of), **self})
+        return copied
+
+
 def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """Each leaf of nested tuples, lists and dicts with its path, in order."""
     if isinstance(tree, (tuple, list)):

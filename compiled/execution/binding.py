@@ -38,7 +38,9 @@ class Binding:
         self._detail = np.zeros(4, np.int64)
         self._memory = self._own_memory(program.schedule.arena_bytes) if fit is None else self._shared_memory(fit)
         self.slots.set_array(DETAIL, self._detail)
-        self.entry = program.library.call
+        self._program = program
+        self.entry: Callable[[Any], int] = self._first_call
+        self.is_built = False
         self.pointers = (self.slots.pointer,)
         self.codes: list[int] = []  # what the last call of C returned; whoever asks for it clears it before
         # Around filling the table and running; programs for all sizes share the arena, too.
@@ -56,6 +58,16 @@ class Binding:
             self.point(self.slot_of[label], number)
         self.point(len(self.slots) - 1, fit.words)
         return fit
+
+    def build(self) -> None:
+        """Build and load the C, unless that has been done. RuntimeFault, after a warning, if it cannot be done."""
+        if not self.is_built:
+            self.entry = self._program.library.call
+            self.is_built = True
+
+    def _first_call(self, pointer: Any) -> int:
+        self.build()
+        return self.entry(pointer)
 
     def point(self, slot: int, values: np.ndarray) -> None:
         """Let `slot` show `values` (contiguous); the caller keeps the array alive."""

@@ -3,10 +3,13 @@
 Every new size is recorded once, eagerly, as any call that nothing is known about: that recording is compared with what
 the program for all sizes would compute, operation by operation, number by number. So Python code that looked at the
 size has been asked about each size that is served. Only the C compiler is not run again.
+
+Recordings that give the same graph (they differ in a Python value that nothing is computed with) share one program.
 """
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from ...compiler.graph import Graph
@@ -19,9 +22,11 @@ MOST_KEPT = 4
 
 
 class Programs:
-    """Finds or makes the program of a recorded graph."""
+    """Finds or makes the program of a recorded graph. With `later`, C is built when a program is first run."""
 
-    def __init__(self) -> None:
+    def __init__(self, later: bool = False) -> None:
+        self.later = later
+        self._same: weakref.WeakValueDictionary[Graph, Program] = weakref.WeakValueDictionary()
         self.sized: list[SizedProgram] = []
         self.built = 0  # how many programs there are
         self.more_sizes = 0  # sizes that are served by a program which was there before
@@ -36,13 +41,25 @@ class Programs:
     def backward(self) -> Programs:
         """Those of the backward passes, where calls are joined to the tape."""
         if self._backward is None:
-            self._backward = Programs()
+            self._backward = Programs(later=True)
         return self._backward
 
     def of(self, graph: Graph) -> Program:
-        """A program for a recorded graph: one for all sizes if another size was recorded before."""
+        """A program for a recorded graph: one for all sizes if another size was recorded before.
+
+        RuntimeFault, after a warning, if its C is built now and that fails.
+        """
         with self._lock:
-            return self._fitting(graph) or self._joining(graph) or self._alone(graph)
+            program = self._same.get(graph)
+            if program is None:
+                program = self._fitting(graph) or self._joining(graph) or self._alone(graph)
+                self._same[graph] = program
+            return program
+
+    def _ready(self, program: Program) -> Program:
+        if not self.later:
+            program.library  # noqa: B018 - it is built now
+        return program
 
     def _fitting(self, graph: Graph) -> Program | None:
         """A program that is there already."""
@@ -62,7 +79,7 @@ class Programs:
         for other in self._kept:
             try:
                 sized = SizedProgram(other, graph)
-                program = sized.fit(graph)
+                program = self._ready(sized.fit(graph))
             except NotSized as reason:
                 self._note(str(reason))
                 continue
@@ -77,7 +94,7 @@ class Programs:
             self.notes = [*self.notes, reason][-MOST_KEPT:]
 
     def _alone(self, graph: Graph) -> Program:
-        program = compile_graph(graph)
+        program = self._ready(compile_graph(graph))
         self._kept = [graph, *self._kept][:MOST_KEPT]
         self.built += 1
         return program

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ...compiler.capture import Root
 from ...tracing.watched_classes import classes
 from ..symbolic.number import KINDS, same_number
 from .states import is_one_object
@@ -42,15 +41,6 @@ class Guard:
             return type(self.get()) is type(self.value)
         except (AttributeError, KeyError, IndexError, TypeError):
             return False
-
-
-@dataclass(frozen=True, eq=False)
-class NumberInput:
-    """A number read anew for each call that follows a change: where it comes from, and its place in the table."""
-
-    describe: str
-    get: Callable[[], float]
-    root: Root
 
 
 def _plain(value: Any) -> bool:

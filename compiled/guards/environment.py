@@ -83,6 +83,9 @@ class Surroundings:
         self.counted = {found.counter for found in declared if found.counter}
         self.summing = list(self._reach.summing.values())
         self._trusted: bool | None = None
+        self.as_arguments: frozenset[int] = (
+            frozenset()
+        )  # identities of captured tensors that are looked up at each call
         self.compares = compares(self._reach)
         self.by_identity = asks_identity(self._reach) or (self.compares and meets_nan(self._reach, arguments))
         self.facts = [_fact(*place, self.by_identity) for place in self._reach.places]
@@ -209,8 +212,12 @@ class Surroundings:
         self._reach.objects, self._arguments, self._hooks, self._random = {}, [], [], []
 
     def captures(self, tensor: Any) -> bool:
-        """True for a tensor that the function finds without its arguments."""
-        return id(tensor) in self._reach.by_function
+        """True for a tensor that the function finds without its arguments, but for those that are made arguments."""
+        return id(tensor) in self._reach.by_function and id(tensor) not in self.as_arguments
+
+    def ways_to(self, tensor: Tensor) -> list[Any]:
+        """What leads the function to a tensor: sources, and containers."""
+        return self._reach.ways.get(id(tensor), [])
 
     def refuse_side_effects(self, deeds: Deeds) -> None:
         """CaptureError if the call itself has made a guard fail, or has drawn numbers that a replay would repeat."""

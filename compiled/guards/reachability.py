@@ -58,13 +58,14 @@ class Reach:
         self._most = most
         self._ran = codes or {}
         self._classes: set[tuple[type, bool]] = set()
+        self.ways: dict[int, list[Any]] = {}  # to each tensor: sources, and containers
         self.summing: dict[int, dict[str, Any]] = {}  # the globals of functions that name `sum`
         self.places: list[Place] = []
         known = -1
         while known != len(self.names) and not self.is_too_much:
             # New code names more attributes, behind which there may be more code.
             known = len(self.names)
-            self.objects, self.found_at, self.places, self._classes = {}, {}, [], set()
+            self.objects, self.found_at, self.places, self._classes, self.ways = {}, {}, [], set(), {}
             self._walk(functions, self._ran)
             named = None if self._asks_for_any_attribute() else self.names
             self.places += _hidden_methods(self.objects.values(), named)
@@ -102,13 +103,19 @@ class Reach:
             if at is not None:
                 self.found_at[id(value)] = at
             self._go(self._around(value), stack)
-            stack += [(inner, at) for inner in self._behind(value)]
+            behind = self._behind(value)
+            for inner in behind:
+                if isinstance(inner, Tensor):
+                    self.ways.setdefault(id(inner), []).append(value)
+            stack += [(inner, at) for inner in behind]
 
     def _go(self, places: Iterator[Place], stack: list[tuple[Any, Place | None]]) -> None:
         for place in places:
             self.places.append(place)
             source, value = place[0], place[0].now()
             if source.leads_on and not (source.is_of_library and isinstance(value, (types.FunctionType, type))):
+                if isinstance(value, Tensor):
+                    self.ways.setdefault(id(value), []).append(source)
                 stack.append((value, place))
 
     def _around(self, value: Any) -> Iterator[Place]:

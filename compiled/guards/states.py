@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...tensors.tensor import Tensor
 from ..common.pytree import Path
 from ..symbolic.number import KINDS, exact, value_of
 from .value_kinds import CONTAINERS, items_of
@@ -58,7 +59,8 @@ def is_one_object(value: Any) -> bool:
 def state(value: Any, free: Set[Path] = frozenset(), by_identity: bool = False) -> Any:
     """What can be compared later: plain values by value, containers by their items, other objects by identity.
 
-    Of numbers at the paths `free` only the type counts. With `by_identity`, equal values that are other objects differ.
+    Of numbers and tensors at the paths `free` only the type counts. With `by_identity`, equal values that are other
+    objects differ.
     """
     return _state(value, (), free, by_identity)
 
@@ -66,6 +68,8 @@ def state(value: Any, free: Set[Path] = frozenset(), by_identity: bool = False) 
 def _state(value: Any, within: tuple[int, ...], free: Set[Path], by_identity: bool) -> Any:
     if isinstance(value, Identities):
         return value
+    if () in free and isinstance(value, Tensor):
+        return type(value)
     if isinstance(value, PLAIN):
         value = value_of(value)
         return type(value) if () in free else (*exact(value), *_identity(value, by_identity))

@@ -56,7 +56,8 @@ def _is_known(value: Any) -> bool:
     if isinstance(value, types.ModuleType):
         return is_listed(value.__name__) or is_users(value)
     if isinstance(value, types.FunctionType):
-        return is_listed(value.__module__) or is_user_file(value.__code__.co_filename)
+        # Not `__module__`: what wraps a user's function (no_grad) has that of the function.
+        return is_listed(value.__globals__.get("__name__")) or is_user_file(value.__code__.co_filename)
     if isinstance(value, types.BuiltinFunctionType):
         return value.__name__ not in _TELLING and is_listed(value.__module__)
     if isinstance(value, type):

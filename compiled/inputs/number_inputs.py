@@ -67,6 +67,14 @@ class NumberInputs:
             return False
         return self.take(given)
 
+    def refusing(self, call_arguments: Any) -> tuple[Any, Any] | None:
+        """What the recording expects of the numbers and what it is in this call, where these differ."""
+        try:
+            given = [value_of(source.spots[0].read(call_arguments)) for source in self.sources]
+        except (LookupError, TypeError, AttributeError):
+            return None
+        return self._formulas.refusing(given)
+
     def reader(self) -> Callable[[tuple[Any, ...]], bool]:
         """`find` for calls with arguments by position."""
         if not self.sources:

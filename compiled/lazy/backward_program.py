@@ -17,7 +17,6 @@ from ...compiler.absent import without
 from ...compiler.differentiate import differentiate
 from ...compiler.graph import Graph
 from ...compiler.passes.simplify import simplify
-from ...compiler.pipeline import Program
 from ...compiler.split import Split, split
 from ...ops.array import Buffer, eager
 from ...ops.core import Step
@@ -70,8 +69,8 @@ class Backward:
         seeds = [node for node in self.parts.backward.inputs if node.label not in self.parts.saved]
         self._cotangent_labels = [node.label for node in seeds[len(seeds) - len(self.live) :]]
         self._lock = new_lock()
-        self._whole = BackwardProgram(programs.of(self.parts.backward), self.parts.backward)
-        self._partial: dict[frozenset[str], BackwardProgram | EagerBackward] = {}
+        self._whole = BackwardProgram(programs, self.parts.backward)
+        self._partial: dict[frozenset[str], BackwardProgram] = {}
         computed = (*self.parts.saved, *self._cotangent_labels)
         self.own = tuple(label for label in self._whole.labels if label not in computed)
         # What the graph reads, so that it can be done again: what is still there after the call, and what is saved.
@@ -110,14 +109,11 @@ class Backward:
         """True for the call of the program for gradients of all results."""
         return self._whole.is_called_by(call)
 
-    def _without(self, absent: frozenset[str]) -> BackwardProgram | EagerBackward:
+    def _without(self, absent: frozenset[str]) -> BackwardProgram:
         with self._lock:
             if absent not in self._partial:
                 graph = simplify(without(self.parts.backward, absent, self._cotangent_labels))
-                try:
-                    self._partial[absent] = BackwardProgram(self.programs.of(graph), graph)
-                except RuntimeFault:  # which was said in a warning; the forward pass is done, and needs its gradients
-                    self._partial[absent] = EagerBackward(graph)
+                self._partial[absent] = BackwardProgram(self.programs, graph)
             return self._partial[absent]
 
     def run_again(self, given: dict[str, Tensor], cotangents: Sequence[Tensor | None]) -> list[Tensor | None]:
@@ -127,15 +123,15 @@ class Backward:
 
 
 class BackwardProgram:
-    """One backward program and its table."""
+    """One backward pass. It is built when it is first made by itself, not as part of a segment."""
 
-    def __init__(self, program: Program, graph: Graph) -> None:
-        self._binding = Binding(program)
-        self._results = [r.name for r in program.graph.results]
-        numbers = () if program.fit is None else program.fit.numbers  # they are in their places already
-        self.labels = tuple(label for label in self._binding.slot_of if label not in numbers)
+    def __init__(self, programs: Programs, graph: Graph) -> None:
+        self._programs = programs
+        self._graph = graph
+        self._results = [r.name for r in graph.results]
+        self.labels = tuple(node.label for node in graph.inputs)
         self._types = {r.name: r.node.type for r in graph.results}
-        self._call = ProgramCall(program, graph, [node.label for node in graph.inputs], ())
+        self._call = ProgramCall(graph, self.labels, ())
 
     def is_called_by(self, call: ProgramCall) -> bool:
         """True if `call` is one of this program."""
@@ -155,9 +151,21 @@ class BackwardProgram:
             gradient.place = deferred.place_of_result(i, len(fresh))
         return fresh
 
+    @lazy
+    def _binding(self) -> Binding | None:
+        """The program's table; None if it cannot be built, which is said in a warning."""
+        try:
+            binding = Binding(self._programs.of(self._graph))
+            binding.build()
+        except RuntimeFault:
+            return None
+        return binding
+
     def run(self, given: Mapping[str, Any]) -> dict[str, Tensor]:
         """The gradients by name. `given` holds the inputs by label (as `numbers_now` takes them), and may hold more."""
         binding = self._binding
+        if binding is None:  # the forward pass is done, and needs its gradients
+            return self._evaluated(given)
         with binding.lock:
             kept = [dense(numbers_now(given[label])) for label in self.labels]
             for label, values in zip(self.labels, kept, strict=True):
@@ -170,18 +178,8 @@ class BackwardProgram:
             gradient.is_of_program = True
         return gradients
 
-
-class EagerBackward:
-    """A backward graph that there is no program for."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-        self._results = [r.name for r in graph.results]
-
-    def note_or_run(self, given: Mapping[str, Any]) -> dict[str, Tensor]:
-        """The gradients by name, computed now. `given` holds the inputs by label, and may hold more."""
-        given = {label: numbers_now(value) for label, value in given.items()}
-        inputs = {node.label: make(given[node.label]) for node in self._graph.inputs}
+    def _evaluated(self, given: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
+        inputs = {label: make(given[label]) for label in self.labels}
         found = evaluated(self._graph, self._results, inputs)
         return {name: make(_copied(value)) for name, value in zip(self._results, found, strict=True)}
 

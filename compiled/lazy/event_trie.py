@@ -140,7 +140,8 @@ class Point:
     origin: Origin
     next: dict[Hashable, Point] = field(default_factory=dict)
     programs: dict[tuple[int, ...], Any] = field(default_factory=dict)  # by the memories that are still alive
-    kinds: dict[Hashable, int] = field(default_factory=dict)  # events like each other but for their numbers
+    # Events like each other but for their numbers: the keys of these events, None once the numbers are data.
+    kinds: dict[Hashable, list[Hashable] | None] = field(default_factory=dict)
     writes: bool = False  # one of the events was a write
     captured: tuple[Call, ...] = ()  # calls whose `numbers` know memories
     passes: list[Any] = field(default_factory=list)  # functions that note backward passes

@@ -365,7 +365,7 @@ def expect(of: Specialisation, whole: Any, before: Point, deferred: Any, call_ar
     args, kwargs = call_arguments
     owner = id(owner_of_call(whole))
     count = before.noted[owner] = before.noted.get(owner, 0) + 1
-    if count in AFTER and not kwargs:
+    if count in AFTER and not kwargs and of.recording.inputs.are_arguments:
         try:
             before.expected[owner] = Expected(of, before, args, deferred).function()
         except Unexpected:

@@ -23,6 +23,7 @@ from ...ops.exposure import expose, is_exposed, owner_of
 from ..symbolic.number import exact
 from .event_trie import Compute, Meet, Point, Write, key_of
 from .segments import LONGEST, Execution, Segments
+from .varying import VARYING
 
 
 class DeferredOps(Evaluator):
@@ -31,6 +32,7 @@ class DeferredOps(Evaluator):
     def __init__(self, segments: Segments) -> None:
         self.segments = segments
         self.ops = 0  # how many were noted
+        self.passing = 0  # so many segments are not worth programs: later ones will be others
         self._execution: Execution | None = None  # of the segment, once it is to be done
         self._begin()
 
@@ -54,7 +56,12 @@ class DeferredOps(Evaluator):
         if primitive.is_view and isinstance(operands[0], Array) and self._shows_what_is_there(operands[0]):
             return super().evaluate(primitive, operands, params, kind)
         key = (primitive, *self._tokens(operands), *map(_parameter, params.items()))
-        point = self.here.next.get(key) or self._further(primitive, operands, params)
+        point = self.here.next.get(key)
+        if point is None:
+            written = VARYING.get(primitive)
+            if written is not None and self._varies(primitive, operands, params, written.parameter):
+                return written.otherwise(self, operands, params, kind)
+            point = self._further(primitive, operands, params)
         event: Any = point.event
         if event.is_view:
             base = operands[0]
@@ -151,7 +158,8 @@ class DeferredOps(Evaluator):
                     alive.append(i)
                 elif memory.size:
                     alive.append(i)
-        return Execution(self.segments, here, tuple(alive), memories)
+        self.passing, by_numpy = max(0, self.passing - 1), self.passing > 0
+        return Execution(self.segments, here, tuple(alive), memories, by_numpy)
 
     def _number(self, whole: np.ndarray) -> int | None:
         """The number of a memory that this segment knows."""
@@ -234,7 +242,8 @@ class DeferredOps(Evaluator):
         parameters = tuple(map(_parameter, params.items()))
         numbers = [i for i, operand in enumerate(operands) if not isinstance(operand, Array)]
         like = (primitive, *(None if i in numbers else token for i, token in enumerate(tokens)), *parameters)
-        if numbers and self.segments.numbers_vary(self.here, like):
+        key = (primitive, *tokens, *parameters)
+        if numbers and self.segments.numbers_vary(self.here, like, key):
             for i in numbers:
                 value = Array(np.array(operands[i]))
                 tokens[i] = self._met(value.ndarray, (), value)[1]
@@ -242,6 +251,20 @@ class DeferredOps(Evaluator):
         if key in self.here.next:
             return self.here.next[key]
         return self.segments.extend(self.here, key, self._event(primitive, operands, tokens, params))
+
+    def _varies(self, primitive: Primitive, operands: Sequence[Any], params: Params, parameter: str) -> bool:
+        """True if ops that differ in this parameter only shall not be programs of their own."""
+        tokens = self._tokens(operands)
+        parameters = dict(map(_parameter, params.items()))
+        key = (primitive, *tokens, *parameters.items())
+        del parameters[parameter]
+        return self.segments.parameter_varies(self.here, (primitive, *tokens, *parameters.items()), key, primitive)
+
+    def constant_met(self, values: np.ndarray) -> Array:
+        """Numbers of the program as data."""
+        array = Array(values)
+        array.place = self._met(values, (), array)
+        return array
 
     def _event(self, primitive: Primitive, operands: Sequence[Any], tokens: Sequence[Any], params: Params) -> Compute:
         """The op as an event; its type rule raises what eager mode raises."""
@@ -313,7 +336,7 @@ def _zeros_laid_out_as(array: np.ndarray) -> np.ndarray:
     return as_strided(np.zeros(last // array.itemsize + 1, array.dtype), array.shape, array.strides)
 
 
-def _parameter(item: tuple[str, Any]) -> Hashable:
+def _parameter(item: tuple[str, Any]) -> tuple[str, Hashable]:
     """A parameter by its text where equal numbers may be different ones: 0.0 and -0.0."""
     name, value = item
     return name, exact(value)

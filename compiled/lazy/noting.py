@@ -108,5 +108,5 @@ class CallPlan:
             operands += [each.root.node.label for each in self.gradients]
             operands += [label for label, _ in self.numbers]
             captured = [(each.root.node.label, each.array) for each in self._captured]
-            call = self.call = ProgramCall(self._of.program, self._graph, operands, captured)
+            call = self.call = ProgramCall(self._graph, operands, captured)
         return call if call.is_regular else None

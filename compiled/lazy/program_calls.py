@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from ...compiler.evaluate import evaluate_graph
 from ...compiler.graph import Graph
-from ...compiler.pipeline import Program
 from ...ops.array import Array
 from ...ops.exposure import owner_of
-from ..execution.binding import Binding
 
 
 class PendingArray:
@@ -80,9 +79,7 @@ class ProgramCall:
     same objects at each call. `key` stands for all of this in the tree of events.
     """
 
-    def __init__(
-        self, program: Program, graph: Graph, operands: Sequence[str], captured: Sequence[tuple[str, Array]]
-    ) -> None:
+    def __init__(self, graph: Graph, operands: Sequence[str], captured: Sequence[tuple[str, Array]]) -> None:
         self.key = object()
         self.graph = graph
         self.operands = tuple(operands)
@@ -95,8 +92,6 @@ class ProgramCall:
         self.owners = frozenset(self.wholes_by_owner)
         self._kept = [array.buffer.whole for _, array in captured]  # so that the identities stay taken
         self._shown = [array.ndarray for _, array in captured]
-        self._program = program
-        self._binding: Binding | None = None
 
     @property
     def is_regular(self) -> bool:
@@ -108,43 +103,23 @@ class ProgramCall:
         return all(array.ndarray is shown for (_, array), shown in zip(self.captured, self._shown, strict=True))
 
     def run(self, given: Mapping[str, np.ndarray]) -> ProgramRun:
-        """The call, to be made by the graph's own program."""
-        if self._binding is None:
-            self._binding = Binding(self._program)
-        return ProgramRun(self._binding, given, self.written)
+        """The call, to be made by numpy."""
+        return ProgramRun(self.graph, given)
 
 
 class ProgramRun:
-    """One call of a program, to be made once: after an interrupt `finish` does what is left."""
+    """One call of a graph by numpy, to be made once: after an interrupt `finish` does what is left."""
 
-    def __init__(self, binding: Binding, given: Mapping[str, np.ndarray], written: Iterable[str | None]) -> None:
-        self._binding = binding
+    def __init__(self, graph: Graph, given: Mapping[str, np.ndarray]) -> None:
+        self._graph = graph
         self._given = given
-        self._written = written
-        self._codes: list[int] = []
-        self._copies: dict[str, np.ndarray] = {}
-        self._results: dict[str, np.ndarray] = {}
+        self._results: dict[str, np.ndarray] | None = None
 
     def finish(self) -> dict[str, np.ndarray]:
         """The results by name; written inputs are written to."""
-        if self._codes != [0]:
-            self._run()
-        for label in self._written:
-            if label in self._copies:
-                np.copyto(self._given[label], self._copies[label])
+        if self._results is None:
+            self._results = evaluate_graph(self._graph, self._given)
+        for result in self._graph.results:
+            if result.into is not None:
+                np.copyto(self._given[result.into], self._results[result.name])
         return self._results
-
-    def _run(self) -> None:
-        """Fill the table with the inputs by label and new memory for the results, and call C."""
-        binding = self._binding
-        with binding.lock:
-            for label, slot in binding.slot_of.items():
-                if label in self._given:
-                    array = self._given[label]
-                    if not (array.flags.c_contiguous and array.flags.aligned):
-                        array = self._copies[label] = np.array(array, order="C")
-                    binding.point(slot, array)
-            for (name, slot), of in zip(binding.result_slots.items(), binding.result_types, strict=True):
-                self._results[name] = np.empty(of.shape, of.dtype.numpy)
-                binding.point(slot, self._results[name])
-            binding.run(self._codes)

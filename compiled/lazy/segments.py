@@ -15,7 +15,7 @@ from .segment_program import Memories, NumpyRun, Run, SegmentProgram
 
 LIMIT = 64  # programs; a function that needs more than these is not helped by more
 LONGEST = 4096  # events of one way; what goes on for longer is done in parts
-VARIANTS = 2  # so many different numbers in one place are constants of as many programs; from the next on they are data
+VARIANTS = 1  # so many different numbers in one place are constants of as many programs; from the next on they are data
 
 
 class Segments:
@@ -27,6 +27,7 @@ class Segments:
         self.programs: list[SegmentProgram] = []
         self.sizes = Programs()
         self._lock = new_lock()
+        self._varied: set[Hashable] = set()  # primitives with a parameter that has varied, and their lines
         self.are_open = True  # as long as programs for new segments are made
 
     def extend(self, here: Point, key: Hashable, event: Event) -> Point:
@@ -42,11 +43,30 @@ class Segments:
                 here.next[key] = point
             return here.next[key]
 
-    def numbers_vary(self, here: Point, like: Hashable) -> bool:
-        """True once an event has come after `here` with more different numbers than there shall be programs for."""
+    def numbers_vary(self, here: Point, like: Hashable, key: Hashable) -> bool:
+        """True once an event has come after `here` with more different numbers than there shall be programs for.
+
+        `key` is that of the event with its numbers. From then on the numbers that came before are data, too.
+        """
         with self._lock:
-            here.kinds[like] = here.kinds.get(like, 0) + 1
-            return here.kinds[like] > VARIANTS
+            known = here.kinds.setdefault(like, [])
+            if known is not None and key not in known:
+                known.append(key)
+                if len(known) > VARIANTS:
+                    here.kinds[like] = None
+                    for each in known:
+                        here.next.pop(each, None)
+            return here.kinds[like] is None
+
+    def parameter_varies(self, here: Point, like: Hashable, key: Hashable, primitive: Hashable) -> bool:
+        """`numbers_vary` for a parameter: what has varied once at a line of the program is data there from then on."""
+        if like not in here.kinds and (primitive, user_place()) in self._varied:
+            with self._lock:
+                here.kinds[like] = None
+        known = here.kinds.get(like, ())
+        if known is not None and self.numbers_vary(here, like, key) and len(self._varied) < LONGEST:
+            self._varied.add((primitive, user_place()))
+        return here.kinds[like] is None
 
     def program(self, here: Point, alive: tuple[int, ...]) -> SegmentProgram | None:
         """The program for a segment. What comes a second time is worth one."""
@@ -86,8 +106,11 @@ class Segments:
 class Execution:
     """One segment of one call, to be done once: `finish` after an interrupt does what is left."""
 
-    def __init__(self, segments: Segments, here: Point, alive: tuple[int, ...], memories: Memories) -> None:
+    def __init__(
+        self, segments: Segments, here: Point, alive: tuple[int, ...], memories: Memories, by_numpy: bool = False
+    ) -> None:
         self._segments = segments
+        self._by_numpy = by_numpy  # it is not worth a program
         self._here = here
         self._alive = alive
         self._memories = memories
@@ -98,7 +121,7 @@ class Execution:
         """Read and write the memories, and fill those that are alive."""
         if not self._is_begun:
             self._is_begun = True  # an interrupt while a program is made is not to make it once more
-            program = self._segments.program(self._here, self._alive)
+            program = None if self._by_numpy else self._segments.program(self._here, self._alive)
             self._run = Run(program, self._memories) if program else None
         if self._run is None and (self._alive or self._here.writes):
             self._run = NumpyRun(self._here.way(), self._memories)

@@ -24,6 +24,8 @@ from .expected_sweep import backward_of
 NOT_SERVED = object()
 LIMIT = 64  # parts of one function; models that are made anew at each call are not worth a program
 FEW_OPS = 4  # that are noted as quickly as a program is called
+# Parts that are met or recorded for the first time. What is noted around them is not noted again: so many segments.
+FIRST_TIMES, PASSING = 32, 8
 
 Compile = Callable[[Any], Any]
 
@@ -40,6 +42,7 @@ class Parts:
         self._seen: dict[int, weakref.ref[Any]] = {}  # what was called once
         self._parts: dict[int, Any] = {}
         self._wanted = wanted  # None: it is not known what the function's code mentions
+        self._firsts = 0  # how often a part has come up
 
     def titles(self) -> list[str]:
         """What the parts that have programs are: classes of modules and optimizers, names of functions."""
@@ -71,7 +74,10 @@ class Parts:
             return result
         if part.may_serve(args, kwargs):
             deferred.settle()
+            known = len(part.specialisations)
             result = served(None, interpreted, EAGER, part, *args, **kwargs)
+            if len(part.specialisations) > known:
+                self._came_up(deferred)
             if result is not NOT_SERVED:
                 return result
         return otherwise(*args, **kwargs)
@@ -92,4 +98,12 @@ class Parts:
             owner = owner_of_call(whole)
             with self._lock:
                 self._seen[id(owner)] = weakref.ref(owner)
+            if self._wanted:
+                self._came_up(deferred)
         return result
+
+    def _came_up(self, deferred: Deferred) -> None:
+        """Next time a part will be noted where ops were noted now: these segments need no programs."""
+        self._firsts += 1
+        if self._firsts <= FIRST_TIMES:
+            deferred.passing = PASSING

@@ -26,18 +26,20 @@ from ...ops.pointwise import cast
 from ...ops.types import float64
 from ...tape.nodes import Node as TapeNode
 from ...tape.nodes import count_now
+from ...tape.selected import declare_kept
 from ...tape.tape import Tape
 from ...tensors.tensor import Tensor, make
 from ...tracing.watch import SideEffect, watched
 from ..common.aliasing import with_history
-from ..common.argument_names import argument_names, name_captured, name_of_argument
+from ..common.argument_names import name_captured, name_of_argument
 from ..common.autograd_graph import held_by_tape
 from ..common.pytree import Path, leaves
-from ..guards.declared import Guard, NumberInput, facts_of, no_patches
+from ..guards.declared import Guard, facts_of, no_patches
 from ..guards.environment import Surroundings
 from ..guards.reachability import Codes
 from ..symbolic.number import Formulas, Number
-from ..symbolic.tape import NumberTape, Scalar
+from ..symbolic.tape import NumberInput, NumberTape, Scalar
+from .call_inputs import CallInputs, LearnedInputs, Noted, noted
 from .cond_gates import follow_writes
 from .scalar_outputs import Sinks, plain
 from .substitution import Spot
@@ -83,6 +85,9 @@ class Recording:
     outcome: Any = None  # the same, with stand-ins for numbers that each call computes
     modes: ThreadModes = field(default_factory=ThreadModes)
     wanted: list[Spot] = field(default_factory=list)  # numbers that shall be data
+    learned: LearnedInputs = field(default_factory=LearnedInputs)  # from earlier calls
+    inputs: CallInputs = field(default_factory=CallInputs)
+    noted: Noted = field(init=False)
     openings: Openings = field(init=False)
     codes: Codes = field(default_factory=dict)  # code that earlier calls have run without its being found
     scalars: list[Scalar] = field(default_factory=list)
@@ -110,6 +115,9 @@ class Recording:
         name_captured(function)
         self.guards.append(no_patches())
         self.surroundings = Surroundings(function, [*args, *kwargs.values()], self.codes)
+        self.noted = noted(function, self.surroundings, args, kwargs)
+        self.inputs = self.learned.inputs(function, self.surroundings)
+        args, kwargs = self.inputs.of(args, kwargs)
         given = [leaf for _, leaf in leaves((args, kwargs))]
         self.surroundings.refuse_unwatchable(given)
         self._add_arguments(function, args, kwargs)
@@ -125,7 +133,7 @@ class Recording:
         finally:
             self._leave_no_stand_ins()  # wholly: an interrupt may have come within
         self._check()
-        self.surroundings.open(self.openings.open_facts())
+        self.surroundings.open(self.inputs.opened_with(self.openings.open_facts()))
         return plain(self.result)
 
     def _run_opened(self, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
@@ -167,7 +175,7 @@ class Recording:
             self.transient = f"{frame.f_code.co_name}(), which was not found, runs in the middle of the call"
 
     def _run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        naming = functools.partial(name_of_argument, argument_names(function, args))
+        naming = functools.partial(name_of_argument, self.inputs.names(function, args))
         names = [source.name(naming) for source in self.openings.sources]
         tape = NumberTape(self.recorder, make, names) if names else Tape(self.recorder, make)
         watched(self, interpreted, tape, self._call, function, args, kwargs)
@@ -177,8 +185,10 @@ class Recording:
             for scalar in self.scalars:
                 self.own.pop(id(scalar.root.array), None)  # the recorder keeps it, as a root
         self.outcome = self.openings.kept(self.result)
+        declare_kept(leaf for _, leaf in leaves([self.result, [s.tensor._grad for s in self.grads.values()]]))
 
     def _call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
+        args, kwargs = self.inputs.arguments(args, kwargs)
         self.result = function(*args, **kwargs)
 
     def _check(self) -> None:
@@ -232,7 +242,7 @@ class Recording:
                 self.guards.append(Guard(what, get, get(), "", of_gradients=True))
 
     def _add_arguments(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        names = argument_names(function, args)
+        names = self.inputs.names(function, args)
         for path, leaf in leaves((args, kwargs)):
             if isinstance(leaf, Tensor) and not any(r.array is leaf for _, r in self.arguments):
                 self.arguments.append((path, self.recorder.add_root(leaf, name_of_argument(names, path))))

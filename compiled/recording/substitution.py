@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from operator import is_
 from typing import Any
 
-from ..common.pytree import Path, at
+from ..common.pytree import Excerpt, Path, at
 from ..guards.sources import MISSING, Source, attribute
 from ..guards.value_kinds import own_attributes
 from ..symbolic.number import KINDS
@@ -23,7 +23,7 @@ from ..symbolic.number import KINDS
 LARGEST = 256  # items of a container that are looked at one by one
 DEEPEST = 8  # tuples within tuples that are made anew
 _LISTS = (list,)
-_DICTS = (dict, OrderedDict, defaultdict)
+_DICTS = (dict, OrderedDict, defaultdict, Excerpt)
 
 Key = tuple[Any, ...]
 
@@ -51,8 +51,11 @@ def key_of(spot: Spot, call_arguments: Any) -> Key | None:
     value, path = (call_arguments, spot.path) if spot.get is None else (spot.get.now(), spot.path)
     key = ("argument",) if spot.get is None else key_at(spot.get)
     for item in path:
-        key = _inner_key(value, key, item)
-        value = value[item]
+        key = inner_key(value, key, item)
+        try:
+            value = value[item]
+        except (LookupError, TypeError):  # it is not there any more, or not read
+            return None
     return key
 
 
@@ -62,15 +65,18 @@ def key_at(source: Source) -> Key | None:
     return None if storage is None else storage.key
 
 
-def _inner_key(container: Any, key: Key | None, item: Any) -> Key | None:
+def inner_key(container: Any, key: Key | None, item: Any) -> Key | None:
     if type(container) in (*_LISTS, *_DICTS):
         return ("item", id(container), item)
     return None if key is None else (*key, "in", item)
 
 
-def numbers_in(value: Any, key: Key | None, path: Path = (), within: tuple[int, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Each number at or below `value` as (path, key, number), where something else may be put in its place."""
-    if type(value) in KINDS:
+def found_in(
+    value: Any, key: Key | None, kinds: tuple[type, ...] = KINDS, path: Path = (), within: tuple[int, ...] = ()
+) -> Iterator[tuple[Any, ...]]:
+    """Each object of one of `kinds` at or below `value` as (path, key, object), where something else may be put in its
+    place."""
+    if type(value) in kinds:
         if key is not None:
             yield path, key, value
         return
@@ -78,7 +84,7 @@ def numbers_in(value: Any, key: Key | None, path: Path = (), within: tuple[int, 
     if id(value) in within or not _is_open(kind) or len(value) > LARGEST:
         return
     for item, inner in list(value.items() if kind in _DICTS else enumerate(value)):
-        yield from numbers_in(inner, _inner_key(value, key, item), (*path, item), (*within, id(value)))
+        yield from found_in(inner, inner_key(value, key, item), kinds, (*path, item), (*within, id(value)))
 
 
 def _is_open(kind: type) -> bool:
@@ -102,9 +108,9 @@ class Replaced:
         inner = (*within, id(value))
         if kind in _DICTS or kind in _LISTS:
             for item, old in list(value.items() if kind in _DICTS else enumerate(value)):
-                self._put_item(value, item, old, self.replaced(old, _inner_key(value, key, item), new, inner))
+                self._put_item(value, item, old, self.replaced(old, inner_key(value, key, item), new, inner))
             return value
-        items = [self.replaced(old, _inner_key(value, key, i), new, inner) for i, old in enumerate(value)]
+        items = [self.replaced(old, inner_key(value, key, i), new, inner) for i, old in enumerate(value)]
         if all(a is b for a, b in zip(items, value, strict=True)):
             return value
         return tuple(items) if kind is tuple else kind(*items)

@@ -20,7 +20,7 @@ from ..guards import onlookers
 from ..guards.environment import Surroundings
 from ..symbolic.number import Formulas, Number, same_number, value_of
 from .shims import shims_for
-from .substitution import Key, Replaced, Spot, key_at, key_of, numbers_in, swap, unwrapped
+from .substitution import Key, Replaced, Spot, found_in, key_at, key_of, swap, unwrapped
 from .validity import refusal
 
 
@@ -174,10 +174,10 @@ class Openings:
 
 
 def _numbers_around(surroundings: Surroundings, call_arguments: Any) -> Iterator[tuple[Spot, Key, Any]]:
-    for path, key, number in numbers_in(call_arguments, ("argument",)):
+    for path, key, number in found_in(call_arguments, ("argument",)):
         yield Spot("argument", None, path), key, number
     for fact in surroundings.facts:
-        for path, key, number in numbers_in(fact.source.now(), key_at(fact.source)):
+        for path, key, number in found_in(fact.source.now(), key_at(fact.source)):
             yield Spot(fact.name, fact.source, path), key, number
 
 
@@ -187,12 +187,13 @@ class Learned:
     def __init__(self) -> None:
         self._closed: set[Key] = set()  # labels of spots whose numbers are guards
 
-    def wanted(self, recordings: Iterable[Any], call_arguments: Any) -> list[Spot]:
+    def wanted(self, recordings: Iterable[Any], args: Any, kwargs: Any) -> list[Spot]:
         """The spots to open in the next recording: those opened before, and those where a number has changed."""
         recordings = list(recordings)
         if not all(recording.surroundings.takes_stand_ins() for recording in recordings):
             return []
-        found = [spot for recording in recordings for spot in _changed_since(recording.openings, call_arguments)]
+        inputs = [(recording.openings, recording.inputs.find(args, kwargs)) for recording in recordings]
+        found = [spot for openings, call in inputs if call for spot in _changed_since(openings, call)]
         return [spot for spot in found if spot.label not in self._closed]
 
     def note(self, recording: Any) -> None:

@@ -26,6 +26,7 @@ from ..common.tensor_memory import memory_of
 from ..common.written_code import each, lines, written
 from ..guards.guard_codegen import Steady
 from ..inputs.arguments import TensorArgument
+from ..recording.call_inputs import CallInputs
 
 if TYPE_CHECKING:
     from .results import FreshOutput
@@ -146,7 +147,18 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
         histories=lines(4, _histories(of.results.fresh, names)),
         result="r0" if of.results.is_one_tensor else HAND_OUT.format(each("r{}", range(len(of.results.fresh)))),
     )
-    return written(source, f"<usual call of {of.recording.name!r}>", names)
+    call = written(source, f"<usual call of {of.recording.name!r}>", names)
+    return _with_places(call, of.recording.inputs) if of.recording.inputs.places else call
+
+
+def _with_places(call: Callable[[tuple[Any, ...]], Any], inputs: CallInputs) -> Callable[[tuple[Any, ...]], Any]:
+    """`call` with the tensors that are looked up at each call behind the arguments."""
+
+    def found(args: tuple[Any, ...]) -> Any:
+        inputs_now = inputs.find(args, {})
+        return UNUSUAL if inputs_now is None else call(inputs_now[0])
+
+    return found
 
 
 def _can_be_usual(of: Specialisation) -> bool:

@@ -47,6 +47,7 @@ class Specialisation:
 
     def __init__(self, recording: Recording, args: Args, kwargs: Kwargs, programs: Programs) -> None:
         self.recording = recording
+        args, kwargs = self.inputs_of(args, kwargs) or (args, kwargs)
         _refuse_strided_writes(recording)
         self.results = Results(recording)
         graph = graph_of(recording, self.results)
@@ -56,6 +57,8 @@ class Specialisation:
         self.graph = graph if self.backward is None else self.backward.parts.forward
         self.program: Program = programs.of(self.graph)
         self.binding = Binding(self.program)
+        if not programs.later:
+            self.binding.build()
         self.because = ""  # why it was made
         self.unverified = is_wanted()  # by eager mode
         self.lock = self.binding.lock  # around `matches` and `call`, which share the table
@@ -99,8 +102,12 @@ class Specialisation:
 
     # ---------------------------------------------------------------------------------------------------- applying
 
+    def inputs_of(self, args: Args, kwargs: Kwargs) -> tuple[Args, Kwargs] | None:
+        """The inputs of a call with these arguments, which the other methods take; None if it has not all of them."""
+        return self.recording.inputs.find(args, kwargs)
+
     def matches(self, args: Args, kwargs: Kwargs) -> bool:
-        """True if this program is the right one for a call with these arguments, in the world as it is."""
+        """True if this program is the right one for a call with these inputs, in the world as it is."""
         if not self.recording.modes.hold() or not self.arguments.fit(args, kwargs):
             return False
         classes.patches()  # which counts as a change if there are others
@@ -113,8 +120,9 @@ class Specialisation:
     def includes(self, other: Specialisation, call_arguments: tuple[Args, Kwargs]) -> bool:
         """True if `other` differs from this one in numbers only, and this one holds for those of `other` as well.
 
-        This one has just been recorded for `call_arguments`.
+        This one has just been recorded for a call with these arguments.
         """
+        call_arguments = other.inputs_of(*call_arguments) or call_arguments
         if not self.inputs.sources or not other.recording.modes.hold():
             return False
         with other.lock:
@@ -172,7 +180,11 @@ class Specialisation:
     # ----------------------------------------------------------------------------------------------------- calling
 
     def call(self, args: Args, kwargs: Kwargs) -> Any:
-        """Run the step once; the caller has made sure that it matches, and holds `lock` since."""
+        """Run the step once; the caller has made sure that it matches, and holds `lock` since.
+
+        RuntimeFault, with nothing done, if the program was yet to be built and cannot be.
+        """
+        self.binding.build()
         call_arguments = (args, kwargs)
         kept = self.arguments.point(args, kwargs)
         gradients = self.grads.prepare(call_arguments)

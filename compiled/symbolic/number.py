@@ -90,6 +90,16 @@ class Formulas:
             self.pinned.add(number.tg_position)
         return number.tg_value
 
+    def close(self, position: int) -> None:
+        """The program does with a number what only its value can serve: what it is made of will be guards."""
+        behind = [position]
+        for position in behind:
+            if position >= len(self.sources):
+                operands = self.formulas[position - len(self.sources)].operands
+                behind += [i for i, _ in operands if i is not None]
+        self.pinned.update(behind)
+        self.listener.transient_because("a view that begins at a number is written to, or kept")
+
     def evaluate(self, given: Sequence[Any]) -> list[Any] | None:
         """All values for a call whose sources have the values `given`; None if the recording does not hold for it."""
         values = list(given)
@@ -102,6 +112,19 @@ class Formulas:
         except Exception:  # the function itself will raise it
             return None
         return values
+
+    def refusing(self, given: Sequence[Any]) -> tuple[Any, Any] | None:
+        """What the first formula that does not hold where the sources are `given` should be, and what it is."""
+        values = list(given)
+        for formula in self.formulas:
+            try:
+                value = formula.value(values)
+            except Exception as error:
+                return formula.kind, error
+            if not formula.accepts(value):
+                return (formula.kind if formula.expected is _ANY else formula.expected), value
+            values.append(value)
+        return None
 
     def survivors(self) -> list[Number]:
         """Stand-ins that are alive."""
@@ -229,6 +252,12 @@ class Number:
             *[i.tg_formulas.pin(i) if isinstance(i, Number) else i for i in inputs], **options
         )
 
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """The other functions of numpy, which are called with a number where they take an array."""
+        if not kwargs and _are_numbers(args):
+            return self.tg_formulas.computed(function, args)
+        return function(*map(_looked_into, args), **{name: _looked_into(value) for name, value in kwargs.items()})
+
 
 def _are_numbers(operands: Sequence[Any]) -> bool:
     return all(isinstance(operand, (bool, int, float, complex)) for operand in operands)
@@ -308,6 +337,11 @@ def value_of(value: Any) -> Any:
 def looked_at(value: Any) -> Any:
     """A stand-in's number, which the recording depends on from now on; anything else as it is."""
     return value.tg_formulas.pin(value) if isinstance(value, Number) else value
+
+
+def _looked_into(value: Any) -> Any:
+    """`looked_at` for what is in lists and tuples, too."""
+    return type(value)(map(_looked_into, value)) if type(value) in (list, tuple) else looked_at(value)
 
 
 def exact(value: Any) -> tuple[type, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,11 +18,12 @@ from ...ops.pointwise import cast
 from ...ops.types import DType, bool_, float64, int64, number_in
 from ...tape.tape import Tape
 from ...tensors.tensor import Tensor, make
-from .number import Number, looked_at
+from ...tensors.varying_slices import window
+from .number import Formulas, Number, looked_at
 
 # Integers that divide are looked at: C has no error for a divisor of zero.
 _DIVISIONS = frozenset(REGISTRY[name] for name in ("floor_divide", "remainder", "fmod"))
-_FULL = REGISTRY["full"]
+_FULL, _SLICE = REGISTRY["full"], REGISTRY["slice"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +39,15 @@ class Scalar:
         if self.dtype.is_floating_point:
             return float(value)  # C rounds to float32, as numpy does
         return int(number_in(value, self.dtype))
+
+
+@dataclass(frozen=True, eq=False)
+class NumberInput:
+    """A number read anew for each call that follows a change: where it comes from, and its place in the table."""
+
+    describe: str
+    get: Callable[[], float]
+    root: Root
 
 
 class NumberTape(Tape):
@@ -76,15 +88,43 @@ class NumberTape(Tape):
             divisor, number = self._integers[id(operands[1])]
             operands = [operands[0], super().constant(looked_at(number), divisor.dtype)]
         if any(_has_number(value) for value in params.values()):
+            if primitive is _SLICE:
+                return self._sliced(operands[0], **params)
             filled = primitive is _FULL and params["value"].tg_is_data()
             if filled and _fills_exactly(params["value"], params["dtype"]):
                 return copy(broadcast(self.constant(params["value"], params["dtype"]), params["shape"]))
             params = {name: _looked_at(value) for name, value in params.items()}
         return super().apply(primitive, operands, params)
 
+    def _sliced(self, x: Any, starts: Sequence[Any], stops: Sequence[Any], steps: Sequence[int]) -> Any:
+        """Slices of a fixed size that begin anywhere are picked; otherwise where they begin is a fact."""
+        windows, regions = [], []
+        extents = x.ndarray.shape
+        for axis, (start, stop, step) in enumerate(zip(starts, stops, steps, strict=True)):
+            length = _looked_at(-(-(stop - start) // step))
+            if isinstance(start, Number) and start.tg_is_data() and length < extents[axis]:
+                windows.append((axis, start, length, step))
+                regions.append((0, extents[axis], 1))
+            else:
+                regions.append((_looked_at(start), _looked_at(stop), step))
+        if any(region != (0, extent, 1) for region, extent in zip(regions, extents, strict=True)):
+            x = super().apply(
+                _SLICE, [x], dict(zip(("starts", "stops", "steps"), zip(*regions, strict=True), strict=True))
+            )
+        for axis, start, length, step in windows:
+            otherwise = functools.partial(_close, weakref.ref(start.tg_formulas), start.tg_position)
+            x = window(x, axis, start, start.tg_value, length, step, otherwise)
+        return x
+
     def let_go(self) -> None:
         """Forget the tensors of the recording."""
         self._integers.clear()
+
+
+def _close(formulas: weakref.ref[Formulas], position: int) -> None:
+    of = formulas()
+    if of is not None:
+        of.close(position)
 
 
 def _fills_exactly(value: Any, dtype: DType) -> bool:

@@ -159,14 +159,14 @@ def test_a_compiler_that_fails(tg, kind, body, good, tmp_path, monkeypatch):
 
 
 def test_a_part_of_a_backward_pass_that_has_no_program(tg, tmp_path, monkeypatch):
-    done, run = [], joined.EagerBackward.note_or_run
+    done, run = [], joined.BackwardProgram._evaluated
 
     def counted(self, given):
         done.append(given)
         return run(self, given)
 
-    monkeypatch.setattr(joined.EagerBackward, "note_or_run", counted)
-    monkeypatch.setenv("CC", compiler(tmp_path, "exit 3", 2))  # forward, and backward of both results
+    monkeypatch.setattr(joined.BackwardProgram, "_evaluated", counted)
+    monkeypatch.setenv("CC", compiler(tmp_path, "exit 3", 1))  # forward; backward is built when it is first done
     assert len(served(tg, part_of_backward)) == 1
     assert done
 

@@ -339,7 +339,6 @@ def test_branches(same, tg, c_calls):
         lambda x, n: sum(x * i for i in range(n)),
         lambda x, n: x[: n * 2].view(n, -1),
         lambda x, n: x.new_zeros(n),
-        lambda x, n: x[n],
         lambda x, n: x * len("a" * n),
         lambda x, n: x * float(f"{n}.5"),
         lambda x, n: x * {1: 2, 2: 4, 3: 8}[n],
@@ -352,6 +351,12 @@ def test_integers_that_shape_are_guards(same, tg, step, c_calls):
     calls = [(ramp(tg, 8), n) for n in (1, 2, 3, 2, 1, 3)]
     compiled = same(step, calls)
     assert len(compiled.specialisations) <= 3 and len(c_calls) >= 3
+
+
+def test_integers_at_which_a_returned_view_begins_are_guards(same, tg, c_calls):
+    """It has to be a view at each call; that it is returned is known when one recording has been made in vain."""
+    compiled = same(lambda x, n: x[n], [(ramp(tg, 8), n) for n in (1, 2, 3, 2, 1, 3, 2, 1)])
+    assert len(compiled.specialisations) == 3 and len(c_calls) == 4
 
 
 def test_a_number_that_was_looked_at_fills_a_tensor(same, tg):

@@ -1,0 +1,54 @@
+"""Ops with a number among their parameters, said with the number as an operand: for numbers that vary between calls.
+
+Memory is filled with a number that was met; a region that begins elsewhere at each call is written at positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...ops.core import REGISTRY, Params, Primitive
+from ...ops.identity import copy_primitive
+from ...ops.indexing import put_primitive
+from ...ops.movement import broadcast_primitive, reshape_primitive
+
+Kind = Callable[..., Any]  # makes arrays
+
+
+@dataclass(frozen=True)
+class Varying:
+    """`otherwise(interpreter, operands, params, kind)` does the op with `parameter` as data."""
+
+    parameter: str
+    otherwise: Callable[[Any, Sequence[Any], Params, Kind], Any]
+
+
+def _filled(interpreter: Any, operands: Sequence[Any], params: Params, kind: Kind) -> Any:
+    number = interpreter.constant_met(np.array(params["value"], params["dtype"].numpy))
+    wide = interpreter.evaluate(broadcast_primitive, (number,), {"shape": params["shape"]}, kind)
+    return interpreter.evaluate(copy_primitive, (wide,), {}, kind)
+
+
+def _updated(interpreter: Any, operands: Sequence[Any], params: Params, kind: Kind) -> Any:
+    x, update = operands
+    shape, count = x.ndarray.shape, x.ndarray.size
+    steps = zip(params["starts"], params["steps"], update.ndarray.shape, strict=True)
+    region = (..., *(slice(start, start + extent * step, step) for start, step, extent in steps))
+    places = np.arange(count).reshape(shape)[region].reshape(-1)
+    index = interpreter.constant_met(np.array(places, np.int64))
+    flat = interpreter.evaluate(reshape_primitive, (x,), {"shape": (count,)}, kind)
+    values = interpreter.evaluate(reshape_primitive, (update,), {"shape": (len(places),)}, kind)
+    written = interpreter.evaluate(put_primitive, (flat, index, values), {}, kind)
+    return interpreter.evaluate(
+        copy_primitive, (interpreter.evaluate(reshape_primitive, (written,), {"shape": shape}, kind),), {}, kind
+    )
+
+
+VARYING: dict[Primitive, Varying] = {
+    REGISTRY["full"]: Varying("value", _filled),
+    REGISTRY["update_slice"]: Varying("starts", _updated),
+}

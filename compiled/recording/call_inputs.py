@@ -1,0 +1,174 @@
+"""From the arguments of a call to the inputs of a recording.
+
+Arguments of which a function reads some entries only are taken as these entries (`argument_reads.py`). A tensor in a
+variable, an attribute or a container that is another one at each call is one more argument, behind those by position:
+its place is known, and what is found there has to be of the recorded type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...tensors.tensor import Tensor
+from ..common.argument_names import argument_names
+from ..common.pytree import Excerpt, Path
+from ..guards.argument_reads import Reads, reads_of_arguments
+from ..guards.environment import Surroundings
+from ..guards.sources import Source
+from .substitution import Key, Spot, found_in, inner_key, key_at
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class CallInputs:
+    """How the inputs of one recording follow from the arguments of a call."""
+
+    reads: dict[Any, Reads] = field(default_factory=dict)  # of arguments, by position or keyword
+    places: tuple[Spot, ...] = ()  # of tensors
+    opened: dict[int, set[Path]] = field(default_factory=dict)  # the paths to them, by the identity of a fact's source
+
+    @property
+    def are_arguments(self) -> bool:
+        """True if the inputs of a call are its arguments."""
+        return not (self.reads or self.places)
+
+    def find(self, args: Args, kwargs: Kwargs) -> tuple[Args, Kwargs] | None:
+        """The inputs of a call, as arguments; None if a place is not there."""
+        if self.reads:
+            args = tuple([self._input(i, arg) for i, arg in enumerate(args)])
+            kwargs = {name: self._input(name, arg) for name, arg in kwargs.items()}
+        if not self.places:
+            return args, kwargs
+        try:
+            return (*args, *[place.read(None) for place in self.places]), kwargs
+        except (LookupError, TypeError, AttributeError):
+            return None
+
+    def _input(self, at: Any, argument: Any) -> Any:
+        excerpt = self.reads[at].excerpt(argument) if at in self.reads else None
+        return argument if excerpt is None else excerpt
+
+    def of(self, args: Args, kwargs: Kwargs) -> tuple[Args, Kwargs]:
+        """The inputs of the call for which the places have just been found."""
+        found = self.find(args, kwargs)
+        assert found is not None
+        return found
+
+    def names(self, function: Callable[..., Any], args: Args) -> list[str]:
+        """What the user calls the inputs by position."""
+        names = argument_names(function, args[: len(args) - len(self.places)])
+        return names + ["_".join(map(str, (place.name.rpartition(".")[2], *place.path))) for place in self.places]
+
+    def opened_with(self, numbers: dict[int, set[Path]]) -> dict[int, set[Path]]:
+        """All that is data in the surroundings: `numbers`, and the tensors that are looked up at each call."""
+        return {get: numbers.get(get, set()) | self.opened.get(get, set()) for get in (*numbers, *self.opened)}
+
+    def arguments(self, args: Args, kwargs: Kwargs) -> tuple[Args, Kwargs]:
+        """The arguments of the call that has these inputs."""
+        given = args[: len(args) - len(self.places)]
+        return tuple(map(_whole, given)), {name: _whole(arg) for name, arg in kwargs.items()}
+
+
+def _whole(argument: Any) -> Any:
+    return argument.whole() if type(argument) is Excerpt else argument
+
+
+@dataclass(eq=False)
+class Noted:
+    """What one recording was made with, for comparison with later calls."""
+
+    unread: dict[Any, Any]  # of each argument that is read by name: what is not read
+    tensors: list[tuple[Spot, Tensor]]
+
+
+def noted(function: Callable[..., Any], surroundings: Surroundings, args: Args, kwargs: Kwargs) -> Noted:
+    """To be asked when a recording begins."""
+    reads = reads_of_arguments(function)
+    unread = {at: reads[at].unread(arg) for at, arg in _positions(args, kwargs) if _has_excerpt(reads, at, arg)}
+    return Noted(unread, [(spot, tensor) for spot, _, tensor in _tensors_around(surroundings)])
+
+
+def _positions(args: Args, kwargs: Kwargs) -> Iterator[tuple[Any, Any]]:
+    yield from enumerate(args)
+    yield from kwargs.items()
+
+
+def _has_excerpt(reads: dict[Any, Reads], at: Any, argument: Any) -> bool:
+    return at in reads and reads[at].excerpt(argument) is not None
+
+
+def _tensors_around(surroundings: Surroundings) -> Iterator[tuple[Spot, Key, Tensor]]:
+    for fact in surroundings.facts:
+        for path, key, tensor in found_in(fact.source.now(), key_at(fact.source), (Tensor,)):
+            yield Spot(fact.name, fact.source, path), key, tensor
+
+
+class LearnedInputs:
+    """What one compiled function has learned of its calls: which arguments differ in what is not read, and where
+    tensors are rebound."""
+
+    def __init__(self) -> None:
+        self._read: set[Any] = set()
+        self._rebound: dict[Any, Key] = {}
+
+    def compare(self, before: Iterable[Noted], function: Callable[..., Any], args: Args, kwargs: Kwargs) -> None:
+        """Learn from a call that no program serves."""
+        reads = reads_of_arguments(function)
+        for noted in before:
+            for at, argument in _positions(args, kwargs):
+                if at in noted.unread and _has_excerpt(reads, at, argument):
+                    if _differ(reads[at].unread(argument), noted.unread[at]):
+                        self._read.add(at)
+            for spot, tensor in noted.tensors:
+                if _is_rebound(spot, tensor):
+                    self._rebound[spot.label] = spot.label
+
+    def inputs(self, function: Callable[..., Any], surroundings: Surroundings) -> CallInputs:
+        """How the inputs of the next recording are found."""
+        reads = {at: reads for at, reads in reads_of_arguments(function).items() if at in self._read}
+        if surroundings.by_identity or not self._rebound:
+            return CallInputs(reads)
+        found: dict[Key, list[tuple[Spot, Tensor]]] = {}
+        for spot, key, tensor in _tensors_around(surroundings):
+            found.setdefault(key, []).append((spot, tensor))
+        wanted = {k for k, spots in found.items() if any(spot.label in self._rebound for spot, _ in spots)}
+        opened = {k for k in wanted if _is_found_only(surroundings, found[k][0][1], wanted)}
+        surroundings.as_arguments = frozenset(id(tensor) for k in opened for _, tensor in found[k])
+        free: dict[int, set[Path]] = {}
+        for spot in (spot for k in opened for spot, _ in found[k]):
+            free.setdefault(id(spot.get), set()).add(spot.path)
+        return CallInputs(reads, tuple(found[k][0][0] for k in found if k in opened), free)
+
+
+def _differ(now: Any, before: Any) -> bool:
+    if isinstance(now, list) and isinstance(before, list):
+        same = len(now) == len(before) and all(a is c and b is d for (a, b), (c, d) in zip(now, before, strict=True))
+        return not same
+    return now is not before
+
+
+def _is_rebound(spot: Spot, tensor: Tensor) -> bool:
+    try:
+        now = spot.read(None)
+    except (LookupError, TypeError, AttributeError):
+        return False
+    return type(now) is Tensor and now is not tensor
+
+
+def _is_found_only(surroundings: Surroundings, tensor: Tensor, keys: set[Key]) -> bool:
+    """True if all ways on which the function finds the tensor lead through these storages."""
+    for way in surroundings.ways_to(tensor):
+        if isinstance(way, Source):
+            if key_at(way) not in keys:
+                return False
+        elif not isinstance(way, (list, dict)):
+            return False
+        else:
+            items = way.items() if isinstance(way, dict) else enumerate(way)
+            if any(item is tensor and inner_key(way, None, at) not in keys for at, item in items):
+                return False
+    return True
