@@ -32,6 +32,7 @@ from .lazy.segments import Segments
 from .lazy.subprograms import NOT_SERVED
 from .limits import Limits
 from .recording.call_inputs import LearnedInputs
+from .recording.leaks import check_order_of_hooks
 from .recording.recording import Recording
 from .recording.scalar_outputs import plain
 from .recording.symbolic_inputs import Learned
@@ -365,17 +366,8 @@ class Part(CompiledFunction):
         return NOT_SERVED
 
     def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: Change) -> None:
-        _refuse_order_of_hooks(recording)
+        check_order_of_hooks(recording)
         super()._compile(recording, args, kwargs, because)
-
-
-def _refuse_order_of_hooks(recording: Recording) -> None:
-    """CaptureError where leaves have hooks: one node for the whole call does not call them in the eager order."""
-    results = [leaf for _, leaf in leaves(recording.result) if isinstance(leaf, Tensor)]
-    if any(result.requires_grad for result in results):
-        for root in recording.recorder.roots:
-            if root.requires_grad and hooks_on(root.array):
-                raise refusal(f"{root.node.label} has hooks", f"in {recording.name}", "Hooks run in the eager order.")
 
 
 def _name_of(function: Any) -> str:

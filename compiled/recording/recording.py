@@ -318,7 +318,7 @@ class Recording:
         if self.written_unseen_at:
             return
         self.recorder.node(tensor)
-        known: list[Any] = [*(root.array for root in self.recorder.roots), *self._alive()]
+        known: list[Any] = [*(root.array for root in self.recorder.roots), *self.alive()]
         concerned = [t for t in known if t.buffer.whole is tensor.buffer.whole and getattr(t, "requires_grad", False)]
         if any(seen_by is None or (t is not seen_by and t.base is not seen_by) for t in concerned):
             self.written_unseen_at = str(self.origin())
@@ -372,24 +372,6 @@ class Recording:
         """The slots that hold a new gradient after the call."""
         return [s for s in self.grads.values() if s.after is not None and s.after is not s.before]
 
-    def refuse_leaks(self, returned: list[Tensor]) -> None:
-        """CaptureError if a tensor made during the call outlives it in a place that a replay would not fill."""
-        known = returned + [s.after for s in self.grads.values() if s.after is not None]
-        known += [t for _, t in leaves(self.result) if isinstance(t, Tensor)]
-        allowed = {id(t) for t in known} | {id(t.base) for t in known if t.base is not None}
-        allowed.update(map(id, held_by_tape(known)))
-        self.recorder.forget_values()
-        if self._alive_except(allowed):
-            gc.collect()  # what is in cycles; a list of what was found would keep it
-        leaked = self._alive_except(allowed)
-        if leaked:
-            node = self.recorder.node(leaked[0])
-            raise CaptureError(
-                "a tensor that the function made is kept outside of it (in a list, an attribute or a global)\n"
-                f"  made at {node.origin}\n"
-                f"  A compiled step gives back what it returns: return the tensor and store it outside. {DONE}"
-            )
-
     @property
     def place_of_result(self) -> str:
         """Where the function returned, for a message."""
@@ -402,8 +384,6 @@ class Recording:
         self.questions.let_go()
         self.surroundings.let_go()
 
-    def _alive_except(self, allowed: set[int]) -> list[Tensor]:
-        return [t for t in self._alive() if id(t) not in allowed and id(t.base) not in allowed]
-
-    def _alive(self) -> list[Tensor]:
+    def alive(self) -> list[Tensor]:
+        """The tensors that the call has made and somebody still holds."""
         return [t for t in (ref() for ref in self.own.values()) if t is not None]

@@ -32,6 +32,7 @@ from ..inputs.number_inputs import NumberInputs
 from ..lazy.backward_program import Backward, CompiledNode, EagerTape
 from ..lazy.expected_call import NOT_NOTED
 from ..lazy.noting import CallPlan
+from ..recording.leaks import refuse_leaks
 from ..recording.recording import Recording
 from ..recording.validity import check_ends, check_history, check_unused_errors, refusal
 from ..verification.verify import is_wanted
@@ -53,7 +54,7 @@ class Specialisation:
         graph = graph_of(recording, self.results)
         check_unused_errors(recording.recorder, graph)
         self.backward = _backward_of(recording, graph, self.results, programs)
-        recording.refuse_leaks(self.results.tensors)
+        refuse_leaks(recording, self.results.tensors)
         self.graph = graph if self.backward is None else self.backward.parts.forward
         self.program: Program = programs.of(self.graph)
         self.binding = Binding(self.program)
