@@ -16,11 +16,9 @@ from ..compiler.schedule.schedule import Schedule
 from ..ops.core import current, drop_stale_interpreters, switch
 from ..ops.locks import new_lock
 from ..runtime.errors import RuntimeFault
-from ..tensors.tensor import EAGER, Tensor
+from ..tensors.tensor import EAGER
 from .common.outermost import clean_up, entry
 from .common.profilers import PROFILED, is_profiled
-from .common.pytree import leaves
-from .common.tensor_memory import hooks_on
 from .execution.binding import CheckFailed
 from .execution.shape_cache import Programs
 from .explain import Change, difference, explanation, first_call
@@ -36,7 +34,6 @@ from .recording.leaks import check_order_of_hooks
 from .recording.recording import Recording
 from .recording.scalar_outputs import plain
 from .recording.symbolic_inputs import Learned
-from .recording.validity import refusal
 from .replay.fast_path import UNUSUAL, usual_call
 from .replay.specialisation import NOT_WRITTEN, Specialisation
 from .verification.report import Report

@@ -17,9 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..common.pytree import Excerpt
-from .looks import own_attributes
-from .optimizer_groups import is_optimizer
-from .value_kinds import CONTAINERS, is_changeable, is_users
+from .value_kinds import CONTAINERS, is_changeable, is_optimizer, is_users, own_attributes
 
 # Code that mentions these may look at variables by other ways than their names.
 _BY_NAME = frozenset({"locals", "vars", "eval", "exec", "dir", "globals", "sys", "inspect", "gc", "traceback"})

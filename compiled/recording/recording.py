@@ -8,7 +8,6 @@ gradients).
 from __future__ import annotations
 
 import functools
-import gc
 import sys
 import types
 import weakref
@@ -32,7 +31,6 @@ from ...tensors.tensor import Tensor, make
 from ...tracing.watch import SideEffect, watched
 from ..common.aliasing import with_history
 from ..common.argument_names import name_captured, name_of_argument
-from ..common.autograd_graph import held_by_tape
 from ..common.pytree import Path, leaves
 from ..guards.declared import Guard, facts_of, no_patches
 from ..guards.environment import Surroundings
@@ -46,7 +44,6 @@ from .substitution import Spot
 from .symbolic_inputs import Openings
 from .tensor_identity import Questions
 from .validity import (
-    DONE,
     CallWatch,
     ThreadModes,
     check_classes,
