@@ -178,8 +178,8 @@ class BackwardProgram:
             gradient.is_of_program = True
         return gradients
 
-    def _evaluated(self, given: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
-        inputs = {label: make(given[label]) for label in self.labels}
+    def _evaluated(self, given: Mapping[str, Any]) -> dict[str, Tensor]:
+        inputs = {label: make(numbers_now(given[label])) for label in self.labels}
         found = evaluated(self._graph, self._results, inputs)
         return {name: make(_copied(value)) for name, value in zip(self._results, found, strict=True)}
 

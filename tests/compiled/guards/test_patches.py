@@ -441,7 +441,7 @@ def test_what_changes_in_a_subclass_of_tensor_is_called(expression, way):
     x, step = tracegrad.ones(2), tracegrad.compile(space["step"])
     for _ in range(3):
         step(x, *given)
-    assert step.way == "replay"
+    assert step.way == ("replay" if expression == "w.factor * x" else "re-record")  # what computes with w is Python's
     before = space["step"](x, *given).tolist()
     IN_SUBCLASSES[expression](w)
     after = space["step"](x, *given).tolist()
