@@ -10,7 +10,7 @@ from ..demands import Demand, checked_base, demand_of
 from ..errors import CompilerError
 from ..graph import Graph, Node, Result
 from .dots import lower_dot
-from .grouping import Group, Grouping
+from .group import Group, Grouping
 from .lower import Memory, lower_loops
 from .memory import Names
 from .records import REQUIRED, Check, Kernel

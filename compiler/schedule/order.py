@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from ...ops.identity import copy_primitive
 from ..graph import Node
-from .grouping import Group
+from .group import Group
 from .hazards import overwrites_early
 from .jobs import Job, Plan
 from .records import Kernel

@@ -1,0 +1,44 @@
+"""Groups: the candidates that share a kernel, and what each of them reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..graph import Node
+from .candidates import is_special
+from .dots import is_dot
+from .lower import Unit
+from .space import Space, space_of
+
+
+@dataclass(eq=False)
+class Group:
+    """The candidates of one kernel, in graph order. `dot` and `special` name the node that decides its kind."""
+
+    nodes: tuple[Node, ...]
+    space: Space
+    dot: Node | None = None
+    special: Node | None = None
+
+    @property
+    def is_loops(self) -> bool:
+        return self.dot is None and self.special is None
+
+
+@dataclass
+class Grouping:
+    """A partition of the candidates, and what each of them reads."""
+
+    groups: list[Group]
+    reads: Mapping[Node, frozenset[Node]]
+    follows: Mapping[Node, frozenset[Node]]
+
+    def unit(self, group: Group) -> Unit:
+        return Unit(group.nodes, group.space, self.reads)
+
+
+def alone(node: Node) -> Group:
+    """The group of a single candidate."""
+    space = space_of(node)
+    return Group((node,), space, node if is_dot(node) else None, node if is_special(node) else None)
