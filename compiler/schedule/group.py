@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..graph import Node
@@ -31,8 +30,8 @@ class Grouping:
     """A partition of the candidates, and what each of them reads."""
 
     groups: list[Group]
-    reads: Mapping[Node, frozenset[Node]]
-    follows: Mapping[Node, frozenset[Node]]
+    reads: dict[Node, frozenset[Node]]
+    follows: dict[Node, frozenset[Node]]
 
     def unit(self, group: Group) -> Unit:
         return Unit(group.nodes, group.space, self.reads)

@@ -14,15 +14,14 @@ from dataclasses import dataclass, field
 
 from ..graph import Node
 from .condensed import Condensed
-from .dots import lower_dot
 from .group import Group, Grouping
-from .lower import lower_loops
+from .lowering import Lowering, lowered
 from .space import Space, squeezed, united
-from .structure import Key, Structure
+from .structure import Key
 from .values import Unfusable
 
 #: Candidates of one kernel. Larger ones save no more memory traffic, and the C compiler's time grows faster than they.
-MOST_NODES = 192
+MOST_NODES = 64
 #: Of all that read the same memory, as many before and after a group are tried.
 MOST_NEIGHBOURS = 16
 
@@ -40,7 +39,7 @@ class Joiner:
         self.condensed = Condensed(
             {g: {home[n] for node in g.nodes for n in grouping.reads[node] if n in home} for g in grouping.groups}
         )
-        self.trials = Trials(grouping, frozenset(home))
+        self.trials = Trials(grouping)
         self.shared = SharedMemory(grouping, self.place)
 
     @property
@@ -206,35 +205,26 @@ class Trials:
     once."""
 
     grouping: Grouping
-    chosen: frozenset[Node]
     _known: dict[Key, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._structure = Structure(self._is_memory)
+        self._lowering = Lowering(self.grouping)
 
     def lowers(self, group: Group) -> bool:
-        nodes = group.nodes
-        kind = group.space, nodes.index(group.dot) if group.dot else -1
-        key = (*kind, *self._structure.key(nodes, self._structure.cone(nodes)))
+        key = self._lowering.key(group, self._lowering.cone(group))
         if key not in self._known:
             self._known[key] = self._is_lowered(group)
         return self._known[key]
-
-    def _is_memory(self, node: Node) -> bool:
-        return node.is_input or node in self.chosen
 
     def _is_lowered(self, group: Group) -> bool:
         inside = frozenset(group.nodes)
 
         def memory(node: Node) -> str | None:
-            return "memory" if self._is_memory(node) and node not in inside else None
+            return "memory" if self._lowering.is_memory(node) and node not in inside else None
 
         stores = {node: ("store",) for node in group.nodes if node is not group.dot}
         try:
-            if group.dot is not None:
-                lower_dot("", group.dot, group.nodes, stores, memory)
-            else:
-                lower_loops("", self.grouping.unit(group), stores, memory)
+            lowered("", group, self.grouping, stores, memory, lambda node: "")
         except Unfusable:
             return False
         return True
