@@ -23,7 +23,7 @@ from .values import Unfusable
 #: Candidates of one kernel. Larger ones save no more memory traffic, and the C compiler's time grows faster than they.
 MOST_NODES = 64
 #: Of all that read the same memory, as many before and after a group are tried.
-MOST_NEIGHBOURS = 16
+MOST_NEIGHBOURS = 8
 
 Choice = Callable[[Group], Iterable[Group]]
 
@@ -119,13 +119,14 @@ class Joiner:
     def _parts(self, a: Group, b: Group) -> set[Group] | None:
         """Two groups with all that stands between them; None where one kernel cannot hold them."""
         dots = (a.dot is not None) + (b.dot is not None)
-        if dots > 1 or a.special or b.special or len(a.nodes) + len(b.nodes) > MOST_NODES:
-            return None
-        if united(a.space, b.space) is None:
+        count = len(a.nodes) + len(b.nodes)
+        if dots > 1 or a.special or b.special or count > MOST_NODES or united(a.space, b.space) is None:
             return None
 
         def fits(group: Group) -> bool:
-            return group.special is None and (group.dot is None or not dots)
+            nonlocal count
+            count += len(group.nodes)
+            return group.special is None and (group.dot is None or not dots) and count <= MOST_NODES
 
         later, earlier = (b, a) if self.condensed.precedes(a, b) else (a, b)
         between = self.condensed.between(earlier, later, fits)
@@ -136,7 +137,7 @@ class Joiner:
     def _union(self, parts: set[Group]) -> Group | None:
         nodes = tuple(sorted((n for part in parts for n in part.nodes), key=self.order.__getitem__))
         inside = frozenset(nodes)
-        if len(nodes) > MOST_NODES or any(self.grouping.follows[node] & inside for node in nodes):
+        if any(self.grouping.follows[node] & inside for node in nodes):
             return None  # the check of followed indices has to stand between
         dots = [part.dot for part in parts if part.dot is not None]
         if dots:

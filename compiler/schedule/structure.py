@@ -5,7 +5,7 @@ The layers of a deep model are equal to each other. What was found out about the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..graph import Node
@@ -26,15 +26,15 @@ class Structure:
         inside = frozenset(nodes)
         numbers: dict[Node, int] = {}
         for root in nodes:
-            pending: list[tuple[Node, Iterator[Node]]] = [(root, self._operands(root, inside))]
+            pending = [root]
             while pending:
-                node, rest = pending[-1]
-                following = next((a for a in rest if a not in numbers), None)
-                if following is not None:
-                    pending.append((following, self._operands(following, inside)))
-                    continue
-                numbers.setdefault(node, len(numbers))
-                pending.pop()
+                node = pending[-1]
+                known = node in numbers
+                waiting = [] if known else [a for a in self._operands(node, inside) if a not in numbers]
+                if waiting:
+                    pending.extend(reversed(waiting))
+                else:
+                    numbers.setdefault(pending.pop(), len(numbers))
         return numbers
 
     def key(self, nodes: Sequence[Node], cone: Mapping[Node, int]) -> Key:
@@ -43,9 +43,9 @@ class Structure:
         entries = ((self._kind(n, inside), *(cone[a] for a in self._operands(n, inside))) for n in cone)
         return (tuple(cone[node] for node in nodes), *entries)
 
-    def _operands(self, node: Node, inside: frozenset[Node]) -> Iterator[Node]:
+    def _operands(self, node: Node, inside: frozenset[Node]) -> tuple[Node, ...]:
         """The operands of what is computed in the kernel; none of what it reads."""
-        return iter(node.args if node in inside or not self.is_memory(node) else ())
+        return node.args if node in inside or not self.is_memory(node) else ()
 
     def _kind(self, node: Node, inside: frozenset[Node]) -> int:
         """A number for each op with its parameters and type; for each type of memory."""
