@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from ..graph import Node
 from .candidates import is_special
 from .dots import is_dot
 from .lower import Unit
-from .space import Space, space_of
+from .space import Space, space_of, squeezed, united
 
 
 @dataclass(eq=False)
@@ -41,3 +42,17 @@ def alone(node: Node) -> Group:
     """The group of a single candidate."""
     space = space_of(node)
     return Group((node,), space, node if is_dot(node) else None, node if is_special(node) else None)
+
+
+def union(parts: Collection[Group], nodes: tuple[Node, ...]) -> Group | None:
+    """The group of all `nodes` of `parts`, if there are loops that can compute them, around one product or none."""
+    dots = [part.dot for part in parts if part.dot is not None]
+    if dots:
+        shape = squeezed(dots[0].type.shape)
+        fits = len(dots) == 1 and all(not part.space.folded and part.space.shape == shape for part in parts)
+        return Group(nodes, Space(shape), dot=dots[0]) if fits else None
+    first, *rest = (part.space for part in sorted(parts, key=lambda part: not part.space.folded))
+    space: Space | None = first
+    for other in rest:
+        space = None if space is None else united(space, other)
+    return None if space is None else Group(nodes, space)

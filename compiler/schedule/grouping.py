@@ -7,23 +7,53 @@ between them, and if lowering them together succeeds: that is the proof that eac
 
 from __future__ import annotations
 
-from ..graph import Graph
+from ..graph import Graph, Node
 from .candidates import candidates, indices_followed, reads
-from .group import Grouping, alone
+from .group import Group, Grouping, alone, union
 from .joining import Joiner
+
+Partition = tuple[tuple[int, ...], ...]
 
 
 def grouped(graph: Graph) -> Grouping:
     """The kernels of a graph, before memory and order are decided."""
-    chosen = candidates(graph)
-    known = frozenset(chosen)
-    grouping = Grouping(
-        groups=[alone(node) for node in chosen],
-        reads={node: reads(node, known) for node in chosen},
-        follows={node: indices_followed(node, known) for node in chosen},
-    )
-    joiner = Joiner(grouping, {node: place for place, node in enumerate(chosen)})
+    grouping = _separate(graph)
+    joiner = Joiner(grouping, {node: place for place, node in enumerate(grouping.reads)})
     for choice in (joiner.products_read, joiner.loops_read, joiner.related):
         joiner.join_all(choice)
     grouping.groups = joiner.groups
     return grouping
+
+
+def partition_of(graph: Graph) -> Partition:
+    """The groups of a graph, by the places of their nodes in it."""
+    place = {node: place for place, node in enumerate(graph.nodes())}
+    return tuple(tuple(place[node] for node in group.nodes) for group in grouped(graph).groups)
+
+
+def grouped_as(graph: Graph, partition: Partition) -> Grouping:
+    """The groups that were found for a graph of the same structure; nothing is tried again."""
+    grouping = _separate(graph)
+    nodes = graph.nodes()
+    grouping.groups = [_group(tuple(nodes[place] for place in places)) for places in partition]
+    assert {node for group in grouping.groups for node in group.nodes} == set(grouping.reads)
+    return grouping
+
+
+def _separate(graph: Graph) -> Grouping:
+    """Every candidate alone."""
+    chosen = candidates(graph)
+    known = frozenset(chosen)
+    return Grouping(
+        groups=[alone(node) for node in chosen],
+        reads={node: reads(node, known) for node in chosen},
+        follows={node: indices_followed(node, known) for node in chosen},
+    )
+
+
+def _group(nodes: tuple[Node, ...]) -> Group:
+    if len(nodes) == 1:
+        return alone(nodes[0])
+    group = union([alone(node) for node in nodes], nodes)
+    assert group is not None
+    return group

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 
 from ..graph import Node
 from .condensed import Condensed
-from .group import Group, Grouping
+from .group import Group, Grouping, union
 from .lowering import Lowering, lowered
-from .space import Space, squeezed, united
+from .space import united
 from .structure import Key
 from .values import Unfusable
 
@@ -139,20 +139,10 @@ class Joiner:
         inside = frozenset(nodes)
         if any(self.grouping.follows[node] & inside for node in nodes):
             return None  # the check of followed indices has to stand between
-        dots = [part.dot for part in parts if part.dot is not None]
-        if dots:
-            return self._around_product(dots[0], parts, nodes) if len(dots) == 1 else None
-        space: Space | None = None
-        for part in sorted(parts, key=lambda part: not part.space.folded):
-            space = part.space if space is None else united(space, part.space)
-            if space is None:
-                return None
-        return None if space is None else Group(nodes, space)
-
-    def _around_product(self, dot: Node, parts: set[Group], nodes: tuple[Node, ...]) -> Group | None:
-        shape = squeezed(dot.type.shape)
-        fits = all(not part.space.folded and part.space.shape == shape for part in parts)
-        return Group(nodes, Space(shape), dot=dot) if fits and not self.grouping.reads[dot] & set(nodes) else None
+        joined = union(parts, nodes)
+        if joined is None or joined.dot is None:
+            return joined
+        return None if self.grouping.reads[joined.dot] & inside else joined
 
 
 @dataclass
