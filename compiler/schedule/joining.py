@@ -174,13 +174,14 @@ class SharedMemory:
                     del places[bisect_left(places, place)]
 
     def neighbours(self, group: Group) -> list[Group]:
-        """The nearest groups that are related to `group`."""
+        """The nearest groups that are related to `group` and have room for it."""
         own, found = self.place[group], set[int]()
         for key in self._keys(group):
             places = self._places[key]
             at = bisect_left(places, own)
             found.update(places[max(at - MOST_NEIGHBOURS, 0) : at + MOST_NEIGHBOURS + 1])
-        return [self._at[place] for place in found - {own}]
+        near = (self._at[place] for place in found - {own})
+        return [other for other in near if len(group.nodes) + len(other.nodes) <= MOST_NODES]
 
     def _keys(self, group: Group) -> set[object]:
         if group.space.shape == ():
