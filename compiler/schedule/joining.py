@@ -72,21 +72,22 @@ class Joiner:
     def _round(self, pending: set[Group], choice: Choice) -> set[Group]:
         """Each group of `pending` joins once, if it can; the groups for the next round."""
         following: set[Group] = set()
-        queue = [(*self._priority(group), group) for group in pending]
-        heapq.heapify(queue)
+        queue = {self._priority(group): group for group in pending}  # of two with one first node, one is gone
+        order = list(queue)
+        heapq.heapify(order)
         seen = set(pending)
-        while queue:
-            *priority, group = heapq.heappop(queue)
+        while order:
+            priority = heapq.heappop(order)
+            group = queue[priority]
             joined = self._join_first(group, choice) if group in self.place else None
             if joined is None:
                 continue
             following.add(joined)
             for reader in self.condensed.after[joined] - seen:
                 seen.add(reader)
-                if self._priority(reader) > tuple(priority):
-                    heapq.heappush(queue, (*self._priority(reader), reader))
-                else:
-                    following.add(reader)
+                if self._priority(reader) > priority:
+                    queue[self._priority(reader)] = reader
+                    heapq.heappush(order, self._priority(reader))
             following |= self.condensed.after[joined]
         return {group for group in following if group in self.place}
 
