@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from sample_steps import adam, cross_entropy, layer_types, linear_layers, relu, training_step
+from sample_steps import adam, classifier_step, cross_entropy, layer_types, linear_layers, relu, training_step
 
 from tracegrad.compiler.codegen.render import render
 from tracegrad.compiler.passes.simplify import simplify
@@ -153,6 +153,12 @@ def test_a_second_batch_size_is_grouped_once():
     _, once = counted(make_schedule, one)
     _, sized = counted(Sizing, one, other)
     assert 0 < sized["joins tried"] <= MOST_GROWTH * once["joins tried"]
+
+
+@pytest.mark.parametrize("batch", [0, 1, 2])
+def test_loops_of_one_size_have_an_order(batch):
+    """Without elements, all loops have one size."""
+    assert make_schedule(classifier_step("few", batch, WIDTH, WIDTH, CLASSES)).kernels
 
 
 def test_ancestors_are_those_of_a_search():
