@@ -39,14 +39,11 @@ KEYWORDS = """
     __func__ __FUNCTION__ __int128 __label__ __real__ __imag__ __typeof__ __volatile__ __thread main
 """.split()
 #: What else Python allows, and paths of parameters: each sanitised in another way, or like another one.
-ODD = (
-    """
+ODD = """
     α größe 变量 _ __ ___ _x x_ __x__ x x_2 x_2_ X a_b a__b a.b a_b_ fc1.weight fc1_weight 0.weight layers.0.bias 1 7up
     weight_grad weight.grad value layer_1 result tracegrad_step tracegrad_step_ u8 L R in0 out1 v1 i0 n0 n1 z0 p_1 E
     dot_add_0 dot_add_0_tile_rows dot_scalar0 dot_scalar_0 sum_0 spare_0 copy_0 check_0 sum_acc1 amax_acc1_nan exp_row2
-""".split()
-    + ["x" * 5000, "x" * 5000 + ".y", "a*/b", "a b", 'quote"', "back\\slash", "??/", "/*"]
-)
+""".split() + ["x" * 5000, "x" * 5000 + ".y", "a*/b", "a b", 'quote"', "back\\slash", "??/", "/*"]
 
 
 @dataclass(frozen=True)
