@@ -9,7 +9,7 @@ from .index import Index, Variable, flattened, of_variable
 from .live import read_statements
 from .lower import Memory, Stores
 from .maps import Position
-from .records import DotKernel, Statement, Store, Value, View
+from .records import DotKernel, Operand, Statement, Store, Value, View
 from .values import Origins, Scope, Values
 
 
@@ -75,7 +75,7 @@ def _epilogue(
     depends = frozenset[Variable]().union(*(index.variables() for index in position))
     scope = Scope()
     places = {node: _at(position, node) for node in nodes}
-    bound = {dot: Value("acc", depends)}
+    bound: dict[Node, Operand] = {dot: Value("acc", depends)}
     values = Values(memory, places, frozenset(), bound, row=scope, body=scope, origins=origins)
     for node in nodes:  # operands first: on demand alone, long chains would recurse
         values.value(node, places[node])
