@@ -72,6 +72,8 @@ class Graph:
         return self._with_results(done)
 
     def _with_results(self, done: Mapping[Node, Node]) -> Graph:
+        if all(done[r.node] is r.node for r in self.results):
+            return self  # with its order of nodes
         return replace(self, results=tuple(replace(r, node=done[r.node]) for r in self.results))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,18 +85,14 @@ class Result:
 
 def topological(roots: Iterable[Node]) -> list[Node]:
     """Operands before users, without recursion (deep nets)."""
-    order: list[Node] = []
-    seen: set[Node] = set()
+    order: dict[Node, None] = {}
     for root in roots:
-        stack: list[tuple[Node, Iterator[Node]]] = [] if root in seen else [(root, iter(root.args))]
-        seen.add(root)
+        stack = [root]
         while stack:
-            node, rest = stack[-1]
-            following = next((a for a in rest if a not in seen), None)
-            if following is None:
-                order.append(node)
-                stack.pop()
+            node = stack[-1]
+            waiting = [] if node in order else [a for a in node.args if a not in order]
+            if waiting:
+                stack.extend(reversed(waiting))
             else:
-                seen.add(following)
-                stack.append((following, iter(following.args)))
-    return order
+                order[stack.pop()] = None  # keeps the place that it has, if it was met on another way
+    return list(order)

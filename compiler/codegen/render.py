@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..schedule.literals import memory_type
-from ..schedule.records import Buffer
+from ..schedule.records import Buffer, Kernel
 from ..schedule.schedule import Schedule
 from ..schedule.traffic import read_by, writes
 from ..sizes.standins import NAMES
 from .comments import sanitised
 from .environment import render as render_template
 from .functions import Function, functions
+
+#: A function with more calls takes the C compiler longer than it is long: all its buffers are alive at once.
+MOST_CALLS = 128
 
 
 @dataclass(frozen=True)
@@ -25,38 +28,57 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Module:
-    """What ``module.c.j2`` prints."""
+class Part:
+    """Calls in order with what they name: a function of its own where a step is long."""
 
-    title: str
-    functions: tuple[str, ...]
+    name: str
     uses_arena: bool
     uses_detail: bool
     buffers: tuple[str, ...]
     calls: tuple[Call, ...]
 
 
+@dataclass(frozen=True)
+class Module:
+    """What ``module.c.j2`` prints."""
+
+    title: str
+    functions: tuple[str, ...]
+    parts: tuple[Part, ...]
+
+    @property
+    def is_long(self) -> bool:
+        return len(self.parts) > 1
+
+
 def render(schedule: Schedule) -> str:
     """The C text of a schedule: a function for each kernel, and ``tracegrad_step``, which calls them in order."""
     buffers = {buffer.name: buffer for buffer in schedule.buffers}
     parts = functions(schedule.kernels, buffers, schedule.sizes)
-    used = {name for kernel in schedule.kernels for name in (*writes(kernel), *read_by(kernel))}
-    declared = [buffer for buffer in schedule.buffers if buffer.name in used]
-    lines = [_declaration(buffer) for buffer in declared]
+    places = {buffer.name: place for place, buffer in enumerate(schedule.buffers)}
+    calls = list(zip(schedule.kernels, parts, strict=True))
+    pieces = [calls[first : first + MOST_CALLS] for first in range(0, len(calls), MOST_CALLS)] or [[]]
     module = Module(
         title=sanitised(schedule.name),
         functions=tuple(dict.fromkeys(part.text for part in parts)),
-        uses_arena=any(b.place != "slot" for b in declared) or any("arena +" in part.call for part in parts),
-        uses_detail=any(part.check for part in parts),
-        buffers=(*_sizes(schedule, [*lines, *(part.call for part in parts)]), *lines),
-        calls=_calls(parts),
+        parts=tuple(_part(f"step_part{n}", schedule, places, piece) for n, piece in enumerate(pieces)),
     )
     text = render_template("module.c.j2", module)
     return text if schedule.sizes is None else schedule.sizes.named(text)
 
 
-def _calls(parts: Sequence[Function]) -> tuple[Call, ...]:
-    return tuple(Call(part.call, part.check) for part in parts)
+def _part(name: str, schedule: Schedule, places: Mapping[str, int], calls: Sequence[tuple[Kernel, Function]]) -> Part:
+    """Some calls of a step, and declarations of the buffers that they name, in the order of the schedule."""
+    used = {name for kernel, _ in calls for name in (*writes(kernel), *read_by(kernel))}
+    declared = [schedule.buffers[place] for place in sorted(places[name] for name in used)]
+    lines = [_declaration(buffer) for buffer in declared]
+    return Part(
+        name=name,
+        uses_arena=any(b.place != "slot" for b in declared) or any("arena +" in part.call for _, part in calls),
+        uses_detail=any(part.check for _, part in calls),
+        buffers=(*_sizes(schedule, [*lines, *(part.call for _, part in calls)]), *lines),
+        calls=tuple(Call(part.call, part.check) for _, part in calls),
+    )
 
 
 def _declaration(buffer: Buffer) -> str:

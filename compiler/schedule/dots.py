@@ -9,8 +9,8 @@ from .index import Index, Variable, flattened, of_variable
 from .live import read_statements
 from .lower import Memory, Stores
 from .maps import Position
-from .records import DotKernel, Statement, Store, Value, View
-from .values import Scope, Values
+from .records import DotKernel, Operand, Statement, Store, Value, View
+from .values import Origins, Scope, Values
 
 
 def is_dot(node: Node) -> bool:
@@ -29,7 +29,9 @@ def base_of_view(node: Node) -> Node:
     return node
 
 
-def lower_dot(name: str, dot: Node, nodes: tuple[Node, ...], stores: Stores, memory: Memory) -> DotKernel:
+def lower_dot(
+    name: str, dot: Node, nodes: tuple[Node, ...], stores: Stores, memory: Memory, origins: Origins
+) -> DotKernel:
     """The product `dot` with the other `nodes` computed from it element by element."""
     batch = dot.type.shape[:-2]
     axes = [Variable(f"z{axis}", extent) for axis, extent in enumerate(batch)]
@@ -44,9 +46,9 @@ def lower_dot(name: str, dot: Node, nodes: tuple[Node, ...], stores: Stores, mem
         k=dot.args[0].type.shape[-1],
         a=view(dot.args[0], memory),
         b=view(dot.args[1], memory),
-        epilogue=_epilogue(dot, nodes, position, stores, memory),
+        epilogue=_epilogue(dot, nodes, position, stores, memory, origins),
         op=dot.op.name,
-        origin=str(dot.origin),
+        origin=origins(dot),
     )
 
 
@@ -68,12 +70,13 @@ def _axes(node: Node) -> tuple[Variable, ...]:
 
 
 def _epilogue(
-    dot: Node, nodes: tuple[Node, ...], position: Position, stores: Stores, memory: Memory
+    dot: Node, nodes: tuple[Node, ...], position: Position, stores: Stores, memory: Memory, origins: Origins
 ) -> tuple[Statement, ...]:
     depends = frozenset[Variable]().union(*(index.variables() for index in position))
     scope = Scope()
     places = {node: _at(position, node) for node in nodes}
-    values = Values(memory, places, frozenset(), {dot: Value("acc", depends)}, row=scope, body=scope)
+    bound: dict[Node, Operand] = {dot: Value("acc", depends)}
+    values = Values(memory, places, frozenset(), bound, row=scope, body=scope, origins=origins)
     for node in nodes:  # operands first: on demand alone, long chains would recurse
         values.value(node, places[node])
     stored: list[Statement] = []

@@ -9,9 +9,8 @@ from ...ops.types import Type, int64
 from ..demands import Demand, checked_base, demand_of
 from ..errors import CompilerError
 from ..graph import Graph, Node, Result
-from .dots import lower_dot
-from .grouping import Group, Grouping
-from .lower import Memory, lower_loops
+from .group import Group, Grouping
+from .lowering import Lowering
 from .memory import Names
 from .records import REQUIRED, Check, Kernel
 from .specials import lower_check, lower_special, spare_size
@@ -40,10 +39,12 @@ class Plan:
     graph: Graph
     grouping: Grouping
     names: Names
+    lowering: Lowering
     jobs: list[Job] = field(default_factory=list)
     memory: dict[Node, str] = field(default_factory=dict)
     types: dict[str, Type] = field(default_factory=dict)
     slots: dict[str, int] = field(default_factory=dict)
+    inputs: dict[str, str] = field(default_factory=dict)  # the buffers of inputs by label
     checks: tuple[Check, ...] = ()
     results: dict[Node, str] = field(default_factory=dict)
     updated: set[str] = field(default_factory=set)
@@ -54,31 +55,27 @@ class Plan:
         self.types[name] = of
         return name
 
-    def lower(self, job: Job, memory: dict[Node, str] | None = None) -> tuple[Kernel, frozenset[str]]:
+    def lower(self, job: Job) -> tuple[Kernel, frozenset[str]]:
         """The kernel of a job, and the buffers that it reads."""
-        table = self.memory if memory is None else memory
-        inside = frozenset() if job.group is None else frozenset(job.group.nodes)
+        group = job.group
+        if group is not None and group.special is None:
+            return self._fused(job, group)
         looked_at: set[str] = set()
 
         def place(node: Node) -> str | None:
-            name = None if node in inside else table.get(node)
+            name = self.memory.get(node)
             looked_at.update([] if name is None else [name])
             return name
 
-        kernel = self._kernel(job, place)
+        if job.check is not None:
+            return lower_check(job.name, *job.check, place), frozenset(looked_at)
+        assert group is not None and group.special is not None
+        kernel = lower_special(job.name, group.special, job.stores[group.special][0], job.spare, place)
         return kernel, frozenset(looked_at)
 
-    def _kernel(self, job: Job, place: Memory) -> Kernel:
-        if job.check is not None:
-            return lower_check(job.name, *job.check, place)
-        group = job.group
-        assert group is not None
-        if group.special is not None:
-            return lower_special(job.name, group.special, job.stores[group.special][0], job.spare, place)
-        if group.dot is not None:
-            return lower_dot(job.name, group.dot, group.nodes, job.stores, place)
+    def _fused(self, job: Job, group: Group) -> tuple[Kernel, frozenset[str]]:
         try:
-            return lower_loops(job.name, self.grouping.unit(group), job.stores, place)
+            return self.lowering.kernel(job.name, group, job.stores, self.memory)
         except Unfusable as reason:
             raise ScheduleError(
                 f"no kernel can compute {group.nodes[0]}: {reason}\n  at {group.nodes[0].origin}\n"
@@ -88,7 +85,7 @@ class Plan:
 
 def jobs_of(graph: Graph, grouping: Grouping) -> Plan:
     """One job for each group and each check; inputs and results get their slots."""
-    plan = Plan(graph, grouping, Names())
+    plan = Plan(graph, grouping, Names(), Lowering(grouping))
     _add_slots(plan)
     results = {result.node: result for result in graph.results}
     wanted = _wanted_checks(plan)
@@ -107,7 +104,7 @@ def jobs_of(graph: Graph, grouping: Grouping) -> Plan:
 def _add_slots(plan: Plan) -> None:
     for node in plan.graph.inputs:
         name = plan.names.unique(node.label)
-        plan.memory[node] = name
+        plan.memory[node] = plan.inputs[node.label] = name
         plan.types[name] = node.type
         plan.slots[name] = 2 + len(plan.slots)
 
@@ -130,9 +127,9 @@ def _spare(plan: Plan, group: Group) -> str:
 
 def _overwritten(plan: Plan, node: Node, label: str) -> str:
     """The input's own memory, except for special kernels, which may read an operand after they began to write."""
-    target = next(n for n in plan.graph.inputs if n.label == label)
-    plan.updated.add(plan.memory[target])
-    return plan.memory[target]
+    name = plan.inputs[label]
+    plan.updated.add(name)
+    return name
 
 
 def _read_outside(grouping: Grouping) -> set[Node]:

@@ -15,7 +15,7 @@ from .live import without_unread
 from .records import Accumulator, Fold, Keep, Local, LocalArray, LoopKernel, Operand, Stage, Statement, Store, Value
 from .space import Loops, Space, loops
 from .traffic import indices_of
-from .values import Scope, Values
+from .values import Origins, Scope, Values
 
 #: Rows up to this many elements are kept on the stack between stages.
 LONGEST_ROW = 4096
@@ -37,11 +37,11 @@ class Unit:
     reads: Mapping[Node, frozenset[Node]]
 
 
-def lower_loops(name: str, unit: Unit, stores: Stores, memory: Memory) -> LoopKernel:
+def lower_loops(name: str, unit: Unit, stores: Stores, memory: Memory, origins: Origins) -> LoopKernel:
     """The loops that compute a unit and store what others read. Raises Unfusable when they do not fit together."""
     around = loops(unit.space)
     for _ in range(MOST_CUTS):
-        kernel = _lowered(name, unit, stores, memory, around)
+        kernel = _lowered(name, _Stages(unit, stores, memory, around, origins))
         parts = cuts(indices_of(kernel))
         if not parts:
             break
@@ -49,24 +49,23 @@ def lower_loops(name: str, unit: Unit, stores: Stores, memory: Memory) -> LoopKe
     return coalesced(kernel)
 
 
-def _lowered(name: str, unit: Unit, stores: Stores, memory: Memory, around: Loops) -> LoopKernel:
-    stages = _Stages(unit, stores, memory, around)
+def _lowered(name: str, stages: _Stages) -> LoopKernel:
     for level in range(max(stages.ready.values()) + 1):
         stages.add_row_stage(level)
         stages.add_element_stage(level)
     stages.flush()
-    return LoopKernel(name, around.outer, tuple(without_unread(stages.done)), tuple(stages.locals))
+    return LoopKernel(name, stages.loops.outer, tuple(without_unread(stages.done)), tuple(stages.locals))
 
 
 class _Stages:
     """Builds the stages of one kernel. `level` counts the folds that lie before a value, `ready` is where it exists."""
 
-    def __init__(self, unit: Unit, stores: Stores, memory: Memory, loops: Loops) -> None:
+    def __init__(self, unit: Unit, stores: Stores, memory: Memory, loops: Loops, origins: Origins) -> None:
         self.unit = unit
         self.stores = stores
         self.loops = loops
         places = {node: loops.place(node) for node in unit.nodes}
-        self.values = Values(memory, places, frozenset(loops.outer))
+        self.values = Values(memory, places, frozenset(loops.outer), origins=origins)
         self.level: dict[Node, int] = {}
         self.ready: dict[Node, int] = {}
         for node in unit.nodes:
@@ -195,7 +194,7 @@ class _Stages:
             init=initial(lower.init, of),
             combine=lower.combine.replace("{f}", SUFFIXES[dtype]),
             op=node.op.name,
-            origin=str(node.origin),
+            origin=self.values.origins(node),
             size=max(_product(shape), 1) if row else 0,
             index=flattened(tuple(of_variable(v) for v in row), shape) if row else None,
             nan_flag=f"{name}_nan" if compares else "",

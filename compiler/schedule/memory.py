@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from ...ops.types import Type
 
@@ -23,20 +24,27 @@ class Names:
     """
 
     taken: set[str] = field(default_factory=set)
+    _next: dict[tuple[str, str], int] = field(default_factory=dict)  # all names with smaller numbers are taken
 
     def numbered(self, ops: str) -> str:
         """A name that is made of ops, like ``dot_add_0``."""
-        return self._first(f"{ops}_{count}" for count in itertools.count())
+        return self._first(ops, "", 0)
 
     def unique(self, text: str) -> str:
         """The name of what users call `text`."""
         base = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_") or "value"
         base = f"layer_{base}" if base[0].isdigit() else base
-        return self._first(f"{base}_" if count == 1 else f"{base}_{count}_" for count in itertools.count(1))
+        return self._first(base, "_", 2) if f"{base}_" in self.taken else self._take(f"{base}_")
 
-    def _first(self, names: Iterable[str]) -> str:
-        """The first of `names` that is not given yet."""
-        name = next(name for name in names if name not in self.taken)
+    def _first(self, base: str, ending: str, start: int) -> str:
+        """`base` with the first number whose name is not given yet."""
+        count = self._next.get((base, ending), start)
+        while f"{base}_{count}{ending}" in self.taken:
+            count += 1
+        self._next[base, ending] = count + 1
+        return self._take(f"{base}_{count}{ending}")
+
+    def _take(self, name: str) -> str:
         self.taken.add(name)
         return name
 
@@ -52,27 +60,26 @@ class Lifetime:
 
 def offsets(lifetimes: Sequence[Lifetime]) -> tuple[tuple[int, ...], int]:
     """An arena offset for each lifetime, large ones first, and the size of the arena."""
-    placed: list[tuple[int, int, Lifetime]] = []
+    order = sorted(range(len(lifetimes)), key=lambda n: (-lifetimes[n].nbytes, n))
     result = [0] * len(lifetimes)
-    for number in sorted(range(len(lifetimes)), key=lambda n: (-lifetimes[n].nbytes, n)):
+    placed = np.empty((4, len(lifetimes)), np.int64)  # begin, end, first, last of each that has its place, by begin
+    for count, number in enumerate(order):
         wanted = lifetimes[number]
-        size = aligned(wanted.nbytes)
-        result[number] = _first_gap(size, [(a, b) for a, b, other in placed if _overlap(wanted, other)])
-        placed.append((result[number], result[number] + size, wanted))
-    return tuple(result), max((end for _, end, _ in placed), default=0)
+        begin, end, first, last = placed[:, :count]
+        busy = (first <= wanted.last) & (wanted.first <= last)
+        start = _first_gap(aligned(wanted.nbytes), begin[busy], end[busy])
+        result[number] = start
+        place = int(np.searchsorted(begin, start))
+        placed[:, place + 1 : count + 1] = placed[:, place:count]
+        placed[:, place] = start, start + aligned(wanted.nbytes), wanted.first, wanted.last
+    return tuple(result), int(placed[1].max(initial=0))
 
 
-def _first_gap(size: int, busy: Iterable[tuple[int, int]]) -> int:
-    start = 0
-    for begin, end in sorted(busy):
-        if begin - start >= size:
-            break
-        start = max(start, end)
-    return start
-
-
-def _overlap(a: Lifetime, b: Lifetime) -> bool:
-    return a.first <= b.last and b.first <= a.last
+def _first_gap(size: int, begin: np.ndarray, end: np.ndarray) -> int:
+    """Where `size` bytes fit first between spans, which come in the order in which they begin."""
+    free = np.maximum.accumulate(np.concatenate(([0], end)))  # behind all before
+    wide = np.flatnonzero(begin - free[:-1] >= size)
+    return int(free[wide[0]] if wide.size else free[-1])
 
 
 def aligned(nbytes: int) -> int:

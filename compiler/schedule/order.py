@@ -6,11 +6,16 @@ the arena and is copied at the end.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 
 from ...ops.identity import copy_primitive
 from ..graph import Node
-from .grouping import Group
+from .group import Group
 from .hazards import overwrites_early
 from .jobs import Job, Plan
 from .records import Kernel
@@ -19,63 +24,89 @@ from .space import space_of
 
 def in_order(plan: Plan) -> list[Kernel]:
     """The kernels in the order in which they run."""
+    lowered = _Lowered(plan)
+    for job in plan.jobs:  # which grow by copies
+        clash = overwrites_early(lowered.kernel(job), plan.updated)
+        if clash:
+            lowered.forget(_write_later(plan, job, clash))
     while True:
-        kernels, reads = _lowered(plan)
-        for job in plan.jobs:
-            clash = overwrites_early(kernels[job], plan.updated)
-            if clash:
-                _write_later(plan, job, clash)
-                break
-        else:
-            order, stuck = _sorted(plan.jobs, _waits(plan, reads))
-            if not stuck:
-                plan.early = _results_before_checks(plan, order)
-                return [kernels[job] for job in order]
-            writer = next(job for job in stuck if _writes(job) & plan.updated)
-            _write_later(plan, writer, _writes(writer) & plan.updated)
+        order, stuck = _sorted(plan.jobs, _waits(plan, lowered))
+        if not stuck:
+            plan.early = _results_before_checks(plan, order)
+            return [lowered.kernel(job) for job in order]
+        writer = next(job for job in stuck if _writes(job) & plan.updated)
+        lowered.forget(_write_later(plan, writer, _writes(writer) & plan.updated))
 
 
-def _lowered(plan: Plan) -> tuple[dict[Job, Kernel], dict[Job, frozenset[str]]]:
-    kernels, reads = {}, {}
-    for job in plan.jobs:
-        kernels[job], reads[job] = plan.lower(job)
-    return kernels, reads
+@dataclass
+class _Lowered:
+    """The kernels of jobs with the buffers that they read, as long as their memory stays where it is."""
+
+    plan: Plan
+    _known: dict[Job, tuple[Kernel, frozenset[str]]] = field(default_factory=dict)
+
+    def kernel(self, job: Job) -> Kernel:
+        return self._of(job)[0]
+
+    def reads(self, job: Job) -> frozenset[str]:
+        return self._of(job)[1]
+
+    def forget(self, moved: Iterable[Node]) -> None:
+        """Nodes have got other memory: those who store or read them are lowered again."""
+        moved = set(moved)
+        for job in list(self._known):
+            if not moved.isdisjoint(job.stores) or not moved.isdisjoint(_values_read(self.plan, job)):
+                del self._known[job]
+
+    def _of(self, job: Job) -> tuple[Kernel, frozenset[str]]:
+        if job not in self._known:
+            self._known[job] = self.plan.lower(job)
+        return self._known[job]
 
 
 def _writes(job: Job) -> set[str]:
     return {name for names in job.stores.values() for name in names}
 
 
-def _waits(plan: Plan, reads: Mapping[Job, frozenset[str]]) -> dict[Job, set[Job]]:
+#: What waits for all checks waits for this.
+_CHECKED = Job("checked", None, {})
+
+
+def _waits(plan: Plan, lowered: _Lowered) -> dict[Job, set[Job]]:
     """For each job the jobs that have to run before it."""
     computed = {node: job for job in plan.jobs for node in job.stores}
     by_buffer = {name: job for job in plan.jobs for name in _writes(job)}
-    checks = [job for job in plan.jobs if job.check is not None]
-    waits: dict[Job, set[Job]] = {job: set() for job in plan.jobs}
+    checks: dict[Node, list[Job]] = defaultdict(list)
     for job in plan.jobs:
-        waits[job].update(computed[n] for n in _values_read(plan, job) if n in computed)
-        waits[job].update(check for check in checks if _waits_for_check(plan, job, check))
+        if job.check is not None:
+            checks[job.check[0]].append(job)
+    waits: dict[Job, set[Job]] = {_CHECKED: {job for same in checks.values() for job in same}}
+    for job in plan.jobs:
+        waits[job] = {computed[n] for n in _values_read(plan, job) if n in computed}
+        waits[job].update(check for node in _indices_followed(plan, job) for check in checks.get(node, ()))
+        if _writes(job) & plan.updated:
+            waits[job].add(_CHECKED)
     for job in plan.jobs:
         # Who reads the old value of an input runs before the job that overwrites it.
-        for name in reads[job] & plan.updated & _old_values(plan, job):
+        for name in lowered.reads(job) & plan.updated & _old_values(plan, job):
             waits[by_buffer[name]].add(job)
     for job in plan.jobs:
         waits[job].discard(job)
-    return _results_last(plan, waits, checks)
+    return _results_last(plan, waits)
 
 
-def _results_last(plan: Plan, waits: dict[Job, set[Job]], checks: Sequence[Job]) -> dict[Job, set[Job]]:
+def _results_last(plan: Plan, waits: dict[Job, set[Job]]) -> dict[Job, set[Job]]:
     """Where no check needs a result, it is written after all of them: a gradient is written where the one before lies,
     which stays if a check fails."""
     needed: set[Job] = set()
-    pending = list(checks)
+    pending = list(waits[_CHECKED])
     while pending:
         more = waits[pending.pop()] - needed
         needed |= more
         pending.extend(more)
     results = set(plan.results.values())
     return {
-        job: own | set(checks) if _writes(job) & results and job not in needed else own for job, own in waits.items()
+        job: own | {_CHECKED} if _writes(job) & results and job not in needed else own for job, own in waits.items()
     }
 
 
@@ -86,12 +117,9 @@ def _results_before_checks(plan: Plan, order: Sequence[Job]) -> frozenset[str]:
     return frozenset(r.name for r in plan.graph.results if r.is_returned and plan.results[r.node] in early)
 
 
-def _waits_for_check(plan: Plan, job: Job, check: Job) -> bool:
-    """Who follows the indices that are checked, and who overwrites an input."""
-    assert check.check is not None
-    if _writes(job) & plan.updated:
-        return True
-    return job.group is not None and any(check.check[0] in plan.grouping.follows[node] for node in job.group.nodes)
+def _indices_followed(plan: Plan, job: Job) -> set[Node]:
+    """The index arrays that a job follows to memory."""
+    return set() if job.group is None else {n for node in job.group.nodes for n in plan.grouping.follows[node]}
 
 
 def _values_read(plan: Plan, job: Job) -> set[Node]:
@@ -108,32 +136,38 @@ def _old_values(plan: Plan, job: Job) -> set[str]:
 
 def _sorted(jobs: Sequence[Job], waits: Mapping[Job, set[Job]]) -> tuple[list[Job], list[Job]]:
     """Jobs in order, as near to the given one as possible, and those that wait for each other."""
+    place = {job: place for place, job in enumerate([_CHECKED, *jobs])}
+    sorter = TopologicalSorter(waits)
+    with suppress(CycleError):
+        sorter.prepare()  # what is on no cycle comes out even so
+    queue: list[tuple[int, Job]] = []
     order: list[Job] = []
-    done: set[Job] = set()
-    rest = list(jobs)
-    while rest:
-        ready = [job for job in rest if waits[job] <= done]
-        if not ready:
-            break
-        order.append(ready[0])
-        done.add(ready[0])
-        rest.remove(ready[0])
-    return order, rest
+    while True:
+        for job in sorter.get_ready():
+            heapq.heappush(queue, (place[job], job))
+        if not queue:
+            done = set(order)
+            return [job for job in order if job is not _CHECKED], [job for job in jobs if job not in done]
+        order.append(heapq.heappop(queue)[1])
+        sorter.done(order[-1])
 
 
-def _write_later(plan: Plan, job: Job, clash: set[str]) -> None:
-    """Let `job` write temporaries in place of the buffers in `clash`, and copy them at the end."""
+def _write_later(plan: Plan, job: Job, clash: set[str]) -> list[Node]:
+    """Let `job` write temporaries in place of the buffers in `clash`, and copy them at the end; the nodes in them."""
+    moved = []
     for node, names in list(job.stores.items()):
         for name in [n for n in names if n in clash]:
             temporary = plan.hold(plan.names.unique(f"{name}_new"), plan.types[name])
             job.stores[node] = [temporary if n == name else n for n in job.stores[node]]
             plan.memory[node] = job.stores[node][0]
             _add_copy(plan, node, name)
+            moved.append(node)
+    return moved
 
 
 def _add_copy(plan: Plan, node: Node, name: str) -> None:
     copy = Node(copy_primitive, (node,), (), node.type, node.origin)
     group = Group((copy,), space_of(copy))
-    plan.grouping.reads = {**plan.grouping.reads, copy: frozenset((node,))}
-    plan.grouping.follows = {**plan.grouping.follows, copy: frozenset()}
+    plan.grouping.reads[copy] = frozenset((node,))
+    plan.grouping.follows[copy] = frozenset()
     plan.jobs.append(Job(plan.names.numbered("copy"), group, {copy: [name]}))

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from ..graph import Graph
 from ..sizes.standins import StandIns
 from .arena import placed, placed_later
-from .grouping import grouped
+from .grouping import Partition, grouped, grouped_as
 from .jobs import Plan, jobs_of
 from .order import in_order
 from .prepare import prepared
@@ -23,14 +23,14 @@ from .records import Buffer
 from .schedule import Schedule
 
 
-def make_schedule(graph: Graph, sizes: StandIns | None = None) -> Schedule:
+def make_schedule(graph: Graph, sizes: StandIns | None = None, partition: Partition | None = None) -> Schedule:
     """Kernels, buffers and checks of one graph.
 
     Raises ScheduleError, naming the node, for a primitive that no kernel can compute. `sizes` are the stand-ins in a
-    graph for all sizes.
+    graph for all sizes. `partition` is what was found for such a graph with other stand-ins.
     """
     ready = prepared(graph)
-    plan: Plan = jobs_of(ready, grouped(ready))
+    plan: Plan = jobs_of(ready, grouped(ready) if partition is None else grouped_as(ready, partition))
     kernels = in_order(plan)
     if sizes is not None:
         buffers, final, lifetimes = placed_later(plan, kernels, len(sizes.numbers))

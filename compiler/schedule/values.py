@@ -18,6 +18,7 @@ from .maps import Position, Range
 from .records import Condition, Counter, Let, Literal, Load, Operand, Statement, Value, variables
 
 Ranges = tuple[Range, ...]
+Origins = Callable[[Node], str]
 Key = tuple[Node, Position, Ranges]
 
 
@@ -49,6 +50,7 @@ class Values:
     row: Scope = field(default_factory=Scope)
     body: Scope = field(default_factory=Scope)
     count: int = 0
+    origins: Origins = field(default=lambda node: str(node.origin), kw_only=True)
 
     def value(self, node: Node, position: Position, ranges: Ranges = ()) -> Operand:
         """The operand that holds `node` at `position`; where a range does not hold, any number may stand in it."""
@@ -132,7 +134,7 @@ class Values:
         depends = frozenset[Variable]().union(*(variables(operand) for _, operand in operands))
         self.count += 1
         name = f"v{self.count}"
-        statement = Let(name, type or ctype(node.type.dtype), form, operands, node.op.name, str(node.origin))
+        statement = Let(name, type or ctype(node.type.dtype), form, operands, node.op.name, self.origins(node))
         self._scope(depends).statements.append(statement)
         return Value(name, depends)
 

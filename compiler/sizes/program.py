@@ -20,9 +20,10 @@ from ..codegen.render import render
 from ..graph import Graph
 from ..passes.simplify import simplify
 from ..printing import graph_text
+from ..schedule.grouping import Partition, partition_of
 from ..schedule.memory import Lifetime, offsets
 from ..schedule.plan import make_schedule
-from ..schedule.prepare import without_empty_folds
+from ..schedule.prepare import prepared, without_empty_folds
 from ..schedule.records import Check, LoopKernel
 from ..schedule.schedule import Schedule
 from ..verify import verify
@@ -89,6 +90,7 @@ class Way:
     source: str
     lifetimes: tuple[tuple[Polynomial, int, int], ...]
     claims: tuple[Claim, ...]
+    partition: Partition = ()
 
 
 class Sizing:
@@ -101,7 +103,8 @@ class Sizing:
         self.recorded = SizedGraph(recorded.name, recorded.inputs, recorded.results, self.pattern.standins)
         sets = [standins.first(len(self.pattern.sizes)) for standins in SETS]
         try:
-            self.way, again = (_planned(self.pattern.graph(standins), standins) for standins in sets)
+            self.way = _planned(self.pattern.graph(sets[0]), sets[0])
+            again = _planned(self.pattern.graph(sets[1]), sets[1], self.way.partition)
         except Exception as problem:  # whatever a stage says of extents that no memory can hold
             raise NotSized(f"a stage cannot work without the sizes: {problem}") from problem
         same = self.way.source == again.source and self.way.lifetimes == again.lifetimes
@@ -147,16 +150,23 @@ def _simplest(graph: Graph) -> Graph:
     return simplify(without_empty_folds(simplify(graph)))
 
 
-def _planned(graph: Graph, standins: StandIns) -> Way:
+def _planned(graph: Graph, standins: StandIns, partition: Partition | None = None) -> Way:
+    """The stages for one set of stand-ins; which nodes share a kernel is found once for all sets.
+
+    What that search compares is no claim: kernels rely on what they are lowered with, which comes after it.
+    """
+    simplified = simplify(verify(graph))
+    ready = prepared(simplified)
+    if partition is None:
+        partition = partition_of(ready)
     with noted() as claims:
-        simplified = simplify(verify(graph))
-        schedule = make_schedule(simplified, standins)
+        schedule = make_schedule(ready, standins, partition)
         source = render(schedule)
     _refuse_arrays(schedule)
     poly = standins.polynomial
     lifetimes = tuple((poly(life.nbytes), life.first, life.last) for life in schedule.lifetimes)
     shown = SizedGraph(simplified.name, simplified.inputs, simplified.results, standins)
-    return Way(shown, schedule, source, lifetimes, tuple((poly(a), poly(b)) for a, b in claims))
+    return Way(shown, schedule, source, lifetimes, tuple((poly(a), poly(b)) for a, b in claims), partition)
 
 
 def _refuse_arrays(schedule: Schedule) -> None:

@@ -1,0 +1,95 @@
+"""Groups -> kernels. Equal groups, as the layers of a deep model bring them, are lowered once and renamed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..graph import Node
+from .dots import lower_dot
+from .group import Group, Grouping
+from .lower import Memory, Stores, lower_loops
+from .records import DotKernel, LoopKernel
+from .renaming import Renaming
+from .structure import Key, Structure
+from .values import Origins
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A kernel for all groups of one structure: buffers and origins have numbers in the place of names."""
+
+    kernel: LoopKernel | DotKernel
+    reads: frozenset[str]  # the buffers that it asked for
+
+
+@dataclass
+class Lowering:
+    """Lowers the groups of a grouping."""
+
+    grouping: Grouping
+    _patterns: dict[Key, Pattern] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._structure = Structure(self.is_memory)
+
+    def is_memory(self, node: Node) -> bool:
+        """Inputs, and what some kernel stores."""
+        return node.is_input or node in self.grouping.reads
+
+    def key(self, group: Group, cone: Mapping[Node, int]) -> Key:
+        """Equal for groups that the same kernel computes, but for names."""
+        kind = group.space, -1 if group.dot is None else cone[group.dot]
+        return (*kind, *self._structure.key(group.nodes, cone))
+
+    def cone(self, group: Group) -> dict[Node, int]:
+        """What a group computes and reads, numbered."""
+        return self._structure.cone(group.nodes)
+
+    def kernel(
+        self, name: str, group: Group, stores: Stores, memory: Mapping[Node, str]
+    ) -> tuple[LoopKernel | DotKernel, frozenset[str]]:
+        """The kernel of a group, and the buffers that it reads. Raises Unfusable if there is none."""
+        cone = self.cone(group)
+        inside = frozenset(group.nodes)
+        held = {node: memory[node] for node in cone if node not in inside and node in memory}
+        numbers: dict[str, str] = {}
+        for buffer in (*held.values(), *(buffer for names in stores.values() for buffer in names)):
+            numbers.setdefault(buffer, str(len(numbers)))
+        numbered = {node: [numbers[buffer] for buffer in names] for node, names in stores.items()}
+        written = tuple((cone[node], *names) for node, names in numbered.items())
+        read = tuple((cone[node], numbers[buffer]) for node, buffer in held.items())
+        key = (written, read, *self.key(group, cone))
+        if key not in self._patterns:
+            places = {node: numbers[buffer] for node, buffer in held.items()}
+            self._patterns[key] = self._pattern(group, numbered, places, cone)
+        pattern = self._patterns[key]
+        buffers = {number: buffer for buffer, number in numbers.items()}
+        origins = {str(number): str(node.origin) for node, number in cone.items()}
+        renaming = Renaming(buffers, origins)
+        reads = frozenset(buffers[number] for number in pattern.reads)
+        if isinstance(pattern.kernel, DotKernel):
+            return renaming.product(pattern.kernel, name), reads
+        return renaming.loops(pattern.kernel, name), reads
+
+    def _pattern(
+        self, group: Group, stores: Mapping[Node, Sequence[str]], places: Mapping[Node, str], cone: Mapping[Node, int]
+    ) -> Pattern:
+        asked: set[str] = set()
+
+        def place(node: Node) -> str | None:
+            name = places.get(node)
+            asked.update([] if name is None else [name])
+            return name
+
+        kernel = lowered("", group, self.grouping, stores, place, lambda node: str(cone[node]))
+        return Pattern(kernel, frozenset(asked))
+
+
+def lowered(
+    name: str, group: Group, grouping: Grouping, stores: Stores, memory: Memory, origins: Origins
+) -> LoopKernel | DotKernel:
+    """The loops or the product that compute a group. Raises Unfusable."""
+    if group.dot is not None:
+        return lower_dot(name, group.dot, group.nodes, stores, memory, origins)
+    return lower_loops(name, grouping.unit(group), stores, memory, origins)

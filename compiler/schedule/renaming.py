@@ -1,0 +1,54 @@
+"""One kernel for another: the same statements with other buffers, from other lines of the user's program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from .records import Accumulator, DotKernel, Fold, Keep, Let, Load, LoopKernel, Operand, Stage, Statement, Store, View
+
+
+@dataclass(frozen=True)
+class Renaming:
+    """What the kernel of one layer calls that of another, by the names in the first."""
+
+    buffers: Mapping[str, str]
+    origins: Mapping[str, str]
+
+    def loops(self, kernel: LoopKernel, name: str) -> LoopKernel:
+        return LoopKernel(name, kernel.outer, tuple(map(self._stage, kernel.stages)), kernel.locals)
+
+    def product(self, kernel: DotKernel, name: str) -> DotKernel:
+        return replace(
+            kernel,
+            name=name,
+            a=self._view(kernel.a),
+            b=self._view(kernel.b),
+            epilogue=tuple(self._statement(statement, {}) for statement in kernel.epilogue),
+            origin=self.origins[kernel.origin],
+        )
+
+    def _view(self, view: View) -> View:
+        return replace(view, buffer=self.buffers[view.buffer])
+
+    def _stage(self, stage: Stage) -> Stage:
+        accumulators = {a: replace(a, origin=self.origins[a.origin]) for a in stage.accumulators}
+        body = tuple(self._statement(statement, accumulators) for statement in stage.body)
+        return Stage(stage.loops, body, tuple(accumulators.values()))
+
+    def _statement(self, statement: Statement, accumulators: Mapping[Accumulator, Accumulator]) -> Statement:
+        if isinstance(statement, Let):
+            operands = tuple((name, self._operand(operand)) for name, operand in statement.operands)
+            origin = self.origins[statement.origin]
+            return Let(statement.name, statement.ctype, statement.form, operands, statement.op, origin)
+        value = self._operand(statement.value)
+        if isinstance(statement, Fold):
+            return Fold(accumulators[statement.accumulator], value)
+        if isinstance(statement, Store):
+            return Store(self.buffers[statement.buffer], statement.index, value)
+        return Keep(statement.array, statement.index, value)
+
+    def _operand(self, operand: Operand) -> Operand:
+        if isinstance(operand, Load):
+            return Load(self.buffers[operand.buffer], operand.index, operand.ranges, operand.otherwise)
+        return operand
