@@ -6,6 +6,7 @@
 import collections
 import functools
 import importlib
+import threading
 
 import pytest
 from compiled.known_defects import KNOWN as KNOWN_DEFECTS
@@ -18,6 +19,16 @@ __all__ = ["Program", "assert_same", "batch", "noted", "ramp", "run", "weight"]
 
 REFUSED, KNOWN = "refused with fullgraph", "known defects"
 SERVED = collections.Counter()
+
+
+@pytest.fixture(autouse=True)
+def no_thread_is_left():
+    """While there is one, numbers of globals and attributes are guards: later tests would be other tests."""
+    before = set(threading.enumerate())
+    yield
+    for thread in set(threading.enumerate()) - before:
+        thread.join(5)
+        assert not thread.is_alive(), f"{thread} is left"
 
 
 @pytest.fixture

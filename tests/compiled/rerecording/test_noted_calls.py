@@ -134,16 +134,25 @@ def in_thread(look):
     thread.join()
 
 
-POOL = concurrent.futures.ThreadPoolExecutor(1)
+POOL = None
 QUEUE, ANSWERS = queue.Queue(), queue.Queue()
 
 
 def answer():
-    while True:
-        ANSWERS.put(QUEUE.get()())
+    while (look := QUEUE.get()) is not None:
+        ANSWERS.put(look())
 
 
-threading.Thread(target=answer, daemon=True).start()
+@pytest.fixture
+def others(monkeypatch):
+    """Threads of the program that wait for work: one behind the queue, one in the pool."""
+    thread = threading.Thread(target=answer)
+    thread.start()
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        monkeypatch.setitem(globals(), "POOL", pool)
+        yield
+    QUEUE.put(None)
+    thread.join()
 
 
 def in_queue(look):
@@ -164,7 +173,7 @@ LOOKS = {
 
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("where", [in_thread, in_pool, in_queue])
-def test_what_other_threads_look_at_is_there(agree, where, look):
+def test_what_other_threads_look_at_is_there(agree, others, where, look):
     def make(tg):
         def between(n, parameters, loss):
             with tg.no_grad():
