@@ -281,7 +281,7 @@ def assert_same_objects(before, now):
         assert old is new or old_plain is not new_plain
 
 
-MARKED = [pytest.param(*case, marks=() if case in FAST else pytest.mark.long(every=2)) for case in EVERY]
+MARKED = [pytest.param(*case, marks=() if case in FAST else pytest.mark.long(every=8)) for case in EVERY]
 
 
 @pytest.mark.parametrize("event, kind", MARKED)
@@ -299,7 +299,7 @@ def test_fused_is_unfused(tg, quickly_built, event, kind):
 
 
 @pytest.mark.parametrize(
-    "kind", [kind if kind in FEW else pytest.param(kind, marks=pytest.mark.long) for kind in OPTIMIZERS]
+    "kind", [kind if kind in FEW else pytest.param(kind, marks=pytest.mark.long(every=3)) for kind in OPTIMIZERS]
 )
 def test_stored_steps_of_pytorch(tg, quickly_built, kind):
     problem = Problem(tg)

@@ -78,7 +78,7 @@ FAST = [case for n, case in enumerate(CASES) if n % 12 == 0]
 
 
 def params():
-    return [c if c in FAST else pytest.param(*c, marks=pytest.mark.long) for c in CASES]
+    return [c if c in FAST else pytest.param(*c, marks=pytest.mark.long(every=20)) for c in CASES]
 
 
 @pytest.mark.parametrize(("index", "use"), params())

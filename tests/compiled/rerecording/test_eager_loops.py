@@ -324,7 +324,7 @@ def test_loops(tg, loop):
 OTHERS = [{"optimizer": "SGD", "momentum": 0.9, "fused": True}, {"optimizer": "AdamW"}, {"fused": False}]
 
 
-@pytest.mark.long
+@pytest.mark.long(every=6)
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.__name__)
 @pytest.mark.parametrize("options", OTHERS, ids=str)
 def test_loops_with_other_optimizers(tg, loop, options):
