@@ -12,12 +12,12 @@ from ..tape.tape import Tape
 from ..tensors.tensor import EAGER, make
 from ..tracing.watch import set_server
 from .common.collection import set_listener
-from .function import Part
+from .function import Subprogram
 from .guards.value_kinds import is_optimizer
 from .lazy.deferred_calls import Deferred
 from .lazy.finalisers import Aside
 from .lazy.segments import Segments
-from .lazy.subprograms import Parts
+from .lazy.subprograms import Subprograms
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -43,7 +43,7 @@ class deferred:
 
     def __init__(self) -> None:
         self.segments = Segments("deferred")
-        self.parts = Parts(Part, wanted=True)
+        self.parts = Subprograms(Subprogram, wanted=True)
         self._open: list[Deferred | None] = []  # of the blocks that have been entered, None where another one counts
         self._before: list[Any] = []
 

@@ -126,7 +126,7 @@ def _argument(of: Specialisation, call: Any) -> Change | None:
 
 
 def _surrounding(of: Specialisation, call: Any) -> Change | None:
-    for fact in of.recording.surroundings.facts:
+    for fact in of.recording.environment.facts:
         if not fact.holds():
             now = fact.source.now()
             if fact.source.tells:

@@ -22,10 +22,10 @@ from .common.profilers import PROFILED, is_profiled
 from .execution.binding import CheckFailed
 from .execution.shape_cache import Programs
 from .explain import Change, difference, explanation, first_call
-from .guards.environment import Surroundings
+from .guards.environment import Environment
 from .guards.reachability import Codes
 from .lazy.expected_call import NOT_NOTED, expect
-from .lazy.fallback import Rerun, kind_of
+from .lazy.fallback import Fallback, kind_of
 from .lazy.segments import Segments
 from .lazy.subprograms import NOT_SERVED
 from .limits import Limits
@@ -34,7 +34,7 @@ from .recording.leaks import check_order_of_hooks
 from .recording.recording import Recording
 from .recording.scalar_outputs import plain
 from .recording.symbolic_inputs import Learned
-from .replay.fast_path import UNUSUAL, usual_call
+from .replay.fast_path import MISS, compile_fast_path
 from .replay.specialisation import NOT_WRITTEN, Specialisation
 from .verification.report import Report
 from .verification.verify import check, verify
@@ -57,7 +57,7 @@ class CompiledFunction:
         self.specialisations: list[Specialisation] = []
         self.programs = Programs()
         self.way = "eager"
-        self._rerun = Rerun(self.__name__, Part)
+        self._rerun = Fallback(self.__name__, Subprogram)
         self._lock = new_lock()
         self._usual: Callable[[tuple[Any, ...]], Any] | None = None  # of the first specialisation
         self._fault: RuntimeFault | None = None  # why there are no more programs
@@ -65,7 +65,7 @@ class CompiledFunction:
         self._inputs = LearnedInputs()  # what of its surroundings, and of its arguments, is an argument
         self._codes: Codes = {}  # code that runs without being found beforehand
         self._limits = Limits()
-        self._surroundings: Surroundings | None = None  # of the latest recording
+        self._surroundings: Environment | None = None  # of the latest recording
 
     @entry
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -73,7 +73,7 @@ class CompiledFunction:
             usual = self._usual
             if usual is not None and not kwargs and not switch.stack:  # nothing but eager mode
                 result = usual(args)
-                if result is not UNUSUAL:
+                if result is not MISS:
                     self.way = "replay"
                     return result
             if current() is not EAGER:
@@ -178,7 +178,7 @@ class CompiledFunction:
             rest = [s for s in self.specialisations if s is not specialisation]
             self.specialisations = [specialisation, *rest]
             if specialisation.usual is NOT_WRITTEN:
-                specialisation.usual = usual_call(specialisation)
+                specialisation.usual = compile_fast_path(specialisation)
             self._usual = specialisation.usual
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -196,7 +196,7 @@ class CompiledFunction:
             self._limits.check(len(self.specialisations) - self.programs.more_sizes, self.__name__)
             result = recording.run(self.function, args, kwargs)
             self._learned.note(recording)
-            self._surroundings = recording.surroundings
+            self._surroundings = recording.environment
             self._limits.note_transient(recording.transient)
             if not recording.transient:
                 self._compile(recording, args, kwargs, because)
@@ -330,7 +330,7 @@ class CompiledFunction:
         return f"<compiled {self.__name__}, {len(self.specialisations)} specialisations>"
 
 
-class Part(CompiledFunction):
+class Subprogram(CompiledFunction):
     """A piece of library work within the re-recorded calls of another function: `NOT_SERVED` if it cannot be replayed,
     with nothing done. Its graph becomes part of segments; its own program is built when a call is first made alone.
     """

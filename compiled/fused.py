@@ -16,7 +16,7 @@ from ..tape.nodes import Node
 from ..tracing.eager_server import set_eager_server
 from ..tracing.user_warning import given
 from .explain import Change
-from .function import Part
+from .function import Subprogram
 from .guards.value_kinds import is_optimizer, is_ours
 from .lazy.backward_program import CompiledNode
 from .lazy.subprograms import NOT_SERVED
@@ -26,7 +26,7 @@ from .recording.validity import refusal
 STEPS_BACK = 4  # from a loss to the compiled call, through views of its result
 
 
-class Loss(Part):
+class Loss(Subprogram):
     """A loss of a compiled function's result as one program."""
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -40,7 +40,7 @@ class Loss(Part):
         super()._compile(recording, args, kwargs, because)
 
 
-class FusedStep(Part):
+class FusedStep(Subprogram):
     """An optimizer's step as one program."""
 
     def _unserved(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -65,7 +65,7 @@ set_eager_server(serve)
 # ------------------------------------------------------------------------------------------------------------- losses
 
 
-def _part_of_loss(whole: Any, otherwise: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Part | None:
+def _part_of_loss(whole: Any, otherwise: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Subprogram | None:
     for operand in (*args, *kwargs.values()) if kwargs else args:
         call = _compiled_call_behind(getattr(operand, "_node", None))
         if call is not None:
@@ -73,13 +73,13 @@ def _part_of_loss(whole: Any, otherwise: Any, args: tuple[Any, ...], kwargs: Map
     return None
 
 
-def _once_repeated(losses: dict[Any, Any], whole: Any, function: Callable[..., Any]) -> Part | None:
+def _once_repeated(losses: dict[Any, Any], whole: Any, function: Callable[..., Any]) -> Subprogram | None:
     """The compiled form of `function`, which `whole` calls; None for the first time, which may be the only one."""
     if whole not in losses:
         losses[whole] = None
     elif losses[whole] is None:
         losses[whole] = Loss(function)
-    part: Part | None = losses[whole]
+    part: Subprogram | None = losses[whole]
     return part
 
 
@@ -97,7 +97,7 @@ def _compiled_call_behind(node: Node | None) -> CompiledNode | None:
 # --------------------------------------------------------------------------------------------------------- optimizers
 
 
-def _part_of_step(optimizer: Any, otherwise: Any) -> Part | None:
+def _part_of_step(optimizer: Any, otherwise: Any) -> Subprogram | None:
     if not is_optimizer(optimizer) or not _is_fused(optimizer):
         return None
     part = optimizer.fused_step

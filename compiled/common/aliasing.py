@@ -67,5 +67,5 @@ def met_as_aliases(recording: Any) -> list[Tensor]:
 
 def captured_tensors(recording: Any) -> list[Tensor]:
     """The tensors that the function finds without its arguments, and those that it has met as aliases."""
-    captured = [tensor for tensor in recording.surroundings.tensors() if recording.surroundings.captures(tensor)]
+    captured = [tensor for tensor in recording.environment.tensors() if recording.environment.captures(tensor)]
     return list({id(tensor): tensor for tensor in (*captured, *met_as_aliases(recording))}.values())

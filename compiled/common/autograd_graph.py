@@ -16,10 +16,10 @@ from ...tensors.tensor import Tensor, make
 
 def is_spent(node: TapeNode) -> bool:
     """True if a backward pass has already used up the graph behind `node`."""
-    return any(isinstance(n, Spent) or (isinstance(n, PrimitiveNode) and n.released) for n in graph_behind([node]))
+    return any(isinstance(n, FreedNode) or (isinstance(n, PrimitiveNode) and n.released) for n in graph_behind([node]))
 
 
-class Spent(TapeNode):
+class FreedNode(TapeNode):
     """The history of a result whose graph was already used by ``backward()`` inside the compiled call."""
 
     def __init__(self, title: str) -> None:

@@ -35,7 +35,7 @@ _KINDS: dict[types.CodeType, str] = {
 }
 
 
-class Deeds:
+class EffectLines:
     """The lines of one recorded call. Without the watch (a profiler is at work) there are none."""
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ from ...compiler.errors import CaptureError
 from ...tensors.tensor import Tensor
 from ...tracing.declares import declares
 from ...tracing.watched_classes import classes
-from ..common.effect_lines import Deeds, lines_storing
+from ..common.effect_lines import EffectLines, lines_storing
 from ..common.pytree import Path
 from ..common.tensor_memory import hooks_on
 from .class_members import users_classes
@@ -33,15 +33,15 @@ from .reachability import Codes, Reach
 from .rng_state import random_states
 from .sources import MISSING, Kept, KindOf, LoadedModule, Source
 from .states import LARGEST, state, without_numbers
-from .symbolic_safe import takes_stand_ins
-from .value_kinds import CONTAINERS, is_of_threads, is_optimizer, is_understood
+from .symbolic_safe import is_symbolic_safe
+from .value_kinds import CONTAINERS, is_guardable, is_of_threads, is_optimizer
 
 MUTABLE = (*CONTAINERS, np.ndarray, bytearray, array.array)
 MOST = 20_000  # places that each call may look at
 
 
 @dataclass(frozen=True, eq=False)
-class Fact:
+class ValueGuard:
     """A guard: a source and its value. `value` is kept so that its identity stays taken."""
 
     source: Source
@@ -64,12 +64,12 @@ class Fact:
     def holds(self) -> bool:
         return bool(state(self.source.now(), self.free, self.by_identity) == self.state)
 
-    def opened(self, free: frozenset[Path]) -> Fact:
+    def opened(self, free: frozenset[Path]) -> ValueGuard:
         """The same fact, in which the numbers at the paths `free` may be others of the same type."""
-        return Fact(self.source, self.code, self.value, state(self.value, free), free)
+        return ValueGuard(self.source, self.code, self.value, state(self.value, free), free)
 
 
-class Surroundings:
+class Environment:
     """The environment of one call: guards on the sources of the function, and of the objects among its arguments.
 
     `codes` is code that is known to run without being found otherwise.
@@ -133,10 +133,10 @@ class Surroundings:
         """All code that was found."""
         return list(self._reach.codes)
 
-    def takes_stand_ins(self) -> bool:
+    def is_symbolic_safe(self) -> bool:
         """True if all that was found may run on stand-ins for numbers."""
         if self._trusted is None:
-            known = takes_stand_ins(self._reach.codes, self._reach.objects.values())
+            known = is_symbolic_safe(self._reach.codes, self._reach.objects.values())
             self._trusted = known and not self.by_identity  # a stand-in is no other object
         return self._trusted
 
@@ -187,7 +187,7 @@ class Surroundings:
         """True if no other code that was found mentions the variable or attribute."""
         return self._reach.codes_naming(name) <= {code}
 
-    def only_a_list(self, fact: Fact) -> None:
+    def only_a_list(self, fact: ValueGuard) -> None:
         """Guard of the list at this source only that it is one, not what is in it."""
         self.facts = [other for other in self.facts if other is not fact]
         self.facts.append(_fact(KindOf(fact.source), fact.code))
@@ -208,7 +208,7 @@ class Surroundings:
 
     def let_go(self) -> None:
         """Forget what only the recorded call needed: its arguments among it."""
-        self.takes_stand_ins()
+        self.is_symbolic_safe()
         self._reach.objects, self._arguments, self._hooks, self._random = {}, [], [], []
 
     def captures(self, tensor: Any) -> bool:
@@ -219,7 +219,7 @@ class Surroundings:
         """What leads the function to a tensor: sources, and containers."""
         return self._reach.ways.get(id(tensor), [])
 
-    def refuse_side_effects(self, deeds: Deeds) -> None:
+    def refuse_side_effects(self, effect_lines: EffectLines) -> None:
         """CaptureError if the call itself has made a guard fail, or has drawn numbers that a replay would repeat."""
         unknown = "in the call that was recorded"
         for fact in self.facts:
@@ -227,14 +227,14 @@ class Surroundings:
                 raise _side_effect(f"the function changes {fact.name}, which outlives the call", fact)
         for value, before in self._arguments:
             if state(value) != before:
-                place = deeds.at("container", value, lines_storing(self.codes) or unknown)
+                place = effect_lines.at("container", value, lines_storing(self.codes) or unknown)
                 raise CaptureError(
                     f"the function changes an argument, a {type(value).__name__}\n  {place}\n"
                     "  A compiled step repeats what it computes, not what it does to Python objects: return the value."
                 )
         for tensor, hooks in self._hooks:
             if hooks_on(tensor) != hooks:
-                place = deeds.at("hook", tensor, deeds.at("hook", None, unknown))
+                place = effect_lines.at("hook", tensor, effect_lines.at("hook", None, unknown))
                 raise CaptureError(
                     f"the function registers or removes a hook of {tensor.label or 'a tensor'}\n  {place}\n"
                     "  Later calls would not do it again: register hooks outside."
@@ -242,7 +242,7 @@ class Surroundings:
         for name, get, before in self._random:
             if get() != before:
                 raise CaptureError(
-                    f"the function draws from {name}\n  {deeds.at('random', None, unknown)}\n"
+                    f"the function draws from {name}\n  {effect_lines.at('random', None, unknown)}\n"
                     "  Later calls would repeat these numbers: draw with tg.rand and the like, or pass them in."
                 )
 
@@ -273,7 +273,7 @@ class Surroundings:
                 "  Pass what it needs as arguments; call libraries outside."
             )
         for value in self._reach.objects.values():
-            if not is_understood(value):
+            if not is_guardable(value):
                 raise self._not_understood(value)
 
     def _packages(self) -> set[str]:
@@ -322,7 +322,7 @@ def has_items(value: Any, items: tuple[Any, ...]) -> bool:
     return isinstance(value, (list, tuple)) and len(value) == len(items) and all(map(is_, value, items))
 
 
-def _others_in(fact: Fact) -> Callable[[], bool]:
+def _others_in(fact: ValueGuard) -> Callable[[], bool]:
     """Whether the items beside the opened ones are the very same objects: the quick answer for a flat container."""
     value, open_keys = fact.value, {path[0] for path in fact.free}
     named = isinstance(value, dict)
@@ -340,13 +340,13 @@ def _others_in(fact: Fact) -> Callable[[], bool]:
     return same
 
 
-def _fact(source: Source, code: types.CodeType | None, by_identity: bool = False) -> Fact:
+def _fact(source: Source, code: types.CodeType | None, by_identity: bool = False) -> ValueGuard:
     value = source.now()
     by_identity = by_identity and source.holds(value)  # else it is made when it is looked at
-    return Fact(source, code, value, state(value, by_identity=by_identity), by_identity=by_identity)
+    return ValueGuard(source, code, value, state(value, by_identity=by_identity), by_identity=by_identity)
 
 
-def _side_effect(what: str, fact: Fact, advice: str = "return the value and do this outside.") -> CaptureError:
+def _side_effect(what: str, fact: ValueGuard, advice: str = "return the value and do this outside.") -> CaptureError:
     return CaptureError(
         f"{what}\n  at {fact.line}\n"
         f"  A compiled step repeats what it computes, not what it does to Python objects: {advice}"

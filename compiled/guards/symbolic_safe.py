@@ -28,7 +28,7 @@ _MODULES = frozenset(
 )
 
 
-def takes_stand_ins(codes: Iterable[types.CodeType], objects: Iterable[Any]) -> bool:
+def is_symbolic_safe(codes: Iterable[types.CodeType], objects: Iterable[Any]) -> bool:
     """True if the code that was found, and whatever it reaches, treats stand-ins as numbers."""
     return all(map(_is_known_code, codes)) and all(map(_is_known, objects))
 

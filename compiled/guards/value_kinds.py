@@ -73,7 +73,7 @@ def is_of_threads(value: Any) -> bool:
     return any(str(name).partition(".")[0] in _OF_THREADS for name in (home, type(value).__module__))
 
 
-def is_understood(value: Any) -> bool:
+def is_guardable(value: Any) -> bool:
     """True if the value can be guarded: all that code can read from it is found by the walk, and compared."""
     kind = type(value)
     if issubclass(kind, np.ndarray):

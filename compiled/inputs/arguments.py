@@ -80,10 +80,10 @@ class Arguments:
     ) -> None:
         self._binding = binding
         self.skeleton = skeleton((args, kwargs))
-        captures = recording.surroundings.captures
+        captures = recording.environment.captures
         numbers = _opened_arguments(recording)
-        self._by_identity = recording.surroundings.by_identity
-        self._own = {id(container) for container in recording.surroundings.containers}
+        self._by_identity = recording.environment.by_identity
+        self._own = {id(container) for container in recording.environment.containers}
         self._same_containers = self._containers(args, kwargs)
         slots = {path: binding.slot_of.get(root.node.label) for path, root in recording.arguments}
         self._specs: list[tuple[Path, Any]] = [
@@ -215,7 +215,7 @@ def _offset(tensor: Tensor, tensors: list[Tensor]) -> Any:
 def _opened_arguments(recording: Recording) -> dict[Path, NumberArgument]:
     return {
         spot.path: NumberArgument(source.kind)
-        for source in recording.openings.sources
+        for source in recording.symbolic_inputs.sources
         for spot in source.spots
         if spot.get is None
     }

@@ -13,12 +13,12 @@ from ...runtime.program import address_of
 from ...tensors.tensor import Tensor, make
 from ..common.pytree import at
 from ..execution.binding import Binding
-from ..recording.substitution import Spot
-from ..recording.symbolic_inputs import Openings
+from ..recording.substitution import NumberLocation
+from ..recording.symbolic_inputs import SymbolicInputs
 from ..symbolic.number import is_nan, same_number, value_of
 
 
-def _reading(spot: Spot) -> Callable[[Any], Any]:
+def _reading(spot: NumberLocation) -> Callable[[Any], Any]:
     assert spot.get is not None
     get, path = spot.get.now, spot.path
     return lambda args: at(get(), path)
@@ -27,11 +27,11 @@ def _reading(spot: Spot) -> Callable[[Any], Any]:
 class NumberInputs:
     """All of them. `values` are those of the last call that was looked at, sources first."""
 
-    def __init__(self, openings: Openings, scalars: list[Any], binding: Binding | None) -> None:
-        self.sources = openings.sources
-        self._snapshot = openings.snapshot
-        self._compares = openings.compares
-        self._formulas = openings.formulas
+    def __init__(self, symbolic_inputs: SymbolicInputs, scalars: list[Any], binding: Binding | None) -> None:
+        self.sources = symbolic_inputs.sources
+        self._snapshot = symbolic_inputs.snapshot
+        self._compares = symbolic_inputs.compares
+        self._formulas = symbolic_inputs.formulas
         self._scalars = scalars
         self._given: list[Any] = [None] * len(self.sources)
         self.values: list[Any] = []
@@ -116,7 +116,7 @@ class NumberInputs:
         self._given, self.values = given, values
         return True
 
-    def accepts(self, before: Openings) -> bool:
+    def accepts(self, before: SymbolicInputs) -> bool:
         """True if the recording holds for the numbers that another one was made with: it opens more places."""
         numbers = {spot.label: number for spot, number in before.snapshot}
         opened = {spot.label for source in self.sources for spot in source.spots}

@@ -22,7 +22,7 @@ Operand = int | Constant  # a token, or a number of the program
 
 
 @dataclass(frozen=True, eq=False)
-class Meet:
+class TrieInput:
     """An array that was there before the segment: a new memory (called `name`), or another view of a known one."""
 
     memory: int
@@ -121,7 +121,7 @@ class Call:
         return len(self.arrays) + len(self.results)
 
 
-Event = Meet | Compute | Write | Call
+Event = TrieInput | Compute | Write | Call
 
 
 def writes(event: Event) -> bool:
@@ -130,15 +130,15 @@ def writes(event: Event) -> bool:
 
 
 @dataclass(eq=False)
-class Point:
+class TrieNode:
     """The state after some events: `event` is the last of them, `next` what has come after it so far."""
 
-    before: Point | None
+    before: TrieNode | None
     event: Event | None
     tokens: int  # how many there are
     memories: int
     origin: Origin
-    next: dict[Hashable, Point] = field(default_factory=dict)
+    next: dict[Hashable, TrieNode] = field(default_factory=dict)
     programs: dict[tuple[int, ...], Any] = field(default_factory=dict)  # by the memories that are still alive
     # Events like each other but for their numbers: the keys of these events, None once the numbers are data.
     kinds: dict[Hashable, list[Hashable] | None] = field(default_factory=dict)
@@ -159,19 +159,19 @@ class Point:
                 numbers += range(event.first_result, event.first_result + len(event.results))
         return tuple(numbers)
 
-    def way(self) -> list[Point]:
+    def way(self) -> list[TrieNode]:
         """The points from the first event to this one."""
         points = []
-        point: Point | None = self
+        point: TrieNode | None = self
         while point is not None and point.event is not None:
             points.append(point)
             point = point.before
         return points[::-1]
 
 
-def start() -> Point:
+def start() -> TrieNode:
     """A tree without events."""
-    return Point(None, None, 0, 0, Origin())
+    return TrieNode(None, None, 0, 0, Origin())
 
 
 def key_of(constant: Constant) -> Hashable:

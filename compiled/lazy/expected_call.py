@@ -1,8 +1,8 @@
 """The expected event: code written for the call that has come next at one point of the tree of events.
 
-`Part.noted` says what noting a call means: which specialisation matches, which tokens stand for its operands, what its
-results are and which history they get. What has come twice at the same point is written as one Python function, in
-which all of that is known but for the guards; it gives `NOT_NOTED`, with nothing done, for whatever is not as it was,
+`Subprogram.noted` says what noting a call means: which specialisation matches, which tokens stand for its operands,
+what its results are and which history they get. What has come twice at the same point is written as one Python
+function, in which all of that is known but for the guards; it gives `NOT_NOTED`, with nothing done, for whatever is not as it was,
 and the general way decides.
 """
 
@@ -26,10 +26,10 @@ from ...tracing.watch import changes, counter
 from ...tracing.watched_classes import classes
 from ..common.tensor_memory import memory_of
 from ..common.written_code import each, lines, written
-from ..guards.guard_codegen import Steady
+from ..guards.guard_codegen import GuardCodegen
 from ..inputs.arguments import TensorArgument
 from .backward_program import CompiledNode, Snapshot, snapshot
-from .event_trie import Call, Meet, Point
+from .event_trie import Call, TrieInput, TrieNode
 from .expected_source import COPIED, KNOWN, NOT_WITH_HISTORY, OUTSIDE, RESULT, SOURCE, WHOLE
 from .program_calls import PendingResults, ProgramCall
 
@@ -77,7 +77,7 @@ class Still:
 class Expected:
     """Writes the function for a call that has just been noted, between two points of the tree."""
 
-    def __init__(self, of: Specialisation, before: Point, args: tuple[Any, ...], deferred: Any) -> None:
+    def __init__(self, of: Specialisation, before: TrieNode, args: tuple[Any, ...], deferred: Any) -> None:
         _require(of.plan is not None and of.arguments.simple is not None and not of.arguments.are_shared)
         _require(not of.captured.vary and not of.captured.writes_normals and not of.needs_numbers)
         assert of.plan is not None
@@ -89,7 +89,7 @@ class Expected:
         self._outside: list[Any] = []  # arguments that no call of this segment has made
         self._whole: dict[Any, int] = {}  # those of them that are met as they are: their tokens
         _require(self._event.program is of.plan.call and not (of.backward and of.backward.copied))
-        steady = Steady(of.recording.surroundings)
+        steady = GuardCodegen(of.recording.environment)
         self._terms, self.names = steady.terms, steady.names
         self._paths = {label: path[1] for label, path in of.plan.arguments}
         kept = () if of.backward is None else of.backward.kept
@@ -104,7 +104,8 @@ class Expected:
         taken = event.owners.union(*(call.owners for call in self._before.captured))
         names.update(
             grad_enabled=modes.grad_enabled, default_dtype=modes.default_dtype, switches=switches, defaults=defaults,
-            NOT_NOTED=NOT_NOTED, GONE=Steady.GONE, Tensor=Tensor, Buffer=Buffer, memory_of=memory_of, copied=_copied,
+            NOT_NOTED=NOT_NOTED, GONE=GuardCodegen.GONE, Tensor=Tensor, Buffer=Buffer, memory_of=memory_of,
+            copied=_copied,
             new=object.__new__, blank=blank, empty=np.empty, changes=changes, ref=weakref.ref, still=self._still,
             taken=taken, exposed=exposed_owners, owners=event.owners, wholes=event.program.wholes,
             arrays=event.arrays, after=self._after, lock=of.lock, inputs=of.inputs, hand_out=of.results.hand_out,
@@ -116,7 +117,7 @@ class Expected:
         _require(len(self._names_of_met) == len(self._met))
         source = SOURCE.format(
             count=len(self._specs), now=self._still.term, classes=classes.term,
-            surroundings="\n            and ".join(self._terms) or "True",
+            environment="\n            and ".join(self._terms) or "True",
             operands=operands.strip() or "pass", numbers=numbers, refused="\n            or ".join(self._refusals()),
             meet=lines(4, self._meeting()), results=self._results(), first=self._before.memories,
             memories=self._memories(), written=lines(4, self._written()), history=lines(4, self._history()),
@@ -328,22 +329,22 @@ class Expected:
         return f"hand_out([{each('r{}', range(len(results.fresh)))}], (args, nothing), inputs.values)"
 
 
-def _events(before: Point, after: Point) -> tuple[list[Meet], Call]:
+def _events(before: TrieNode, after: TrieNode) -> tuple[list[TrieInput], Call]:
     """What has come between two points: tensors that were met, and the call."""
     events: list[Any] = []
-    point: Point | None = after
+    point: TrieNode | None = after
     while point is not before:
         if point is None:
             raise Unexpected
         events.append(point.event)
         point = point.before
     call, *met = events
-    _require(isinstance(call, Call) and all(isinstance(event, Meet) for event in met))
+    _require(isinstance(call, Call) and all(isinstance(event, TrieInput) for event in met))
     return met[::-1], call
 
 
-def _is_result_of_call(here: Point, token: int) -> bool:
-    point: Point | None = here
+def _is_result_of_call(here: TrieNode, token: int) -> bool:
+    point: TrieNode | None = here
     while point is not None and point.event is not None:
         if point.tokens - point.event.tokens <= token:
             return isinstance(point.event, Call)
@@ -360,7 +361,7 @@ def _require(condition: Any) -> None:
         raise Unexpected
 
 
-def expect(of: Specialisation, whole: Any, before: Point, deferred: Any, call_arguments: Any) -> None:
+def expect(of: Specialisation, whole: Any, before: TrieNode, deferred: Any, call_arguments: Any) -> None:
     """A call of `whole` has been noted after `before`: what comes there again gets a function that notes it."""
     args, kwargs = call_arguments
     owner = id(owner_of_call(whole))

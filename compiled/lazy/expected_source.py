@@ -9,7 +9,7 @@ def note(deferred, args):
     if {now} != still.count and not still.is_so() or not ({classes}):
         return NOT_NOTED
     try:
-        if not ({surroundings}):
+        if not ({environment}):
             return NOT_NOTED
     except GONE:
         return NOT_NOTED

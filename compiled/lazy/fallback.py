@@ -13,11 +13,11 @@ from ...tape.tape import Tape
 from ...tensors.tensor import Tensor, make
 from ...tracing.watch import served
 from ..common.collection import around_collections
-from ..guards.environment import Surroundings
+from ..guards.environment import Environment
 from .deferred_calls import Deferred
 from .finalisers import Aside
 from .segments import Segments
-from .subprograms import Compile, Parts
+from .subprograms import Compile, Subprograms
 
 FOR_THREADS = (
     "it can reach threads, pools, queues or locks: other threads may look at tensors at any time\n"
@@ -27,22 +27,22 @@ FOR_THREADS = (
 ATTEMPTS = 2  # recordings of one kind of call: the first call may do what later calls do not
 
 
-class Rerun:
+class Fallback:
     """The re-recorded side of one compiled function."""
 
     def __init__(self, name: str, compile: Compile) -> None:
         self.segments = Segments(name)
-        self.parts = Parts(compile)
+        self.parts = Subprograms(compile)
         self.reasons: list[str] = []
         self._attempts: dict[Any, int] = {}
         self.is_eager = False  # other threads may look at tensors before their numbers are there
 
-    def note(self, reason: CaptureError, surroundings: Surroundings | None, kind: Any) -> None:
+    def note(self, reason: CaptureError, environment: Environment | None, kind: Any) -> None:
         """Remember why a recording of a `kind_of` call cannot be replayed."""
-        self.parts.look_at(surroundings)
+        self.parts.look_at(environment)
         self._attempts[kind] = self._attempts.get(kind, 0) + 1
-        if surroundings is not None and not self.is_eager:
-            self.is_eager = surroundings.reaches_threads()
+        if environment is not None and not self.is_eager:
+            self.is_eager = environment.reaches_threads()
         for why in (str(reason), FOR_THREADS) if self.is_eager else (str(reason),):
             self.note_once(why)
 

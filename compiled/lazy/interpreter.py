@@ -21,7 +21,7 @@ from ...ops.array import Array, Evaluator, require_writable, shows
 from ...ops.core import Check, Params, Primitive, Step
 from ...ops.exposure import expose, is_exposed, owner_of
 from ..symbolic.number import exact
-from .event_trie import Compute, Meet, Point, Write, key_of
+from .event_trie import Compute, TrieInput, TrieNode, Write, key_of
 from .segments import LONGEST, Execution, Segments
 from .varying import VARYING
 
@@ -38,7 +38,7 @@ class DeferredOps(Evaluator):
 
     def _begin(self) -> None:
         self.segment = object()
-        self.here: Point = self.segments.start
+        self.here: TrieNode = self.segments.start
         # By number: an array that was met; a weak reference to the memory of a result, or to the PendingArray or the
         # PendingResults that stand for it. An interrupt may leave more than there are events for; the next event puts
         # its own there, and takes away what is behind.
@@ -142,7 +142,7 @@ class DeferredOps(Evaluator):
         self._begin()
         self._execution = None
 
-    def _execution_of(self, here: Point) -> Execution:
+    def _execution_of(self, here: TrieNode) -> Execution:
         memories = self.memories[: here.memories]
         for pool in self.pools:
             if pool.is_free():
@@ -200,7 +200,8 @@ class DeferredOps(Evaluator):
         whole = array.buffer.whole
         number = self._number(whole)
         if number is not None:
-            array.place = self._place(("view", number, array.steps), lambda: Meet(number, array.steps, "", (), None))
+            key = ("view", number, array.steps)
+            array.place = self._place(key, lambda: TrieInput(number, array.steps, "", (), None))
             return array.place
         owner = owner_of(whole)
         copied = may_be_copied and bool(array.steps) and array.ndarray.size < whole.size
@@ -223,7 +224,7 @@ class DeferredOps(Evaluator):
         name = (None if array is None else array.label) or f"input_{number}"
         self.memories[number:] = [whole]
         key = ("met", whole.shape, whole.strides, whole.dtype, steps)
-        return self._place(key, lambda: Meet(number, steps, name, whole.shape, whole.dtype))
+        return self._place(key, lambda: TrieInput(number, steps, name, whole.shape, whole.dtype))
 
     def _place(self, key: Hashable, event: Callable[[], Any]) -> tuple[Any, int]:
         point = self.here.next.get(key)
@@ -234,7 +235,7 @@ class DeferredOps(Evaluator):
 
     # ------------------------------------------------------------------------------------------------------ new events
 
-    def _further(self, primitive: Primitive, operands: Sequence[Any], params: Params) -> Point:
+    def _further(self, primitive: Primitive, operands: Sequence[Any], params: Params) -> TrieNode:
         """An op that has not come here before: with other numbers, or altogether new."""
         if self.here.tokens >= LONGEST:
             self.settle()

@@ -17,7 +17,7 @@ from ...ops.views import replay, write_through
 from ...runtime.program import address_of
 from ..execution.binding import Binding
 from ..execution.shape_cache import Programs
-from .event_trie import Call, Compute, Meet, Operand, Point, Write
+from .event_trie import Call, Compute, Operand, TrieInput, TrieNode, Write
 from .program_calls import ProgramRun
 
 Memories = Sequence[np.ndarray | None]  # by number; None for memory that is gone
@@ -33,7 +33,7 @@ class NumpyRun:
     since it may read what it writes. So it is noted in the same instruction that does it.
     """
 
-    def __init__(self, way: Sequence[Point], memories: Memories) -> None:
+    def __init__(self, way: Sequence[TrieNode], memories: Memories) -> None:
         self._events = [point.event for point in way]
         self._wholes = list(memories)
         self._arrays: dict[int, list[np.ndarray]] = {}  # by position of the event
@@ -115,12 +115,12 @@ class _Drawing:
         self._views: dict[Any, Node] = {}
         self._names: set[str] = set()
 
-    def draw(self, way: Sequence[Point]) -> None:
+    def draw(self, way: Sequence[TrieNode]) -> None:
         """Add the nodes of all events."""
         for point in way:
             self.builder.origin = point.origin
             with interpreting(self.builder):
-                if isinstance(point.event, Meet):
+                if isinstance(point.event, TrieInput):
                     self._meet(point.event)
                 elif isinstance(point.event, Compute):
                     self._compute(point.event)
@@ -129,7 +129,7 @@ class _Drawing:
                 elif isinstance(point.event, Call):
                     self._call(point.event)
 
-    def _meet(self, event: Meet) -> None:
+    def _meet(self, event: TrieInput) -> None:
         if event.dtype is not None:
             node = self.builder.input(self._unique(event.name), Type(_dtype(event.dtype), event.shape))
             self.inputs[event.memory] = node
@@ -205,7 +205,7 @@ class _Drawing:
 class SegmentProgram:
     """A segment's C program and which memory stands in which place of its table."""
 
-    def __init__(self, name: str, way: Sequence[Point], alive: tuple[int, ...], programs: Programs) -> None:
+    def __init__(self, name: str, way: Sequence[TrieNode], alive: tuple[int, ...], programs: Programs) -> None:
         drawing = _Drawing()
         drawing.draw(way)
         results = [Result(f"value_{memory}", drawing.nodes[memory]) for memory in alive]
@@ -276,7 +276,7 @@ class Run:
             put_back()
 
 
-def _captured(way: Sequence[Point]) -> dict[int, np.ndarray]:
+def _captured(way: Sequence[TrieNode]) -> dict[int, np.ndarray]:
     """The memories that are the same arrays each time and can be read and written where they are."""
     found: dict[int, np.ndarray] = {}
     for point in way:
@@ -287,7 +287,7 @@ def _captured(way: Sequence[Point]) -> dict[int, np.ndarray]:
     return found
 
 
-def _laid_out(way: Sequence[Point]) -> set[int]:
+def _laid_out(way: Sequence[TrieNode]) -> set[int]:
     """The memories of results that eager mode lays out in another order than that of their axes."""
     events = [point.event for point in way]
     return {event.memory for event in events if isinstance(event, Compute) and event.strides is not None}

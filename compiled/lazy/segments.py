@@ -10,7 +10,7 @@ from ...compiler.origins import user_place
 from ...ops.locks import new_lock
 from ...runtime.errors import RuntimeFault
 from ..execution.shape_cache import Programs
-from .event_trie import Call, Event, Point, start, writes
+from .event_trie import Call, Event, TrieNode, start, writes
 from .segment_program import Memories, NumpyRun, Run, SegmentProgram
 
 LIMIT = 64  # programs; a function that needs more than these is not helped by more
@@ -30,12 +30,12 @@ class Segments:
         self._varied: set[Hashable] = set()  # primitives with a parameter that has varied, and their lines
         self.are_open = True  # as long as programs for new segments are made
 
-    def extend(self, here: Point, key: Hashable, event: Event) -> Point:
+    def extend(self, here: TrieNode, key: Hashable, event: Event) -> TrieNode:
         """The point after `event`, new unless another thread has been quicker."""
         with self._lock:
             if key not in here.next:
                 tokens, memories = here.tokens + event.tokens, here.memories + event.memories
-                point = Point(here, event, tokens, memories, Origin(*user_place()))
+                point = TrieNode(here, event, tokens, memories, Origin(*user_place()))
                 point.writes = here.writes or writes(event)
                 point.captured = here.captured
                 if isinstance(event, Call) and event.numbers:
@@ -43,7 +43,7 @@ class Segments:
                 here.next[key] = point
             return here.next[key]
 
-    def numbers_vary(self, here: Point, like: Hashable, key: Hashable) -> bool:
+    def numbers_vary(self, here: TrieNode, like: Hashable, key: Hashable) -> bool:
         """True once an event has come after `here` with more different numbers than there shall be programs for.
 
         `key` is that of the event with its numbers. From then on the numbers that came before are data, too.
@@ -58,7 +58,7 @@ class Segments:
                         here.next.pop(each, None)
             return here.kinds[like] is None
 
-    def parameter_varies(self, here: Point, like: Hashable, key: Hashable, primitive: Hashable) -> bool:
+    def parameter_varies(self, here: TrieNode, like: Hashable, key: Hashable, primitive: Hashable) -> bool:
         """`numbers_vary` for a parameter: what has varied once at a line of the program is data there from then on."""
         if like not in here.kinds and (primitive, user_place()) in self._varied:
             with self._lock:
@@ -68,7 +68,7 @@ class Segments:
             self._varied.add((primitive, user_place()))
         return here.kinds[like] is None
 
-    def program(self, here: Point, alive: tuple[int, ...]) -> SegmentProgram | None:
+    def program(self, here: TrieNode, alive: tuple[int, ...]) -> SegmentProgram | None:
         """The program for a segment. What comes a second time is worth one."""
         program = here.programs.get(alive)
         if program is None:
@@ -77,13 +77,13 @@ class Segments:
             program = self._program(here, alive)
         return program or None
 
-    def _program(self, here: Point, alive: tuple[int, ...]) -> SegmentProgram | None:
+    def _program(self, here: TrieNode, alive: tuple[int, ...]) -> SegmentProgram | None:
         with self._lock:
             if here.programs[alive] is False and self.are_open:
                 self._build(here, alive)
             return here.programs[alive] or None
 
-    def _build(self, here: Point, alive: tuple[int, ...]) -> None:
+    def _build(self, here: TrieNode, alive: tuple[int, ...]) -> None:
         if len(self.programs) - self.sizes.more_sizes >= LIMIT:
             self._close(
                 f"{self.name} has done {LIMIT} different things in its calls; from now on what is new is done eagerly\n"
@@ -107,7 +107,7 @@ class Execution:
     """One segment of one call, to be done once: `finish` after an interrupt does what is left."""
 
     def __init__(
-        self, segments: Segments, here: Point, alive: tuple[int, ...], memories: Memories, by_numpy: bool = False
+        self, segments: Segments, here: TrieNode, alive: tuple[int, ...], memories: Memories, by_numpy: bool = False
     ) -> None:
         self._segments = segments
         self._by_numpy = by_numpy  # it is not worth a program

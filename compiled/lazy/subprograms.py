@@ -16,7 +16,7 @@ from ...ops.locks import new_lock
 from ...tape.reverse import backward
 from ...tensors.tensor import EAGER
 from ...tracing.watch import served
-from ..guards.environment import Surroundings
+from ..guards.environment import Environment
 from .deferred_calls import Deferred
 from .expected_call import NOT_NOTED, owner_of_call
 from .expected_sweep import backward_of
@@ -33,7 +33,7 @@ Compile = Callable[[Any], Any]
 _GRAPH = ("next_functions", "saved_tensors", "create_graph", "hessian", "jacobian", "hvp", "vhp", "jvp", "vjp")
 
 
-class Parts:
+class Subprograms:
     """The parts of one function, shared by all its calls."""
 
     def __init__(self, compile: Compile, wanted: bool | None = None) -> None:
@@ -49,10 +49,10 @@ class Parts:
         served = [part for part in list(self._parts.values()) if part.specialisations]
         return [type(p.function.__self__).__name__ if hasattr(p.function, "__self__") else p.__name__ for p in served]
 
-    def look_at(self, surroundings: Surroundings | None) -> None:
+    def look_at(self, environment: Environment | None) -> None:
         """Learn from a recording whether parts can be told from what they stand for."""
-        if surroundings is not None:
-            self._wanted = self._wanted is not False and not any(map(surroundings.mentions, _GRAPH))
+        if environment is not None:
+            self._wanted = self._wanted is not False and not any(map(environment.mentions, _GRAPH))
 
     def serve(
         self, deferred: Deferred, whole: Any, otherwise: Callable[..., Any], args: tuple[Any, ...], kwargs: Any

@@ -16,7 +16,7 @@ from ...tape.nodes import AccumulateGrad
 from ...tensors.tensor import Tensor
 from ..common.tensor_memory import memory_of
 from .backward_program import CompiledNode
-from .event_trie import Call, Meet, Point
+from .event_trie import Call, TrieInput, TrieNode
 
 if TYPE_CHECKING:
     from .deferred_calls import Deferred
@@ -72,8 +72,8 @@ class SweepPlan:
     reads: tuple[Read, ...]
     known: tuple[tuple[int, int, int], ...]
     layouts: Mapping[int, Any]
-    before: Point
-    after: Point
+    before: TrieNode
+    after: TrieNode
     ops: int
 
 
@@ -141,7 +141,7 @@ class Observed:
     def _reads(self) -> tuple[list[Read], list[tuple[int, int, int]]]:
         """What the programs of the pass have read of the calls: what they have met, and what was known before."""
         events = _events_since(self._before, self._deferred.here)
-        met = {token: event for token, event in events if isinstance(event, Meet)}
+        met = {token: event for token, event in events if isinstance(event, TrieInput)}
         reads: dict[int, Read] = {}
         known: list[tuple[int, int, int]] = []
         for _, event in events:
@@ -184,10 +184,10 @@ class Observed:
         return found[0]
 
 
-def _events_since(before: Point, here: Point) -> list[tuple[int, Any]]:
+def _events_since(before: TrieNode, here: TrieNode) -> list[tuple[int, Any]]:
     """The events behind a point, each with the first token that it has brought."""
     events: list[tuple[int, Any]] = []
-    point: Point | None = here
+    point: TrieNode | None = here
     while point is not before:
         if point is None or point.event is None:
             raise Unlike

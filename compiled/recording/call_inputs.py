@@ -15,9 +15,9 @@ from ...tensors.tensor import Tensor
 from ..common.argument_names import argument_names
 from ..common.pytree import Excerpt, Path
 from ..guards.argument_reads import Reads, reads_of_arguments
-from ..guards.environment import Surroundings
+from ..guards.environment import Environment
 from ..guards.sources import Source
-from .substitution import Key, Spot, found_in, inner_key, key_at
+from .substitution import Key, NumberLocation, found_in, inner_key, key_at
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
@@ -28,7 +28,7 @@ class CallInputs:
     """How the inputs of one recording follow from the arguments of a call."""
 
     reads: dict[Any, Reads] = field(default_factory=dict)  # of arguments, by position or keyword
-    places: tuple[Spot, ...] = ()  # of tensors
+    places: tuple[NumberLocation, ...] = ()  # of tensors
     opened: dict[int, set[Path]] = field(default_factory=dict)  # the paths to them, by the identity of a fact's source
 
     @property
@@ -82,14 +82,14 @@ class Noted:
     """What one recording was made with, for comparison with later calls."""
 
     unread: dict[Any, Any]  # of each argument that is read by name: what is not read
-    tensors: list[tuple[Spot, Tensor]]
+    tensors: list[tuple[NumberLocation, Tensor]]
 
 
-def noted(function: Callable[..., Any], surroundings: Surroundings, args: Args, kwargs: Kwargs) -> Noted:
+def noted(function: Callable[..., Any], environment: Environment, args: Args, kwargs: Kwargs) -> Noted:
     """To be asked when a recording begins."""
     reads = reads_of_arguments(function)
     unread = {at: reads[at].unread(arg) for at, arg in _positions(args, kwargs) if _has_excerpt(reads, at, arg)}
-    return Noted(unread, [(spot, tensor) for spot, _, tensor in _tensors_around(surroundings)])
+    return Noted(unread, [(spot, tensor) for spot, _, tensor in _tensors_around(environment)])
 
 
 def _positions(args: Args, kwargs: Kwargs) -> Iterator[tuple[Any, Any]]:
@@ -101,10 +101,10 @@ def _has_excerpt(reads: dict[Any, Reads], at: Any, argument: Any) -> bool:
     return at in reads and reads[at].excerpt(argument) is not None
 
 
-def _tensors_around(surroundings: Surroundings) -> Iterator[tuple[Spot, Key, Tensor]]:
-    for fact in surroundings.facts:
+def _tensors_around(environment: Environment) -> Iterator[tuple[NumberLocation, Key, Tensor]]:
+    for fact in environment.facts:
         for path, key, tensor in found_in(fact.source.now(), key_at(fact.source), (Tensor,)):
-            yield Spot(fact.name, fact.source, path), key, tensor
+            yield NumberLocation(fact.name, fact.source, path), key, tensor
 
 
 class LearnedInputs:
@@ -127,17 +127,17 @@ class LearnedInputs:
                 if _is_rebound(spot, tensor):
                     self._rebound[spot.label] = spot.label
 
-    def inputs(self, function: Callable[..., Any], surroundings: Surroundings) -> CallInputs:
+    def inputs(self, function: Callable[..., Any], environment: Environment) -> CallInputs:
         """How the inputs of the next recording are found."""
         reads = {at: reads for at, reads in reads_of_arguments(function).items() if at in self._read}
-        if surroundings.by_identity or not self._rebound:
+        if environment.by_identity or not self._rebound:
             return CallInputs(reads)
-        found: dict[Key, list[tuple[Spot, Tensor]]] = {}
-        for spot, key, tensor in _tensors_around(surroundings):
+        found: dict[Key, list[tuple[NumberLocation, Tensor]]] = {}
+        for spot, key, tensor in _tensors_around(environment):
             found.setdefault(key, []).append((spot, tensor))
         wanted = {k for k, spots in found.items() if any(spot.label in self._rebound for spot, _ in spots)}
-        opened = {k for k in wanted if _is_found_only(surroundings, found[k][0][1], wanted)}
-        surroundings.as_arguments = frozenset(id(tensor) for k in opened for _, tensor in found[k])
+        opened = {k for k in wanted if _is_found_only(environment, found[k][0][1], wanted)}
+        environment.as_arguments = frozenset(id(tensor) for k in opened for _, tensor in found[k])
         free: dict[int, set[Path]] = {}
         for spot in (spot for k in opened for spot, _ in found[k]):
             free.setdefault(id(spot.get), set()).add(spot.path)
@@ -151,7 +151,7 @@ def _differ(now: Any, before: Any) -> bool:
     return now is not before
 
 
-def _is_rebound(spot: Spot, tensor: Tensor) -> bool:
+def _is_rebound(spot: NumberLocation, tensor: Tensor) -> bool:
     try:
         now = spot.read(None)
     except (LookupError, TypeError, AttributeError):
@@ -159,9 +159,9 @@ def _is_rebound(spot: Spot, tensor: Tensor) -> bool:
     return type(now) is Tensor and now is not tensor
 
 
-def _is_found_only(surroundings: Surroundings, tensor: Tensor, keys: set[Key]) -> bool:
+def _is_found_only(environment: Environment, tensor: Tensor, keys: set[Key]) -> bool:
     """True if all ways on which the function finds the tensor lead through these storages."""
-    for way in surroundings.ways_to(tensor):
+    for way in environment.ways_to(tensor):
         if isinstance(way, Source):
             if key_at(way) not in keys:
                 return False

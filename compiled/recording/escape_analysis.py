@@ -21,14 +21,14 @@ _BY_NAME = frozenset({"locals", "vars", "eval", "exec", "dir", "globals", "sys",
 
 
 @dataclass(frozen=True)
-class Passing:
+class Escape:
     """A call of ``item()`` whose number is only passed on. `lists` are the lists that it is appended to, each as the
     variable and the attributes that lead to it (``("self", "losses")``)."""
 
     lists: frozenset[tuple[str, ...]]
 
 
-def passing_at(frame: types.FrameType) -> Passing | None:
+def escape_at(frame: types.FrameType) -> Escape | None:
     """What happens to the result of the call that `frame` is in; None if it is more than being passed on."""
     analysis = _analysis(frame.f_code)
     return None if analysis is None else analysis.at(frame)
@@ -42,14 +42,14 @@ class _Analysis:
         self._parents = {child: node for node in ast.walk(definition) for child in ast.iter_child_nodes(node)}
         self._names = [node for node in ast.walk(definition) if isinstance(node, ast.Name)]
 
-    def at(self, frame: types.FrameType) -> Passing | None:
+    def at(self, frame: types.FrameType) -> Escape | None:
         calls = [node for node in ast.walk(self._body) if _is_item(node) and self._is_own(node)]
         place = _place_of(frame)
         found = [node for node in calls if _matches(node, place)]
         if len(found) != 1 or any(node.id in _BY_NAME for node in self._names):
             return None
         lists = self._sinks(found[0], frozenset())
-        return None if lists is None else Passing(frozenset(lists))
+        return None if lists is None else Escape(frozenset(lists))
 
     def appended_lists(self) -> set[tuple[str, ...]]:
         receivers = {_receiver_of_append(node) for node in ast.walk(self._body)}

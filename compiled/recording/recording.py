@@ -33,18 +33,18 @@ from ..common.aliasing import with_history
 from ..common.argument_names import name_captured, name_of_argument
 from ..common.pytree import Path, leaves
 from ..guards.declared import Guard, facts_of, no_patches
-from ..guards.environment import Surroundings
+from ..guards.environment import Environment
 from ..guards.reachability import Codes
 from ..symbolic.number import Formulas, Number
 from ..symbolic.tape import NumberInput, NumberTape, Scalar
 from .call_inputs import CallInputs, LearnedInputs, Noted, noted
 from .cond_gates import follow_writes
-from .scalar_outputs import Sinks, plain
-from .substitution import Spot
-from .symbolic_inputs import Openings
-from .tensor_identity import Questions
+from .scalar_outputs import ScalarOutputs, plain
+from .substitution import NumberLocation
+from .symbolic_inputs import SymbolicInputs
+from .tensor_identity import TensorIdentityGuards
 from .validity import (
-    CallWatch,
+    CallTrace,
     ThreadModes,
     check_classes,
     check_gradients,
@@ -71,8 +71,8 @@ class Recording:
 
     name: str
     strict: bool = True  # raise at a line that cannot be recorded; else go on eagerly and raise when the call is done
-    surroundings: Surroundings = field(init=False)
-    questions: Questions = field(init=False)
+    environment: Environment = field(init=False)
+    questions: TensorIdentityGuards = field(init=False)
     recorder: Recorder = field(init=False)
     guards: list[Guard] = field(default_factory=list)
     numbers: list[NumberInput] = field(default_factory=list)
@@ -81,11 +81,11 @@ class Recording:
     result: Any = None
     outcome: Any = None  # the same, with stand-ins for numbers that each call computes
     modes: ThreadModes = field(default_factory=ThreadModes)
-    wanted: list[Spot] = field(default_factory=list)  # numbers that shall be data
+    wanted: list[NumberLocation] = field(default_factory=list)  # numbers that shall be data
     learned: LearnedInputs = field(default_factory=LearnedInputs)  # from earlier calls
     inputs: CallInputs = field(default_factory=CallInputs)
     noted: Noted = field(init=False)
-    openings: Openings = field(init=False)
+    symbolic_inputs: SymbolicInputs = field(init=False)
     codes: Codes = field(default_factory=dict)  # code that earlier calls have run without its being found
     scalars: list[Scalar] = field(default_factory=list)
     transient: str = ""
@@ -95,14 +95,14 @@ class Recording:
     own: dict[int, weakref.ref[Tensor]] = field(default_factory=dict)  # tensors made during the call
     done: bool = False  # the call itself
     first_node: int = field(default_factory=count_now)  # what the tape had before has smaller numbers
-    sinks: Sinks = field(init=False)
+    scalar_outputs: ScalarOutputs = field(init=False)
     _is_settled: bool = False
-    _calls: CallWatch = field(init=False)
+    _calls: CallTrace = field(init=False)
 
     def __post_init__(self) -> None:
         self.recorder = Recorder(Whereabouts(), self.strict)
-        hide, show = (lambda: self.openings.hide()), (lambda: self.openings.show())
-        self._calls = CallWatch(self._clear_for, hide, show)
+        hide, show = (lambda: self.symbolic_inputs.hide()), (lambda: self.symbolic_inputs.show())
+        self._calls = CallTrace(self._clear_for, hide, show)
 
     def run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call `function` eagerly, recording it; returns what it returns and raises what it raises.
@@ -111,16 +111,16 @@ class Recording:
         """
         name_captured(function)
         self.guards.append(no_patches())
-        self.surroundings = Surroundings(function, [*args, *kwargs.values()], self.codes)
-        self.noted = noted(function, self.surroundings, args, kwargs)
-        self.inputs = self.learned.inputs(function, self.surroundings)
+        self.environment = Environment(function, [*args, *kwargs.values()], self.codes)
+        self.noted = noted(function, self.environment, args, kwargs)
+        self.inputs = self.learned.inputs(function, self.environment)
         args, kwargs = self.inputs.of(args, kwargs)
         given = [leaf for _, leaf in leaves((args, kwargs))]
-        self.surroundings.refuse_unwatchable(given)
+        self.environment.refuse_unwatchable(given)
         self._add_arguments(function, args, kwargs)
-        self.questions = Questions(self.surroundings, [leaf for leaf in given if isinstance(leaf, Tensor)])
-        self.openings = Openings(Formulas(self), self.wanted)
-        self.sinks = Sinks(function)
+        self.questions = TensorIdentityGuards(self.environment, [leaf for leaf in given if isinstance(leaf, Tensor)])
+        self.symbolic_inputs = SymbolicInputs(Formulas(self), self.wanted)
+        self.scalar_outputs = ScalarOutputs(function)
         self.recorder.mark_item = self._marked
         try:
             try:
@@ -130,31 +130,31 @@ class Recording:
         finally:
             self._leave_no_stand_ins()  # wholly: an interrupt may have come within
         self._check()
-        self.surroundings.open(self.inputs.opened_with(self.openings.open_facts()))
+        self.environment.open(self.inputs.opened_with(self.symbolic_inputs.open_facts()))
         return plain(self.result)
 
     def _run_opened(self, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
-        self.openings.find(self.surroundings, (args, kwargs))
+        self.symbolic_inputs.find(self.environment, (args, kwargs))
         run = functools.partial(self._run, function)
-        self._calls.watch(self.openings.applied, self.surroundings, (args, kwargs), run)
+        self._calls.watch(self.symbolic_inputs.applied, self.environment, (args, kwargs), run)
         self.done = True
-        self.result = self.openings.close(self.result, self.outcome)
+        self.result = self.symbolic_inputs.close(self.result, self.outcome)
         for slot in self.grads.values():
             slot.after = slot.tensor._grad
-        self.outcome, _ = self.sinks.settle(self.surroundings, self.outcome)
-        self.openings.forget([appends.source for appends in self.sinks.appends])
+        self.outcome, _ = self.scalar_outputs.settle(self.environment, self.outcome)
+        self.symbolic_inputs.forget([appends.source for appends in self.scalar_outputs.appends])
         self._is_settled = True
 
     def _leave_no_stand_ins(self) -> None:
         """Where the call has come to no end, numbers that the program has kept become plain ones."""
         if not self._is_settled:
-            self.sinks.make_plain()
-            self.openings.abandon()
+            self.scalar_outputs.make_plain()
+            self.symbolic_inputs.abandon()
 
     @property
-    def seen(self) -> Surroundings | None:
+    def seen(self) -> Environment | None:
         """What the function can reach, if the recording came so far as to look."""
-        return getattr(self, "surroundings", None)
+        return getattr(self, "environment", None)
 
     def _marked(self, tensor: Any) -> Any:
         """What ``item()`` gives: a number that is known again if the program only passes it on, else None."""
@@ -163,17 +163,19 @@ class Recording:
         frame: Any = sys._getframe()
         while frame.f_code is not Tensor.item.__code__:
             frame = frame.f_back
-        return self.sinks.mark(tensor, frame.f_back, Recording._call.__code__, self.openings.is_alone)
+        return self.scalar_outputs.mark(tensor, frame.f_back, Recording._call.__code__, self.symbolic_inputs.is_alone)
 
     def _clear_for(self, frame: types.FrameType) -> None:
         """Let code that was not found see plain numbers, ahead of its first instruction."""
-        puts = self.openings.sources or self.sinks.marks_any
-        if puts and self.surroundings.is_stranger(frame) and (self.openings.withdraw() | self.sinks.withdraw()):
+        puts = self.symbolic_inputs.sources or self.scalar_outputs.marks_any
+        if not (puts and self.environment.is_stranger(frame)):
+            return
+        if self.symbolic_inputs.withdraw() | self.scalar_outputs.withdraw():
             self.transient = f"{frame.f_code.co_name}(), which was not found, runs in the middle of the call"
 
     def _run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         naming = functools.partial(name_of_argument, self.inputs.names(function, args))
-        names = [source.name(naming) for source in self.openings.sources]
+        names = [source.name(naming) for source in self.symbolic_inputs.sources]
         tape = NumberTape(self.recorder, make, names) if names else Tape(self.recorder, make)
         watched(self, interpreted, tape, self._call, function, args, kwargs)
         if isinstance(tape, NumberTape):
@@ -181,7 +183,7 @@ class Recording:
             tape.let_go()
             for scalar in self.scalars:
                 self.own.pop(id(scalar.root.array), None)  # the recorder keeps it, as a root
-        self.outcome = self.openings.kept(self.result)
+        self.outcome = self.symbolic_inputs.kept(self.result)
         declare_kept(leaf for _, leaf in leaves([self.result, [s.tensor._grad for s in self.grads.values()]]))
 
     def _call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
@@ -192,13 +194,13 @@ class Recording:
         """CaptureError if the call did what cannot be repeated."""
         if self.recorder.refused is not None:
             raise self.recorder.refused  # the function has caught it
-        if imported := self.surroundings.imported():
+        if imported := self.environment.imported():
             self.transient = f"the function imports {imported}"
         if self._calls.is_blind:
             self.transient = "a profiler is at work, so that nobody sees what the function calls"
         if self._calls.is_torn:
             self.transient = "an interrupt has come in the middle of a collection of garbage"
-        if self.openings.is_withdrawn:
+        if self.symbolic_inputs.is_withdrawn:
             self._learn_codes()
         if self.transient:
             return
@@ -209,20 +211,20 @@ class Recording:
                 "Which way it takes depends on numbers: check them outside.",
             )
         self._calls.check()
-        self.modes.check(self.name, deeds := self._calls.deeds)
-        check_classes(self.guards[0].holds(), deeds)
-        check_roots(self.recorder.roots, deeds)
+        self.modes.check(self.name, effect_lines := self._calls.effect_lines)
+        check_classes(self.guards[0].holds(), effect_lines)
+        check_roots(self.recorder.roots, effect_lines)
         check_origins(self.recorder.roots, self.is_own)
-        check_gradients(self.fresh_grads(), self.recorder.roots, deeds)
+        check_gradients(self.fresh_grads(), self.recorder.roots, effect_lines)
         check_overlaps(self.recorder.roots)
-        self.surroundings.refuse_side_effects(deeds)
-        self.questions.check([*self.surroundings.codes, *self._calls.codes])
+        self.environment.refuse_side_effects(effect_lines)
+        self.questions.check([*self.environment.codes, *self._calls.codes])
         self._learn_codes()
         self._guard_unused()
 
     def _learn_codes(self) -> None:
         """Code ran that was not found beforehand: the next call is recorded with an eye on what it reaches."""
-        unknown = self.surroundings.unknown(self._calls.codes)
+        unknown = self.environment.unknown(self._calls.codes)
         self._calls.codes = {}
         if unknown:
             self.codes.update(unknown)
@@ -232,7 +234,7 @@ class Recording:
     def _guard_unused(self) -> None:
         """The function may have asked tensors for their shape, type or flags that it computes nothing with."""
         used = {id(root.array) for root in self.recorder.roots}
-        for tensor in self.surroundings.tensors():
+        for tensor in self.environment.tensors():
             if id(tensor) not in used and not self.is_own(tensor):
                 get = functools.partial(facts_of, tensor)
                 what = f"shape, type and flags of {tensor.label or 'a tensor'}"
@@ -243,7 +245,7 @@ class Recording:
         for path, leaf in leaves((args, kwargs)):
             if isinstance(leaf, Tensor) and not any(r.array is leaf for _, r in self.arguments):
                 self.arguments.append((path, self.recorder.add_root(leaf, name_of_argument(names, path))))
-        for tensor in with_history(self.surroundings.tensors()):
+        for tensor in with_history(self.environment.tensors()):
             if not self.recorder.knows(tensor):
                 self.recorder.node(tensor)
 
@@ -252,7 +254,7 @@ class Recording:
     def read(self, describe: str, get: Callable[[], Any], value: Any) -> None:
         if isinstance(value, Number):
             return  # it is found where it came from
-        strict = self.surroundings.by_identity and get() is value
+        strict = self.environment.by_identity and get() is value
         self.guards.append(Guard(describe, get, value, str(self.recorder.whereabouts.now()), by_identity=strict))
 
     def number(self, describe: str, get: Callable[[], float], value: float) -> Tensor:
@@ -345,12 +347,12 @@ class Recording:
         return self.recorder.whereabouts.now()
 
     def trial(self, function: Callable[..., Any], arguments: list[Any], run: Callable[[], Any]) -> Any:
-        around, spoken = Surroundings(function, arguments), self._calls.refused
+        around, spoken = Environment(function, arguments), self._calls.refused
         try:
             return run()
         finally:
             try:
-                around.refuse_side_effects(self._calls.deeds)
+                around.refuse_side_effects(self._calls.effect_lines)
             except CaptureError as effect:
                 raise SideEffect(f"in a branch of tg.cond, {effect}") from None
             if self._calls.refused is not spoken and self._calls.refused is not None:
@@ -372,14 +374,14 @@ class Recording:
     @property
     def place_of_result(self) -> str:
         """Where the function returned, for a message."""
-        return self._calls.deeds.at_return(f"the result of {self.name}")
+        return self._calls.effect_lines.at_return(f"the result of {self.name}")
 
     def let_go(self) -> None:
         """Forget the recorded call's own results and gradients, so that only the user keeps them alive."""
         self.result = self.outcome = None
         self.grads.clear()
         self.questions.let_go()
-        self.surroundings.let_go()
+        self.environment.let_go()
 
     def alive(self) -> list[Tensor]:
         """The tensors that the call has made and somebody still holds."""

@@ -17,10 +17,10 @@ from ...compiler.graph import Origin
 from ...ops.identity import copy
 from ...tensors.tensor import Tensor
 from ..common.pytree import containers, leaves, rebuilt
-from ..guards.environment import Fact, Surroundings
+from ..guards.environment import Environment, ValueGuard
 from ..guards.sources import Source
 from ..guards.states import is_one_object
-from .escape_analysis import appended_lists, only_appends, passing_at
+from .escape_analysis import appended_lists, escape_at, only_appends
 from .validity import refusal
 
 
@@ -49,7 +49,7 @@ class Appends:
     numbers: tuple[Any, ...]
 
 
-class Sinks:
+class ScalarOutputs:
     """The marked numbers of one recorded call of `function`."""
 
     def __init__(self, function: Any) -> None:
@@ -70,7 +70,7 @@ class Sinks:
         value = tensor.ndarray.item()
         if frame.f_code is not self._code or called_by is not caller or type(value) not in (float, int):
             return None
-        passing = passing_at(frame)
+        passing = escape_at(frame)
         if passing is None or not all(_is_list(frame, receiver) for receiver in passing.lists):
             return None
         if is_one_object(value) and passing.lists and not is_alone:
@@ -91,47 +91,47 @@ class Sinks:
     def _knows(self, leaf: Any) -> bool:
         return any(given is leaf for given in self._given)
 
-    def settle(self, surroundings: Surroundings, result: Any) -> tuple[Any, Any]:
+    def settle(self, environment: Environment, result: Any) -> tuple[Any, Any]:
         """`result` with what stands for numbers of tensors, and with plain ones, which lists outside get as well.
 
         CaptureError if a number is not where it must be, and then, too, nobody but the caller sees a small int's.
         """
         if not self._marked or self.is_gone:
-            self._leave_out_appended(surroundings)
+            self._leave_out_appended(environment)
             return result, plain(result)
         try:
-            self._find_appends(surroundings)
-            self._leave_out_appended(surroundings)
+            self._find_appends(environment)
+            self._leave_out_appended(environment)
             self._check_all_found(result)
         finally:
             marked = rebuilt(result, self._known)
             self.make_plain(marked)
         return marked, plain(result)
 
-    def _find_appends(self, surroundings: Surroundings) -> None:
-        for fact in list(surroundings.facts):
+    def _find_appends(self, environment: Environment) -> None:
+        for fact in list(environment.facts):
             now = fact.source.now()
             if type(now) is list and any(map(self._knows, now)):
-                if not self._is_only_appended(fact, now, surroundings):
+                if not self._is_only_appended(fact, now, environment):
                     raise refusal(
                         f"the function appends a number to {fact.name} and does more with that list",
                         f"at {next(self._known(item).place for item in now if self._knows(item))}",
                         "Return the number and append it outside.",
                     )
                 self.appends.append(Appends(fact.source, tuple(map(self._known, now[len(fact.state[1]) :]))))
-                surroundings.only_a_list(fact)
+                environment.only_a_list(fact)
 
-    def _leave_out_appended(self, surroundings: Surroundings) -> None:
+    def _leave_out_appended(self, environment: Environment) -> None:
         """What is in a list that the function only appends to, be it in calls that take another way, is no fact."""
         receivers = appended_lists(self._code) if self._code is not None else set()
-        for fact in list(surroundings.facts):
+        for fact in list(environment.facts):
             named = [r for r in receivers if r[-1] == fact.name.rsplit(".", 1)[-1]]
             if type(fact.value) is list and len(named) == 1 and fact.source.now() is fact.value:
-                if surroundings.places_of(fact.value) == 1 and surroundings.only_named_in(named[0][-1], self._code):
+                if environment.places_of(fact.value) == 1 and environment.only_named_in(named[0][-1], self._code):
                     if fact.holds():  # else this call has changed it, in a way that is refused
-                        surroundings.only_a_list(fact)
+                        environment.only_a_list(fact)
 
-    def _is_only_appended(self, fact: Fact, now: list[Any], surroundings: Surroundings) -> bool:
+    def _is_only_appended(self, fact: ValueGuard, now: list[Any], environment: Environment) -> bool:
         """True if the list has grown by marked numbers only, and no code that was found does more than append."""
         receivers = [r for r in self._receivers if r[-1] == fact.name.rsplit(".", 1)[-1]]
         count = len(fact.state[1])
@@ -140,9 +140,9 @@ class Sinks:
             and len(receivers) == 1
             and all(map(self._knows, now[count:]))
             and not any(map(self._knows, now[:count]))
-            and surroundings.places_of(now) == 1
+            and environment.places_of(now) == 1
             and only_appends(self._code, receivers[0])
-            and surroundings.only_named_in(receivers[0][-1], self._code)
+            and environment.only_named_in(receivers[0][-1], self._code)
         )
 
     def _check_all_found(self, result: Any) -> None:

@@ -14,7 +14,7 @@ import types
 from typing import Any
 
 from ...ops.numbers import computed
-from ..guards.environment import Surroundings
+from ..guards.environment import Environment
 from ..symbolic.number import looked_at
 from .substitution import Replaced
 
@@ -47,13 +47,13 @@ def _shim_of(value: Any) -> Any:
     return None
 
 
-def shims_for(surroundings: Surroundings, replaced: Replaced) -> None:
-    """Put them where the functions of `surroundings` find the real ones."""
-    for fact in surroundings.facts:
+def shims_for(environment: Environment, replaced: Replaced) -> None:
+    """Put them where the functions of `environment` find the real ones."""
+    for fact in environment.facts:
         storage, shim = fact.source.storage(), _shim_of(fact.value)
         if storage is not None and storage.kind in ("entry", "cell") and shim is not None:
             if fact.source.holds(fact.value):
                 replaced.put_other(fact.source, shim)
-    for space in surroundings.summing:
+    for space in environment.summing:
         if "sum" not in space:
             replaced.add_entry(space, "sum", _sum)

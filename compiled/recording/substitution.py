@@ -1,8 +1,8 @@
 """Places that hold Python numbers: finding them, and putting something else there for the time of a recording.
 
-A *spot* says where a number is found at each call: an argument, or what a `Fact` looks at, and the keys that lead from
-there into lists, dicts and tuples. Its *key* names the storage itself (this cell, this dict's entry), so that two spots
-which lead to one storage are known to.
+A *spot* says where a number is found at each call: an argument, or what a `ValueGuard` looks at, and the keys that lead
+from there into lists, dicts and tuples. Its *key* names the storage itself (this cell, this dict's entry), so that two
+spots which lead to one storage are known to.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Key = tuple[Any, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Spot:
+class NumberLocation:
     """Where a number is found. `get` is None for arguments, whose `path` leads from ``(args, kwargs)``."""
 
     name: str
@@ -46,7 +46,7 @@ class Spot:
         return at(call_arguments if self.get is None else self.get.now(), self.path)
 
 
-def key_of(spot: Spot, call_arguments: Any) -> Key | None:
+def key_of(spot: NumberLocation, call_arguments: Any) -> Key | None:
     """The storage that `spot` leads to now, None if that is not one where something may be put."""
     value, path = (call_arguments, spot.path) if spot.get is None else (spot.get.now(), spot.path)
     key = ("argument",) if spot.get is None else key_at(spot.get)

@@ -17,10 +17,10 @@ from typing import Any
 from ...autograd.function import FunctionCtx
 from ..common.pytree import Path, leaves, rebuilt
 from ..guards import onlookers
-from ..guards.environment import Surroundings
+from ..guards.environment import Environment
 from ..symbolic.number import Formulas, Number, same_number, value_of
 from .shims import shims_for
-from .substitution import Key, Replaced, Spot, found_in, key_at, key_of, swap, unwrapped
+from .substitution import Key, NumberLocation, Replaced, found_in, key_at, key_of, swap, unwrapped
 from .validity import refusal
 
 
@@ -29,7 +29,7 @@ class Source:
     """A number that each call finds anew. All spots lead to one storage, and must agree later."""
 
     kind: type
-    spots: list[Spot]
+    spots: list[NumberLocation]
     value: Any  # at the recording
 
     def name(self, argument: Callable[[Path], str]) -> str:
@@ -41,13 +41,13 @@ class Source:
 
 
 @dataclass(eq=False)
-class Openings:
+class SymbolicInputs:
     """The opened places of one recording."""
 
     formulas: Formulas
-    wanted: list[Spot]
+    wanted: list[NumberLocation]
     sources: list[Source] = field(default_factory=list)
-    snapshot: list[tuple[Spot, Any]] = field(default_factory=list)  # all numbers that the recording has found
+    snapshot: list[tuple[NumberLocation, Any]] = field(default_factory=list)  # all numbers that the recording has found
     escaped: bool = False
     compares: bool = False  # whether code could find a nan in a container, which no stand-in shows
     is_alone: bool = field(default_factory=onlookers.are_absent)
@@ -56,26 +56,26 @@ class Openings:
     _is_put: bool = False
     _replaced: Replaced = field(default_factory=Replaced)
 
-    def find(self, surroundings: Surroundings, call_arguments: Any) -> None:
+    def find(self, environment: Environment, call_arguments: Any) -> None:
         """Note all numbers, and choose those for which there will be stand-ins: where nobody else can look."""
-        self.compares = surroundings.compares
-        found = list(_numbers_around(surroundings, call_arguments))
+        self.compares = environment.compares
+        found = list(_numbers_around(environment, call_arguments))
         self.snapshot = [(spot, number) for spot, _, number in found]
-        if not self.wanted or not surroundings.takes_stand_ins():
+        if not self.wanted or not environment.is_symbolic_safe():
             return
         keys = {key_of(spot, call_arguments) for spot in self.wanted}
         if not self.is_alone:
-            kept = surroundings.keeps_nothing()
+            kept = environment.keeps_nothing()
             keys = {key for key in keys if kept and key is not None and key[0] == "argument"}
         self._new = self._stand_ins(found, keys)
 
-    def applied(self, surroundings: Surroundings, call_arguments: Any, run: Callable[..., None]) -> None:
+    def applied(self, environment: Environment, call_arguments: Any, run: Callable[..., None]) -> None:
         """``run(args, kwargs)`` with stand-ins among the arguments, and stand-ins wherever else they are wanted."""
         new, self._new = self._new, {}
         try:
             try:
                 if new:
-                    self._put(surroundings, new)
+                    self._put(environment, new)
                     call_arguments = self._replaced.replaced(call_arguments, ("argument",), new)
                 new.clear()
                 run(*call_arguments)
@@ -89,12 +89,12 @@ class Openings:
             self._put_back()  # wholly: an interrupt may have come within
             self._replaced.forget()
 
-    def _put(self, surroundings: Surroundings, new: dict[Key, Any]) -> None:
+    def _put(self, environment: Environment, new: dict[Key, Any]) -> None:
         self._is_put = True
         if self.is_alone:
-            for fact in surroundings.facts:
+            for fact in environment.facts:
                 self._replaced.put_at(fact.source, new)
-            shims_for(surroundings, self._replaced)
+            shims_for(environment, self._replaced)
 
     def _put_back(self) -> None:
         self._is_put = False  # first of all: a collection may come within
@@ -173,12 +173,12 @@ class Openings:
         return free
 
 
-def _numbers_around(surroundings: Surroundings, call_arguments: Any) -> Iterator[tuple[Spot, Key, Any]]:
+def _numbers_around(environment: Environment, call_arguments: Any) -> Iterator[tuple[NumberLocation, Key, Any]]:
     for path, key, number in found_in(call_arguments, ("argument",)):
-        yield Spot("argument", None, path), key, number
-    for fact in surroundings.facts:
+        yield NumberLocation("argument", None, path), key, number
+    for fact in environment.facts:
         for path, key, number in found_in(fact.source.now(), key_at(fact.source)):
-            yield Spot(fact.name, fact.source, path), key, number
+            yield NumberLocation(fact.name, fact.source, path), key, number
 
 
 class Learned:
@@ -187,22 +187,22 @@ class Learned:
     def __init__(self) -> None:
         self._closed: set[Key] = set()  # labels of spots whose numbers are guards
 
-    def wanted(self, recordings: Iterable[Any], args: Any, kwargs: Any) -> list[Spot]:
+    def wanted(self, recordings: Iterable[Any], args: Any, kwargs: Any) -> list[NumberLocation]:
         """The spots to open in the next recording: those opened before, and those where a number has changed."""
         recordings = list(recordings)
-        if not all(recording.surroundings.takes_stand_ins() for recording in recordings):
+        if not all(recording.environment.is_symbolic_safe() for recording in recordings):
             return []
-        inputs = [(recording.openings, recording.inputs.find(args, kwargs)) for recording in recordings]
-        found = [spot for openings, call in inputs if call for spot in _changed_since(openings, call)]
+        inputs = [(recording.symbolic_inputs, recording.inputs.find(args, kwargs)) for recording in recordings]
+        found = [spot for symbolic_inputs, call in inputs if call for spot in _changed_since(symbolic_inputs, call)]
         return [spot for spot in found if spot.label not in self._closed]
 
     def note(self, recording: Any) -> None:
         """Learn from a recording that is done. CaptureError if the function keeps a number that it has computed."""
-        openings: Openings = recording.openings
-        for position, source in enumerate(openings.sources):
-            if position in openings.formulas.pinned:
+        symbolic_inputs: SymbolicInputs = recording.symbolic_inputs
+        for position, source in enumerate(symbolic_inputs.sources):
+            if position in symbolic_inputs.formulas.pinned:
                 self._closed.update(spot.label for spot in source.spots)
-        if openings.escaped:
+        if symbolic_inputs.escaped:
             raise refusal(
                 "the function keeps a number that it has computed (in an object, a list, a cache)",
                 f"in {recording.name}",
@@ -210,16 +210,16 @@ class Learned:
             )
 
 
-def _changed_since(openings: Openings, call_arguments: Any) -> Iterator[Spot]:
-    for source in openings.sources:
+def _changed_since(symbolic_inputs: SymbolicInputs, call_arguments: Any) -> Iterator[NumberLocation]:
+    for source in symbolic_inputs.sources:
         yield from (spot for spot in source.spots if _number_at(spot, call_arguments) is not None)
-    for spot, before in openings.snapshot:
+    for spot, before in symbolic_inputs.snapshot:
         now = _number_at(spot, call_arguments)
         if type(now) is type(before) and not same_number(now, before):
             yield spot
 
 
-def _number_at(spot: Spot, call_arguments: Any) -> Any:
+def _number_at(spot: NumberLocation, call_arguments: Any) -> Any:
     """The number that is there now, None if nothing is."""
     try:
         return value_of(spot.read(call_arguments))

@@ -13,7 +13,7 @@ import types
 from ...tensors.tensor import Tensor
 from ..common.tensor_memory import users_attributes
 from ..guards.bytecode import global_names
-from ..guards.environment import Surroundings, writer_of
+from ..guards.environment import Environment, writer_of
 from ..guards.sources import Attribute
 from .validity import refusal
 
@@ -31,13 +31,13 @@ def _compares(code: types.CodeType) -> bool:
     return not _BY_NAME.isdisjoint(code.co_names)
 
 
-class Questions:
+class TensorIdentityGuards:
     """What one recorded call asks about tensors from outside. `arguments` are those among the arguments."""
 
-    def __init__(self, surroundings: Surroundings, arguments: list[Tensor]) -> None:
-        self._surroundings = surroundings
-        self._new = {id(tensor): tensor for tensor in arguments if not surroundings.captures(tensor)}
-        tensors = {id(tensor): tensor for tensor in (*surroundings.tensors(), *arguments)}
+    def __init__(self, environment: Environment, arguments: list[Tensor]) -> None:
+        self._surroundings = environment
+        self._new = {id(tensor): tensor for tensor in arguments if not environment.captures(tensor)}
+        tensors = {id(tensor): tensor for tensor in (*environment.tensors(), *arguments)}
         self._attributes = [(tensor, users_attributes(tensor)) for tensor in tensors.values()]
         self._hashed_at = ""
         self._missing: list[tuple[Tensor, str]] = []  # attributes that a captured tensor does not have

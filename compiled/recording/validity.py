@@ -24,7 +24,7 @@ from ...tape.nodes import AccumulateGrad, PrimitiveNode, Saved
 from ...tape.nodes import Node as TapeNode
 from ...tracing.watch import local
 from ..common.collection import around_collections
-from ..common.effect_lines import Deeds
+from ..common.effect_lines import EffectLines
 from .external_effects import spoken_to, spoken_to_by, title
 from .pure_functions import is_pure, is_pure_module
 
@@ -36,7 +36,7 @@ def refusal(what: str, where: Any, advice: str) -> CaptureError:
     return CaptureError(f"{what}\n  {where}\n  {advice} {DONE}")
 
 
-class CallWatch:
+class CallTrace:
     """Notes calls that speak to the outside world (print, open, clocks, logging) while a function is recorded.
 
     ``ahead(frame)`` is called before Python code runs, ``hide()`` and ``show()`` around what is done in a collection:
@@ -47,7 +47,7 @@ class CallWatch:
         self._ahead, self._hide, self._show = ahead, hide, show
         self._aside: tuple[Any, Any] | None = None  # in a collection: what is to be put back
         self.refused: tuple[str, str] | None = None
-        self.deeds = Deeds()
+        self.effect_lines = EffectLines()
         self.codes: dict[types.CodeType, dict[str, Any]] = {}  # what the user's program ran, with its globals
 
     def watch(self, function: Callable[..., Any], *args: Any) -> Any:
@@ -94,7 +94,7 @@ class CallWatch:
         if event == "c_call":
             self._note_c(frame, called)
         elif event == "return":
-            self.deeds.returned(frame)
+            self.effect_lines.returned(frame)
         elif event == "call":
             self._ahead(frame)
             self._note_call(frame)
@@ -106,10 +106,10 @@ class CallWatch:
         if isinstance(called, types.BuiltinFunctionType):
             if not is_pure(called) and _is_programs(frame) and not _only_hashes(called, frame):
                 self._refuse(f"{title(called)}, which may give something else at each call,", frame)
-            self.deeds.called_c(called)
+            self.effect_lines.called_c(called)
 
     def _note_call(self, frame: types.FrameType) -> None:
-        self.deeds.called(frame)
+        self.effect_lines.called(frame)
         if _is_programs(frame):
             module = sys.modules.get(frame.f_globals.get("__name__", ""))
             if module is not None and vars(module) is frame.f_globals:
@@ -176,40 +176,40 @@ class ThreadModes:
     def hold(self) -> bool:
         return is_grad_enabled() is self.grad_enabled and get_default_dtype() is self.default_dtype
 
-    def check(self, name: str, deeds: Deeds) -> None:
+    def check(self, name: str, effect_lines: EffectLines) -> None:
         """CaptureError if the call has changed one."""
         if not self.hold():
             raise refusal(
                 "the function leaves the grad mode or the default dtype changed",
-                deeds.at("mode", None, f"in {name}"),
+                effect_lines.at("mode", None, f"in {name}"),
                 "Later calls would not change it: use a with block, or set it outside.",
             )
 
 
-def check_classes(are_same: bool, deeds: Deeds) -> None:
+def check_classes(are_same: bool, effect_lines: EffectLines) -> None:
     """CaptureError if the call has set or deleted a member of a public class of this package."""
     if not are_same:
         raise refusal(
             "the function changes a class of the library",
-            deeds.at_return("in the call that was recorded"),
+            effect_lines.at_return("in the call that was recorded"),
             "Later calls would not do it again: patch classes outside.",
         )
 
 
-def check_roots(roots: Iterable[Root], deeds: Deeds) -> None:
+def check_roots(roots: Iterable[Root], effect_lines: EffectLines) -> None:
     """CaptureError if the call made a tensor from outside show other memory, or changed whether it requires grad."""
     for root in roots:
         array = root.array
         if array.ndarray is not root.shown:
             raise refusal(
                 f"{root.node.label} is made to show other memory (.data = ..., an in-place transpose)",
-                deeds.at("memory", array, f"first read at {root.node.origin}"),
+                effect_lines.at("memory", array, f"first read at {root.node.origin}"),
                 "Write into the memory that it has: t.data.copy_(new), or with no_grad(): t.copy_(new).",
             )
         if bool(getattr(array, "_requires", False)) != root.leaf_requires:
             raise refusal(
                 f"requires_grad of {root.node.label} is changed for later calls",
-                deeds.at("flag", array, "in the function that was recorded"),
+                effect_lines.at("flag", array, "in the function that was recorded"),
                 "Set it outside; freezing and unfreezing from outside gives one specialisation each.",
             )
 
@@ -313,7 +313,7 @@ def check_overlaps(roots: Iterable[Root]) -> None:
                 )
 
 
-def check_gradients(slots: Iterable[Any], roots: Iterable[Root], deeds: Deeds) -> None:
+def check_gradients(slots: Iterable[Any], roots: Iterable[Root], effect_lines: EffectLines) -> None:
     """CaptureError if a new gradient shares memory with a tensor from outside or with another gradient."""
     taken = {id(root.array.buffer.whole) for root in roots}
     for slot in slots:
@@ -321,7 +321,7 @@ def check_gradients(slots: Iterable[Any], roots: Iterable[Root], deeds: Deeds) -
         if memory in taken or slot.after.steps:
             raise refusal(
                 "a gradient is assigned that shares memory with another tensor",
-                deeds.at("gradient", slot.tensor, f"the .grad of {slot.tensor.label or 'a tensor'}"),
+                effect_lines.at("gradient", slot.tensor, f"the .grad of {slot.tensor.label or 'a tensor'}"),
                 "Assign a clone() of it.",
             )
         taken.add(memory)

@@ -1,7 +1,7 @@
 """The usual call: tensors and numbers by position, nothing rebound, gradients that nobody keeps.
 
 `Specialisation.matches` and `call` say what a call means. This says the same for the call that is made a million
-times, without a walk over structures: what is not as usual gives `UNUSUAL`, with nothing done, and the general way
+times, without a walk over structures: what is not as usual gives `MISS`, with nothing done, and the general way
 decides. As the C is written for one graph, this function is written for one specialisation: its arguments, the places
 that it must look at and its results are lines of their own, since a loop over two of them costs more than they do.
 """
@@ -24,7 +24,7 @@ from ...tracing.watch import changes
 from ...tracing.watched_classes import classes
 from ..common.tensor_memory import memory_of
 from ..common.written_code import each, lines, written
-from ..guards.guard_codegen import Steady
+from ..guards.guard_codegen import GuardCodegen
 from ..inputs.arguments import TensorArgument
 from ..recording.call_inputs import CallInputs
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .results import FreshOutput
     from .specialisation import Specialisation
 
-UNUSUAL = object()
+MISS = object()
 FEW = 3  # arguments that are compared two by two; for more a set is quicker
 
 # `call` takes what it works with from its globals, `names` below. An interrupt gives the call its whole effect, if C
@@ -40,20 +40,20 @@ FEW = 3  # arguments that are compared two by two; for more a set is quicker
 SOURCE = """
 def call(args):
     if switches.enabled is not grad_enabled or defaults.dtype is not default_dtype or len(args) != {count}:
-        return UNUSUAL
+        return MISS
     if not ({classes}):
-        return UNUSUAL
+        return MISS
     {arguments}
     with lock:
         if {now} != last_look.count and not last_look.again():
-            return UNUSUAL
+            return MISS
         try:
-            if not ({surroundings}):
-                return UNUSUAL
+            if not ({environment}):
+                return MISS
         except GONE:
-            return UNUSUAL
+            return MISS
         if not (last_look.gradients_free(){numbers}):
-            return UNUSUAL
+            return MISS
         {addresses}
         {results}
         written = iter(written_buffers)
@@ -61,7 +61,7 @@ def call(args):
         try:
             codes.extend(map(c, pointers))
             if codes[0]:
-                return UNUSUAL
+                return MISS
             for buffer in written: buffer.version += 1
         except BaseException:
             if binding.has_run:
@@ -84,12 +84,12 @@ HAND_OUT = "hand_out([{}], (args, {{}}), inputs.values)"
 
 ARGUMENT = """
     if type(a{i}) is not Tensor or a{i}._requires or a{i}._node is not None or a{i}.__dict__:
-        return UNUSUAL
+        return MISS
     m{i} = a{i}.memory
     if m{i} is None or m{i}[0] is not a{i}.ndarray:
         m{i} = memory_of(a{i})
     if m{i}[1] is not layout{i} or a{i}._base is not None and a{i}.requires_grad:
-        return UNUSUAL
+        return MISS
 """
 
 
@@ -106,7 +106,7 @@ class LastLook:
         of, count = self._of, self._of.now()
         if count != of.seen or any(tensor._grad is not None for tensor, _ in of.grads.to_none):
             return False
-        counts = of.grads.free_now()
+        counts = of.grads.is_reusable()
         if counts is None:
             return False
         self.gradients_free = counts.agree
@@ -114,7 +114,7 @@ class LastLook:
         return True
 
 
-def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
+def compile_fast_path(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
     """The function for `of`, or None if its calls are never usual.
 
     So it is with arguments that are neither tensors nor numbers, or that are written, with results that are joined to
@@ -122,11 +122,11 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
     """
     if not _can_be_usual(of):
         return None
-    steady, modes, binding = Steady(of.recording.surroundings), of.recording.modes, of.binding
+    steady, modes, binding = GuardCodegen(of.recording.environment), of.recording.modes, of.binding
     names = steady.names
     names.update(
         grad_enabled=modes.grad_enabled, default_dtype=modes.default_dtype, switches=switches, defaults=defaults,
-        UNUSUAL=UNUSUAL, GONE=Steady.GONE, Tensor=Tensor, Buffer=Buffer,
+        MISS=MISS, GONE=GuardCodegen.GONE, Tensor=Tensor, Buffer=Buffer,
         memory_of=memory_of, address_of=address_of, new=object.__new__, empty=np.empty, changes=changes, lock=of.lock,
         blank=blank, binding=binding, codes=binding.codes, c=binding.entry, pointers=binding.pointers,
         written_buffers=of.captured.written_buffers,
@@ -139,7 +139,7 @@ def usual_call(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
         classes=classes.term,
         count=len(of.arguments.simple or ()),
         now=" + ".join(f"changes.{kind}" for kind in of.counted),
-        surroundings="\n            and ".join(steady.terms) or "True",
+        environment="\n            and ".join(steady.terms) or "True",
         arguments=_arguments(of, names),
         numbers=" and numbers_hold(args)" if of.inputs.sources else "",
         addresses=lines(8, _addresses(of)),
@@ -156,7 +156,7 @@ def _with_places(call: Callable[[tuple[Any, ...]], Any], inputs: CallInputs) -> 
 
     def found(args: tuple[Any, ...]) -> Any:
         inputs_now = inputs.find(args, {})
-        return UNUSUAL if inputs_now is None else call(inputs_now[0])
+        return MISS if inputs_now is None else call(inputs_now[0])
 
     return found
 
@@ -196,7 +196,7 @@ def _arguments(of: Specialisation, names: dict[str, Any]) -> str:
         shared += [f"m{i}[3] == m{j}[3]" for i in at for j in at if j < i]
         if len(specs) > FEW:
             shared = [f"len({{{each('m{}[3]', at)}}} - captured) != {len(specs)}"]
-        text += f"    if {' or '.join(shared)}:\n        return UNUSUAL\n"
+        text += f"    if {' or '.join(shared)}:\n        return MISS\n"
     return text
 
 

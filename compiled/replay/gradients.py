@@ -82,7 +82,7 @@ class Grads:
         """Before the call: memory for every new gradient. Nothing that the user sees changes yet."""
         return [output.prepare(call_arguments, self._binding) for output in self.outputs]
 
-    def free_now(self) -> ReferenceCounts | None:
+    def is_reusable(self) -> ReferenceCounts | None:
         """If all gradients may be written where they are: what tells at later calls that nobody has got hold of one.
 
         It holds until a tensor gets another gradient; whoever rebinds one counts `changes` up.

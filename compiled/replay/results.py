@@ -21,7 +21,7 @@ from ...ops.memory import aligned_empty
 from ...ops.types import DType
 from ...ops.views import replay
 from ...tensors.tensor import Tensor, make
-from ..common.autograd_graph import Spent, graph_behind, is_spent
+from ..common.autograd_graph import FreedNode, graph_behind, is_spent
 from ..common.pytree import at, containers, leaves, rebuilt
 from ..common.tensor_memory import users_attributes
 from ..recording.recording import Recording
@@ -41,7 +41,7 @@ class FreshOutput:
 
     name: str
     live: bool = False
-    spent: Spent | None = None
+    spent: FreedNode | None = None
     leaf: bool = False
     strides: tuple[int, ...] | None = None
 
@@ -76,7 +76,7 @@ class Results:
         self._recording = recording
         _refuse_containers_from_outside(recording)
         self._existing = list(_existing(recording))
-        numbers = [number for appends in recording.sinks.appends for number in appends.numbers]
+        numbers = [number for appends in recording.scalar_outputs.appends for number in appends.numbers]
         given = [_tensor_of(leaf) for leaf in (*(leaf for _, leaf in leaves(recording.outcome)), *numbers)]
         self._leaves = list({id(t): t for t in given if isinstance(t, Tensor)}.values())
         self._wholes: dict[int, tuple[Tensor, Fill]] = {}
@@ -85,7 +85,7 @@ class Results:
         self._tree = rebuilt(recording.outcome, self._placed)
         self._appends = [
             (appends.source, [self._placed(number) for number in appends.numbers])
-            for appends in recording.sinks.appends
+            for appends in recording.scalar_outputs.appends
         ]
 
     @property
@@ -145,7 +145,7 @@ class Results:
         return self._places[id(leaf)]
 
     def _check_plain(self, leaf: Any) -> None:
-        if not isinstance(leaf, _VALUES) and not self._recording.surroundings.reaches(leaf):
+        if not isinstance(leaf, _VALUES) and not self._recording.environment.reaches(leaf):
             raise refusal(
                 f"the function returns an object of type {type(leaf).__name__}",
                 self._recording.place_of_result,
@@ -191,7 +191,7 @@ class Results:
         if node is None:
             return FreshOutput(name, leaf=tensor.requires_grad, strides=strides)
         if is_spent(node):
-            return FreshOutput(name, spent=Spent(node.name()), strides=strides)
+            return FreshOutput(name, spent=FreedNode(node.name()), strides=strides)
         return FreshOutput(name, live=True, strides=strides)
 
 
@@ -282,7 +282,7 @@ def _refuse_attributes_of(tensor: Tensor, recording: Recording) -> None:
 
 def _refuse_containers_from_outside(recording: Recording) -> None:
     for container in containers(recording.result):
-        if isinstance(container, (list, dict)) and recording.surroundings.reaches(container):
+        if isinstance(container, (list, dict)) and recording.environment.reaches(container):
             raise refusal(
                 f"a {type(container).__name__} is returned that was there before the call",
                 recording.place_of_result,

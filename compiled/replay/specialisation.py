@@ -68,7 +68,7 @@ class Specialisation:
         self.guards_of_gradients = [guard for guard in recording.guards if guard.of_gradients]
         self.captured = CapturedInputs(recording, self.binding)
         self.arguments = Arguments(recording, self.binding, self.captured, args, kwargs)
-        counted = recording.counted | recording.surroundings.counted | ({"grads"} if recording.grads else set())
+        counted = recording.counted | recording.environment.counted | ({"grads"} if recording.grads else set())
         self.counted = tuple(sorted(counted))  # what of `changes` concerns this program
         self.now = counter(self.counted)
         self._now_but_for_gradients = counter(tuple(sorted(counted - {"grads", "options"})))
@@ -78,7 +78,7 @@ class Specialisation:
         self._saved = SavedMemory(self.binding, len(self.results.fresh) + len(self.grads), len(saved))
         self.written_arguments = [path for path, root in recording.arguments if root.region.written]
         self._bind_numbers()
-        self.inputs = NumberInputs(recording.openings, recording.scalars, self.binding)
+        self.inputs = NumberInputs(recording.symbolic_inputs, recording.scalars, self.binding)
         self._edges_seen = -1  # the value of `changes` at which edges to captured leaves were found
         self._captured_edges: dict[str, Edge] = {}
         self._find_sources()
@@ -114,7 +114,7 @@ class Specialisation:
         classes.patches()  # which counts as a change if there are others
         changed = self.now() != self.seen
         rebound = changed and not self._only_gradients_changed()
-        if not self.recording.surroundings.hold(rebound) or not self.inputs.find((args, kwargs)):
+        if not self.recording.environment.hold(rebound) or not self.inputs.find((args, kwargs)):
             return False
         return not (changed or self.captured.vary) or self._look_again((args, kwargs))
 
@@ -127,7 +127,7 @@ class Specialisation:
         if not self.inputs.sources or not other.recording.modes.hold():
             return False
         with other.lock:
-            return self.inputs.accepts(other.recording.openings) and other.fits_but_for_numbers(call_arguments)
+            return self.inputs.accepts(other.recording.symbolic_inputs) and other.fits_but_for_numbers(call_arguments)
 
     def fits_but_for_numbers(self, call_arguments: tuple[Args, Kwargs]) -> bool:
         """True if this program would be the right one, were numbers other ones of their types."""
@@ -135,7 +135,7 @@ class Specialisation:
         changes.count += 1  # what is found now is not for these calls: the next one looks again
         return (
             self.arguments.fit(*call_arguments, but_for_numbers=True)
-            and recording.surroundings.hold_but_for_numbers()
+            and recording.environment.hold_but_for_numbers()
             and all(guard.holds_but_for_numbers() for guard in recording.guards)
             and self.captured.find(call_arguments)
         )

@@ -11,7 +11,7 @@ from ...tensors.tensor import Tensor
 Key = tuple[str, Any]  # the kind of a result, and the tensor or the path in the returned structure
 
 
-class Lines:
+class Provenance:
     """Names and lines for one specialisation; without one, names only."""
 
     def __init__(self, specialisation: Any) -> None:

@@ -22,7 +22,7 @@ from ...tensors.tensor import Tensor, make
 from ..common.autograd_graph import cut_off, is_spent
 from ..common.pytree import leaves, skeleton
 from .difference import Difference, difference_of
-from .provenance import Lines
+from .provenance import Provenance
 from .report import Report, Row
 from .snapshot import Snapshot
 
@@ -119,7 +119,7 @@ def _compared(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any], start: S
         # Not the usual tape: nested compiled functions run eagerly, too.
         return interpreted(Tape(Evaluator(), make), step.function, *args, **kwargs)
 
-    way, lines = step.way, Lines(step.specialisations[0] if step.way == "replay" else None)
+    way, lines = step.way, Provenance(step.specialisations[0] if step.way == "replay" else None)
     start.restore()
     eager = _outcome(eagerly, start, step)
     report = Report(step.__name__, way, _rows(eager, compiled, lines, None))
@@ -201,7 +201,7 @@ def _move_by_one_rounding(start: Snapshot) -> None:
 # ---------------------------------------------------------------------------------------------------------------- rows
 
 
-def _rows(eager: Outcome, compiled: Outcome, lines: Lines, moved: Outcome | None) -> list[Row]:
+def _rows(eager: Outcome, compiled: Outcome, lines: Provenance, moved: Outcome | None) -> list[Row]:
     rows = []
     if eager.error is not None or compiled.error is not None or eager.structure != compiled.structure:
         rows.append(_row_of_ways(eager, compiled))
@@ -231,7 +231,7 @@ def _allowed(difference: Difference, floor: float, noise: Difference | None) -> 
     return allowed if noise is None else max(allowed, NOISE_FACTOR * noise.absolute)
 
 
-def _row(key: tuple[str, Any], difference: Difference, allowed: float, lines: Lines) -> Row:
+def _row(key: tuple[str, Any], difference: Difference, allowed: float, lines: Provenance) -> Row:
     kind, what = key
     return Row(
         kind=kind,

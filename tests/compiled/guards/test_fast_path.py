@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tracegrad as tg
-from tracegrad.compiled.replay.fast_path import UNUSUAL
+from tracegrad.compiled.replay.fast_path import MISS
 
 ITEMS = [1.0, 2.0]
 TABLE = {"a": 1.0}
@@ -20,7 +20,7 @@ def warmed(function, *args):
     step = tg.compile(function)
     for _ in range(4):
         step(*args)
-    assert step._usual is not None and step._usual(args) is not UNUSUAL
+    assert step._usual is not None and step._usual(args) is not MISS
     return step
 
 
@@ -210,6 +210,6 @@ def test_gradients_that_the_step_takes_away():
 def test_slices_of_a_data_set_are_usual():
     data = tg.randn(8, 3)
     step = warmed(lambda x: x.sum(), data[:2])
-    assert step._usual((data[4:6],)) is not UNUSUAL
+    assert step._usual((data[4:6],)) is not MISS
     w = tg.randn(8, 3, requires_grad=True)
-    assert step._usual((w[4:6],)) is UNUSUAL
+    assert step._usual((w[4:6],)) is MISS

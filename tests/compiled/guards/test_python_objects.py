@@ -516,7 +516,7 @@ FACTOR = 1.0
 def test_a_patched_function_costs_nothing_while_it_is_not_patched(tg):
     """What this package's modules hold is looked at after a change only."""
     compiled = replayed(tg.compile(lambda x: tg.nn.functional.relu(x)), tg.ones(2))
-    bindings = compiled.specialisations[0].recording.surroundings.bindings
+    bindings = compiled.specialisations[0].recording.environment.bindings
     assert not any("relu" in fact.name for _, _, fact in bindings)
 
 
