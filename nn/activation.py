@@ -23,7 +23,6 @@ class _Activation(Module):
 class _InPlace(_Activation):
     """An activation that may overwrite its input."""
 
-
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace

@@ -10,7 +10,6 @@ from .module import Module
 class Dropout(Module):
     """In training mode each value is zero with probability `p`, and the others are divided by 1 - p."""
 
-
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         if not 0 <= p <= 1:

@@ -14,7 +14,6 @@ class _Loss(Module):
     `size_average` and `reduce` are PyTorch's older way to say the same: False means "sum", and no reduction.
     """
 
-
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__()
         self.reduction = older_reduction(size_average, reduce, reduction)
@@ -53,7 +52,6 @@ class L1Loss(_Loss):
 class SmoothL1Loss(_Loss):
     """Half the square over `beta` where the difference is below `beta`, else the absolute difference - beta / 2."""
 
-
     def __init__(
         self,
         size_average: bool | None = None,
@@ -71,7 +69,6 @@ class SmoothL1Loss(_Loss):
 class HuberLoss(_Loss):
     """Half the square where the difference is below `delta`, else delta * (the absolute difference - delta / 2)."""
 
-
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
         self.delta = delta
@@ -82,7 +79,6 @@ class HuberLoss(_Loss):
 
 class NLLLoss(_WeightedLoss):
     """Minus the log probability of the target's class; the input holds log probabilities, classes on axis 1."""
-
 
     def __init__(
         self,
@@ -102,7 +98,6 @@ class NLLLoss(_WeightedLoss):
 class CrossEntropyLoss(_WeightedLoss):
     """``nll_loss(log_softmax(input))``: the input holds scores [batch, classes, ...], the target class numbers
     [batch, ...] or probabilities of the input's shape."""
-
 
     def __init__(
         self,
@@ -159,7 +154,6 @@ class BCEWithLogitsLoss(_WeightedLoss):
 
 class KLDivLoss(_Loss):
     """target * (log(target) - input): the input holds log probabilities; `reduction` may be "batchmean" as well."""
-
 
     def __init__(
         self,

@@ -22,7 +22,6 @@ class Identity(Module):
 class Flatten(Module):
     """Joins the axes from `start_dim` to `end_dim`; by default all but the batch's."""
 
-
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
         self.start_dim = start_dim
@@ -37,7 +36,6 @@ class Flatten(Module):
 
 class Unflatten(Module):
     """Splits the axis `dim` into axes of the sizes `unflattened_size`."""
-
 
     def __init__(self, dim: int, unflattened_size: Any) -> None:
         super().__init__()

@@ -31,6 +31,4 @@ def copy(x: Any) -> Any:
 
 
 # What `detach()` and `no_grad` mean in a graph: the value passes, derivatives stop. Eager mode has no need of it.
-detach_primitive = define(
-    "detach", ("x",), type=_same_type, eval=lambda x: x, lower=Pointwise("{x}"), vjp=NO_GRADIENT
-)
+detach_primitive = define("detach", ("x",), type=_same_type, eval=lambda x: x, lower=Pointwise("{x}"), vjp=NO_GRADIENT)

@@ -77,9 +77,7 @@ def _order(x: np.ndarray, axis: int, descending: bool) -> np.ndarray:
     return np.flip(x.shape[axis] - 1 - backwards, axis).copy()
 
 
-argsort_primitive = define(
-    "argsort", ("x",), type=_order_type, eval=_order, lower=Kernel("argsort"), vjp=NO_GRADIENT
-)
+argsort_primitive = define("argsort", ("x",), type=_order_type, eval=_order, lower=Kernel("argsort"), vjp=NO_GRADIENT)
 
 
 def argsort(x: Any, axis: int, descending: bool = False) -> Any:

@@ -50,9 +50,7 @@ def _seen(space: np.ndarray, kernel: Shape, windows: Shape, steps: Shape, gaps: 
     return as_strided(space, (*space.shape[:batch], *kernel, *windows), strides)
 
 
-def _window(
-    x: np.ndarray, extents: Shape, steps: Shape, gaps: Shape, low: Shape, value: Number
-) -> np.ndarray:
+def _window(x: np.ndarray, extents: Shape, steps: Shape, gaps: Shape, low: Shape, value: Number) -> np.ndarray:
     axes = len(steps)
     batch = x.ndim - 2 * axes
     kernel = x.shape[batch : batch + axes]

@@ -47,8 +47,4 @@ def hooks_on(tensor: Any) -> tuple[int, ...]:
 def users_attributes(tensor: Any) -> dict[str, Any]:
     """What users have set on a tensor: all that is not the library's own, which has no methods among it."""
     kind, own = type(tensor), getattr(tensor, "__dict__", {})
-    return {
-        name: value
-        for name, value in own.items()
-        if not hasattr(kind, name) or callable(getattr(kind, name))
-    }
+    return {name: value for name, value in own.items() if not hasattr(kind, name) or callable(getattr(kind, name))}

@@ -31,6 +31,7 @@ class Contents(tuple[Any, ...]):
 
 class LibraryName(Source):
     """What a library's module has under a name."""
+
     is_of_library = True
 
     def now(self) -> Any:
@@ -46,7 +47,6 @@ class LibraryName(Source):
 class LibraryContents(Source):
     """What is in a list, a set or a dict of a library's module."""
 
-
     def now(self) -> Contents | None:
         found = vars(self.owner).get(self.name)
         return None if found is None else Contents.of(found)
@@ -54,6 +54,7 @@ class LibraryContents(Source):
 
 class BehindProxy(Source):
     """What is in a dict that is seen through a mappingproxy."""
+
     text = "what is behind a mappingproxy"
 
     def now(self) -> Contents:
@@ -62,6 +63,7 @@ class BehindProxy(Source):
 
 class LoggerLevel(Source):
     """Below which level a logger is silent."""
+
     text = "the level of logger {name}"
 
     def now(self) -> int:
@@ -75,6 +77,7 @@ class LoggerLevel(Source):
 
 class DecimalContext(Source):
     """What the arithmetic of decimals depends on; the owner is the module."""
+
     text = "the context of decimals"
 
     def __init__(self) -> None:
@@ -90,6 +93,7 @@ class DecimalContext(Source):
 class Registrations(Source):
     """Whether no class was registered with an abstract base class since, which `isinstance` asks; the owner is what
     `abc` counts them by."""
+
     text = "which classes are registered with abstract base classes"
     tells = True
 
@@ -155,6 +159,7 @@ def fields_of(kind: type) -> frozenset[str]:
 
 class MadeOf(Source):
     """The objects that an optimizer is made of (groups, parameters, state), and what hides its methods."""
+
     text = "the groups or parameters of an optimizer"
 
     def now(self) -> Identities:

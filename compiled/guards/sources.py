@@ -102,6 +102,7 @@ def _name_of(owner: Any) -> str:
 
 class Kept(Source):
     """The owner itself: part of something that never changes, such as a default or an argument of a partial."""
+
     text = "{name}"
 
     def now(self) -> Any:
@@ -119,6 +120,7 @@ class Kept(Source):
 
 class Variable(Source):
     """An entry of a dict that is read under its name: a global variable, a builtin, a default by keyword."""
+
     text = "{name}"
     is_variable = True
 
@@ -148,6 +150,7 @@ class Variable(Source):
 
 class LoadedModule(Variable):
     """A module that the code imports, by its full name; the owner is `sys.modules`."""
+
     text = "module {name}"
     is_variable = False
 
@@ -157,6 +160,7 @@ class LoadedModule(Variable):
 
 class Member(Variable):
     """What a class itself has under a name."""
+
     text = "{of}.{name}"
     is_variable = False
 
@@ -167,6 +171,7 @@ class Member(Variable):
 
 class Cell(Source):
     """A variable of an enclosing function."""
+
     text = "{name}"
     is_variable = True
 
@@ -189,6 +194,7 @@ class Cell(Source):
 
 class ContextVariable(Source):
     """A variable of the module `contextvars`."""
+
     text = "{name}"
 
     def now(self) -> Any:
@@ -209,7 +215,6 @@ def attribute(value: Any, name: str) -> Any:
 class _OfObject(Source):
     """What belongs to an object, whose class may count it as a change when it is set."""
 
-
     def is_counted(self, value: Any) -> bool:
         declared = declares(type(self.owner))
         return declared is not None and bool(declared.counter)
@@ -217,7 +222,6 @@ class _OfObject(Source):
 
 class Attribute(_OfObject):
     """An attribute of an object, a class, a module or a function."""
-
 
     def now(self) -> Any:
         return attribute(self.owner, self.name)
@@ -251,6 +255,7 @@ class Attribute(_OfObject):
 
 class FunctionCode(Attribute):
     """The code of a function, which a program may replace."""
+
     text = "the code of {of}"
 
     def __init__(self, function: types.FunctionType) -> None:
@@ -259,6 +264,7 @@ class FunctionCode(Attribute):
 
 class AttributeCount(_OfObject):
     """How many attributes an object has: a new one is noticed by it."""
+
     text = "the attributes of {of}"
 
     def now(self) -> int:
@@ -270,6 +276,7 @@ class AttributeCount(_OfObject):
 
 class ClassOf(_OfObject):
     """The class of an object: a program may give it another one."""
+
     text = "the class of {of}"
     leads_on = False
 
@@ -282,6 +289,7 @@ class ClassOf(_OfObject):
 
 class MemberCount(Source):
     """How many members a class has: a new one may hide another."""
+
     text = "the members of {of}"
 
     def now(self) -> int:
@@ -312,7 +320,6 @@ class Defaults(Source):
 
 class KindOf(Source):
     """The class of what is found at another source, the owner, whatever else is known of it."""
-
 
     def now(self) -> type:
         return type(self.owner.now())

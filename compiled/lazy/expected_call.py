@@ -2,8 +2,8 @@
 
 `Subprogram.noted` says what noting a call means: which specialisation matches, which tokens stand for its operands,
 what its results are and which history they get. What has come twice at the same point is written as one Python
-function, in which all of that is known but for the guards; it gives `NOT_NOTED`, with nothing done, for whatever is not as it was,
-and the general way decides.
+function, in which all of that is known but for the guards; it gives `NOT_NOTED`, with nothing done, for whatever is not
+as it was, and the general way decides.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def _average(name: str, input: Any, sliding: Sliding, ceil_mode: bool, with_padd
     axes = sliding.axes
     space = space_of(name, input, axes)
     if not input.dtype.is_floating_point:
-        raise RuntimeError(f"\"{name}_out_frame\" not implemented for {input.dtype!r}; average floating-point numbers")
+        raise RuntimeError(f'"{name}_out_frame" not implemented for {input.dtype!r}; average floating-point numbers')
     counts = counts_of(name, space, sliding, input.ndarray.shape[-axes - 1], ceil_mode)
     ndim = input.ndarray.ndim - axes
     total = folds.sum(windows_of(input, sliding, counts), tuple(range(ndim, ndim + axes)))

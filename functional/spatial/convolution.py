@@ -143,9 +143,7 @@ def _columns(x: Any, sliding: Sliding, windows: Shape) -> Any:
     once = movement.reshape(x, (groups, channels, *(1,) * (sliding.axes + 1), batch, *space))
     repeated = movement.broadcast(once, (groups, channels, 1, *sliding.kernel, batch, *space))
     # The batch is an axis of the space over which a kernel of one place slides.
-    seen = window(
-        repeated, (batch, *windows), (1, *sliding.stride), (1, *sliding.dilation), (0, *sliding.padding)
-    )
+    seen = window(repeated, (batch, *windows), (1, *sliding.stride), (1, *sliding.dilation), (0, *sliding.padding))
     return movement.reshape(seen, (groups, rows, places))
 
 
@@ -199,12 +197,16 @@ def _conv(axes: int) -> Callable[..., Any]:
     ) -> Any:
         return _convolution(name, input, weight, bias, stride, padding, dilation, groups, axes)
 
-    return _documented(conv, name, f"""Slide a kernel over the last {axes} axes (cross-correlation).
+    return _documented(
+        conv,
+        name,
+        f"""Slide a kernel over the last {axes} axes (cross-correlation).
 
     `input` [batch, channels, *space] (or without batch) and `weight` [results, channels / groups, *kernel], of one
     type, give [batch, results, *places]; `bias` [results] is added. `padding` is zeros on both sides, or "valid"
     (none), or "same" (as many places as before). RuntimeError where sizes or types do not fit together.
-    """)
+    """,
+    )
 
 
 def _documented(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
@@ -274,12 +276,16 @@ def _conv_transpose(axes: int) -> Callable[..., Any]:
         extra = per_axis(output_padding, axes, "output_padding")
         return _transposed(name, input, weight, bias, sliding, extra, operator.index(groups))
 
-    return _documented(conv_transpose, name, f"""The transpose of ``conv{axes}d``: each element spreads a kernel.
+    return _documented(
+        conv_transpose,
+        name,
+        f"""The transpose of ``conv{axes}d``: each element spreads a kernel.
 
     `input` [batch, channels, *space] (or without batch) and `weight` [channels, results / groups, *kernel] give
     [batch, results, *places]; `padding` cuts places off both sides, `output_padding` adds some behind. RuntimeError
     where sizes or types do not fit together.
-    """)
+    """,
+    )
 
 
 conv_transpose1d, conv_transpose2d, conv_transpose3d = _conv_transpose(1), _conv_transpose(2), _conv_transpose(3)

@@ -24,9 +24,7 @@ def _blocks(kernel_size: Numbers, dilation: Numbers, padding: Numbers, stride: N
 
 
 @composite("Im2ColBackward0")
-def unfold(
-    input: Any, kernel_size: Numbers, dilation: Numbers = 1, padding: Numbers = 0, stride: Numbers = 1
-) -> Any:
+def unfold(input: Any, kernel_size: Numbers, dilation: Numbers = 1, padding: Numbers = 0, stride: Numbers = 1) -> Any:
     """The sliding blocks of images [batch, channels, height, width] as columns [batch, channels * kernel, blocks].
 
     Without a batch axis too; zeros are outside. RuntimeError where no block fits or the shape is another.

@@ -68,8 +68,7 @@ def per_axis(value: Any, axes: int, name: str) -> Shape:
 def pool_sizes(name: str, axes: int, kernel: Any, stride: Any, padding: Any, dilation: Any = 1) -> Sliding:
     numbers = {"kernel_size": kernel, "stride": kernel if _is_absent(stride) else stride}
     of_kernel, steps, low, gaps = (
-        per_axis(value, axes, word)
-        for word, value in {**numbers, "padding": padding, "dilation": dilation}.items()
+        per_axis(value, axes, word) for word, value in {**numbers, "padding": padding, "dilation": dilation}.items()
     )
     sliding = Sliding(of_kernel, steps, low, low, gaps)
     if 0 in sliding.stride:
