@@ -203,7 +203,7 @@ def _add(a: Author, parts: Any, kind: Kind) -> None:
     for _ in range(a.choice([1, 1, 2])):
         parts.changing += a.choice(kind.before.split("|")).split("\n")
     a.facts += options(kind.reads)
-    a.effect_lines += options(kind.writes) if kind.writes else []
+    a.deeds += options(kind.writes) if kind.writes else []
 
 
 def read(a: Author) -> bool:
@@ -215,7 +215,7 @@ def read(a: Author) -> bool:
 def write(a: Author) -> bool:
     """The step itself changes such a fact."""
     y = a.floating()
-    return bool(a.effect_lines) and y is not None and a.run(a.choice(a.effect_lines).replace("{y}", y))
+    return bool(a.deeds) and y is not None and a.run(a.choice(a.deeds).replace("{y}", y))
 
 
 FACTS = [(20, read), (4, write)]

@@ -1,6 +1,7 @@
 """Loading the state of an optimizer or a scheduler: all of it, or an error and no change."""
 
 import copy
+import gc
 import sys
 
 import numpy as np
@@ -272,6 +273,7 @@ def interrupted(call, line):
         return trace
 
     before = sys.gettrace()
+    gc.disable()  # a callback of a collection would swallow it as well
     sys.settrace(trace)
     try:
         call()
@@ -279,6 +281,7 @@ def interrupted(call, line):
         return True
     finally:
         sys.settrace(before)
+        gc.enable()
     return False
 
 

@@ -144,7 +144,7 @@ def usual_or_long(*groups):
     """All combinations of values; those that differ from the first one in more than one place take long together."""
     for values in itertools.product(*groups):
         differing = sum(one is not group[0] for one, group in zip(values, groups, strict=True))
-        yield pytest.param(*values, marks=pytest.mark.long if differing > 1 else [])
+        yield pytest.param(*values, marks=pytest.mark.long(every=2) if differing > 1 else [])
 
 
 @pytest.mark.parametrize(("kind", "body", "good"), usual_or_long(KINDS, list(BODIES), [0, 1, 2, 3, 4]))

@@ -270,7 +270,7 @@ def test_each_role(tg, role):
     _agree(tg, "misaligned", role, "written", "replayed")
 
 
-@pytest.mark.long(every=10)
+@pytest.mark.long(every=20)
 @pytest.mark.parametrize(("kind", "role", "touch", "way"), itertools.product(KINDS, ROLES, TOUCHES, WAYS))
 def test_all(tg, kind, role, touch, way):
     """Every kind of memory, in every role, touched in every way, however calls are served."""

@@ -67,13 +67,13 @@ def test_it_does_what_eager_mode_does(counted, name):
     assert counted(name).difference == ""
 
 
-@pytest.mark.long
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("name", NAMES)
 def test_programs_come_to_an_end(counted, name):
     assert counted(name).later == 0, counted(name).explanation
 
 
-@pytest.mark.long
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_few_programs_are_enough(counted, name):
     assert 1 <= counted(name).programs <= MOST_PROGRAMS, counted(name).explanation
