@@ -1,6 +1,6 @@
 # make train   train a digit classifier, eagerly and compiled to C
 # make test    run the tests, on up to four processors
-# make long    run the tests that take minutes: 2,000 random programs, generated C under sanitizers, faults
+# make long    run the tests that take minutes: 1,200 random programs, generated C under sanitizers, faults
 # make exhaustive   run all of these, which takes hours
 # make lint    ruff and mypy
 #

@@ -1,4 +1,4 @@
-"""Random training programs do compiled what they do eagerly: a sample here, 2,000 with --long (some nine minutes of one
+"""Random training programs do compiled what they do eagerly: a sample here, 1,200 with --long (some nine minutes of one
 core), more of them by hand: python -m tests.fuzz --help."""
 
 import ast
@@ -17,7 +17,7 @@ from fuzz.shrinking import shrunk, smaller_program
 
 import tracegrad as tg
 
-SAMPLE, PROGRAMS = 60, 2000
+SAMPLE, PROGRAMS = 60, 1200
 
 
 @pytest.fixture(autouse=True)
