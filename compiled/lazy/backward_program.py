@@ -167,7 +167,7 @@ class BackwardProgram:
         if binding is None:  # the forward pass is done, and needs its gradients
             return self._evaluated(given)
         with binding.lock:
-            kept = [dense(numbers_now(given[label])) for label in self.labels]
+            kept = [dense(np.asarray(numbers_now(given[label]))) for label in self.labels]
             for label, values in zip(self.labels, kept, strict=True):
                 binding.point(binding.slot_of[label], values)
             # Arrays of numpy's own, which a leaf takes for its gradient as they are.

@@ -7,6 +7,7 @@ spots which lead to one storage are known to.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import types
 from collections import OrderedDict, defaultdict, deque
@@ -217,6 +218,9 @@ def swap(pairs: list[tuple[Any, Any]]) -> None:
                 if _is_open(kind) and not (len(holder) == len(olds) and all(map(is_, holder, olds))):
                     items = [found.get(id(item), item) for item in holder]
                     again.append((holder, kind(items) if kind is tuple else kind(*items)))
+            elif kind is slice:
+                ends = (found.get(id(end), end) for end in (holder.start, holder.stop, holder.step))
+                again.append((holder, slice(*ends)))
             else:
                 _swap_in(holder, found)
         pairs = again
@@ -251,4 +255,5 @@ def _swap_attributes(holder: Any, found: dict[int, Any]) -> None:
     for base in type(holder).__mro__:
         for name, member in vars(base).items():
             if isinstance(member, types.MemberDescriptorType) and id(attribute(holder, name)) in found:
-                object.__setattr__(holder, name, found[id(attribute(holder, name))])
+                with contextlib.suppress(AttributeError, TypeError):  # what is read-only keeps the stand-in
+                    object.__setattr__(holder, name, found[id(attribute(holder, name))])
