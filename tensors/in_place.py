@@ -110,19 +110,19 @@ def _torch_name(of: Type) -> str:
 
 def _refuse_leaves(target: Any, tracked: bool) -> None:
     """RuntimeError for a write that the tape could not follow; `tracked` if it has a history."""
-    if target.requires_grad and target.is_leaf:
-        raise RuntimeError(
-            "a leaf Variable that requires grad is being used in an in-place operation. "
-            "Write to it inside `with tg.no_grad():`, or to a clone()."
-        )
-    base = target.base
-    if base is None:
-        return
-    if base.requires_grad and base.is_leaf:
+    base, requires = target.base, target.requires_grad
+    if base is not None and base.is_leaf and (requires or base.requires_grad):
         raise RuntimeError(
             "a view of a leaf Variable that requires grad is being used in an in-place operation. "
             "Write to it inside `with tg.no_grad():`, or to a view of a clone()."
         )
+    if requires and target.is_leaf:
+        raise RuntimeError(
+            "a leaf Variable that requires grad is being used in an in-place operation. "
+            "Write to it inside `with tg.no_grad():`, or to a clone()."
+        )
+    if base is None:
+        return
     if target.view_of_several and (tracked or base.requires_grad):
         raise RuntimeError(
             f"Output of {target.view_of_several} is a view and is being modified inplace. This view is the output of "

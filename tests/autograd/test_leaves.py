@@ -178,6 +178,20 @@ def test_in_place_write_to_a_tracked_leaf_is_refused(tg):
     assert x.tolist() == [2.0] * 3 and x.is_leaf
 
 
+@pytest.mark.parametrize(
+    "place, refused", [("view", True), ("view[::2]", True), ("base[1:]", False), ("base[:1]", False), ("base", False)]
+)
+def test_writes_around_a_tracked_view_of_a_leaf_without_gradients(tg, place, refused):
+    base = tg.zeros(3)
+    view = base[1:].requires_grad_()
+    target = eval(place, {"base": base, "view": view})
+    if refused:
+        with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
+            target.mul_(2)
+    else:
+        target.mul_(2)
+
+
 def test_clone_is_tracked_and_independent(tg):
     x = tg.ones(3, requires_grad=True)
     y = x.clone()
