@@ -107,7 +107,7 @@ class NumberTape(Tape):
                 regions.append((0, extents[axis], 1))
             else:
                 regions.append((_looked_at(start), _looked_at(stop), step))
-        if any(region != (0, extent, 1) for region, extent in zip(regions, extents, strict=True)):
+        if not windows or any(region != (0, extent, 1) for region, extent in zip(regions, extents, strict=True)):
             x = super().apply(
                 _SLICE, [x], dict(zip(("starts", "stops", "steps"), zip(*regions, strict=True), strict=True))
             )

@@ -37,6 +37,7 @@ INDICES = {
     "a tensor of a tensor": "x[tg.tensor(abs(i) % 3)][tg.tensor(abs(i) % 2)]",
     "of a transposed": "x.t()[:, i : i + 2]",
     "of a broadcast": "x[0].expand(6, 4)[i : i + 2]",
+    "columns up to all": "x[:, : 2 + (i + 1) % 3 % 2 * 2]",
     "of integers": "(x * 10).long()[i : i + 2]",
 }
 # What is done with the result.
@@ -53,6 +54,7 @@ USES = {
     "writes to it": "{} = 7.0; return x.sum()",
     "adds to it": "y = {}; y += 1; return x * 2",
     "detaches": "y = {}.detach(); return y + 1, y.requires_grad",
+    "tracks it": "y = {}; y *= -1; y.requires_grad_(); return x.requires_grad",
     "asks": "y = {}; return y.shape, y.stride(), y.dim(), y.is_contiguous(), y.sum()",
 }
 STARTS = [0, 1, 2, 3, 4, -1, -2, 5, 6, 7, -6, -7, 1, 2]
