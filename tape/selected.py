@@ -20,7 +20,10 @@ _behind: weakref.WeakKeyDictionary[Any, tuple[Any, ...]] = weakref.WeakKeyDictio
 
 
 def _refuse() -> None:
-    forbid("writing to the memory that x[i] shows, i a tensor,", "Use a number, x[int(i)].")
+    forbid(
+        "a view x[i], i a tensor, that is returned, kept or written to (or whose memory is)",
+        "Use a number, x[int(i)], or a copy, x[i].clone().",
+    )
 
 
 def note_picked(source: Any, taken: Any, position: Any, otherwise: Callable[[], None] = _refuse) -> None:
@@ -49,5 +52,5 @@ def declare_kept(tensors: Iterable[Any]) -> None:
     for tensor in tensors if _picked else ():
         buffer = getattr(tensor, "buffer", None)
         for taken, otherwise in () if buffer is None else _picked.get(buffer, ()):
-            if taken() is buffer and otherwise is not _refuse:
+            if taken() is buffer:
                 otherwise()

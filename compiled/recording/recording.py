@@ -184,11 +184,11 @@ class Recording:
             for scalar in self.scalars:
                 self.own.pop(id(scalar.root.array), None)  # the recorder keeps it, as a root
         self.outcome = self.symbolic_inputs.kept(self.result)
-        declare_kept(leaf for _, leaf in leaves([self.result, [s.tensor._grad for s in self.grads.values()]]))
 
     def _call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
         args, kwargs = self.inputs.arguments(args, kwargs)
         self.result = function(*args, **kwargs)
+        declare_kept(leaf for _, leaf in leaves([self.result, [s.tensor._grad for s in self.grads.values()]]))
 
     def _check(self) -> None:
         """CaptureError if the call did what cannot be repeated."""

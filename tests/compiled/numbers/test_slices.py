@@ -34,6 +34,7 @@ INDICES = {
     "roll it all": "x.roll(i)",
     "a step": "x[: 4 : abs(i) + 1]",
     "a window of a window": "x[i : i + 4][i % 2 : i % 2 + 2]",
+    "a tensor": "x[tg.tensor(abs(i) % 3)]",
     "a tensor of a tensor": "x[tg.tensor(abs(i) % 3)][tg.tensor(abs(i) % 2)]",
     "of a transposed": "x.t()[:, i : i + 2]",
     "of a broadcast": "x[0].expand(6, 4)[i : i + 2]",
