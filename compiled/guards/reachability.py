@@ -15,6 +15,7 @@ import operator
 import sys
 import types
 from collections.abc import Iterable, Iterator, Set
+from itertools import chain
 from typing import Any
 
 from ...compiler.origins import is_user_file
@@ -134,8 +135,8 @@ class Reach:
             yield library.LoggerLevel(value, value.name), None
         elif isinstance(value, types.MappingProxyType):
             yield library.BehindProxy(value), None
-        elif isinstance(value, functools.partial):
-            yield from self._of_partial(value)
+        elif isinstance(value, tuple(sources.PARTS)):
+            yield from self._parts(value)
         elif _belongs_to_an_object(value):
             yield sources.Kept(value.__self__, f"what {value.__name__} belongs to"), None
         elif isinstance(value, (operator.attrgetter, operator.methodcaller)):
@@ -160,12 +161,8 @@ class Reach:
             return [value.func, *value.args, *value.keywords.values()]
         if isinstance(value, types.MethodType):
             return [value.__func__]
-        if isinstance(value, property):
-            return [value.fget, value.fset, value.fdel]
-        if isinstance(value, (staticmethod, classmethod)):
-            return [value.__func__]
-        if isinstance(value, functools.cached_property):
-            return [value.func]
+        if isinstance(value, tuple(sources.PARTS)):
+            return [getattr(value, name) for name in _names_of_parts(value)]
         if isinstance(value, Tensor):
             return [value.leaf_hooks or None, value.post_accumulate_hooks or None]
         if isinstance(value, contextvars.ContextVar):
@@ -200,12 +197,18 @@ class Reach:
         """Of a function that has none, new defaults are never asked for: the recorded call did without."""
         for name in ("__defaults__", "__kwdefaults__"):
             if getattr(function, name):
-                yield sources.Defaults(function, name), code
+                yield sources.Part(function, name), code
         for name, value in zip(_defaulted(function), function.__defaults__ or (), strict=True):
             yield sources.Kept(value, name), code
         by_name = function.__kwdefaults__ or {}
         for name in by_name:
             yield sources.Variable(by_name, name), code
+
+    def _parts(self, value: Any) -> Iterator[Place]:
+        for name in _names_of_parts(value):
+            yield sources.Part(value, name), None
+        if isinstance(value, functools.partial):
+            yield from self._of_partial(value)
 
     def _of_partial(self, value: functools.partial[Any]) -> Iterator[Place]:
         name = getattr(value.func, "__name__", "a function")
@@ -324,6 +327,11 @@ class Reach:
 
 # Code that mentions these may read attributes that it does not mention.
 _BY_COMPUTED_NAME = frozenset({"getattr", "hasattr", "vars", "__dict__", "__getattribute__", "eval", "exec"})
+
+
+def _names_of_parts(value: Any) -> Iterator[str]:
+    """What a partial or a descriptor is made of."""
+    return chain.from_iterable(names for kind, names in sources.PARTS.items() if isinstance(value, kind))
 
 
 def _hidden_methods(objects: Iterable[Any], names: Set[str] | None) -> Iterator[Place]:

@@ -7,6 +7,7 @@ messages. None of them raises, but for the expression, whose errors mean that th
 
 from __future__ import annotations
 
+import functools
 import keyword
 import sys
 import types
@@ -300,12 +301,16 @@ class MemberCount(Source):
 
 
 @dataclass(eq=False)
-class Defaults(Source):
-    """Whether the defaults of a function's arguments are the tuple, or the dict, that they were."""
+class Part(Source):
+    """Whether a part of a function, a partial or a descriptor is the object that it was.
+
+    The program names no such part where it uses it: the defaults of a function, what a partial calls and with what,
+    the functions of a property.
+    """
 
     given: Any = field(init=False)
 
-    text = "the defaults of {of}"
+    text = "{name} of {of}"
     tells = True
 
     def __post_init__(self) -> None:
@@ -316,6 +321,16 @@ class Defaults(Source):
 
     def as_python(self, value: Any, name: Naming) -> str:
         return f"{name(self.owner)}.{self.name} is {name(self.given)}"
+
+
+#: What is made of parts that it can be given anew: by an attribute, by ``__init__``, by ``__setstate__``.
+PARTS: dict[type, tuple[str, ...]] = {
+    functools.partial: ("func", "args", "keywords"),
+    functools.cached_property: ("func",),
+    property: ("fget", "fset", "fdel"),
+    staticmethod: ("__func__",),
+    classmethod: ("__func__",),
+}
 
 
 class KindOf(Source):
