@@ -13,7 +13,7 @@ from types import FunctionType, SimpleNamespace
 
 from . import autograd, nn, optim, utils
 from .compiled import CompiledFunction, compile, deferred
-from .functional import linalg, methods
+from .functional import linalg, methods, return_types
 from .functional.activations import log_softmax, relu, selu, softmax
 from .functional.arithmetic import (
     add,

@@ -255,6 +255,8 @@ def _silent(x: Any, y: Any) -> Any:
 
 def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
     """Where ``|input - other| <= atol + rtol * |other|``; equal infinities are close, NaNs if `equal_nan`."""
+    if input.dtype is not other.dtype:
+        raise RuntimeError(f"{input.dtype.title} did not match {other.dtype.title}: convert one, e.g. with .to(other)")
     same = eq(input, other)
     if equal_nan:
         same = logic.logical_or(same, logic.logical_and(comparison.isnan(input), comparison.isnan(other)))
@@ -267,8 +269,6 @@ def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equa
 
 def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
     """True if all elements are close, see :func:`isclose`."""
-    if input.dtype is not other.dtype:
-        raise RuntimeError(f"{input.dtype!r} did not match {other.dtype!r}: convert one of them, e.g. with .to(other)")
     return bool(isclose(input, other, rtol, atol, equal_nan).all())
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..ops.identity import copy
 from ..ops.pointwise import cast
-from ..ops.types import DType, bool_, dtype_named, float32, float64, int32, int64
+from ..ops.types import DType, bool_, float32, float64, int32, int64
 from ..tensors.device import CPU, device, require_cpu
 from ..tensors.tensor import Tensor
 from ..tracing.watch import forbid
@@ -59,7 +59,9 @@ def type(input: Any, dtype: Any = None) -> Any:
         return f"tracegrad.{name}"
     if isinstance(dtype, str):
         name = dtype.rpartition(".")[2]
-        dtype = LEGACY_NAMES[name] if name in LEGACY_NAMES else dtype_named(name)
+        if name not in LEGACY_NAMES:
+            raise ValueError(f"invalid type: {dtype!r}; the names are {', '.join(LEGACY_NAMES)}")
+        dtype = LEGACY_NAMES[name]
     return to(input, getattr(dtype, "dtype", dtype))
 
 

@@ -39,16 +39,22 @@ def _parsed(equation: str, ndims: list[int]) -> tuple[list[Letters], Letters]:
             f"einsum(): more operands were provided than specified in the equation, or fewer: {len(ndims)} for {left!r}"
         )
     inputs = [_spelled_out(letters, ndim) for letters, ndim in zip(inputs, ndims, strict=True)]
-    for letters, ndim in zip(inputs, ndims, strict=True):
+    for place, (letters, ndim) in enumerate(zip(inputs, ndims, strict=True)):
         if len(letters) != ndim:
             raise RuntimeError(
                 f"einsum(): the number of subscripts in the equation ({len(letters)}) does not match the number of "
-                f"dimensions ({ndim}) for an operand of {equation!r}"
+                f"dimensions ({ndim}) for operand {place} and no ellipsis was given"
             )
     used = "".join(inputs)
     leading = "".join(sorted({c for c in used if not c.isalpha()}))
     if arrow:
-        return inputs, right.replace("...", leading)
+        output = right.replace("...", leading)
+        for letter in output:
+            if letter not in used:
+                raise RuntimeError(
+                    f"einsum(): output subscript {letter} does not appear in the equation for any input operand"
+                )
+        return inputs, output
     return inputs, leading + "".join(sorted(c for c in set(used) if c.isalpha() and used.count(c) == 1))
 
 
@@ -76,11 +82,11 @@ def _without(letters: Letters, place: int) -> Letters:
 
 def _check_extents(terms: list[tuple[Any, Letters]]) -> None:
     extents: dict[str, int] = {}
-    for x, letters in terms:
+    for place, (x, letters) in enumerate(terms):
         for letter, extent in zip(letters, x.ndarray.shape, strict=True):
             if extents.setdefault(letter, extent) != extent:
                 raise RuntimeError(
-                    f"einsum(): subscript {letter} has size {extent} for an operand which does not match the "
+                    f"einsum(): subscript {letter} has size {extent} for operand {place} which does not broadcast with "
                     f"previously seen size {extents[letter]}"
                 )
 

@@ -29,7 +29,7 @@ def cat(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None) -> Any
         raise TypeError("cat(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
     given = list(tensors)
     if not given:
-        raise RuntimeError("torch.cat(): expected a non-empty list of Tensors")
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for i, x in enumerate(given):
         if not x.ndarray.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")

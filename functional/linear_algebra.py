@@ -115,14 +115,14 @@ def _batched(input: Any, other: Any) -> Any:
 
 def _require_type(which: str, x: Any, y: Any) -> None:
     if x.dtype is not y.dtype:
-        raise RuntimeError(f"{which} must have the same dtype, but got {x.dtype!r} and {y.dtype!r}; use .to()")
+        raise RuntimeError(f"{which} must have the same dtype, but got {x.dtype.title} and {y.dtype.title}; use .to()")
 
 
 @composite("AddmmBackward0")
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """``beta * input + alpha * (mat1 @ mat2)``."""
     if mat1.dtype is not mat2.dtype:
-        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {mat1.dtype!r} and {mat2.dtype!r}")
+        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {mat1.dtype.title} and {mat2.dtype.title}")
     _require_type("self and mat2", input, mat2)
     out = mm(mat1, mat2)
     out = out if alpha == 1 else out * alpha

@@ -9,7 +9,7 @@ from typing import Any
 from ..ops import arithmetic as ops
 from ..ops import comparison, division, elementary, logic, rounding, trigonometry
 from ..tensors import indexing
-from ..tensors.operands import binary_operator, checked, reflected_operator
+from ..tensors.operands import binary_operator, checked, product_operator, reflected_operator
 from ..tensors.tensor import Tensor
 from . import (
     activations,
@@ -122,8 +122,8 @@ OTHER_NAMES: dict[str, Callable[..., Any]] = {
     "__sub__": binary_operator(arithmetic.sub),
     "__rsub__": reflected_operator(lambda x, y: arithmetic.rsub(y, x), "__rsub__"),
     "__pow__": binary_operator(arithmetic.pow),
-    "__matmul__": binary_operator(linear_algebra.matmul),
-    "__rmatmul__": reflected_operator(linear_algebra.matmul, "__rmatmul__"),
+    "__matmul__": product_operator(linear_algebra.matmul),
+    "__rmatmul__": product_operator(lambda x, y: linear_algebra.matmul(y, x), "__rmatmul__"),
 }
 
 #: Operators with a reflected and an in-place form.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..autograd.function import Function
 from ..ops import arithmetic, comparison, elementary, indexing, logic, movement
@@ -17,13 +17,7 @@ from ..tape.grad_mode import no_grad
 from ..tensors.arguments import Shape, axes_of, axis_of
 from ..tensors.composite import composite, relabel
 from ..tensors.tensor import Tensor
-
-
-class ValuesAndIndices(NamedTuple):
-    """Extreme or sorted values and where they stood."""
-
-    values: Any
-    indices: Any
+from . import return_types
 
 
 def in_dtype(x: Any, dtype: DType | None) -> Any:
@@ -218,7 +212,7 @@ def _extreme(name: str, fold: Any, position: Any, pairwise: Any) -> Callable[...
         if not keepdim and input.ndarray.ndim:
             values, indices = (_without(v, axis_of(dim, input.ndarray.ndim)) for v in (values, indices))
         relabel(values, f"{title}Backward0", (input,))
-        return ValuesAndIndices(values, indices)
+        return getattr(return_types, name)(values, indices)
 
     extreme.__name__ = extreme.__qualname__ = name
     extreme.__doc__ = (

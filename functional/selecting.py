@@ -23,8 +23,9 @@ from ..tensors.composite import composite, relabel
 from ..tensors.data import fitting
 from ..tensors.indexing import getitem
 from ..tensors.tensor import Tensor
+from . import return_types
 from .index_requirements import ADDED_TO, COPIED_TO, FILLED_AT, PLACES, PLACES_WITHIN, SCATTERED, TAKEN
-from .reductions import ValuesAndIndices, along
+from .reductions import along
 from .shapes import flatten
 
 
@@ -78,8 +79,8 @@ def _of_type(name: str, input: Any, source: Any) -> Any:
     """`source`, which is stored in `input`: it must have the same type."""
     if source.dtype is not input.dtype:
         raise RuntimeError(
-            f"{name}(): self and source expected to have the same dtype, but got (self) {input.dtype!r} and (source) "
-            f"{source.dtype!r}. Convert the source, e.g. with .to(input)."
+            f"{name}(): self and source expected to have the same dtype, but got (self) {input.dtype.title} and "
+            f"(source) {source.dtype.title}. Convert the source, e.g. with .to(input)."
         )
     return source
 
@@ -285,12 +286,12 @@ def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool
     return scans.argsort(input, axis_of(dim, input.ndarray.ndim), bool(descending))
 
 
-def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> ValuesAndIndices:
+def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
     """(values, indices) in order along `dim`, see `argsort`."""
     indices = argsort(input, dim, descending)
     values = along(input, indices, dim)
     relabel(values, "SortBackward0", (input,))
-    return ValuesAndIndices(values, indices)
+    return return_types.sort(values, indices)
 
 
 def _first(x: Any, axis: int, count: int) -> Any:
@@ -299,7 +300,7 @@ def _first(x: Any, axis: int, count: int) -> Any:
     return movement.slice(x, (0,) * len(shape), tuple(shape), (1,) * len(shape))
 
 
-def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> ValuesAndIndices:
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """(values, indices) of the `k` largest (or smallest) elements along `dim`, in order."""
     if input.dtype is bool_:
         raise RuntimeError("topk does not support bool dtypes on CPU. Convert it first, e.g. with .int().")
@@ -311,7 +312,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
     indices = _first(order, axis, k) if ndim else order
     values = along(input, indices, dim)
     relabel(values, "TopkBackward0", (input,))
-    return ValuesAndIndices(values, indices)
+    return return_types.topk(values, indices)
 
 
 def _middle(x: Any, axis: int) -> Any:
@@ -335,7 +336,7 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     if dim is None:
         return _overall_median(input)
     if not input.ndarray.ndim:
-        return ValuesAndIndices(flatten(input).reshape(()), full((), 0, int64))
+        return return_types.median(flatten(input).reshape(()), full((), 0, int64))
     axis = axis_of(dim, input.ndarray.ndim)
     if not input.ndarray.shape[axis]:
         raise IndexError(
@@ -349,7 +350,7 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         shape = input.ndarray.shape[:axis] + input.ndarray.shape[axis + 1 :]
         values, indices = movement.reshape(values, shape), movement.reshape(indices, shape)
     relabel(values, "MedianBackward1", (input,))
-    return ValuesAndIndices(values, indices)
+    return return_types.median(values, indices)
 
 
 @composite("MedianBackward0")

@@ -199,6 +199,8 @@ def expand_as(input: Any, other: Any) -> Any:
 @composite("RepeatBackward0")
 def repeat(input: Any, *repeats: Any) -> Any:
     """The whole tensor repeated so many times along each axis, as a copy."""
+    if not repeats:
+        raise TypeError('repeat() missing 1 required positional arguments: "repeats"')
     counts = sizes_of(repeats)
     shape = input.ndarray.shape
     if len(counts) < len(shape):

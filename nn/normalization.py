@@ -135,7 +135,7 @@ class _BatchNorm(Module):
     def _count_batch(self) -> Any:
         """Count the batch, if that is done; returns the weight of its statistics in the running ones."""
         momentum = self.momentum
-        if not self.training or self.num_batches_tracked is None:
+        if not (self.training and self.track_running_stats) or self.num_batches_tracked is None:
             return 0.0 if momentum is None else momentum
         with no_grad():
             eager().write(self.num_batches_tracked, self.num_batches_tracked + 1)

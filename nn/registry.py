@@ -11,6 +11,12 @@ from .parameter import Parameter
 from .recording import declared, note_made
 from .rollback import default
 
+
+def _title(value: Any) -> str:
+    """What PyTorch's messages call the type of `value`."""
+    return f"torch.{value.dtype.title}Tensor" if isinstance(value, Tensor) else type(value).__name__
+
+
 REGISTRIES = ("_parameters", "_buffers", "_modules")
 
 
@@ -108,18 +114,22 @@ class Registry:
         if name in self.__dict__.get("_parameters", ()):
             if value is not None:
                 raise TypeError(
-                    f"cannot assign '{type(value).__name__}' as parameter '{name}' (nn.Parameter or None expected)"
+                    f"cannot assign '{_title(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
                 )
             self._parameters[name] = None
         elif name in self.__dict__.get("_modules", ()):
             if value is not None:
                 raise TypeError(
-                    f"cannot assign '{type(value).__name__}' as child module '{name}' (nn.Module or None expected)"
+                    f"cannot assign '{type(value).__name__}' as child module '{name}' "
+                    "(torch.nn.Module or None expected)"
                 )
             self._modules[name] = None
         elif name in self.__dict__.get("_buffers", ()):
             if value is not None and not isinstance(value, Tensor):
-                raise TypeError(f"cannot assign '{type(value).__name__}' as buffer '{name}' (Tensor or None expected)")
+                raise TypeError(
+                    f"cannot assign '{type(value).__name__}' as buffer '{name}' "
+                    "(torch.nn.Buffer, torch.Tensor or None expected)"
+                )
             self._buffers[name] = value
         else:
             return False

@@ -15,7 +15,7 @@ def _dot_type(x: Type, y: Type) -> Type:
     if x.dtype is bool_ and y.dtype is bool_:
         raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
     if x.dtype is not y.dtype:
-        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {x.dtype.name} != {y.dtype.name}")
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {x.dtype.c_name} != {y.dtype.c_name}")
     if x.ndim < 2 or x.shape[:-2] != y.shape[:-2]:
         raise RuntimeError(f"batch dimensions of a matrix product must be equal: {x} @ {y}")
     if x.shape[-1] != y.shape[-2]:

@@ -11,17 +11,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
+#: How PyTorch's messages call the types: as a kind of tensor, and as a type of C++.
+_NAMES_IN_MESSAGES = {
+    "bool": ("Bool", "bool"),
+    "int32": ("Int", "int"),
+    "int64": ("Long", "long int"),
+    "float32": ("Float", "float"),
+    "float64": ("Double", "double"),
+}
+
 
 class DType:
     """One element type, e.g. ``tg.float32``. Each exists once, so ``is`` and ``==`` agree."""
 
-    __slots__ = ("category", "name", "numpy", "short")
+    __slots__ = ("c_name", "category", "name", "numpy", "short", "title")
 
     def __init__(self, name: str, short: str, numpy_name: str, category: int) -> None:
         self.name = name
         self.short = short
         self.numpy = np.dtype(numpy_name)
         self.category = category  # 0 bool, 1 integer, 2 floating
+        self.title, self.c_name = _NAMES_IN_MESSAGES[name]
 
     @property
     def is_floating_point(self) -> bool:
@@ -134,6 +144,8 @@ def number_in(number: bool | int | float | np.generic, dtype: DType) -> np.gener
 
     OverflowError for an integer that needs more than 64 bits; one without sign that does not wraps around.
     """
+    if type(number) is int and not -(2**63) <= number < 2**64:
+        raise OverflowError("int too big to convert" if number > 0 else "can't convert negative int to unsigned")
     fits = not dtype.is_floating_point or -_LARGEST_FLOAT32 <= float(number) <= _LARGEST_FLOAT32
     try:
         if fits:
@@ -176,7 +188,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     ndim = max(map(len, shapes), default=0)
     out = [1] * ndim
     for shape in shapes:
-        for axis, extent in enumerate(shape, ndim - len(shape)):
+        for axis, extent in zip(range(ndim - 1, -1, -1), reversed(shape), strict=False):
             if extent != 1:
                 if out[axis] not in (1, extent):
                     raise RuntimeError(

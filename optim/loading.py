@@ -123,12 +123,11 @@ def _check_step(where: str, step: Any) -> None:
 
 
 def _converted(value: Any, p: Tensor, key: Any = None) -> Any:
-    """A copy; tensors in the parameter's type, but for the count of steps, which has its own."""
+    """`value` as state: tensors themselves where they have the parameter's type (any, for the count of steps)."""
     if isinstance(value, Tensor):
         if key == "step":
-            return make(eager().peek(value).copy().reshape(()))
-        fitting = cast(value.detach(), p.dtype) if p.dtype.is_floating_point and value.dtype is not p.dtype else value
-        return make(eager().peek(fitting).copy())
+            return value if not value.ndarray.ndim else make(eager().peek(value).copy().reshape(()))
+        return cast(value.detach(), p.dtype) if p.dtype.is_floating_point and value.dtype is not p.dtype else value
     if key == "step" and _is_number(value):
         return make(np.array(value, np.float32))
     if isinstance(value, Mapping):

@@ -266,7 +266,7 @@ class Optimizer:
             "state": {
                 numbers.get(id(p), p): dict(entry) if isinstance(entry, Entries) else entry
                 for p, entry in self.state.items()
-                if id(p) in numbers or not isinstance(p, Tensor)
+                if (id(p) in numbers or not isinstance(p, Tensor)) and entry != {}
             },
             "param_groups": [
                 {**{k: v for k, v in g.items() if k != "params"}, "params": [numbers[id(p)] for p in g["params"]]}
@@ -277,8 +277,9 @@ class Optimizer:
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Take over what ``state_dict()`` gave here or in PyTorch (with tensors of tracegrad), or change nothing.
 
-        Tensors are copied and converted to the parameters' types; a `step` may be a number. ValueError for groups or
-        state that do not fit. Difference: PyTorch looks at the groups' sizes only, and fails at the next step.
+        Tensors become the state themselves, converted where the parameters have another type: the next step writes to
+        them (give a deepcopy to keep what was saved). A `step` may be a number. ValueError for groups or state that do
+        not fit. Difference: PyTorch looks at the groups' sizes only, and fails at the next step.
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from ..tensors.device import require_cpu
+from ..tensors.device import device
 from ..tensors.tensor import make
 from .atomic import replacing
 from .moved import Unpickler
@@ -156,15 +156,17 @@ def _refuse_zip(file: Any) -> None:
 
 def _require_mapped_to_cpu(map_location: Any) -> None:
     """RuntimeError if `map_location` leads from the CPU, where all storages are, to another device."""
-    if isinstance(map_location, dict):
-        require_cpu(map_location.get("cpu"))
-    elif callable(map_location):
+    place = map_location.get("cpu") if isinstance(map_location, dict) else map_location
+    if callable(place):
         storage = make(np.empty(0, np.float32))
-        mapped = map_location(storage, "cpu")
+        mapped = place(storage, "cpu")
         if mapped is not None and mapped is not storage:
             raise RuntimeError(
                 "map_location gave another storage than the one on the CPU; tracegrad computes on the CPU only. "
                 "Return the storage that it is given, or leave map_location out."
             )
-    else:
-        require_cpu(map_location)
+    elif place is not None and device(place).type != "cpu":
+        raise RuntimeError(
+            f"Attempting to deserialize object on device {str(place)!r} but torch.cuda.is_available() is False: "
+            'tracegrad computes on the CPU only. Use map_location="cpu".'
+        )

@@ -111,7 +111,11 @@ def accumulate(leaf: Any, g: Any, create_graph: bool, fresh: bool) -> None:
         with no_grad():
             eager().write(before, before + g)
     for hook in list(leaf.post_accumulate_hooks.values()):
-        hook(leaf)
+        if hook(leaf) is not None:
+            raise RuntimeError(
+                "Tensor post accumulate grad hooks should return None. They see the gradient that was added: change "
+                "tensor.grad in place."
+            )
 
 
 def ones_like(tensor: Any) -> Any:

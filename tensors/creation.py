@@ -54,6 +54,8 @@ def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, require
     if isinstance(data, (bool, int, float)):
         of = dtype or inferred(data)
         return _finished(sources.full((), _unpacked(data, of), of), requires_grad)
+    if isinstance(data, np.ndarray):
+        _refuse_negative_strides(data)
     numbers = numbers_that_vary(data)
     made = literal_of(data, numbers, dtype) if numbers else eager().literal(values_of(data, dtype))
     return _finished(made, requires_grad)
@@ -78,6 +80,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
     """
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__}); use tensor() for other data")
+    _refuse_negative_strides(array)
     _refuse_byte_order(array)
     dtype_of(array)
     refuse_recording("from_numpy()")
@@ -85,6 +88,14 @@ def from_numpy(array: np.ndarray) -> Tensor:
     plain = array.view(np.ndarray)
     expose(plain)
     return make(plain)
+
+
+def _refuse_negative_strides(array: np.ndarray) -> None:
+    if min(array.strides, default=0) < 0:
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+            "currently supported. (You can probably work around this by making a copy of your array with array.copy().)"
+        )
 
 
 def _refuse_byte_order(array: np.ndarray) -> None:

@@ -142,7 +142,7 @@ def _element(data: Any, types: set[DType | np.dtype]) -> Any:
     if isinstance(data, np.generic):
         types.add(_type_in(data))
         return data
-    if isinstance(data, str):
+    if isinstance(data, str) and not types:  # the first of all items tells what the others have to be
         raise ValueError("too many dimensions 'str': tensors are made of numbers. Convert text first, e.g. by float().")
     raise _no_data(data, None)
 

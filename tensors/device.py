@@ -39,7 +39,12 @@ CPU = device("cpu")
 
 
 def require_cpu(where: Any) -> None:
-    """RuntimeError unless `where` (None, a name, a device) is the CPU."""
+    """RuntimeError unless `where` (None, a name, a device) is the CPU; AssertionError for CUDA, as in PyTorch."""
+    if where is not None and device(where).type == "cuda":
+        raise AssertionError(
+            f"Torch not compiled with CUDA enabled: tracegrad computes on the CPU only, got device {str(where)!r}. "
+            'Choose the device by tg.cuda.is_available() (it is False), or write "cpu".'
+        )
     if where is not None and device(where).type != "cpu":
         raise RuntimeError(
             f"tracegrad computes on the CPU only, got device {str(where)!r}. "

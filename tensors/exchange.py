@@ -28,7 +28,7 @@ class Exchange:
         listening = watcher()
         if listening is not None:
             listening.hashed(self)
-        return object.__hash__(self)
+        return id(self)
 
     def __getattr__(self, name: str) -> Any:
         """Asked for what is not there."""
@@ -50,7 +50,11 @@ class Exchange:
             )
 
     def _number(self, purpose: str) -> Any:
-        self._require_one()
+        if self.ndarray.size != 1:
+            raise ValueError(
+                "only one element tensors can be converted to Python scalars. Use tolist(), or reduce it to one "
+                "element first."
+            )
         return self._read(purpose).item()
 
     def tolist(self) -> Any:
@@ -99,6 +103,10 @@ class Exchange:
             raise TypeError("iteration over a 0-d tensor")
         return (self[i] for i in range(len(self)))  # type: ignore[index]
 
+    def __reversed__(self) -> Any:
+        """The tensor with its first axis in reverse, as a copy; a 0-d tensor itself."""
+        return self.flip(0) if self.ndarray.ndim else self  # type: ignore[attr-defined]
+
     def __contains__(self, element: Any) -> bool:
         return bool((self == element).any())
 
@@ -106,5 +114,6 @@ class Exchange:
         return format_tensor(self, self._read("print(tensor)"))
 
     def __format__(self, spec: str) -> str:
-        is_number = self.ndarray.ndim == 0 and type(self) in PLAIN
-        return format(self._number("format(tensor)"), spec) if is_number else format(str(self), spec)
+        if self.ndarray.ndim == 0 and type(self) in PLAIN:
+            return format(self._number("format(tensor)"), spec)
+        return object.__format__(self, spec)  # TypeError for any format

@@ -93,7 +93,7 @@ def _fitting(value: Any, of: Type) -> Any:
     got = current().type_of(value)
     if got.dtype.category > of.dtype.category:
         raise RuntimeError(
-            f"result type {_torch_name(got)} can't be cast to the desired output type {_torch_name(of)}. "
+            f"result type {got.dtype.title} can't be cast to the desired output type {of.dtype.title}. "
             "Convert explicitly, or write the out-of-place form."
         )
     if broadcast_shapes(got.shape, of.shape) != of.shape:
@@ -102,10 +102,6 @@ def _fitting(value: Any, of: Type) -> Any:
             f"{list(broadcast_shapes(got.shape, of.shape))}. In-place results keep their shape; write x = x + y."
         )
     return value if got.dtype is of.dtype else cast(value, of.dtype)
-
-
-def _torch_name(of: Type) -> str:
-    return {"bool": "Bool", "int32": "Int", "int64": "Long", "float32": "Float", "float64": "Double"}[of.dtype.name]
 
 
 def _refuse_leaves(target: Any, tracked: bool) -> None:

@@ -53,6 +53,17 @@ def reflected_operator(op: Operator, name: str = "") -> Operator:
     return binary_operator(lambda self, other: op(other, self), name or op.__name__)
 
 
+def product_operator(op: Operator, name: str = "") -> Operator:
+    """A method for ``x @ y``, in which numbers are no operands."""
+    general = binary_operator(op, name)
+
+    def operator(self: Any, other: Any) -> Any:
+        return NotImplemented if isinstance(other, (bool, int, float, np.generic)) else general(self, other)
+
+    operator.__name__ = operator.__qualname__ = name or op.__name__
+    return operator
+
+
 def _asked(self: Any, other: Any, name: str) -> Any:
     """What `other` makes of an operation with a tensor; NotImplemented if it overrides nothing."""
     found = overloaded((self, other))

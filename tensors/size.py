@@ -21,5 +21,18 @@ class Size(tuple):
         part = super().__getitem__(key)
         return Size(part) if isinstance(key, slice) else part
 
+    def __add__(self, other: Any) -> Any:
+        joined = super().__add__(other)
+        return Size(joined) if isinstance(joined, tuple) else joined
+
+    def __radd__(self, other: Any) -> Any:
+        return Size(other + tuple(self)) if isinstance(other, tuple) else NotImplemented
+
+    def __mul__(self, count: Any) -> Any:
+        repeated = super().__mul__(count)
+        return Size(repeated) if isinstance(repeated, tuple) else repeated
+
+    __rmul__ = __mul__
+
     def __repr__(self) -> str:
         return f"tracegrad.Size([{', '.join(map(str, self))}])"

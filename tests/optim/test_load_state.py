@@ -163,16 +163,17 @@ def test_what_pytorch_accepts():
     advance(optimizer)
 
 
-def test_loaded_state_is_a_copy():
+def test_loaded_options_are_copies_and_loaded_state_is_not():
     optimizer = build(OPTIMIZERS["AdamW"])
     state = optimizer.state_dict()
-    before = bits(copy.deepcopy(state))
+    before = copy.deepcopy(state)
     other = build(OPTIMIZERS["AdamW"])
     other.load_state_dict(state)
     advance(other)
     with tg.no_grad():
         other.param_groups[0]["lr"].mul_(2)
-    assert bits(state) == before
+    assert bits(state["param_groups"]) == bits(before["param_groups"])
+    assert bits(state["state"]) != bits(before["state"])  # PyTorch's next step writes to what was loaded
 
 
 PLANS = {
@@ -298,7 +299,7 @@ def test_the_state_of_an_interrupted_first_step_can_be_loaded(name):
         if not interrupted(optimizer.step, line):
             break
         state = optimizer.state_dict()
-        seen.add(tuple(len(entry) for entry in state["state"].values()))
+        seen.add(tuple(len(entry) for entry in optimizer.state.values()))
         OPTIMIZERS[name]([p.detach().clone() for p in parameters]).load_state_dict(state)
         line += 13
     assert line > 100 and len(seen) >= 3 and seen <= steps_between(name)
