@@ -25,7 +25,7 @@ ERRORS = [
     ("tg.from_numpy(np.ones(3)[::-1])", ValueError, "At least one stride in the given numpy array is negative"),
     ("tg.tensor(np.ones((2, 3))[:, ::-1])", ValueError, "At least one stride in the given numpy array is negative"),
     ("tg.as_tensor(np.ones(3)[::-1])", ValueError, "At least one stride in the given numpy array is negative"),
-    ("tg.ones(2, 3) + tg.ones(4, 5)", RuntimeError, "tensor a (3) must match the size of tensor b (5) at non-singleton"),
+    ("tg.ones(2, 3) + tg.ones(4, 5)", RuntimeError, "tensor a (3) must match the size of tensor b (5) at non-"),
     ("tg.einsum('ij,jk', tg.ones(2, 3), tg.ones(4, 5))", RuntimeError, "subscript j has size 4 for operand 1 which"),
     ("tg.einsum('ij', tg.ones(2))", RuntimeError, "for operand 0 and no ellipsis was given"),
     ("tg.einsum('i->ij', tg.ones(2))", RuntimeError, "output subscript j does not appear in the equation"),
