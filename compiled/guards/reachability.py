@@ -320,6 +320,7 @@ class Reach:
     def _methods_in(self, kind: type, constructed: bool) -> Iterator[Place]:
         if (kind, not constructed) not in self._classes:
             yield sources.MemberCount(kind), None
+            yield sources.Part(kind, "__mro__"), None
         self._classes.add((kind, constructed))
         for name in methods(kind, self.names, self._ran, constructed):
             yield sources.Member(kind, name), self._mentioning.get(name)

@@ -22,6 +22,10 @@ _Caching = type(functools.lru_cache(lambda: None))
 _TELLING = frozenset(
     {"type", "id", "eval", "exec", "compile", "vars", "dir", "locals", "globals", "__import__", "input", "open"}
 )
+# Methods whose result Python wants to be a number of its own.
+_RESULT_IS_CHECKED = frozenset(
+    {"__float__", "__int__", "__index__", "__complex__", "__bool__", "__len__", "__length_hint__", "__hash__"}
+)
 _MODULES = frozenset(
     "abc builtins collections contextlib copy dataclasses enum functools itertools math numbers numpy operator "
     "tracegrad types typing warnings weakref".split()
@@ -37,6 +41,8 @@ def is_symbolic_safe(codes: Iterable[types.CodeType], objects: Iterable[Any]) ->
 def _is_known_code(code: types.CodeType) -> bool:
     imported = [str(i.argval) for i in dis.get_instructions(code) if i.opname == "IMPORT_NAME"]
     if any(name.partition(".")[0] not in _MODULES for name in imported if name):
+        return False
+    if code.co_name in _RESULT_IS_CHECKED and "len" not in code.co_names:  # what len() gives is one of Python's own
         return False
     return _TELLING.isdisjoint(global_names(code)) and not _names_methods_of_numbers(code)
 

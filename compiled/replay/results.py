@@ -6,7 +6,6 @@ taken anew, or new. New tensors that share memory share it again: the graph give
 
 from __future__ import annotations
 
-import enum
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,7 +17,6 @@ from numpy.lib.stride_tricks import as_strided
 from ...compiler.graph import Graph, Result
 from ...ops.core import Step
 from ...ops.memory import aligned_empty
-from ...ops.types import DType
 from ...ops.views import replay
 from ...tensors.tensor import Tensor, make
 from ..common.autograd_graph import FreedNode, graph_behind, is_spent
@@ -28,9 +26,9 @@ from ..recording.recording import Recording
 from ..recording.scalar_outputs import MARKED
 from ..recording.validity import refusal
 from ..symbolic.number import Number
+from .plain_results import held, is_plain
 
 Fill = Callable[[list[Tensor], Any], Any]  # of the new tensors and (args, kwargs)
-_VALUES = (bool, int, float, complex, str, bytes, type(None), DType, type, types.FunctionType, enum.Enum, range, slice)
 
 
 @dataclass(frozen=True)
@@ -83,6 +81,8 @@ class Results:
         self.tensors: list[Tensor] = []
         self.fresh: list[FreshOutput] = []
         self._tree = rebuilt(recording.outcome, self._placed)
+        for thing in held(recording.outcome):
+            self._check_plain(thing)
         self._appends = [
             (appends.source, [self._placed(number) for number in appends.numbers])
             for appends in recording.scalar_outputs.appends
@@ -145,9 +145,9 @@ class Results:
         return self._places[id(leaf)]
 
     def _check_plain(self, leaf: Any) -> None:
-        if not isinstance(leaf, _VALUES) and not self._recording.environment.reaches(leaf):
+        if not is_plain(leaf) and not self._recording.environment.reaches(leaf):
             raise refusal(
-                f"the function returns an object of type {type(leaf).__name__}",
+                f"the function returns {_described(leaf)}",
                 self._recording.place_of_result,
                 "Return tensors and numbers in tuples, lists and dicts: each call must make it anew.",
             )
@@ -288,6 +288,12 @@ def _refuse_containers_from_outside(recording: Recording) -> None:
                 recording.place_of_result,
                 "Each call makes its own: return a copy of it.",
             )
+
+
+def _described(thing: Any) -> str:
+    if isinstance(thing, (type, types.FunctionType)):
+        return f"{thing.__qualname__}, which it makes anew at each call"
+    return f"an object of type {type(thing).__name__}"
 
 
 def _root_of(array: Tensor, path: Any) -> Fill:

@@ -47,3 +47,28 @@ def test_parts_of_callables_and_descriptors_may_be_others(tg, kind):
         return switched(tg, lambda x: use(made, x), lambda value: change(made, value))
 
     agreeing(tg, build, 6)
+
+
+class Twice:
+    def scaled(self, x):
+        return x * 2
+
+
+class Threefold:
+    def scaled(self, x):
+        return x * 3
+
+
+def test_the_bases_of_a_class_may_be_others(tg):
+    def build(tg):
+        class Layer(Twice):
+            pass
+
+        layer = Layer()
+
+        def change(value):
+            Layer.__bases__ = (Twice, Threefold)[int(value) % 2 :][:1]
+
+        return switched(tg, lambda x: layer.scaled(x), change)
+
+    agreeing(tg, build, 6)
