@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -12,7 +13,9 @@ from ..tape.tape import Tape
 from ..tensors.tensor import EAGER, make
 from ..tracing.watch import set_server
 from .common.collection import set_listener
+from .common.threads import hear_starts
 from .function import Subprogram
+from .guards.onlookers import threads_are_absent
 from .guards.value_kinds import is_optimizer
 from .lazy.deferred_calls import Deferred
 from .lazy.finalisers import Aside
@@ -30,7 +33,8 @@ class deferred:
     second time is one C program, as in a function under ``tg.compile`` that cannot be replayed. Results are those of
     eager mode up to roundings. The graph behind a model's result is one node. Blocks may be nested, in which case the
     outer one counts; inside a compiled function the block has no effect. A block may be entered again and again: its
-    programs are kept.
+    programs are kept. Where other threads of the program run, which could look at results that are pending, the block
+    has no effect: not from its beginning (with a RuntimeWarning), or from the start of the first thread on.
 
     >>> import tracegrad as tg
     >>> with tg.deferred():
@@ -44,30 +48,32 @@ class deferred:
     def __init__(self) -> None:
         self.segments = Segments("deferred")
         self.parts = Subprograms(Subprogram, wanted=True)
-        self._open: list[Deferred | None] = []  # of the blocks that have been entered, None where another one counts
+        self._open: list[_Block | None] = []  # that have been entered, None where another one, or nothing, counts
         self._before: list[Any] = []
 
     def __enter__(self) -> deferred:
-        if current() is not EAGER:
+        if current() is not EAGER or _is_observed():
             self._open.append(None)
             return self
-        interpreter = Deferred(self.segments)
-        listener = set_listener(Aside(interpreter).both)
-        self._before.append((switch.stack, set_server(functools.partial(self._serve, interpreter)), listener))
-        self._open.append(interpreter)
-        switch.stack = (*switch.stack, (Tape(interpreter, make), sys._getframe(1)))
+        block = _Block(self.segments)
+        listener = set_listener(Aside(block.interpreter).both)
+        server = set_server(functools.partial(self._serve, block))
+        self._before.append((switch.stack, server, listener, hear_starts(block.end)))
+        self._open.append(block)
+        switch.stack = (*switch.stack, (block.tape, sys._getframe(1)))
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        interpreter = self._open.pop()
-        if interpreter is not None:
+        block = self._open.pop()
+        if block is not None:
             try:
-                interpreter.settle()
+                block.interpreter.settle()
             finally:
-                stack, server, listener = self._before.pop()
+                stack, server, listener, of_threads = self._before.pop()
                 switch.stack = stack
                 set_server(server)
                 set_listener(listener)
+                hear_starts(of_threads)
 
     def __call__(self, function: F) -> F:
         @functools.wraps(function)
@@ -77,8 +83,38 @@ class deferred:
 
         return wrapped  # type: ignore[return-value]
 
-    def _serve(self, interpreter: Deferred, whole: Any, otherwise: Any, args: Any, kwargs: Any) -> Any:
-        result = self.parts.serve(interpreter, whole, otherwise, args, kwargs)
+    def _serve(self, block: _Block, whole: Any, otherwise: Any, args: Any, kwargs: Any) -> Any:
+        if block.has_ended:
+            return otherwise(*args, **kwargs)
+        result = self.parts.serve(block.interpreter, whole, otherwise, args, kwargs)
         if is_optimizer(getattr(whole, "__self__", None)):
-            interpreter.settle()  # a step is over: the next one shall take the same way
+            block.interpreter.settle()  # a step is over: the next one shall take the same way
         return result
+
+
+class _Block:
+    """One entered block: its interpreter, until the program starts a thread."""
+
+    def __init__(self, segments: Segments) -> None:
+        self.interpreter = Deferred(segments)
+        self.tape = Tape(self.interpreter, make)
+        self.has_ended = False
+
+    def end(self) -> None:
+        """Compute what is pending, and go on in eager mode: a thread sees tensors at any time."""
+        self.interpreter.settle()
+        self.has_ended = True
+        switch.stack = tuple(entry for entry in switch.stack if entry[0] is not self.tape)
+
+
+def _is_observed() -> bool:
+    """True, with a warning, if another thread of the program could see results that are pending."""
+    if threads_are_absent():
+        return False
+    warnings.warn(
+        "tg.deferred() with another thread of the program alive: the block runs in eager mode, since that thread may "
+        "look at tensors at any time. Enter the block before threads are started, or after they have ended.",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+    return True

@@ -30,7 +30,12 @@ _TOOLS = range(6)  # of sys.monitoring
 
 def are_absent() -> bool:
     """True if no code but the function's own and what it calls can look at anything now without being seen coming."""
-    return not (_is_traced() or _has_handlers() or any(map(_is_programs, _other_threads())))
+    return not (_is_traced() or _has_handlers()) and threads_are_absent()
+
+
+def threads_are_absent() -> bool:
+    """True if no other thread runs code of the program."""
+    return not any(map(_is_programs, _other_threads()))
 
 
 def _has_handlers() -> bool:
