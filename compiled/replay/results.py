@@ -18,6 +18,7 @@ from ...compiler.graph import Graph, Result
 from ...ops.core import Step
 from ...ops.memory import aligned_empty
 from ...ops.views import replay
+from ...tape.grad_mode import no_grad
 from ...tensors.tensor import Tensor, make
 from ..common.autograd_graph import FreedNode, graph_behind, is_spent
 from ..common.pytree import at, containers, leaves, rebuilt
@@ -175,7 +176,8 @@ class Results:
         memory = id(leaf.buffer.whole)
         if memory not in self._wholes:
             sharing = [t for t in self._leaves if t.buffer.whole is leaf.buffer.whole]
-            whole = leaf if len(sharing) == 1 else _common_whole(sharing, self._recording)
+            alone = len(sharing) == 1 and not (leaf.viewed_without_grad or leaf.view_of_several)
+            whole = leaf if alone else _common_whole(sharing, self._recording)
             index = len(self.fresh)
             self.tensors.append(whole)
             self.fresh.append(self._fresh(whole, index))
@@ -336,11 +338,16 @@ def _refuse_other_history(whole: Tensor, part: Tensor, recording: Recording) -> 
 def _view_of(whole: Tensor, fill: Fill, part: Tensor) -> Fill:
     steps: tuple[Step, ...] = part.steps[len(whole.steps) :]
     leaf = part.requires_grad and part.is_leaf
-    cut = whole.requires_grad and (leaf or not part.requires_grad)
+    untracked = part.viewed_without_grad and part.base is not None and (part.base is whole or part.base is whole.base)
+    cut = whole.requires_grad and (leaf or not part.requires_grad) and not untracked
 
     def view(fresh: list[Tensor], call_arguments: Any) -> Any:
         source = fill(fresh, call_arguments)
-        shown = replay(source.detach() if cut or not steps else source, steps)
+        if untracked and steps:
+            with no_grad():
+                shown = replay(source, steps)
+        else:
+            shown = replay(source.detach() if cut or not steps else source, steps)
         # What in-place writes refuse of views hangs on how they were made.
         shown.viewed_without_grad, shown.view_of_several = part.viewed_without_grad, part.view_of_several
         return shown.requires_grad_() if leaf else shown

@@ -1,0 +1,49 @@
+"""A returned view refuses the writes that it refuses in eager mode, whichever memory it shows."""
+
+import itertools
+
+import pytest
+from side_by_side import ramp
+
+SOURCES = {"computed": "x * w", "without a history": "x * 2", "detached": "(x * w).detach()", "an argument": "x"}
+VIEWS = {
+    "a slice": "y[1:]",
+    "a row": "y[0]",
+    "reshaped": "y.reshape(-1)",
+    "transposed": "y.t()",
+    "one of several": "y.unbind(0)[1]",
+    "a chunk": "y.chunk(2, 1)[0]",
+    "a view of one of several": "y.split(1)[1][0]",
+}
+RESULTS = {"alone": "v", "with its base": "(v, y)", "with another view": "(v, y[:, :1])"}
+
+
+def outcome(tg, step, w):
+    """How the result of a call takes writes, with and without a history."""
+    told = []
+    for write in (lambda v: v.mul_(2), lambda v: v.mul_(w.sum())):
+        result = step(ramp(tg, 2, 3), w)
+        view = result[0] if isinstance(result, tuple) else result
+        try:
+            write(view)
+            told.append((view.requires_grad, view.tolist()))
+        except RuntimeError as error:
+            told.append(str(error)[:50])
+    return told
+
+
+CASES = list(itertools.product(SOURCES, VIEWS, RESULTS, ("tg.no_grad()", "tg.enable_grad()")))
+
+
+@pytest.mark.parametrize(
+    ("source", "view", "result", "mode"),
+    [case if n % 7 == 0 else pytest.param(*case, marks=pytest.mark.long(every=5)) for n, case in enumerate(CASES)],
+)
+def test_a_returned_view_refuses_the_writes_of_eager_mode(tg, source, view, result, mode):
+    space = {"tg": tg}
+    body = f"    y = {SOURCES[source]}\n    with {mode}:\n        v = {VIEWS[view]}\n    return {RESULTS[result]}"
+    exec(f"def step(x, w):\n{body}", space)
+    w = tg.ones(3, requires_grad=True)
+    step = tg.compile(space["step"])
+    for _ in range(3):
+        assert outcome(tg, step, w) == outcome(tg, space["step"], w)
