@@ -37,7 +37,7 @@ def batch_norm(
     if training:
         count = math.prod(shape[axis] for axis in axes)
         if count == 1:
-            raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(shape)}")
+            raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
         mean = reshape(total(input, axes), along) / count
         centred = input - mean
         var = reshape(total(centred * centred, axes), along) / count

@@ -103,8 +103,10 @@ class Registry:
             self._forget(name, keep="_parameters")
             self.register_parameter(name, value)
         elif isinstance(value, Registry):
+            if "_modules" not in self.__dict__:
+                raise AttributeError("cannot assign module before Module.__init__() call; call super().__init__() first")
             self._forget(name, keep="_modules")
-            self.add_module(name, value)
+            self._modules[name] = value  # without a look at the attribute: a __getattr__ may lead to this very module
         elif not self._replace(name, value):
             changes.count += 1  # a compiled step may have looked at it
             object.__setattr__(self, name, value)

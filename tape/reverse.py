@@ -91,7 +91,8 @@ def grad(
     sweep.captures = dict.fromkeys(edges)
     _run(sweep, roots, cotangents)
     return tuple(
-        _gradient(sweep.captures[e], t, allow_unused, materialize_grads) for e, t in zip(edges, wanted, strict=True)
+        _gradient(sweep.captures[edge], place, wanted[place], allow_unused, materialize_grads)
+        for place, edge in enumerate(edges)
     )
 
 
@@ -158,15 +159,15 @@ def _edge_of(tensor: Any) -> Edge:
     return edge
 
 
-def _gradient(g: Any, tensor: Any, allow_unused: bool | None, materialize: bool) -> Any:
+def _gradient(g: Any, place: int, tensor: Any, allow_unused: bool | None, materialize: bool) -> Any:
     if g is not None:
         return g
     if materialize:
         return ones_like(tensor) * 0
     if not allow_unused:
         raise RuntimeError(
-            "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if "
-            "this is the desired behavior."
+            f"The differentiated Tensor at index {place} appears to not have been used in the graph. Set "
+            "allow_unused=True if this is the desired behavior."
         )
     return None
 
