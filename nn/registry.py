@@ -104,7 +104,7 @@ class Registry:
             self.register_parameter(name, value)
         elif isinstance(value, Registry):
             if "_modules" not in self.__dict__:
-                raise AttributeError("cannot assign module before Module.__init__() call; call super().__init__() first")
+                raise AttributeError("cannot assign module before Module.__init__() call; call it first")
             self._forget(name, keep="_modules")
             self._modules[name] = value  # without a look at the attribute: a __getattr__ may lead to this very module
         elif not self._replace(name, value):
