@@ -111,7 +111,7 @@ class Builder:
 
     def apply(self, primitive: Primitive, operands: Sequence[Node], params: Params) -> Node:
         """A node for one primitive; its type rule checks the operands."""
-        of = primitive.type_rule(*(o.type for o in operands), **params)
+        of = primitive.type_rule(*[o.type for o in operands], **params)
         return Node(primitive, tuple(operands), tuple(params.items()), of, self.origin)
 
     def type_of(self, operand: Node) -> Type:

@@ -60,7 +60,7 @@ class Code:
     def built(self) -> Built:
         """The library. RuntimeFault, after a warning, if the C cannot be built or loaded."""
         try:
-            dump(self._name, (*((name, str(stage)) for name, stage in self._stages), ("c", self.source)))
+            dump(self._name, ((suffix, str(stage)) for suffix, stage in (*self._stages, ("c", self.source))))
         except OSError as error:  # the call that is compiled here is done: its result must not be lost
             say(str(error), str(error))
         return provide(self._name, [Unit("step", self.source, FLAGS)])
