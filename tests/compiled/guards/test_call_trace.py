@@ -304,7 +304,7 @@ def told_in(step):
 
 
 def events_of(monkeypatch, step, *args):
-    """The events that the trace of one recording looks at, how many there are, and the calls in what is checked then."""
+    """The events that the trace of one recording looks at, how many there are, and the calls in the checks after it."""
     looked_at, all_of_them = Counter(), Counter()
     note, listener, check, checks = CallTrace._note, quiet_code.listener, Recording._check, cProfile.Profile()
 
