@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,23 +19,29 @@ from ..ops.core import Params, Primitive, Step, interpreted
 from ..ops.identity import detach_primitive
 from ..ops.movement import broadcast
 from ..ops.pointwise import cast
-from ..ops.types import Type, dtype_of
+from ..ops.types import DType, Type, dtype_of
 from ..ops.views import replay, write_through
 from .errors import CaptureError
 from .graph import Builder, Node, Origin
 from .origins import Whereabouts
 
 
-@dataclass(eq=False)
 class Region:
-    """A part of one memory with a current node. `prefix` are the view steps from the memory's whole to the region."""
+    """A part of one memory with a current node. `prefix` are the view steps from the memory's whole to the region,
+    `array` is the root's; None for memory made while recording."""
 
-    prefix: tuple[Step, ...]
-    node: Node
-    array: Array | None = None  # the root's array; None for memory made while recording
-    written: bool = False
-    writes: int = 0
-    views: dict[tuple[int, tuple[Step, ...]], Node] = field(default_factory=dict)
+    __slots__ = ("array", "node", "prefix", "views", "writes")
+
+    def __init__(self, prefix: tuple[Step, ...], node: Node, array: Array | None = None) -> None:
+        self.prefix = prefix
+        self.node = node
+        self.array = array
+        self.writes = 0
+        self.views: dict[tuple[int, tuple[Step, ...]], Node] = {}
+
+    @property
+    def written(self) -> bool:
+        return self.writes > 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +56,39 @@ class Root:
     shown: np.ndarray  # what the array showed when it was met
 
 
+class NodeBuilder(Builder):
+    """A Builder that asks type rules once for equal operands: most ops of a program are done again and again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._types: dict[tuple[DType, tuple[int, ...]], Type] = {}  # one object for equal ones
+        self._found: dict[tuple[Any, ...], tuple[Type, tuple[Type, ...]]] = {}  # with the operands, whose ids are keys
+
+    def apply(self, primitive: Primitive, operands: Sequence[Node], params: Params) -> Node:
+        types = tuple([operand.type for operand in operands])
+        if params:
+            of = self._one(primitive.type_rule(*types, **params))
+        else:
+            key = (primitive, *map(id, types))
+            if key not in self._found:
+                self._found[key] = self._one(primitive.type_rule(*types)), types
+            of = self._found[key][0]
+        return Node(primitive, tuple(operands), tuple(params.items()), of, self.origin)
+
+    def _one(self, of: Type) -> Type:
+        key = (of.dtype, of.shape)
+        if key not in self._types:
+            self._types[key] = of
+        return self._types[key]
+
+
 class Recorder(Evaluator):
     """Evaluates and records. Use it below a tape, in ``interpreted(...)``."""
 
     def __init__(self, whereabouts: Whereabouts, strict: bool = True) -> None:
         self.whereabouts = whereabouts
         self._strict = strict  # raise at the refused line; else go on eagerly, to no recording
-        self.builder = Builder()
+        self.builder = NodeBuilder()
         self.roots: list[Root] = []
         self._regions: dict[int, list[Region]] = {}
         self._memories: dict[int, np.ndarray] = {}  # keeps ids of memories valid
@@ -82,15 +114,16 @@ class Recorder(Evaluator):
             if primitive.check is not None:
                 self.failed = str(self.whereabouts.now())
             raise
-        if operands and isinstance(operands[0], Array) and out.buffer is operands[0].buffer:
+        if primitive.is_view and isinstance(operands[0], Array) and out.buffer is operands[0].buffer:
             if id(operands[0]) in self._cut:
                 self._cut[id(out)] = out
             return out  # a view: its node follows from the memory's
-        node = self._built(self.whereabouts.now(), self.builder.apply, primitive, nodes, params)
+        self.builder.origin = self.whereabouts.now()
+        node = self.builder.apply(primitive, nodes, params)
         self._remember(out, node)
         if primitive.check is not None:
             self.checked.append(node)
-        if operands and all(self.is_number(o) for o in operands):
+        if operands and self._are_numbers(operands):
             self._numbers[id(out)] = out
         return out
 
@@ -98,7 +131,6 @@ class Recorder(Evaluator):
         require_writable(target)
         region = self._region(target)
         region.node = self._built(self.whereabouts.now(), self._overwritten, region, target, value)
-        region.written = True
         region.writes += 1
         if region.array is not None and len(self._regions_of(target.buffer)) > 1:
             self._refuse_shared(target)
@@ -155,6 +187,12 @@ class Recorder(Evaluator):
     def is_number(self, operand: Any) -> bool:
         return isinstance(operand, np.generic) or id(operand) in self._numbers
 
+    def _are_numbers(self, operands: Sequence[Any]) -> bool:
+        for operand in operands:  # a generator would cost more than this
+            if not (isinstance(operand, np.generic) or id(operand) in self._numbers):
+                return False
+        return True
+
     # ------------------------------------------------------------------------------------------------ nodes of arrays
 
     def add_root(self, array: Array, name: str) -> Root:
@@ -176,10 +214,10 @@ class Recorder(Evaluator):
         """The node that holds what `operand` holds now."""
         if not isinstance(operand, Array):
             return self.builder.constant(operand, dtype_of(operand))
-        region = self._region(operand)
-        node = self._view(region, operand.steps[len(region.prefix) :])
+        region, steps = self._region(operand), operand.steps
+        node = region.node if steps == region.prefix else self._view(region, steps[len(region.prefix) :])
         if id(operand) in self._cut or self._is_cut_alias(operand, region):
-            return self.builder.apply(detach_primitive, (node,), {})
+            return Node(detach_primitive, (node,), (), node.type, node.origin)
         return node
 
     def _is_cut_alias(self, array: Array, region: Region) -> bool:
@@ -203,24 +241,33 @@ class Recorder(Evaluator):
     def _view(self, region: Region, steps: tuple[Step, ...]) -> Node:
         key = (region.writes, steps)
         if key not in region.views:
-            origin = self.whereabouts.now() if steps else region.node.origin
-            region.views[key] = self._built(origin, replay, region.node, steps)
+            region.views[key] = self._built(self.whereabouts.now(), replay, region.node, steps)
         return region.views[key]
 
     def _region(self, array: Array) -> Region:
-        fitting = [r for r in self._regions_of(array.buffer) if array.steps[: len(r.prefix)] == r.prefix]
-        if fitting:
-            region = max(fitting, key=lambda r: len(r.prefix))
-            if region.array is not None and region.array is not array:
-                self.aliases[id(array)] = weakref.ref(array)
-            return region
-        if any(r.written for r in self._regions_of(array.buffer)):
-            self._refuse_shared(array)
-        return self.add_root(array, array.label or f"captured_{len(self.roots)}").region
+        """The smallest region that contains what `array` shows."""
+        found, steps, regions = None, array.steps, self._regions_of(array.buffer)
+        for region in regions:
+            prefix = region.prefix
+            if (prefix == steps or steps[: len(prefix)] == prefix) and (
+                found is None or len(found.prefix) < len(prefix)
+            ):
+                found = region
+        if found is None:
+            if any(region.written for region in regions):
+                self._refuse_shared(array)
+            return self.add_root(array, array.label or f"captured_{len(self.roots)}").region
+        if found.array is not None and found.array is not array:
+            self.aliases[id(array)] = weakref.ref(array)
+        return found
 
     def _regions_of(self, buffer: Buffer) -> list[Region]:
-        self._memories[id(buffer.whole)] = buffer.whole
-        return self._regions.setdefault(id(buffer.whole), [])
+        whole = buffer.whole
+        key = id(whole)
+        if key not in self._regions:
+            self._memories[key] = whole
+            self._regions[key] = []
+        return self._regions[key]
 
     def _remember(self, array: Array, node: Node) -> None:
         self._regions_of(array.buffer)[:] = [Region(array.steps, node)]

@@ -57,35 +57,51 @@ class Graph:
         """The node returned under `name`, None if there is none."""
         return next((r.node for r in self.results if r.name == name), None)
 
-    def mapped(self, rule: Callable[[Node], Node]) -> Graph:
-        """The graph with each node replaced by ``rule(node)``, operands first: rules see operands already replaced."""
-        done: dict[Node, Node] = {}
+    def mapped(self, rule: Callable[[Node], Node], settled: set[Node] | None = None) -> Graph:
+        """The graph with each node replaced by ``rule(node)``, operands first: rules see operands already replaced.
+
+        `settled` are nodes of which it is known that the rule leaves them as they are; the others of that kind are
+        added. With it, a rule that gives the same at each call is asked once for each node, in all graphs.
+        """
+        done: dict[Node, Node] = {}  # what is replaced
+        settled = set() if settled is None else settled
         for node in self._nodes:
-            done[node] = rule(_with_args(node, tuple(done[a] for a in node.args)))
+            new = node if done.keys().isdisjoint(node.args) else _reading(node, done)
+            if new not in settled:
+                found = rule(new)
+                if found is new:
+                    settled.add(new)
+                new = found
+            if new is not node:
+                done[node] = new
         return self._with_results(done)
 
     def rewritten(self, replacement: Mapping[Node, Node]) -> Graph:
         """The graph reading `replacement[node]` wherever it read `node`; replacements read other replacements, too."""
         done: dict[Node, Node] = {}
         for node in self._nodes:
-            done[node] = _reading(replacement.get(node, node), done)
+            done[node] = _reading_all(replacement.get(node, node), done)
         return self._with_results(done)
 
     def _with_results(self, done: Mapping[Node, Node]) -> Graph:
-        if all(done[r.node] is r.node for r in self.results):
+        """The graph with what is `done` in the results' places."""
+        if all(done.get(r.node, r.node) is r.node for r in self.results):
             return self  # with its order of nodes
-        return replace(self, results=tuple(replace(r, node=done[r.node]) for r in self.results))
+        return replace(self, results=tuple(replace(r, node=done.get(r.node, r.node)) for r in self.results))
 
 
-def _with_args(node: Node, args: tuple[Node, ...]) -> Node:
+def _reading(node: Node, done: Mapping[Node, Node]) -> Node:
     """`node` reading other operands; itself when they are its own. (Node's `==` is identity.)"""
+    args = tuple([done.get(a, a) for a in node.args])
     return node if args == node.args else Node(node.op, args, node.params, node.type, node.origin)
 
 
-def _reading(node: Node, done: dict[Node, Node]) -> Node:
+def _reading_all(node: Node, done: dict[Node, Node]) -> Node:
     """`node` reading what is done. Recursion is as deep as a replacement has nodes that the graph had not."""
     if node not in done:
-        done[node] = _with_args(node, tuple(done.get(a) or _reading(a, done) for a in node.args))
+        for a in node.args:
+            _reading_all(a, done)
+        done[node] = _reading(node, done)
     return done[node]
 
 
@@ -111,7 +127,7 @@ class Builder:
 
     def apply(self, primitive: Primitive, operands: Sequence[Node], params: Params) -> Node:
         """A node for one primitive; its type rule checks the operands."""
-        of = primitive.type_rule(*(o.type for o in operands), **params)
+        of = primitive.type_rule(*[o.type for o in operands], **params)
         return Node(primitive, tuple(operands), tuple(params.items()), of, self.origin)
 
     def type_of(self, operand: Node) -> Type:

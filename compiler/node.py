@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..ops.core import Primitive
+from ..ops.lazy import lazy
 from ..ops.operators import Operators
 from ..ops.sources import full_primitive, input_primitive
 from ..ops.types import Type
@@ -26,8 +27,12 @@ class Origin:
         """``model.py:4``: the file without its folder."""
         return f"{self.file.rsplit('/', 1)[-1]}:{self.line}" if self.file else ""
 
-    def __str__(self) -> str:
+    @lazy
+    def _text(self) -> str:
         return " ".join(part for part in ("∂" if self.derivative else "", self.place, self.module) if part)
+
+    def __str__(self) -> str:
+        return self._text
 
 
 NOWHERE = Origin()

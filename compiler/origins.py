@@ -29,9 +29,13 @@ def is_standard_file(filename: str) -> bool:
 @functools.lru_cache(maxsize=4096)
 def is_user_file(filename: str) -> bool:
     """True for code that uses the package, False for the package's own and for Python's library."""
-    if is_standard_file(filename):
-        return False
-    return not filename.startswith(_PACKAGE) or filename.startswith(_USERS)
+    return not is_standard_file(filename) and not is_own_file(filename)
+
+
+@functools.lru_cache(maxsize=4096)
+def is_own_file(filename: str) -> bool:
+    """True for the package's own code."""
+    return filename.startswith(_PACKAGE) and not filename.startswith(_USERS)
 
 
 def user_place() -> tuple[str, int]:
@@ -51,23 +55,29 @@ class Whereabouts:
     def __init__(self) -> None:
         self._modules: list[str] = []
         self._deriving: Origin | None = None
+        self._known: dict[tuple[Any, ...], Origin] = {}
 
     def now(self) -> Origin:
         """The origin for an op that is recorded now."""
         if self._deriving is not None:
             return self._deriving
-        file, line = user_place()
-        return Origin(file, line, self._modules[-1] if self._modules else "")
+        return self._origin((*user_place(), self._modules[-1] if self._modules else ""))
 
     def deriving(self, origin: Origin | None, function: Callable[..., Any], *args: Any) -> Any:
         """``function(*args)``, whose ops are derivatives of `origin`."""
         before = self._deriving
         source = origin if origin is not None else self.now()
         try:
-            self._deriving = Origin(source.file, source.line, source.module, derivative=True)
+            self._deriving = self._origin((source.file, source.line, source.module, True))
             return function(*args)
         finally:
             self._deriving = before
+
+    def _origin(self, fields: tuple[Any, ...]) -> Origin:
+        """One object for each place."""
+        if fields not in self._known:
+            self._known[fields] = Origin(*fields)
+        return self._known[fields]
 
     def enter_module(self, path: str) -> None:
         self._modules.append(path)

@@ -21,6 +21,7 @@ from ..runtime.program import Program as Library
 from ..runtime.provide import provide, require, say
 from .codegen.render import render
 from .dump import dump
+from .garbage import without_collections
 from .graph import Graph
 from .passes.simplify import simplify
 from .schedule.plan import make_schedule
@@ -54,13 +55,13 @@ class Code:
     @lazy
     def source(self) -> str:
         """The text."""
-        return self._rendered()
+        return without_collections(self._rendered)
 
     @lazy
     def built(self) -> Built:
         """The library. RuntimeFault, after a warning, if the C cannot be built or loaded."""
         try:
-            dump(self._name, (*((name, str(stage)) for name, stage in self._stages), ("c", self.source)))
+            dump(self._name, ((suffix, str(stage)) for suffix, stage in (*self._stages, ("c", self.source))))
         except OSError as error:  # the call that is compiled here is done: its result must not be lost
             say(str(error), str(error))
         return provide(self._name, [Unit("step", self.source, FLAGS)])
@@ -103,6 +104,10 @@ def require_toolchain() -> None:
 
 def compile_graph(recorded: Graph) -> Program:
     """All stages after recording but for the last two: `built` does those."""
+    return without_collections(_compiled, recorded)
+
+
+def _compiled(recorded: Graph) -> Program:
     graph = simplify(recorded)
     schedule = make_schedule(graph)
     return Program(graph, schedule, Code(recorded, graph, schedule, lambda: render(schedule)))
@@ -112,7 +117,7 @@ class SizedProgram:
     """The program for all sizes that two recordings for two sizes are examples of; NotSized if there is none."""
 
     def __init__(self, one: Graph, other: Graph) -> None:
-        self.plan = Sizing(one, other)
+        self.plan = without_collections(Sizing, one, other)
         way = self.plan.way
         code = Code(self.plan.recorded, way.graph, way.schedule, lambda: way.source)
         self.program = Program(way.graph, way.schedule, code)

@@ -35,6 +35,11 @@ _KINDS: dict[types.CodeType, str] = {
 }
 
 
+def notes_calls_of(code: types.CodeType) -> bool:
+    """True for the functions of this library whose calls `EffectLines` notes."""
+    return code in _KINDS
+
+
 class EffectLines:
     """The lines of one recorded call. Without the watch (a profiler is at work) there are none."""
 

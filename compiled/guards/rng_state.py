@@ -13,19 +13,28 @@ import numpy as np
 def random_states(objects: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
     """The generators of Python and numpy that draw from shared state, and those that the function reaches."""
     yield "Python's random", random.getstate
-    yield "numpy.random", lambda: repr(np.random.get_state())
+    yield "numpy.random", lambda: _comparable(np.random.get_state())
     for value in objects:
         if isinstance(value, random.Random):
             yield "a random.Random", value.getstate
         elif isinstance(value, np.random.Generator):
-            yield "a numpy Generator", functools.partial(_text_of_generator, value)
+            yield "a numpy Generator", functools.partial(_of_generator, value)
         elif isinstance(value, np.random.RandomState):
-            yield "a numpy RandomState", functools.partial(_text_of_state, value)
+            yield "a numpy RandomState", functools.partial(_of_random_state, value)
 
 
-def _text_of_generator(generator: np.random.Generator) -> str:
-    return repr(generator.bit_generator.state)
+def _of_generator(generator: np.random.Generator) -> Any:
+    return _comparable(generator.bit_generator.state)
 
 
-def _text_of_state(generator: np.random.RandomState) -> str:
-    return repr(generator.get_state())
+def _of_random_state(generator: np.random.RandomState) -> Any:
+    return _comparable(generator.get_state())
+
+
+def _comparable(state: Any) -> Any:
+    """A state whose arrays are bytes: to write one down takes a millisecond."""
+    if isinstance(state, np.ndarray):
+        return state.tobytes()
+    if isinstance(state, dict):
+        return {key: _comparable(value) for key, value in state.items()}
+    return tuple(map(_comparable, state)) if isinstance(state, tuple) else state

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from ...compiler.capture import Recorder, Root
 from ...compiler.demands import Demand, checked_base, demand_of
@@ -27,6 +28,7 @@ from ..common.collection import around_collections
 from ..common.effect_lines import EffectLines
 from .external_effects import spoken_to, spoken_to_by, title
 from .pure_functions import is_pure, is_pure_module
+from .quiet_code import listener
 
 DONE = "The call itself was done, eagerly."
 
@@ -71,7 +73,7 @@ class CallTrace:
             return function(*args)
         try:
             try:
-                sys.setprofile(self._note)
+                sys.setprofile(listener(self._note))
                 return function(*args)
             finally:
                 sys.setprofile(None)
@@ -299,7 +301,7 @@ def _varies(node: Node, same: set[Node]) -> bool:
 
 def check_overlaps(roots: Iterable[Root]) -> None:
     """CaptureError if written memory is also shown by a tensor that does not know it (numpy views of one array)."""
-    shown = [root for root in roots if root.array.ndarray.size]
+    shown = _overlapping([root for root in roots if root.array.ndarray.size])
     for root in shown:
         if not root.region.written:
             continue
@@ -311,6 +313,19 @@ def check_overlaps(roots: Iterable[Root]) -> None:
                     f"two tensors over one numpy array, written at {root.region.node.origin}",
                     "Make one tensor of the array and take views of it.",
                 )
+
+
+def _overlapping(roots: list[Root]) -> list[Root]:
+    """Those whose memory begins before that of another one ends. Sorted: there are many, and hardly any such."""
+    wholes = {id(root.array.buffer.whole): root.array.buffer.whole for root in roots}
+    found: set[int] = set()
+    before, end = 0, 0
+    for low, high, key in sorted((*byte_bounds(whole), key) for key, whole in wholes.items()):
+        if low < end:
+            found |= {before, key}
+        if high > end:
+            before, end = key, high
+    return [root for root in roots if id(root.array.buffer.whole) in found]
 
 
 def check_gradients(slots: Iterable[Any], roots: Iterable[Root], effect_lines: EffectLines) -> None:

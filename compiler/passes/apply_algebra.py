@@ -24,11 +24,11 @@ from .fold_constants import filled
 Rule = Callable[[Node], "Node | None"]
 
 
-def apply_algebra(graph: Graph) -> Graph:
+def apply_algebra(graph: Graph, settled: set[Node] | None = None) -> Graph:
     """The graph with every law applied wherever it fits; none where an error of eager mode's would get lost (an index
     out of range in ``x[index] ** 0``)."""
-    found = graph.mapped(_rewritten)
-    return found if asks_as_much(found, graph) else graph
+    found = graph.mapped(_rewritten, settled)
+    return found if found is graph or asks_as_much(found, graph) else graph
 
 
 def _rewritten(node: Node) -> Node:

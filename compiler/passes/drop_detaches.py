@@ -6,9 +6,9 @@ from ...ops.identity import detach_primitive
 from ..graph import Graph, Node
 
 
-def drop_detaches(graph: Graph) -> Graph:
+def drop_detaches(graph: Graph, settled: set[Node] | None = None) -> Graph:
     """The graph without its walls for derivatives."""
-    return graph.mapped(_undetached)
+    return graph.mapped(_undetached, settled)
 
 
 def _undetached(node: Node) -> Node:

@@ -13,9 +13,9 @@ from ..graph import Graph, Node, Origin
 MOST_ELEMENTS = 4096
 
 
-def fold_constants(graph: Graph) -> Graph:
+def fold_constants(graph: Graph, settled: set[Node] | None = None) -> Graph:
     """The graph with ops on constants evaluated, by the same numpy functions that eager mode calls."""
-    return graph.mapped(_folded)
+    return graph.mapped(_folded, settled)
 
 
 def filled(value: bool | int | float, of: Type, origin: Origin) -> Node:

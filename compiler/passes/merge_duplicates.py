@@ -11,8 +11,9 @@ from ..graph import Graph, Node
 COMMUTATIVE = frozenset({"add", "mul", "eq", "ne", "logical_and", "logical_or", "logical_xor"})
 
 
-def merge_duplicates(graph: Graph) -> Graph:
-    """The graph with each value computed once. The first of equal nodes stays, with its origin."""
+def merge_duplicates(graph: Graph, settled: object = None) -> Graph:
+    """The graph with each value computed once. The first of equal nodes stays, with its origin: which one that is
+    depends on the graph, so that none is settled."""
     first: dict[Hashable, Node] = {}
     return graph.mapped(lambda node: first.setdefault(_key(node), node))
 

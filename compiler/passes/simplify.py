@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..graph import Graph
+from ..graph import Graph, Node
 from . import PASSES
 
 # Each round makes the graph smaller or its ops cheaper; what is left after so many rounds is correct all the same.
@@ -14,10 +14,11 @@ def simplify(graph: Graph) -> Graph:
 
     Differentiate before, not after: the marks where derivatives stop are dropped.
     """
+    settled: list[set[Node]] = [set() for _ in PASSES]  # by the pass, what it leaves as it is
     for _ in range(MOST_ROUNDS):
         before = graph
-        for apply in PASSES:
-            graph = apply(graph)
-        if all(old.node is new.node for old, new in zip(before.results, graph.results, strict=True)):
+        for apply, nodes in zip(PASSES, settled, strict=True):
+            graph = apply(graph, nodes)
+        if graph is before:
             break
     return graph
