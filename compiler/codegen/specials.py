@@ -23,6 +23,8 @@ _TEMPLATES: dict[str, tuple[str, dict[str, str]]] = {
     "scatter_add": ("scatter.c.j2", {"assign": "+="}),
     "argsort": ("argsort.c.j2", {}),
     "search": ("search.c.j2", {}),
+    "window_argmax": ("window_argmax.c.j2", {}),
+    "unpick": ("unpick.c.j2", {}),
     "random_seed": ("helper.c.j2", {"function": "tg_random_seed"}),
     "random_words": ("helper.c.j2", {"function": "tg_random_words"}),
     "permutation": ("helper.c.j2", {"function": "tg_permutation"}),

@@ -19,7 +19,7 @@ from .values import is_one_hot
 
 #: Values are computed on demand, operand by operand; a place this often bounds the depth of that.
 LONGEST_CHAIN = 24
-INLINE_KERNELS = ("gather", "take")
+INLINE_KERNELS = ("gather", "take", "pick")
 #: Ops that read or write where an index points to.
 FOLLOWING = ("gather", "take", "scatter", "scatter_add", "put", "index_add")
 
@@ -67,7 +67,7 @@ def _operands_in_memory(node: Node) -> Iterable[Node]:
 
 def _picks_few(node: Node) -> bool:
     """A gather of a part of its operand belongs to the loops that compute the operand."""
-    return node.op.name == "gather" and node.type.size < node.args[0].type.size
+    return node.op.name in ("gather", "pick") and node.type.size < node.args[0].type.size
 
 
 def _repeats(node: Node, readers: dict[Node, list[Node]]) -> bool:

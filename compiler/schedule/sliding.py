@@ -73,7 +73,8 @@ def spreading(extent: int, kernel: int, count: int, step: int, gap: int, low: in
     """An axis of a convolution's result, read for its input with `extent` places: i is made of the results
     ``(i + low - k * gap) / step`` that are whole numbers."""
     firsts = range(min(step, extent))
-    found = [[(k, (i + low - k * gap) // step) for k in range(kernel) if (i + low - k * gap) % step == 0] for i in firsts]
+    behind = [[(k, i + low - k * gap) for k in range(kernel)] for i in firsts]
+    found = [[(k, n // step) for k, n in taps if n % step == 0] for taps in behind]
     before = max([0, *(-shift for taps in found for _, shift in taps)])
     phases = tuple(
         AxisPhase(i, step, -(-(extent - i) // step), tuple(Tap(k, 0, shift + before) for k, shift in taps))

@@ -94,6 +94,27 @@ def _rows(node: Node) -> Numbers:
     )
 
 
+def _windows(node: Node) -> Numbers:
+    """Three axes of windows: missing ones have one place. `padded`: some place of a window lies outside."""
+    x = node.args[0].type
+    params = [node.param(name) for name in ("kernel", "extents", "steps", "gaps", "low")]
+    space = x.shape[x.ndim - len(params[0]) :]
+    names = ("extent", "kernel", "count", "step", "gap", "low")
+    found = [("rows", _product(x.shape[: x.ndim - len(space)]))]
+    for axis, numbers in zip("zyx"[-len(space) :], zip(space, *params, strict=True), strict=True):
+        found += [(f"{name}_{axis}", number) for name, number in zip(names, numbers, strict=True)]
+        extent, kernel, count, step, gap, low = numbers
+        found.append((f"padded_{axis}", int(low > 0 or (count - 1) * step + (kernel - 1) * gap >= extent)))
+    for axis in "zyx"[: -len(space)]:
+        found += [(f"{name}_{axis}", int(name != "low")) for name in names] + [(f"padded_{axis}", 0)]
+    return (*found, ("has_nan", int(x.dtype.is_floating_point)))
+
+
+def _lines(node: Node) -> Numbers:
+    rows, count = node.args[0].type.shape
+    return (("rows", rows), ("count", count), ("extent", node.type.shape[1]))
+
+
 _NUMBERS: dict[str, Callable[[Node], Numbers]] = {
     "argmax": _along,
     "argmin": _along,
@@ -103,6 +124,8 @@ _NUMBERS: dict[str, Callable[[Node], Numbers]] = {
     "random_words": _drawing,
     "permutation": _drawing,
     "search": _searching,
+    "window_argmax": _windows,
+    "unpick": _lines,
     "scatter": _steps,
     "scatter_add": _steps,
     "put": _rows,
