@@ -21,6 +21,8 @@ Shape = tuple[int, ...]
 
 def _require(x: Type, w: Type, y: Type, steps: Shape, gaps: Shape, low: Shape, groups: int) -> None:
     axes = len(steps)
+    if not 1 <= axes <= 3:
+        raise RuntimeError(f"a convolution slides over one to three axes, not {axes}")
     if not x.ndim == w.ndim == y.ndim == axes + 2 or not len(gaps) == len(low) == axes or groups < 1:
         raise RuntimeError(f"a convolution over {axes} axes needs arrays of {axes + 2} axes, got {x}, {w} and {y}")
     if not x.dtype is w.dtype is y.dtype:

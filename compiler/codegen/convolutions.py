@@ -66,7 +66,9 @@ class SlidingRecord(ConvRecord):
     weight_row: int
     weight_channel: int
     position: tuple[str, ...]
-    last_position: str
+    last: str
+    result: tuple[int, ...]
+    result_steps: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,9 @@ def _piece(piece: Piece, high: int, wide: int) -> tuple[int, ...]:
 def _sliding_record(kernel: ConvKernel, common: dict[str, Any]) -> SlidingRecord:
     seen, places = kernel.geometry, prod(kernel.kernel)
     rows, channels = kernel.rows, kernel.channels
-    *position, last = _position(kernel)
+    missing = AXES - len(kernel.kernel)
+    counted = ("conv_z", "conv_y" if len(seen.phases) > 1 else "conv_y + conv_h")[missing:]
+    position = tuple(f"const long z{2 + axis} = {place};" for axis, place in enumerate(counted))
     transposed = kernel.kind == "conv_input"
     return SlidingRecord(
         **common,
@@ -161,20 +165,10 @@ def _sliding_record(kernel: ConvKernel, common: dict[str, Any]) -> SlidingRecord
         weight_row=places if transposed else channels * places,
         weight_channel=rows * places if transposed else places,
         position=(f"const long z1 = conv_group * {rows} + conv_row + conv_r;", *position),
-        last_position=last,
+        last=f"z{len(kernel.shape) - 1}",
+        result=(*(1,) * missing, *kernel.shape[2:]),
+        result_steps=seen.result_steps,
     )
-
-
-def _position(kernel: ConvKernel) -> list[str]:
-    """Declarations of where on the axes of its space a result is, in terms of the place that is computed."""
-    counted = ("conv_z", "conv_y + conv_h", "conv_x")
-    seen, found = kernel.geometry, []
-    for place in range(AXES - len(kernel.shape) + 2, AXES):
-        index, step = counted[place], seen.result_steps[place]
-        if len(seen.phases) > 1:
-            index = f"conv_own[{place}] + ({index}) * {step}"
-        found.append(f"const long z{2 + place - AXES + len(kernel.shape) - 2} = {index};")
-    return found
 
 
 def _weight_record(kernel: ConvKernel, common: dict[str, Any]) -> WeightRecord:

@@ -24,6 +24,7 @@ _TEMPLATES: dict[str, tuple[str, dict[str, str]]] = {
     "argsort": ("argsort.c.j2", {}),
     "search": ("search.c.j2", {}),
     "window_argmax": ("window_argmax.c.j2", {}),
+    "window_argmax_small": ("window_argmax_small.c.j2", {}),
     "unpick": ("unpick.c.j2", {}),
     "random_seed": ("helper.c.j2", {"function": "tg_random_seed"}),
     "random_words": ("helper.c.j2", {"function": "tg_random_words"}),

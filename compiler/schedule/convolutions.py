@@ -26,6 +26,8 @@ from .values import Origins
 CHUNK_PLACES = 512
 #: `TG_TILE_ROWS` never gives more; what tiles are filled up to.
 MOST_TILE_ROWS = 14
+#: `TG_WINDOW_ROWS` never gives more.
+MOST_WEIGHT_ROWS = 26
 #: Elements of the widest vector.
 MOST_LANES = 16
 #: With fewer channels than this the places of the kernel are rows of the weight's gradient, too.
@@ -130,7 +132,7 @@ def _tiling(
     kind: str, dtype: DType, groups: int, rows: int, channels: int, seen: Geometry, is_flat: bool
 ) -> ConvTiling:
     item = dtype.itemsize
-    packed = (groups * channels + (MOST_TILE_ROWS if kind == "conv_weight" else 0)) * seen.channel + 4 * MOST_LANES
+    packed = (groups * channels + (MOST_WEIGHT_ROWS if kind == "conv_weight" else 0)) * seen.channel + 4 * MOST_LANES
     if kind == "conv_weight":
         return _weight_tiling(item, groups, rows, channels, seen, packed, is_flat)
     vectors = 8 if rows == 1 else 4 if rows <= 4 else 2
@@ -140,7 +142,9 @@ def _tiling(
     plane = chunk * max(across.places, -(-widest // MOST_LANES) * MOST_LANES) + 9 * MOST_LANES
     panel = groups * (rows + MOST_TILE_ROWS) * channels * len(seen.taps)
     places = chunk * (across.places // (16 // item) + 1) + 16  # vectors of the narrowest machine
-    sizes = (panel * item, packed * item, MOST_TILE_ROWS * plane * item, places * 8)
+    whole = MOST_TILE_ROWS * prod(sum(phase.count for phase in axis.phases) for axis in seen.axes)
+    whole = whole if len(seen.phases) > 1 else 0
+    sizes = (panel * item, packed * item, MOST_TILE_ROWS * plane * item, places * 8, whole * item)
     return ConvTiling(vectors, chunk, False, tuple(aligned(n) for n in sizes))
 
 
@@ -153,6 +157,6 @@ def _weight_tiling(
     columns = -(-rows // (vectors * lanes)) * vectors * lanes
     windows = prod(phase.count for axis in seen.axes for phase in axis.phases)
     taps = len(seen.taps)
-    total = groups * columns * max(taps * (channels + MOST_TILE_ROWS), taps * channels + MOST_TILE_ROWS)
+    total = groups * columns * max(taps * (channels + MOST_WEIGHT_ROWS), taps * channels + MOST_WEIGHT_ROWS)
     sizes = (packed * item, vectors * lanes * windows * item, total * item, groups * rows * channels * taps * item)
     return ConvTiling(vectors, 0, is_flat, tuple(aligned(n) for n in sizes))

@@ -11,6 +11,9 @@ from .index import ZERO, Variable, flattened, of_variable, strides_of
 from .lower import Memory
 from .records import SpecialKernel
 
+#: Places of a window that are written out one after the other.
+MOST_PLACES = 16
+
 Numbers = tuple[tuple[str, int], ...]
 
 
@@ -19,8 +22,16 @@ def lower_special(name: str, node: Node, output: str, spare: str, memory: Memory
     kind = node.op.lower.kind  # type: ignore[union-attr]
     operands = tuple((role, memory(arg) or "") for role, arg in zip(node.op.inputs, node.args, strict=True))
     outputs = (("out", output), *([("spare", spare)] if spare else []))
-    kernel = SpecialKernel(name, kind, operands, outputs, _NUMBERS[kind](node), node.op.name, str(node.origin))
+    numbers = _NUMBERS[kind](node)
+    kernel = SpecialKernel(name, _variant(kind, dict(numbers)), operands, outputs, numbers, node.op.name, str(node.origin))
     return _with_places(kernel, node) if kind in ("scatter", "scatter_add") else kernel
+
+
+def _variant(kind: str, numbers: dict[str, int]) -> str:
+    """Windows of few places, all inside of the array, have all their places in one loop."""
+    if kind != "window_argmax" or any(numbers[f"padded_{axis}"] for axis in "zyx"):
+        return kind
+    return f"{kind}_small" if _product(tuple(numbers[f"kernel_{axis}"] for axis in "zyx")) <= MOST_PLACES else kind
 
 
 def spare_size(node: Node) -> int:

@@ -2,6 +2,14 @@
 #ifndef TG_WINDOW_H
 #define TG_WINDOW_H
 
+#include "tg_vector.h"
+
+/* Rows of a tile whose other operand is one vector, or `vectors` of them: a row takes its factor from memory, so that one
+ * vector leaves room for many. They are spread evenly. */
+#define TG_WINDOW_MOST_ROWS(vectors) ((vectors) == 1 ? TG_VECTOR_REGISTERS - 6 : TG_TILE_MOST_ROWS(vectors))
+#define TG_WINDOW_TILES(rows, vectors) (((rows) + TG_WINDOW_MOST_ROWS(vectors) - 1) / TG_WINDOW_MOST_ROWS(vectors))
+#define TG_WINDOW_ROWS(rows, vectors) (((rows) + TG_WINDOW_TILES(rows, vectors) - 1) / TG_WINDOW_TILES(rows, vectors))
+
 /* Where the vectors begin that cover `rows` rows of `columns` places, in memory whose rows are `pitch` apart: row by row,
  * or one after the other across the ends of rows where that takes fewer. Filled up to a multiple of `tile` vectors, of
  * which the last is repeated. Gives their number; in `*width` how far apart rows are in what is computed of them. */
