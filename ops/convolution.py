@@ -25,8 +25,8 @@ def _require(x: Type, w: Type, y: Type, steps: Shape, gaps: Shape, low: Shape, g
         raise RuntimeError(f"a convolution slides over one to three axes, not {axes}")
     if not x.ndim == w.ndim == y.ndim == axes + 2 or not len(gaps) == len(low) == axes or groups < 1:
         raise RuntimeError(f"a convolution over {axes} axes needs arrays of {axes + 2} axes, got {x}, {w} and {y}")
-    if not x.dtype is w.dtype is y.dtype:
-        raise RuntimeError(f"a convolution needs arrays of one type, got {x}, {w} and {y}")
+    if not x.dtype is w.dtype is y.dtype or not x.dtype.is_floating_point:
+        raise RuntimeError(f"a convolution needs floating-point arrays of one type, got {x}, {w} and {y}")
     results, channels = w.shape[:2]
     if x.shape[:2] != (y.shape[0], channels * groups) or y.shape[1] != results or results % groups:
         raise RuntimeError(f"the channels of {x}, {w} and {y} do not fit together in {groups} groups")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from .core import NO_GRADIENT, Kernel, bind, define
-from .types import Type, int64
+from .types import Type, bool_, int64
 
 Shape = tuple[int, ...]
 
@@ -19,7 +19,13 @@ def _argmax_type(x: Type, kernel: Shape, extents: Shape, steps: Shape, gaps: Sha
         raise RuntimeError(f"windows over {axes} axes need an array of at least {axes} axes, got {x}")
     if min((*kernel, *steps, *gaps)) < 1:
         raise RuntimeError(f"windows need kernels, steps and gaps above 0, got {kernel}, {steps} and {gaps}")
+    _require_numbers(x)
     return Type(int64, (*x.shape[: x.ndim - axes], *extents))
+
+
+def _require_numbers(x: Type) -> None:
+    if x.dtype is bool_:
+        raise RuntimeError(f"windows are of numbers, got {x}")
 
 
 def _first_inside(axis: int, extents: Shape, steps: Shape, gaps: Shape, low: Shape) -> np.ndarray:
@@ -110,6 +116,7 @@ def pick(x: Any, places: Any) -> Any:
 def _unpick_type(x: Type, places: Type, extent: int) -> Type:
     if x.shape != places.shape or x.ndim != 2 or places.dtype is not int64:
         raise RuntimeError(f"each element needs a place in its row, got {x} and {places}")
+    _require_numbers(x)
     return Type(x.dtype, (x.shape[0], extent))
 
 
