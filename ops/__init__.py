@@ -6,14 +6,12 @@ Importing the families fills the registry, so that a graph's text can be read ba
 from . import (
     arithmetic,
     comparison,
-    convolution,
     division,
     elementary,
     identity,
     indexing,
     logic,
     movement,
-    pooling,
     products,
     random,
     reductions,
@@ -23,6 +21,7 @@ from . import (
     trigonometry,
     windows,
 )
+from .spatial import convolution, pooling
 
 __all__ = [
     "arithmetic",

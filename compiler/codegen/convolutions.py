@@ -8,12 +8,12 @@ from itertools import accumulate
 from math import prod
 from typing import Any
 
-from ..schedule.convolutions import is_apart
 from ..schedule.expressions import Names, statement_text
 from ..schedule.index import Variable, flattened, of_variable
 from ..schedule.literals import ctype
 from ..schedule.records import ConvKernel
-from ..schedule.sliding import AXES, Phase, Piece
+from ..schedule.windows.convolutions import is_apart
+from ..schedule.windows.sliding import AXES, Phase, Piece
 from .environment import render
 from .loops import Loop
 from .products import parted
@@ -46,10 +46,15 @@ class ConvRecord:
     pieces: tuple[tuple[int, ...], ...]
     packed_channels: int
     packed_channel: int
+    packed_group: int
     packed_bytes: int
     scratch: tuple[int, ...]
     setup: tuple[str, ...]
     epilogue: tuple[str, ...]
+
+    @property
+    def piece_count(self) -> int:
+        return len(self.pieces)
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,23 @@ class SlidingRecord(ConvRecord):
     result: tuple[int, ...]
     result_steps: tuple[int, ...]
 
+    @property
+    def tap_count(self) -> int:
+        return len(self.taps)
+
+    @property
+    def phase_count(self) -> int:
+        return len(self.phases)
+
+    @property
+    def one_phase(self) -> bool:
+        return len(self.phases) == 1
+
+    @property
+    def tile_rows(self) -> str:
+        """C for the rows of a tile; a single row leaves room for many vectors."""
+        return "1" if self.rows == 1 else f"TG_TILE_ROWS({self.rows}, {self.name}_vectors)"
+
 
 @dataclass(frozen=True)
 class WeightRecord(ConvRecord):
@@ -81,6 +103,10 @@ class WeightRecord(ConvRecord):
     tile_offsets: tuple[int, ...]
     loops: tuple[Loop, ...]
     element: str
+
+    @property
+    def tile_taps(self) -> int:
+        return len(self.tile_offsets)
 
 
 def conv_record(
@@ -133,6 +159,7 @@ def _common(
         pieces=tuple(_piece(piece, high, wide) for piece in seen.pieces) or ((0,) * 8,),
         packed_channels=kernel.groups * kernel.channels,
         packed_channel=seen.channel,
+        packed_group=kernel.channels * seen.channel,
         scratch=tuple(accumulate(scratch)),
         setup=tuple(line for statement in fixed for line in statement_text(statement, names)),
         epilogue=tuple(line for statement in each for line in statement_text(statement, names)),

@@ -40,9 +40,7 @@ def product_record(
     )
 
 
-def parted(
-    epilogue: Sequence[Statement], element: Callable[[str], str]
-) -> tuple[list[Statement], list[Statement]]:
+def parted(epilogue: Sequence[Statement], element: Callable[[str], str]) -> tuple[list[Statement], list[Statement]]:
     """What of an epilogue is the same for all elements (a learning rate), done once, and what is done for each."""
     stored = {statement.buffer for statement in epilogue if isinstance(statement, Store)}
     fixed: list[Statement] = []

@@ -46,6 +46,7 @@ class SpecialRecord:
     arguments: tuple[str, ...]
     loops: tuple[Loop, ...]
     places: Mapping[str, str]
+    table: tuple[int, ...]
 
 
 def special_text(kernel: SpecialKernel, parameters: str, ctype_of: Callable[[str], str]) -> str:
@@ -66,5 +67,6 @@ def special_text(kernel: SpecialKernel, parameters: str, ctype_of: Callable[[str
         ),
         loops=tuple(Loop(v.name, str(v.extent)) for v in kernel.loops),
         places={name: str(index) for name, index in kernel.places},
+        table=kernel.table,
     )
     return render(template, record)

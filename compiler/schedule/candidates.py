@@ -12,10 +12,10 @@ from ...ops.core import Kernel, Movement, Pointwise
 from ...ops.types import bool_
 from ..demands import checked_base, demand_of
 from ..graph import Graph, Node, users
-from .convolutions import flat_base, is_conv
 from .dots import base_of_view, is_dot
 from .lower import is_fold
 from .values import is_one_hot
+from .windows.convolutions import flat_base, is_conv
 
 #: Values are computed on demand, operand by operand; a place this often bounds the depth of that.
 LONGEST_CHAIN = 24

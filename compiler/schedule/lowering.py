@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..graph import Node
-from .convolutions import is_conv, lower_conv
 from .dots import lower_dot
 from .group import Group, Grouping
 from .lower import Memory, Stores, lower_loops
@@ -14,6 +13,7 @@ from .records import Contraction, LoopKernel
 from .renaming import Renaming
 from .structure import Key, Structure
 from .values import Origins
+from .windows.convolutions import is_conv, lower_conv
 
 
 @dataclass(frozen=True)

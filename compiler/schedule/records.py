@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...ops.types import DType, Type
 from .index import Index, Variable
 from .maps import Range
-from .sliding import Geometry
+from .windows.sliding import Geometry
 
 # ---------------------------------------------------------------------------------------------------------- memory
 
@@ -274,7 +274,8 @@ class ConvTiling:
 class SpecialKernel:
     """A kernel with a template of its own: `kind` names it, `operands` are buffers, `numbers` its sizes by name.
 
-    `loops` and `places` are there where a template walks an array with axes: its loops, and indices by name.
+    `loops` and `places` are there where a template walks an array with axes: its loops, and indices by name; `table`
+    are numbers that it lists.
     """
 
     name: str
@@ -286,6 +287,7 @@ class SpecialKernel:
     origin: str
     loops: tuple[Variable, ...] = ()
     places: tuple[tuple[str, Index], ...] = ()
+    table: tuple[int, ...] = ()
     check: int = 0  # the code that it returns on failure; 0: it cannot fail
 
 

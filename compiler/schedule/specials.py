@@ -10,9 +10,7 @@ from ..graph import Node
 from .index import ZERO, Variable, flattened, of_variable, strides_of
 from .lower import Memory
 from .records import SpecialKernel
-
-#: Places of a window that are written out one after the other.
-MOST_PLACES = 16
+from .windows.pooling import lower_window_argmax
 
 Numbers = tuple[tuple[str, int], ...]
 
@@ -22,16 +20,10 @@ def lower_special(name: str, node: Node, output: str, spare: str, memory: Memory
     kind = node.op.lower.kind  # type: ignore[union-attr]
     operands = tuple((role, memory(arg) or "") for role, arg in zip(node.op.inputs, node.args, strict=True))
     outputs = (("out", output), *([("spare", spare)] if spare else []))
-    numbers = _NUMBERS[kind](node)
-    kernel = SpecialKernel(name, _variant(kind, dict(numbers)), operands, outputs, numbers, node.op.name, str(node.origin))
+    if kind == "window_argmax":
+        return lower_window_argmax(name, node, operands, outputs)
+    kernel = SpecialKernel(name, kind, operands, outputs, _NUMBERS[kind](node), node.op.name, str(node.origin))
     return _with_places(kernel, node) if kind in ("scatter", "scatter_add") else kernel
-
-
-def _variant(kind: str, numbers: dict[str, int]) -> str:
-    """Windows of few places, all inside of the array, have all their places in one loop."""
-    if kind != "window_argmax" or any(numbers[f"padded_{axis}"] for axis in "zyx"):
-        return kind
-    return f"{kind}_small" if _product(tuple(numbers[f"kernel_{axis}"] for axis in "zyx")) <= MOST_PLACES else kind
 
 
 def spare_size(node: Node) -> int:
@@ -105,22 +97,6 @@ def _rows(node: Node) -> Numbers:
     )
 
 
-def _windows(node: Node) -> Numbers:
-    """Three axes of windows: missing ones have one place. `padded`: some place of a window lies outside."""
-    x = node.args[0].type
-    params = [node.param(name) for name in ("kernel", "extents", "steps", "gaps", "low")]
-    space = x.shape[x.ndim - len(params[0]) :]
-    names = ("extent", "kernel", "count", "step", "gap", "low")
-    found = [("rows", _product(x.shape[: x.ndim - len(space)]))]
-    for axis, numbers in zip("zyx"[-len(space) :], zip(space, *params, strict=True), strict=True):
-        found += [(f"{name}_{axis}", number) for name, number in zip(names, numbers, strict=True)]
-        extent, kernel, count, step, gap, low = numbers
-        found.append((f"padded_{axis}", int(low > 0 or (count - 1) * step + (kernel - 1) * gap >= extent)))
-    for axis in "zyx"[: -len(space)]:
-        found += [(f"{name}_{axis}", int(name != "low")) for name in names] + [(f"padded_{axis}", 0)]
-    return (*found, ("has_nan", int(x.dtype.is_floating_point)))
-
-
 def _lines(node: Node) -> Numbers:
     rows, count = node.args[0].type.shape
     return (("rows", rows), ("count", count), ("extent", node.type.shape[1]))
@@ -135,7 +111,6 @@ _NUMBERS: dict[str, Callable[[Node], Numbers]] = {
     "random_words": _drawing,
     "permutation": _drawing,
     "search": _searching,
-    "window_argmax": _windows,
     "unpick": _lines,
     "scatter": _steps,
     "scatter_add": _steps,

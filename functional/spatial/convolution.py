@@ -13,8 +13,8 @@ from typing import Any
 
 from ...ops import movement
 from ...ops import reductions as folds
-from ...ops.convolution import conv, conv_input
 from ...ops.products import dot
+from ...ops.spatial.convolution import conv, conv_input
 from ...ops.windows import spread, window
 from ...tensors.composite import composite
 from ..shapes import contiguous

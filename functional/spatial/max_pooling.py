@@ -13,8 +13,8 @@ from ...ops.comparison import eq, isnan, where
 from ...ops.division import floor_divide
 from ...ops.indexing import scatter, take
 from ...ops.logic import logical_and
-from ...ops.pooling import pick, window_argmax
 from ...ops.sources import full, iota
+from ...ops.spatial.pooling import pick, window_argmax
 from ...ops.types import bool_, int64
 from ...tensors.composite import composite
 from .sliding import (

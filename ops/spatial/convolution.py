@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from .core import Kernel, bind, define
-from .types import Type
+from ..core import Kernel, bind, define
+from ..types import Type
 
 Shape = tuple[int, ...]
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from .core import NO_GRADIENT, Kernel, bind, define
-from .types import Type, bool_, int64
+from ..core import NO_GRADIENT, Kernel, bind, define
+from ..types import Type, bool_, int64
 
 Shape = tuple[int, ...]
 

@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import prod
 
-from ...ops.types import DType
-from ..graph import Node
-from ..sizes.standins import NotSized, is_size
-from .dots import product_epilogue
-from .index import Index, Variable, flattened, of_variable
-from .lower import Memory, Stores
-from .memory import aligned
-from .records import ConvKernel, ConvTiling, Let, Load, Statement, Store, indices
-from .renaming import with_variables
+from ....ops.types import DType
+from ...graph import Node
+from ...sizes.standins import NotSized, is_size
+from ..dots import product_epilogue
+from ..index import Index, Variable, flattened, of_variable
+from ..lower import Memory, Stores
+from ..memory import aligned
+from ..records import ConvKernel, ConvTiling, Let, Load, Statement, Store, indices
+from ..renaming import with_variables
+from ..values import Origins
 from .sliding import Geometry, geometry, reading, spreading
-from .values import Origins
 
 #: Places whose sums are kept until the epilogue: with some rows of them they stay in the L1 cache.
 CHUNK_PLACES = 512
