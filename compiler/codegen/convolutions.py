@@ -43,6 +43,7 @@ class ConvRecord:
     image_strides: tuple[int, ...]
     places: tuple[int, ...]
     counts: tuple[int, ...]
+    chunk: int
     pieces: tuple[tuple[int, ...], ...]
     packed_channels: int
     packed_channel: int
@@ -62,7 +63,7 @@ class SlidingRecord(ConvRecord):
     """What ``conv.c.j2`` prints: the lanes run along places."""
 
     vectors: int
-    chunk: int
+    rows_inside: bool
     depth: int
     taps: tuple[int, ...]
     offsets: tuple[int, ...]
@@ -156,6 +157,7 @@ def _common(
         image_strides=(seen.steps[0] * high * wide, seen.steps[1] * wide, seen.steps[2]),
         places=seen.places,
         counts=seen.phases[0].counts,
+        chunk=kernel.tiling.chunk,
         pieces=tuple(_piece(piece, high, wide) for piece in seen.pieces) or ((0,) * 8,),
         packed_channels=kernel.groups * kernel.channels,
         packed_channel=seen.channel,
@@ -183,7 +185,7 @@ def _sliding_record(kernel: ConvKernel, common: dict[str, Any]) -> SlidingRecord
         **common,
         packed_bytes=kernel.tiling.scratch[1],
         vectors=kernel.tiling.vectors,
-        chunk=kernel.tiling.chunk,
+        rows_inside=kernel.tiling.rows_inside,
         depth=channels * len(seen.taps),
         taps=tuple(place for place, _ in seen.taps) or (0,),
         offsets=tuple(offset for _, offset in seen.taps) or (0,),

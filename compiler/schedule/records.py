@@ -261,11 +261,13 @@ class ConvKernel:
 
 @dataclass(frozen=True)
 class ConvTiling:
-    """How a convolution goes through its elements: `vectors` in a tile, rows of places (`chunk`) whose sums are kept
-    at a time, whether its epilogue is one loop over all elements, and bytes of each part of the scratch memory."""
+    """How a convolution goes through its elements: `vectors` in a tile, rows of places (`chunk`) that are worked on at
+    a time, whether all rows of results see a tile's places before the next tile does, whether its epilogue is one loop
+    over all elements, and bytes of each part of the scratch memory."""
 
     vectors: int
     chunk: int
+    rows_inside: bool
     is_flat: bool
     scratch: tuple[int, ...]
 

@@ -28,6 +28,9 @@ CHUNK_PLACES = 512
 MOST_TILE_ROWS = 14
 #: `TG_WINDOW_ROWS` never gives more.
 MOST_WEIGHT_ROWS = 26
+#: A chunk of the packed input larger than this is read once for all rows of results, and their sums are kept.
+HALF_L1 = 24 * 1024
+MOST_REGISTERS = 32
 #: Elements of the widest vector.
 MOST_LANES = 16
 #: With fewer channels than this the places of the kernel are rows of the weight's gradient, too.
@@ -135,17 +138,34 @@ def _tiling(
     packed = (groups * channels + (MOST_WEIGHT_ROWS if kind == "conv_weight" else 0)) * seen.channel + 4 * MOST_LANES
     if kind == "conv_weight":
         return _weight_tiling(item, groups, rows, channels, seen, packed, is_flat)
-    vectors = 8 if rows == 1 else 4 if rows <= 4 else 2
     high, across = seen.axes[1], seen.axes[2]
     widest, tallest = across.phases[0].count, high.phases[0].count
     chunk = max(1, min(tallest, CHUNK_PLACES // max(across.places, 1)))
+    vectors = _vectors(rows, chunk, widest, across.places, 64 // item)
     plane = chunk * max(across.places, -(-widest // MOST_LANES) * MOST_LANES) + 9 * MOST_LANES
     panel = groups * (rows + MOST_TILE_ROWS) * channels * len(seen.taps)
     places = chunk * (across.places // (16 // item) + 1) + 16  # vectors of the narrowest machine
-    whole = MOST_TILE_ROWS * prod(sum(phase.count for phase in axis.phases) for axis in seen.axes)
-    whole = whole if len(seen.phases) > 1 else 0
-    sizes = (panel * item, packed * item, MOST_TILE_ROWS * plane * item, places * 8, whole * item)
-    return ConvTiling(vectors, chunk, False, tuple(aligned(n) for n in sizes))
+    one_phase = len(seen.phases) == 1
+    reach = (chunk + seen.places[1] - high.phases[0].count) * across.places * prod(len(a.parts) for a in seen.axes)
+    rows_inside = one_phase and channels * reach * item > HALF_L1
+    kept = rows + MOST_TILE_ROWS if rows_inside else MOST_TILE_ROWS
+    whole = 0 if one_phase else MOST_TILE_ROWS * prod(sum(phase.count for phase in axis.phases) for axis in seen.axes)
+    sizes = (panel * item, packed * item, kept * plane * item, places * 8, whole * item)
+    return ConvTiling(vectors, chunk, rows_inside, False, tuple(aligned(n) for n in sizes))
+
+
+def _vectors(rows: int, chunk: int, wide: int, pitch: int, lanes: int) -> int:
+    """The width of tiles that takes the fewest multiplications, filling included, with as many registers as there are
+    on the widest machine. Where there are few rows, each of them gets more vectors."""
+    if rows == 1:
+        return 8
+    count = min(chunk * -(-wide // lanes), ((chunk - 1) * pitch + wide + lanes - 1) // lanes)
+
+    def work(vectors: int) -> int:
+        tiles = -(-rows // ((MOST_REGISTERS - 1 - vectors) // vectors))
+        return -(-count // vectors) * vectors * -(-rows // tiles) * tiles
+
+    return min((4, 3, 2) if rows <= 4 else (2, 3, 5), key=work)
 
 
 def _weight_tiling(
@@ -155,8 +175,10 @@ def _weight_tiling(
     lanes = 64 // item
     vectors = 1 if rows <= lanes else 3 if 2 * lanes < rows <= 3 * lanes else 2
     columns = -(-rows // (vectors * lanes)) * vectors * lanes
-    windows = prod(phase.count for axis in seen.axes for phase in axis.phases)
+    counts = seen.phases[0].counts
     taps = len(seen.taps)
     total = groups * columns * max(taps * (channels + MOST_WEIGHT_ROWS), taps * channels + MOST_WEIGHT_ROWS)
-    sizes = (packed * item, vectors * lanes * windows * item, total * item, groups * rows * channels * taps * item)
-    return ConvTiling(vectors, 0, is_flat, tuple(aligned(n) for n in sizes))
+    sizes = (packed * item, vectors * lanes * prod(counts) * item, total * item, groups * rows * channels * taps * item)
+    read = channels * seen.places[2] * prod(len(axis.parts) for axis in seen.axes)
+    chunk = max(1, min(counts[1], 2 * HALF_L1 // ((read + counts[2] * vectors * lanes) * item)))
+    return ConvTiling(vectors, chunk, False, is_flat, tuple(aligned(n) for n in sizes))
