@@ -12,7 +12,7 @@ from ..schedule.expressions import Names, statement_text
 from ..schedule.index import Variable, flattened, of_variable
 from ..schedule.literals import ctype
 from ..schedule.records import ConvKernel
-from ..schedule.windows.convolutions import is_apart
+from ..schedule.windows.convolutions import is_apart, is_narrow
 from ..schedule.windows.sliding import AXES, Phase, Piece
 from .environment import render
 from .loops import Loop
@@ -102,6 +102,9 @@ class WeightRecord(ConvRecord):
     tile_channels: int
     tile_channel: int
     tile_offsets: tuple[int, ...]
+    results: int
+    sums_bytes: int
+    is_narrow: bool
     loops: tuple[Loop, ...]
     element: str
 
@@ -124,7 +127,9 @@ def conv_record(
 
 def render_conv(record: ConvRecord) -> str:
     """The C text of one convolution: static functions, of which the last one bears the kernel's name."""
-    return render("conv_weight.c.j2" if isinstance(record, WeightRecord) else "conv.c.j2", record)
+    if not isinstance(record, WeightRecord):
+        return render("conv.c.j2", record)
+    return render("conv_weight_few.c.j2" if record.is_narrow else "conv_weight.c.j2", record)
 
 
 def _common(
@@ -215,6 +220,9 @@ def _weight_record(kernel: ConvKernel, common: dict[str, Any]) -> WeightRecord:
         tile_channels=kernel.channels * apart,
         tile_channel=seen.channel // apart,
         tile_offsets=offsets,
+        results=kernel.groups * kernel.rows,
+        sums_bytes=kernel.tiling.scratch[3],
+        is_narrow=is_narrow(kernel.kind, kernel.rows),
         loops=(flat,) if kernel.tiling.is_flat else nest,
         element=element,
     )

@@ -35,6 +35,8 @@ MOST_REGISTERS = 32
 MOST_LANES = 16
 #: With fewer channels than this the places of the kernel are rows of the weight's gradient, too.
 FEWEST_CHANNELS = 8
+#: With fewer results in a group than this, too many lanes would be idle.
+FEWEST_ROWS = 4
 
 CONVOLUTIONS = ("conv", "conv_input", "conv_weight")
 
@@ -45,7 +47,16 @@ def is_conv(node: Node) -> bool:
 
 def is_apart(kernel: ConvKernel) -> bool:
     """True where the weight's gradient takes each place of its kernel as a channel of its own."""
-    return kernel.kind == "conv_weight" and kernel.channels < FEWEST_CHANNELS
+    return _is_apart(kernel.kind, kernel.rows, kernel.channels)
+
+
+def _is_apart(kind: str, rows: int, channels: int) -> bool:
+    return kind == "conv_weight" and channels < FEWEST_CHANNELS and not is_narrow(kind, rows)
+
+
+def is_narrow(kind: str, rows: int) -> bool:
+    """True where the results' channels are too few for lanes: they run along places for the weight's gradient, too."""
+    return kind == "conv_weight" and rows < FEWEST_ROWS
 
 
 def flat_base(node: Node) -> Node:
@@ -106,7 +117,7 @@ def _geometry(conv: Node, weight: tuple[int, ...]) -> Geometry:
         along = zip(conv.type.shape[2:], kernel, conv.args[0].type.shape[2:], steps, gaps, low, strict=True)
         return geometry(tuple(spreading(*axis) for axis in along), kernel)
     windows = conv.type.shape[2:] if conv.op.name == "conv" else conv.args[1].type.shape[2:]
-    apart = conv.op.name == "conv_weight" and weight[1] < FEWEST_CHANNELS
+    apart = _is_apart(conv.op.name, weight[0] // conv.param("groups"), weight[1])
     along = zip(conv.args[0].type.shape[2:], kernel, windows, steps, gaps, low, strict=True)
     return geometry(tuple(reading(*axis, apart) for axis in along), kernel)
 
@@ -177,6 +188,9 @@ def _weight_tiling(
     columns = -(-rows // (vectors * lanes)) * vectors * lanes
     counts = seen.phases[0].counts
     taps = len(seen.taps)
+    if is_narrow("conv_weight", rows):
+        weight = groups * rows * channels * taps
+        return ConvTiling(1, 0, False, is_flat, tuple(aligned(n * item) for n in (packed, taps * counts[2], 0, weight)))
     total = groups * columns * max(taps * (channels + MOST_WEIGHT_ROWS), taps * channels + MOST_WEIGHT_ROWS)
     sizes = (packed * item, vectors * lanes * prod(counts) * item, total * item, groups * rows * channels * taps * item)
     read = channels * seen.places[2] * prod(len(axis.parts) for axis in seen.axes)
