@@ -21,16 +21,19 @@ from . import (
     trigonometry,
     windows,
 )
+from .spatial import convolution, pooling
 
 __all__ = [
     "arithmetic",
     "comparison",
+    "convolution",
     "division",
     "elementary",
     "identity",
     "indexing",
     "logic",
     "movement",
+    "pooling",
     "products",
     "random",
     "reductions",

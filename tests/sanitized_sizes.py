@@ -13,6 +13,8 @@ from tracegrad.ops.indexing import gather
 from tracegrad.ops.movement import concatenate, flip, reshape, transpose
 from tracegrad.ops.products import dot
 from tracegrad.ops.reductions import amax, sum
+from tracegrad.ops.spatial.convolution import conv, conv_input, conv_weight
+from tracegrad.ops.spatial.pooling import pick, unpick, window_argmax
 from tracegrad.ops.types import Type, float32, int64
 
 
@@ -108,6 +110,20 @@ def rows(n):
     return _graph({"x": _floats(n, 12), "index": Type(int64, (n,))}, compute)
 
 
+def windows(n):
+    """The size as a number of images: convolutions with work on their results, maxima of windows."""
+
+    def compute(x, w, g):
+        forward = conv(x, w, (4, 5), (2, 1), (1, 1), (1, 1))
+        places = reshape(window_argmax(forward, (2, 2), (2, 2), (2, 2), (1, 1), (0, 0)), (n * 5, 4))
+        picked = pick(reshape(forward, (n * 5, 20)), places)
+        back = conv_input(g, w, (7, 5), (2, 1), (1, 1), (1, 1))
+        slope = conv_weight(x, g, (3, 3), (2, 1), (1, 1), (1, 1))
+        return forward * 2, picked, unpick(picked, places, 20), back + x, slope
+
+    return _graph({"x": _floats(n, 3, 7, 5), "w": _floats(5, 3, 3, 3), "g": _floats(n, 5, 4, 5)}, compute)
+
+
 def classifier(n):
     return classifier_step("sized", n, 24, 40, 10)
 
@@ -121,6 +137,7 @@ SIZED = (
     Sized("products_of_size", products, (12, 33), (0, 1, 2, 13, 14, 15, 40, 1030), whole=True),
     Sized("thin_products_of_size", thin_products, (12, 33), (0, 1, 7, 1100), whole=True),
     Sized("rows_of_size", rows, (12, 33), (1, 2, 100)),
+    Sized("windows_of_size", windows, (12, 33), (0, 1, 2, 13), whole=True),
     Sized("classifier_of_size", classifier, (19, 33), (3, 7, 100)),
     Sized("moons_of_size", moons, (19, 33), (3, 100)),
 )

@@ -27,6 +27,7 @@ from tracegrad.runtime.build import INCLUDE
 
 sys.path.insert(0, str(Path(__file__).parent / "compiler"))  # where the tests of the compiler keep theirs
 from c_compilers import COMPILERS, WARNINGS  # noqa: E402
+from convolution_graphs import window_graphs  # noqa: E402
 from named_graphs import KINDS, named_graphs  # noqa: E402
 from sample_graphs import CASES, sample_inputs  # noqa: E402
 from sample_steps import classifier_step, moons_step, step_inputs  # noqa: E402
@@ -172,7 +173,7 @@ def graphs_with_names():
 
 
 def own_graphs():
-    return [*right_graphs(), *wrong_indices(), *divisions_by_zero(), *graphs_with_names()]
+    return [*right_graphs(), *window_graphs(8), *wrong_indices(), *divisions_by_zero(), *graphs_with_names()]
 
 
 @lru_cache
@@ -185,7 +186,7 @@ def subjects():
     return {graph.name: subject(graph, inputs) for graph, inputs in graphs} | {one.graph.name: one for one in sized}
 
 
-NAMES_OF_RIGHT = [graph.name for graph, _ in (*right_graphs(), *graphs_with_names())]
+NAMES_OF_RIGHT = [graph.name for graph, _ in (*right_graphs(), *window_graphs(8), *graphs_with_names())]
 NAMES_OF_RIGHT += [*SAMPLES, *(graph.name for graph in STEPS)]
 NAMES_OF_RIGHT += [f"{make.name}_{n}" for make in SIZED for n in make.sizes]
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from ..schedule.expressions import Names
 from ..schedule.index import Index
 from ..schedule.literals import ctype, memory_type
-from ..schedule.records import Buffer, DotKernel, Kernel, LoopKernel, SpecialKernel
+from ..schedule.records import Buffer, Contraction, ConvKernel, DotKernel, Kernel, LoopKernel, SpecialKernel
 from ..schedule.traffic import indices_of, read_by, writes
 from ..sizes.standins import StandIns
 from . import dot
+from .convolutions import ConvRecord, conv_record, render_conv
 from .environment import render
 from .loops import LoopsRecord, describe, described, line_of, loops_record
 from .products import product_record
@@ -85,7 +86,7 @@ def _call(name: str, kernel: Kernel, shared: bool, sizes: Sizes) -> str:
     more = []
     if isinstance(kernel, LoopKernel) and shared and _has_length(kernel):
         more = [str(kernel.stages[0].loops[0].extent)]
-    if isinstance(kernel, DotKernel) and kernel.scratch_bytes:
+    if isinstance(kernel, (DotKernel, ConvKernel)) and kernel.scratch_bytes:
         more = [f"arena + {kernel.scratch}"]
     if isinstance(kernel, SpecialKernel) and kernel.check:
         more = ["detail"]
@@ -98,6 +99,8 @@ def _key(kernel: Kernel, buffers: Buffers) -> object:
         return None
     if isinstance(kernel, LoopKernel):
         return _loops_record(replace(kernel, name=""), buffers, True, (), ())
+    if isinstance(kernel, ConvKernel):
+        return _conv_record(replace(kernel, name=""), buffers, True, (), ())
     return _product_record(replace(kernel, name=""), buffers, True, (), ())
 
 
@@ -139,9 +142,24 @@ def _product_record(
 
 
 def _product_text(kernel: DotKernel, buffers: Buffers, shared: bool, sizes: Sizes) -> str:
+    return dot.render_dot(_product_record(kernel, buffers, shared, sizes, _described_product(kernel)))
+
+
+def _described_product(kernel: Contraction) -> tuple[str, ...]:
     title = line_of("acc", kernel.op, kernel.origin)
-    comment = (title, *(line for statement in kernel.epilogue for line in describe(statement)))
-    return dot.render_dot(_product_record(kernel, buffers, shared, sizes, comment))
+    return (title, *(line for statement in kernel.epilogue for line in describe(statement)))
+
+
+def _conv_record(
+    kernel: ConvKernel, buffers: Buffers, shared: bool, sizes: Sizes, comment: tuple[str, ...]
+) -> ConvRecord:
+    names = _generic(kernel) if shared else str
+    parameters = (*_parameters(kernel, buffers, names, sizes), "char *restrict scratch")
+    return conv_record(kernel, names, parameters, comment, lambda name: ctype(buffers[name].type.dtype))
+
+
+def _conv_text(kernel: ConvKernel, buffers: Buffers, shared: bool, sizes: Sizes) -> str:
+    return render_conv(_conv_record(kernel, buffers, shared, sizes, _described_product(kernel)))
 
 
 def _special_text(kernel: SpecialKernel, buffers: Buffers, shared: bool, sizes: Sizes) -> str:
@@ -153,5 +171,6 @@ def _special_text(kernel: SpecialKernel, buffers: Buffers, shared: bool, sizes: 
 _WRITERS: dict[type, Callable[..., str]] = {
     LoopKernel: _loops_text,
     DotKernel: _product_text,
+    ConvKernel: _conv_text,
     SpecialKernel: _special_text,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..schedule.expressions import Names, statement_text
@@ -21,7 +21,7 @@ def product_record(
 ) -> dot.DotKernel:
     """The record that `dot.render_dot` prints; `element` tells the C type of a buffer's elements, `sizes` the
     sizes that its text depends on."""
-    fixed, each = _parted(kernel, element)
+    fixed, each = parted(kernel.epilogue, element)
     epilogue = tuple(line for statement in each for line in statement_text(statement, names))
     return dot.DotKernel(
         name=kernel.name,
@@ -40,9 +40,9 @@ def product_record(
     )
 
 
-def _parted(kernel: DotKernel, element: Callable[[str], str]) -> tuple[list[Statement], list[Statement]]:
-    """What is the same for all elements of the result (a learning rate), to be done once, and what is done for each."""
-    stored = {statement.buffer for statement in kernel.epilogue if isinstance(statement, Store)}
+def parted(epilogue: Sequence[Statement], element: Callable[[str], str]) -> tuple[list[Statement], list[Statement]]:
+    """What of an epilogue is the same for all elements (a learning rate), done once, and what is done for each."""
+    stored = {statement.buffer for statement in epilogue if isinstance(statement, Store)}
     fixed: list[Statement] = []
     each: list[Statement] = []
     scalars: dict[Load, Value] = {}
@@ -56,7 +56,7 @@ def _parted(kernel: DotKernel, element: Callable[[str], str]) -> tuple[list[Stat
             fixed.append(Let(scalars[operand].name, element(operand.buffer), "{x}", form, "", ""))
         return scalars[operand]
 
-    for statement in kernel.epilogue:
+    for statement in epilogue:
         if isinstance(statement, Let):
             statement = replace(statement, operands=tuple((n, read_once(o)) for n, o in statement.operands))
             known = {done.name for done in fixed if isinstance(done, Let)}  # `acc` never is, nor what comes of it

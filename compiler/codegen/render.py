@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..schedule.literals import memory_type
-from ..schedule.records import Buffer, Kernel
+from ..schedule.records import Buffer, ConvKernel, Kernel
 from ..schedule.schedule import Schedule
 from ..schedule.traffic import read_by, writes
 from ..sizes.standins import NAMES
@@ -43,6 +43,7 @@ class Module:
     """What ``module.c.j2`` prints."""
 
     title: str
+    headers: tuple[str, ...]  # beside those that every program includes
     functions: tuple[str, ...]
     parts: tuple[Part, ...]
 
@@ -60,6 +61,7 @@ def render(schedule: Schedule) -> str:
     pieces = [calls[first : first + MOST_CALLS] for first in range(0, len(calls), MOST_CALLS)] or [[]]
     module = Module(
         title=sanitised(schedule.name),
+        headers=("tg_window.h",) if any(isinstance(kernel, ConvKernel) for kernel in schedule.kernels) else (),
         functions=tuple(dict.fromkeys(part.text for part in parts)),
         parts=tuple(_part(f"step_part{n}", schedule, places, piece) for n, piece in enumerate(pieces)),
     )

@@ -23,6 +23,9 @@ _TEMPLATES: dict[str, tuple[str, dict[str, str]]] = {
     "scatter_add": ("scatter.c.j2", {"assign": "+="}),
     "argsort": ("argsort.c.j2", {}),
     "search": ("search.c.j2", {}),
+    "window_argmax": ("window_argmax.c.j2", {}),
+    "window_argmax_small": ("window_argmax_small.c.j2", {}),
+    "unpick": ("unpick.c.j2", {}),
     "random_seed": ("helper.c.j2", {"function": "tg_random_seed"}),
     "random_words": ("helper.c.j2", {"function": "tg_random_words"}),
     "permutation": ("helper.c.j2", {"function": "tg_permutation"}),
@@ -43,6 +46,7 @@ class SpecialRecord:
     arguments: tuple[str, ...]
     loops: tuple[Loop, ...]
     places: Mapping[str, str]
+    table: tuple[int, ...]
 
 
 def special_text(kernel: SpecialKernel, parameters: str, ctype_of: Callable[[str], str]) -> str:
@@ -63,5 +67,6 @@ def special_text(kernel: SpecialKernel, parameters: str, ctype_of: Callable[[str
         ),
         loops=tuple(Loop(v.name, str(v.extent)) for v in kernel.loops),
         places={name: str(index) for name, index in kernel.places},
+        table=kernel.table,
     )
     return render(template, record)

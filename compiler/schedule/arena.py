@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..codegen.products import scratch_of
 from .jobs import Plan
 from .memory import Lifetime, nbytes, offsets
-from .records import Buffer, DotKernel, Kernel
+from .records import Buffer, Contraction, ConvKernel, DotKernel, Kernel
 from .traffic import read_by, writes
 
 Buffers = tuple[Buffer, ...]
@@ -39,14 +39,18 @@ def placed_later(plan: Plan, kernels: Sequence[Kernel], words: int) -> tuple[Buf
 
 def _memory(
     plan: Plan, kernels: Sequence[Kernel]
-) -> tuple[dict[str, int], dict[str, Lifetime], dict[DotKernel, Lifetime]]:
+) -> tuple[dict[str, int], dict[str, Lifetime], dict[Contraction, Lifetime]]:
     """Slots by buffer, lifetimes of the other buffers, and of the scratch memory of products."""
     slots = dict(plan.slots)
     for result in plan.graph.results:
         if result.is_returned:
             slots[plan.results[result.node]] = 2 + len(slots)
     spans = _spans(kernels, slots)
-    scratch = {k: Lifetime(scratch_of(k), n, n) for n, k in enumerate(kernels) if isinstance(k, DotKernel)}
+    scratch: dict[Contraction, Lifetime] = {
+        k: Lifetime(k.scratch_bytes if isinstance(k, ConvKernel) else scratch_of(k), n, n)
+        for n, k in enumerate(kernels)
+        if isinstance(k, (DotKernel, ConvKernel))
+    }
     lives = {name: Lifetime(nbytes(plan.types[name]), *span) for name, span in spans.items()}
     return slots, lives, {kernel: life for kernel, life in scratch.items() if life.nbytes}
 
@@ -60,15 +64,18 @@ def _buffers(
 
 
 def _with(
-    kernels: Sequence[Kernel], scratch: Mapping[DotKernel, Lifetime], at: Mapping[str, int] | Mapping[str, str]
+    kernels: Sequence[Kernel], scratch: Mapping[Contraction, Lifetime], at: Mapping[str, int] | Mapping[str, str]
 ) -> Kernels:
     """The kernels with the place of their scratch memory."""
-    return tuple(
-        replace(k, scratch=at[k.name], scratch_bytes=scratch[k].nbytes)
-        if isinstance(k, DotKernel) and k in scratch
-        else k
-        for k in kernels
-    )
+
+    def placed(kernel: Kernel) -> Kernel:
+        if isinstance(kernel, ConvKernel):
+            return replace(kernel, scratch=at[kernel.name])
+        if isinstance(kernel, DotKernel) and kernel in scratch:
+            return replace(kernel, scratch=at[kernel.name], scratch_bytes=scratch[kernel].nbytes)
+        return kernel
+
+    return tuple(placed(kernel) for kernel in kernels)
 
 
 def _spans(kernels: Sequence[Kernel], slots: dict[str, int]) -> dict[str, tuple[int, int]]:

@@ -15,17 +15,23 @@ from ..graph import Graph, Node, users
 from .dots import base_of_view, is_dot
 from .lower import is_fold
 from .values import is_one_hot
+from .windows.convolutions import flat_base, is_conv
 
 #: Values are computed on demand, operand by operand; a place this often bounds the depth of that.
 LONGEST_CHAIN = 24
-INLINE_KERNELS = ("gather", "take")
+INLINE_KERNELS = ("gather", "take", "pick")
 #: Ops that read or write where an index points to.
 FOLLOWING = ("gather", "take", "scatter", "scatter_add", "put", "index_add")
 
 
+def is_contraction(node: Node) -> bool:
+    """True for sums of products, which work on their results can join."""
+    return is_dot(node) or is_conv(node)
+
+
 def is_special(node: Node) -> bool:
     """True for kernels with a template of their own."""
-    if not isinstance(node.op.lower, Kernel) or is_dot(node):
+    if not isinstance(node.op.lower, Kernel) or is_contraction(node):
         return False
     return node.op.lower.kind not in INLINE_KERNELS and not is_one_hot(node)
 
@@ -37,7 +43,7 @@ def candidates(graph: Graph) -> tuple[Node, ...]:
     depth: dict[Node, int] = {}
     for node in readers:
         found.update(_operands_in_memory(node))
-        if is_fold(node) or is_dot(node) or is_special(node) or _picks_few(node):
+        if is_fold(node) or is_contraction(node) or is_special(node) or _picks_few(node):
             found.add(node)
         depth[node] = 1 + max((depth[a] for a in node.args), default=0)
         if depth[node] > LONGEST_CHAIN and isinstance(node.op.lower, (Pointwise, Movement)) or _repeats(node, readers):
@@ -52,6 +58,8 @@ def _operands_in_memory(node: Node) -> Iterable[Node]:
     """The nodes that `node` reads through addresses of its own making."""
     if is_dot(node):
         return [base_of_view(arg) for arg in node.args]
+    if is_conv(node):
+        return [flat_base(arg) for arg in node.args]
     if is_special(node):
         return node.args
     return () if demand_of(node) is None else [checked_base(node)]
@@ -59,7 +67,7 @@ def _operands_in_memory(node: Node) -> Iterable[Node]:
 
 def _picks_few(node: Node) -> bool:
     """A gather of a part of its operand belongs to the loops that compute the operand."""
-    return node.op.name == "gather" and node.type.size < node.args[0].type.size
+    return node.op.name in ("gather", "pick") and node.type.size < node.args[0].type.size
 
 
 def _repeats(node: Node, readers: dict[Node, list[Node]]) -> bool:
@@ -72,7 +80,7 @@ def _worth_keeping(node: Node, readers: dict[Node, list[Node]], found: set[Node]
     larger = any(user.type.size > node.type.size for user in readers[node])
     if larger or _read_elsewhere(node, readers):
         return not _is_trivial(node)
-    on_product = any(is_dot(arg) for arg in node.args)
+    on_product = any(is_contraction(arg) for arg in node.args)
     return len(readers[node]) > 1 and (on_product or not _is_cheap(node, found))
 
 

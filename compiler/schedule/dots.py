@@ -46,7 +46,7 @@ def lower_dot(
         k=dot.args[0].type.shape[-1],
         a=view(dot.args[0], memory),
         b=view(dot.args[1], memory),
-        epilogue=_epilogue(dot, nodes, position, stores, memory, origins),
+        epilogue=product_epilogue(dot, nodes, position, stores, memory, origins),
         op=dot.op.name,
         origin=origins(dot),
     )
@@ -69,9 +69,10 @@ def _axes(node: Node) -> tuple[Variable, ...]:
     return tuple(Variable(f"i{axis}", extent) for axis, extent in enumerate(node.type.shape))
 
 
-def _epilogue(
+def product_epilogue(
     dot: Node, nodes: tuple[Node, ...], position: Position, stores: Stores, memory: Memory, origins: Origins
 ) -> tuple[Statement, ...]:
+    """What happens to the element of `dot` at `position`, whose sum is `acc`."""
     depends = frozenset[Variable]().union(*(index.variables() for index in position))
     scope = Scope()
     places = {node: _at(position, node) for node in nodes}

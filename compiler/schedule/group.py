@@ -6,15 +6,15 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from ..graph import Node
-from .candidates import is_special
-from .dots import is_dot
+from .candidates import is_contraction, is_special
 from .lower import Unit
 from .space import Space, space_of, squeezed, united
 
 
 @dataclass(eq=False)
 class Group:
-    """The candidates of one kernel, in graph order. `dot` and `special` name the node that decides its kind."""
+    """The candidates of one kernel, in graph order. `dot` (a contraction) and `special` name the node that decides
+    its kind."""
 
     nodes: tuple[Node, ...]
     space: Space
@@ -41,7 +41,7 @@ class Grouping:
 def alone(node: Node) -> Group:
     """The group of a single candidate."""
     space = space_of(node)
-    return Group((node,), space, node if is_dot(node) else None, node if is_special(node) else None)
+    return Group((node,), space, node if is_contraction(node) else None, node if is_special(node) else None)
 
 
 def union(parts: Collection[Group], nodes: tuple[Node, ...]) -> Group | None:

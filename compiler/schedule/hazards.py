@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .index import Index
-from .records import DotKernel, Kernel, Let, Load, SpecialKernel, Statement, Store
+from .records import Kernel, Let, Load, LoopKernel, SpecialKernel, Statement, Store
+from .traffic import operands_of
 
 
 def overwrites_early(kernel: Kernel, updated: set[str]) -> set[str]:
     """The buffers among `updated` that `kernel` writes before it has read all of their old value."""
     if isinstance(kernel, SpecialKernel):
         return {name for _, name in kernel.outputs} & updated & {name for _, name in kernel.operands}
-    if isinstance(kernel, DotKernel):
-        operands = {kernel.a.buffer, kernel.b.buffer}
+    if not isinstance(kernel, LoopKernel):
+        operands = set(operands_of(kernel))
         stored = {s.buffer for s in kernel.epilogue if isinstance(s, Store)} & updated
         return (stored & operands) | _clashes(kernel.epilogue, updated)
     return _clashes([statement for stage in kernel.stages for statement in stage.body], updated)

@@ -143,7 +143,7 @@ def _read_outside(grouping: Grouping) -> set[Node]:
 
 def _kernel_name(group: Group) -> str:
     ops = list(dict.fromkeys(node.op.name for node in group.nodes if node is not group.dot))
-    first = ["dot"] if group.dot is not None else []
+    first = [group.dot.op.name] if group.dot is not None else []
     return "_".join([*first, *ops[:4]])
 
 

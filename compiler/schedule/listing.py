@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from .expressions import let_expression, operand_text
 from .records import (
     Buffer,
+    ConvKernel,
     DotKernel,
     Fold,
     Kernel,
@@ -44,8 +45,22 @@ def _kernel(kernel: Kernel) -> Iterator[str]:
         yield f"kernel {kernel.name}{_comment(kernel.op, kernel.origin)}"
         yield f"  {_view(kernel.a)} @ {_view(kernel.b)}  batch {kernel.batch} m {kernel.m} n {kernel.n} k {kernel.k}"
         yield from (f"    {line}" for s in kernel.epilogue for line in _statement(s))
+    elif isinstance(kernel, ConvKernel):
+        yield from _conv(kernel)
     else:
         yield _special(kernel)
+
+
+def _conv(kernel: ConvKernel) -> Iterator[str]:
+    yield f"kernel {kernel.name}{_comment(kernel.op, kernel.origin)}"
+    seen, tiling = kernel.geometry, kernel.tiling
+    yield (
+        f"  {kernel.read} * {kernel.factors}  images {kernel.images} groups {kernel.groups} rows {kernel.rows} "
+        f"channels {kernel.channels} taps {len(seen.taps)} phases {len(seen.phases)}"
+    )
+    packed = " x ".join(map(str, seen.places))
+    yield f"  packed {packed} by {seen.steps}, tiles of {tiling.vectors} vectors, scratch {kernel.scratch_bytes} bytes"
+    yield from (f"    {line}" for s in kernel.epilogue for line in _statement(s))
 
 
 def _special(kernel: SpecialKernel) -> str:

@@ -9,17 +9,18 @@ from ..graph import Node
 from .dots import lower_dot
 from .group import Group, Grouping
 from .lower import Memory, Stores, lower_loops
-from .records import DotKernel, LoopKernel
+from .records import Contraction, LoopKernel
 from .renaming import Renaming
 from .structure import Key, Structure
 from .values import Origins
+from .windows.convolutions import is_conv, lower_conv
 
 
 @dataclass(frozen=True)
 class Pattern:
     """A kernel for all groups of one structure: buffers and origins have numbers in the place of names."""
 
-    kernel: LoopKernel | DotKernel
+    kernel: LoopKernel | Contraction
     reads: frozenset[str]  # the buffers that it asked for
 
 
@@ -48,7 +49,7 @@ class Lowering:
 
     def kernel(
         self, name: str, group: Group, stores: Stores, memory: Mapping[Node, str]
-    ) -> tuple[LoopKernel | DotKernel, frozenset[str]]:
+    ) -> tuple[LoopKernel | Contraction, frozenset[str]]:
         """The kernel of a group, and the buffers that it reads. Raises Unfusable if there is none."""
         cone = self.cone(group)
         inside = frozenset(group.nodes)
@@ -68,9 +69,9 @@ class Lowering:
         origins = {str(number): str(node.origin) for node, number in cone.items()}
         renaming = Renaming(buffers, origins)
         reads = frozenset(buffers[number] for number in pattern.reads)
-        if isinstance(pattern.kernel, DotKernel):
-            return renaming.product(pattern.kernel, name), reads
-        return renaming.loops(pattern.kernel, name), reads
+        if isinstance(pattern.kernel, LoopKernel):
+            return renaming.loops(pattern.kernel, name), reads
+        return renaming.product(pattern.kernel, name), reads
 
     def _pattern(
         self, group: Group, stores: Mapping[Node, Sequence[str]], places: Mapping[Node, str], cone: Mapping[Node, int]
@@ -88,8 +89,10 @@ class Lowering:
 
 def lowered(
     name: str, group: Group, grouping: Grouping, stores: Stores, memory: Memory, origins: Origins
-) -> LoopKernel | DotKernel:
-    """The loops or the product that compute a group. Raises Unfusable."""
+) -> LoopKernel | Contraction:
+    """The loops or the contraction that compute a group. Raises Unfusable."""
+    if group.dot is not None and is_conv(group.dot):
+        return lower_conv(name, group.dot, group.nodes, stores, memory, origins)
     if group.dot is not None:
         return lower_dot(name, group.dot, group.nodes, stores, memory, origins)
     return lower_loops(name, grouping.unit(group), stores, memory, origins)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ...ops.types import DType, Type
 from .index import Index, Variable
 from .maps import Range
+from .windows.sliding import Geometry
 
 # ---------------------------------------------------------------------------------------------------------- memory
 
@@ -227,10 +228,56 @@ class DotKernel:
 
 
 @dataclass(frozen=True)
+class ConvKernel:
+    """A convolution ("conv") or one of its derivatives ("conv_input", "conv_weight"): a contraction of a window.
+
+    `read` is what the kernel slides over, packed as `geometry` says; `factors` is what it is multiplied with. A group
+    sums over `channels` of its own for each of `rows` results; "conv_weight" sums over images and places for each of
+    `rows` results and `channels`. The epilogue runs for each element, with `acc` for the sum.
+    """
+
+    name: str
+    kind: str
+    dtype: DType
+    shape: tuple[int, ...]
+    images: int
+    kernel: tuple[int, ...]
+    groups: int
+    rows: int
+    channels: int
+    geometry: Geometry
+    read: str
+    factors: str
+    tiling: ConvTiling
+    epilogue: tuple[Statement, ...]
+    op: str
+    origin: str
+    scratch: int | str = 0  # offset in the arena; C where it depends on sizes
+
+    @property
+    def scratch_bytes(self) -> int:
+        return sum(self.tiling.scratch)
+
+
+@dataclass(frozen=True)
+class ConvTiling:
+    """How a convolution goes through its elements: `vectors` in a tile, rows of places (`chunk`) that are worked on at
+    a time, whether all rows of results see a tile's places before the next tile does, whether its epilogue is one loop
+    over all elements, and bytes of each part of the scratch memory."""
+
+    vectors: int
+    chunk: int
+    rows_inside: bool
+    is_flat: bool
+    scratch: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class SpecialKernel:
     """A kernel with a template of its own: `kind` names it, `operands` are buffers, `numbers` its sizes by name.
 
-    `loops` and `places` are there where a template walks an array with axes: its loops, and indices by name.
+    `loops` and `places` are there where a template walks an array with axes: its loops, and indices by name; `table`
+    are numbers that it lists.
     """
 
     name: str
@@ -242,10 +289,12 @@ class SpecialKernel:
     origin: str
     loops: tuple[Variable, ...] = ()
     places: tuple[tuple[str, Index], ...] = ()
+    table: tuple[int, ...] = ()
     check: int = 0  # the code that it returns on failure; 0: it cannot fail
 
 
-Kernel = LoopKernel | DotKernel | SpecialKernel
+Contraction = DotKernel | ConvKernel
+Kernel = LoopKernel | DotKernel | ConvKernel | SpecialKernel
 
 
 REQUIRED = -1  # in the place of an axis

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from .records import Accumulator, DotKernel, Fold, Keep, Let, Load, LoopKernel, Operand, Stage, Statement, Store, View
+from .index import Index
+from .records import (
+    Accumulator,
+    Contraction,
+    ConvKernel,
+    Counter,
+    Fold,
+    Keep,
+    Let,
+    Load,
+    LoopKernel,
+    Operand,
+    Stage,
+    Statement,
+    Store,
+    View,
+)
 
 
 @dataclass(frozen=True)
@@ -18,15 +34,14 @@ class Renaming:
     def loops(self, kernel: LoopKernel, name: str) -> LoopKernel:
         return LoopKernel(name, kernel.outer, tuple(map(self._stage, kernel.stages)), kernel.locals)
 
-    def product(self, kernel: DotKernel, name: str) -> DotKernel:
-        return replace(
-            kernel,
-            name=name,
-            a=self._view(kernel.a),
-            b=self._view(kernel.b),
-            epilogue=tuple(self._statement(statement, {}) for statement in kernel.epilogue),
-            origin=self.origins[kernel.origin],
-        )
+    def product(self, kernel: Contraction, name: str) -> Contraction:
+        epilogue = tuple(self._statement(statement, {}) for statement in kernel.epilogue)
+        origin = self.origins[kernel.origin]
+        if isinstance(kernel, ConvKernel):
+            read, factors = self.buffers[kernel.read], self.buffers[kernel.factors]
+            return replace(kernel, name=name, read=read, factors=factors, epilogue=epilogue, origin=origin)
+        a, b = self._view(kernel.a), self._view(kernel.b)
+        return replace(kernel, name=name, a=a, b=b, epilogue=epilogue, origin=origin)
 
     def _view(self, view: View) -> View:
         return replace(view, buffer=self.buffers[view.buffer])
@@ -52,3 +67,21 @@ class Renaming:
         if isinstance(operand, Load):
             return Load(self.buffers[operand.buffer], operand.index, operand.ranges, operand.otherwise)
         return operand
+
+
+def with_variables(statements: Iterable[Statement], table: Mapping[Index, Index]) -> tuple[Statement, ...]:
+    """The statements of an epilogue with indices replaced as a whole; those that are not in `table` stay."""
+
+    def replaced(operand: Operand) -> Operand:
+        if isinstance(operand, (Load, Counter)):
+            return replace(operand, index=table.get(operand.index, operand.index))
+        return operand
+
+    found: list[Statement] = []
+    for statement in statements:
+        if isinstance(statement, Let):
+            found.append(replace(statement, operands=tuple((n, replaced(o)) for n, o in statement.operands)))
+        elif isinstance(statement, Store):
+            index = table.get(statement.index, statement.index)
+            found.append(replace(statement, index=index, value=replaced(statement.value)))
+    return tuple(found)

@@ -10,6 +10,7 @@ from ..graph import Node
 from .index import ZERO, Variable, flattened, of_variable, strides_of
 from .lower import Memory
 from .records import SpecialKernel
+from .windows.pooling import lower_window_argmax
 
 Numbers = tuple[tuple[str, int], ...]
 
@@ -19,6 +20,8 @@ def lower_special(name: str, node: Node, output: str, spare: str, memory: Memory
     kind = node.op.lower.kind  # type: ignore[union-attr]
     operands = tuple((role, memory(arg) or "") for role, arg in zip(node.op.inputs, node.args, strict=True))
     outputs = (("out", output), *([("spare", spare)] if spare else []))
+    if kind == "window_argmax":
+        return lower_window_argmax(name, node, operands, outputs)
     kernel = SpecialKernel(name, kind, operands, outputs, _NUMBERS[kind](node), node.op.name, str(node.origin))
     return _with_places(kernel, node) if kind in ("scatter", "scatter_add") else kernel
 
@@ -94,6 +97,11 @@ def _rows(node: Node) -> Numbers:
     )
 
 
+def _lines(node: Node) -> Numbers:
+    rows, count = node.args[0].type.shape
+    return (("rows", rows), ("count", count), ("extent", node.type.shape[1]))
+
+
 _NUMBERS: dict[str, Callable[[Node], Numbers]] = {
     "argmax": _along,
     "argmin": _along,
@@ -103,6 +111,7 @@ _NUMBERS: dict[str, Callable[[Node], Numbers]] = {
     "random_words": _drawing,
     "permutation": _drawing,
     "search": _searching,
+    "unpick": _lines,
     "scatter": _steps,
     "scatter_add": _steps,
     "put": _rows,

@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from .index import Index
-from .records import DotKernel, Fold, Kernel, Let, Load, LoopKernel, SpecialKernel, Stage, Statement, Store, indices
+from .records import (
+    Contraction,
+    ConvKernel,
+    DotKernel,
+    Fold,
+    Kernel,
+    Let,
+    Load,
+    LoopKernel,
+    SpecialKernel,
+    Stage,
+    Statement,
+    Store,
+    indices,
+)
 
 
 def writes(kernel: Kernel) -> tuple[str, ...]:
@@ -17,12 +31,19 @@ def read_by(kernel: Kernel) -> tuple[str, ...]:
     """The buffers that a kernel loads from, each once."""
     if isinstance(kernel, SpecialKernel):
         return tuple(dict.fromkeys(buffer for _, buffer in kernel.operands))
-    own = (kernel.a.buffer, kernel.b.buffer) if isinstance(kernel, DotKernel) else ()
+    own = () if isinstance(kernel, LoopKernel) else operands_of(kernel)
     return tuple(dict.fromkeys((*own, *(name for s in statements_of(kernel) for name in _loads(s)))))
 
 
-def statements_of(kernel: LoopKernel | DotKernel) -> tuple[Statement, ...]:
-    if isinstance(kernel, DotKernel):
+def operands_of(kernel: Contraction) -> tuple[str, str]:
+    """The buffers of what a contraction multiplies."""
+    if isinstance(kernel, ConvKernel):
+        return kernel.read, kernel.factors
+    return kernel.a.buffer, kernel.b.buffer
+
+
+def statements_of(kernel: LoopKernel | Contraction) -> tuple[Statement, ...]:
+    if isinstance(kernel, (DotKernel, ConvKernel)):
         return kernel.epilogue
     return tuple(statement for stage in kernel.stages for statement in stage.body)
 

@@ -189,7 +189,14 @@ def _one_hot(values: Values, node: Node, position: Position, ranges: Ranges) -> 
     return values.choice(node, hit, written, before)
 
 
-_INDIRECT = {"gather": _gathered, "take": _taken, "scatter_add": _one_hot, "scatter": _one_hot}
+def _picked(values: Values, node: Node, position: Position, ranges: Ranges) -> Operand:
+    """``x[row, places[position]]``."""
+    x, places = node.args
+    place = values.loaded(places, position, x.type.shape[1], False, ranges)
+    return values.value(x, (position[0], Index(((place, 1),))), ranges)
+
+
+_INDIRECT = {"gather": _gathered, "pick": _picked, "take": _taken, "scatter_add": _one_hot, "scatter": _one_hot}
 
 
 def is_one_hot(node: Node) -> bool:

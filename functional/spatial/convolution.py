@@ -1,7 +1,7 @@
-"""Convolution over one to three axes, transposed too: windows that slide, and one matrix product.
+"""Convolution over one to three axes, transposed too.
 
-The input's windows are laid out as a matrix of [channels * kernel, batch * places] (im2col), so that a convolution is
-a product with the weight, its derivatives are two more, and bias and activation join the product that they follow.
+Floating-point numbers go to the contraction of `ops/convolution.py`. Integers, and arrays without elements, are a
+matrix product: the input's windows are laid out as a matrix of [channels * kernel, batch * places] (im2col).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 from ...ops import movement
 from ...ops import reductions as folds
 from ...ops.products import dot
+from ...ops.spatial.convolution import conv, conv_input
 from ...ops.windows import spread, window
 from ...tensors.composite import composite
 from ..shapes import contiguous
@@ -147,14 +148,9 @@ def _columns(x: Any, sliding: Sliding, windows: Shape) -> Any:
     return movement.reshape(seen, (groups, rows, places))
 
 
-def _depthwise(x: Any, weight: Any, sliding: Sliding, windows: Shape) -> Any:
-    """Each channel with a kernel of its own: [batch, channels, *space] as [batch, channels, *windows]."""
-    batch, channels, *space = x.ndarray.shape
-    once = movement.reshape(x, (batch, channels, *(1,) * sliding.axes, *space))
-    repeated = movement.broadcast(once, (batch, channels, *sliding.kernel, *space))
-    seen = window(repeated, windows, sliding.stride, sliding.dilation, sliding.padding)
-    factors = movement.reshape(weight, (channels, *sliding.kernel, *(1,) * sliding.axes))
-    return folds.sum(seen * factors, tuple(range(2, 2 + sliding.axes)))
+def _is_contraction(x: Any, weight: Any) -> bool:
+    """True where there is a sum to take of floating-point numbers."""
+    return bool(x.dtype.is_floating_point and x.ndarray.size and weight.ndarray.size)
 
 
 def _with_bias(x: Any, bias: Any, axes: int) -> Any:
@@ -172,8 +168,8 @@ def _convolution(name: str, x: Any, weight: Any, bias: Any, stride: Any, padding
     _require_fit(of_input[2:], sliding)
     _require_types(x, weight, bias)
     batch, windows, channels = of_input[0], sliding.count(of_input[2:]), of_weight[0]
-    if of_weight[1] == 1 and channels == groups > 1:
-        out = _depthwise(batched, weight, sliding, windows)
+    if _is_contraction(batched, weight):
+        out = conv(batched, weight, windows, sliding.stride, sliding.dilation, sliding.padding, groups)
     else:
         columns = _columns(_grouped(batched, groups), sliding, windows)
         factors = movement.reshape(weight, (groups, channels // groups, math.prod(of_weight[1:])))
@@ -186,7 +182,7 @@ def _conv(axes: int) -> Callable[..., Any]:
     name = f"conv{axes}d"
 
     @composite("ConvolutionBackward0")
-    def conv(
+    def convolution(
         input: Any,
         weight: Any,
         bias: Any = None,
@@ -198,7 +194,7 @@ def _conv(axes: int) -> Callable[..., Any]:
         return _convolution(name, input, weight, bias, stride, padding, dilation, groups, axes)
 
     return _documented(
-        conv,
+        convolution,
         name,
         f"""Slide a kernel over the last {axes} axes (cross-correlation).
 
@@ -250,11 +246,14 @@ def _transposed(name: str, x: Any, weight: Any, bias: Any, sliding: Sliding, ext
     batch, space = of_input[0], of_input[2:]
     along = zip(space, sliding.stride, sliding.padding, sliding.span, extra, strict=True)
     places = tuple((n - 1) * step - 2 * low + span + more for n, step, low, span, more in along)
-    rows = movement.reshape(_grouped(batched, groups), (groups, of_weight[0] // groups, batch * math.prod(space)))
-    factors = movement.reshape(weight, (groups, of_weight[0] // groups, math.prod(of_weight[1:])))
-    columns = dot(movement.transpose(factors, (0, 2, 1)), rows)
-    out = _spread_out(columns, sliding, of_weight[1], batch, space, places)
-    out = _with_bias(_ungrouped(out, batch, channels, places), bias, sliding.axes)
+    if _is_contraction(batched, weight) and math.prod(places):
+        out = conv_input(batched, weight, places, sliding.stride, sliding.dilation, sliding.padding, groups)
+    else:
+        rows = movement.reshape(_grouped(batched, groups), (groups, of_weight[0] // groups, batch * math.prod(space)))
+        factors = movement.reshape(weight, (groups, of_weight[0] // groups, math.prod(of_weight[1:])))
+        columns = dot(movement.transpose(factors, (0, 2, 1)), rows)
+        out = _ungrouped(_spread_out(columns, sliding, of_weight[1], batch, space, places), batch, channels, places)
+    out = _with_bias(out, bias, sliding.axes)
     return out if batched is x else movement.reshape(out, (channels, *places))
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from ...ops import movement
 from ...ops import reductions as folds
-from ...ops.arithmetic import maximum
 from ...ops.comparison import eq, isnan, where
-from ...ops.division import floor_divide, remainder
+from ...ops.division import floor_divide
 from ...ops.indexing import scatter, take
 from ...ops.logic import logical_and
 from ...ops.sources import full, iota
+from ...ops.spatial.pooling import pick, window_argmax
 from ...ops.types import bool_, int64
 from ...tensors.composite import composite
 from .sliding import (
@@ -27,7 +27,6 @@ from .sliding import (
     space_of,
     targets_of,
     uniform,
-    windows_of,
 )
 
 
@@ -35,28 +34,6 @@ def _lowest(x: Any) -> float | int:
     if x.dtype.is_floating_point:
         return -math.inf
     return False if x.dtype is bool_ else -(2 ** (8 * x.dtype.itemsize - 1))
-
-
-def _first_inside(sliding: Sliding, axis: int, counts: Shape) -> Any:
-    """The first kernel position along `axis` that does not lie in the padding before the input, for each window."""
-    start = iota(counts, axis, int64) * -sliding.stride[axis] + sliding.padding[axis]
-    gap = sliding.dilation[axis]
-    return maximum(floor_divide(start + (gap - 1), gap), 0)
-
-
-def _chosen(flat: Any, sliding: Sliding, counts: Shape, axis: int) -> list[Any]:
-    """The kernel position, axis by axis, of the first maximum of each window.
-
-    Where all that a window sees is -inf, argmax finds its first place, which may lie in the padding: the first one
-    inside is meant.
-    """
-    place = _place_of_maximum(flat, axis)
-    found: list[Any] = []
-    for a in reversed(range(sliding.axes)):
-        along = remainder(place, sliding.kernel[a]) if a else place
-        place = floor_divide(place, sliding.kernel[a])
-        found.insert(0, maximum(along, _first_inside(sliding, a, counts)) if sliding.padding[a] else along)
-    return found
 
 
 def _place_of_maximum(x: Any, axis: int) -> Any:
@@ -77,15 +54,13 @@ def _ravelled(positions: Sequence[Any], shape: Shape) -> Any:
 
 def _maxima(x: Any, sliding: Sliding, counts: Shape) -> tuple[Any, Any]:
     """The maximum of each window of ``x [*batch, *space]``, and where it stands in the space, counted row by row."""
-    axes, shape = sliding.axes, x.ndarray.shape
-    batch, space = shape[: len(shape) - axes], shape[len(shape) - axes :]
-    seen = windows_of(x, sliding, counts, _lowest(x))
-    flat = movement.reshape(seen, (*batch, math.prod(sliding.kernel), *counts))
-    chosen = _chosen(flat, sliding, counts, len(batch))
-    out = _picked(flat, _ravelled(chosen, sliding.kernel), len(batch))
-    along = zip(chosen, sliding.stride, sliding.dilation, sliding.padding, strict=True)
-    inside = [iota(counts, a, int64) * step + k * gap + -low for a, (k, step, gap, low) in enumerate(along)]
-    return out, _ravelled(inside, space)
+    shape = x.ndarray.shape
+    batch, space = shape[: len(shape) - sliding.axes], shape[len(shape) - sliding.axes :]
+    places = window_argmax(x, sliding.kernel, counts, sliding.stride, sliding.dilation, sliding.padding)
+    rows = math.prod(batch)
+    flat = movement.reshape(places, (rows, math.prod(counts)))
+    out = pick(movement.reshape(x, (rows, math.prod(space))), flat)
+    return movement.reshape(out, (*batch, *counts)), places
 
 
 def _picked(x: Any, place: Any, axis: int) -> Any:
@@ -99,23 +74,6 @@ def _max_pool(axes: int) -> Callable[..., Any]:
     name = f"max_pool{axes}d"
 
     @composite(f"MaxPool{axes}DWithIndicesBackward0")
-    def with_indices(
-        input: Any,
-        kernel_size: Numbers,
-        stride: Numbers | None = None,
-        padding: Numbers = 0,
-        dilation: Numbers = 1,
-        ceil_mode: bool = False,
-        return_indices: bool = True,
-    ) -> Any:
-        space = space_of(name, input, axes)
-        if input.dtype is bool_:
-            raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'; convert it, e.g. with .int()")
-        sliding = pool_sizes(name, axes, kernel_size, stride, padding, dilation)
-        counts = counts_of(name, space, sliding, input.ndarray.shape[-axes - 1], ceil_mode)
-        out, places = _maxima(input, sliding, counts)
-        return (out, places) if return_indices else out
-
     def max_pool(
         input: Any,
         kernel_size: Numbers,
@@ -125,7 +83,13 @@ def _max_pool(axes: int) -> Callable[..., Any]:
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Any:
-        return with_indices(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+        space = space_of(name, input, axes)
+        if input.dtype is bool_:
+            raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'; convert it, e.g. with .int()")
+        sliding = pool_sizes(name, axes, kernel_size, stride, padding, dilation)
+        counts = counts_of(name, space, sliding, input.ndarray.shape[-axes - 1], ceil_mode)
+        out, places = _maxima(input, sliding, counts)
+        return (out, places) if return_indices else out
 
     max_pool.__name__ = max_pool.__qualname__ = name
     max_pool.__doc__ = f"""The maximum of each window over the last {axes} axes.

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from cases import BITS, FLOATS, NUMBERS, Case, Operand, Shape
 from random_samples import RANDOM
+from window_samples import WINDOWS
 
 from tracegrad.ops.types import ALL_DTYPES, DType, bool_, float32, int64
 
@@ -297,6 +298,7 @@ SAMPLES: dict[str, list[Case]] = {
     "index_add": at_rows(ROWS + ROWS_TWICE, source=True),
     **sources(),
     **RANDOM,
+    **WINDOWS,
 }
 for name in ("floor_divide", "remainder", "fmod"):
     SAMPLES[name] += NEGATIVE_DIVISOR

@@ -1,0 +1,191 @@
+"""Convolution as a contraction: one sum of products ``y = x * w`` over three arrays, solved for each of them.
+
+``y[n, g O + o, *p] = sum of x[n, g C + c, *(p * steps + k * gaps - low)] * w[g O + o, c, *k]`` over c and k; outside of
+x is 0. `conv` sums for y, `conv_input` for x (the transposed convolution) and `conv_weight` for w. The derivatives of
+each are the other two, so that a convolution can be differentiated as often as one likes.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ..core import Kernel, bind, define
+from ..types import Type
+
+Shape = tuple[int, ...]
+
+
+def _require(x: Type, w: Type, y: Type, steps: Shape, gaps: Shape, low: Shape, groups: int) -> None:
+    axes = len(steps)
+    if not 1 <= axes <= 3:
+        raise RuntimeError(f"a convolution slides over one to three axes, not {axes}")
+    if not x.ndim == w.ndim == y.ndim == axes + 2 or not len(gaps) == len(low) == axes or groups < 1:
+        raise RuntimeError(f"a convolution over {axes} axes needs arrays of {axes + 2} axes, got {x}, {w} and {y}")
+    if not x.dtype is w.dtype is y.dtype or not x.dtype.is_floating_point:
+        raise RuntimeError(f"a convolution needs floating-point arrays of one type, got {x}, {w} and {y}")
+    results, channels = w.shape[:2]
+    if x.shape[:2] != (y.shape[0], channels * groups) or y.shape[1] != results or results % groups:
+        raise RuntimeError(f"the channels of {x}, {w} and {y} do not fit together in {groups} groups")
+    if min((*steps, *gaps), default=1) < 1:
+        raise RuntimeError(f"a convolution needs steps and gaps above 0, got {steps} and {gaps}")
+
+
+def _conv_type(x: Type, w: Type, extents: Shape, steps: Shape, gaps: Shape, low: Shape, groups: int) -> Type:
+    y = Type(x.dtype, (*x.shape[:1], *w.shape[:1], *extents))
+    _require(x, w, y, steps, gaps, low, groups)
+    return y
+
+
+def _input_type(y: Type, w: Type, extents: Shape, steps: Shape, gaps: Shape, low: Shape, groups: int) -> Type:
+    x = Type(y.dtype, (*y.shape[:1], *(groups * n for n in w.shape[1:2]), *extents))
+    _require(x, w, y, steps, gaps, low, groups)
+    return x
+
+
+def _weight_type(x: Type, y: Type, extents: Shape, steps: Shape, gaps: Shape, low: Shape, groups: int) -> Type:
+    w = Type(x.dtype, (*y.shape[1:2], *(n // groups for n in x.shape[1:2]), *extents))
+    _require(x, w, y, steps, gaps, low, groups)
+    return w
+
+
+# ------------------------------------------------------------------------------------------------------ evaluation
+
+
+def _space(shape: Shape, kernel: Shape, windows: Shape, steps: Shape, gaps: Shape, low: Shape) -> tuple[Shape, Any]:
+    """The extents of all places that windows over `shape` reach, padding included, and the slices of what is inside."""
+    along = zip(shape, kernel, windows, steps, gaps, low, strict=True)
+    places = tuple(max(n + before, (o - 1) * step + (k - 1) * gap + 1) for n, k, o, step, gap, before in along)
+    return places, tuple(np.s_[before : before + n] for before, n in zip(low, shape, strict=True))
+
+
+def _seen(space: np.ndarray, kernel: Shape, windows: Shape, steps: Shape, gaps: Shape) -> np.ndarray:
+    """A view of ``space [*batch, *places]`` as its windows ``[*batch, *kernel, *windows]``."""
+    batch, strides = space.ndim - len(steps), space.strides[space.ndim - len(steps) :]
+    along = (
+        *(gap * stride for gap, stride in zip(gaps, strides, strict=True)),
+        *(step * stride for step, stride in zip(steps, strides, strict=True)),
+    )
+    return as_strided(space, (*space.shape[:batch], *kernel, *windows), (*space.strides[:batch], *along))
+
+
+def _columns(x: np.ndarray, kernel: Shape, windows: Shape, steps: Shape, gaps: Shape, low: Shape, groups: int) -> Any:
+    """The windows of x as matrices [batch, groups, channels * kernel, windows]."""
+    places, inner = _space(x.shape[2:], kernel, windows, steps, gaps, low)
+    space = np.zeros((*x.shape[:2], *places), x.dtype)
+    space[(..., *inner)] = x
+    rows = x.shape[1] // groups * prod(kernel)
+    return _seen(space, kernel, windows, steps, gaps).reshape(x.shape[0], groups, rows, prod(windows))
+
+
+def _conv(x: np.ndarray, w: np.ndarray, extents: Shape, steps: Shape, gaps: Shape, low: Shape, groups: int) -> Any:
+    columns = _columns(x, w.shape[2:], extents, steps, gaps, low, groups)
+    rows = w.reshape(groups, w.shape[0] // groups, prod(w.shape[1:]))
+    return np.matmul(rows, columns).reshape(x.shape[0], w.shape[0], *extents)
+
+
+def _conv_input(y: np.ndarray, w: np.ndarray, extents: Shape, steps: Shape, gaps: Shape, low: Shape,
+                groups: int) -> np.ndarray:  # fmt: skip
+    batch, kernel, windows = y.shape[0], w.shape[2:], y.shape[2:]
+    rows = w.reshape(groups, w.shape[0] // groups, prod(w.shape[1:])).swapaxes(1, 2)
+    columns = np.matmul(rows, y.reshape(batch, groups, w.shape[0] // groups, prod(windows)))
+    channels = w.shape[1] * groups
+    apart = columns.reshape(batch, channels, *kernel, *windows)
+    places, inner = _space(extents, kernel, windows, steps, gaps, low)
+    space = np.zeros((batch, channels, *places), y.dtype)
+    seen = _seen(space, kernel, windows, steps, gaps)
+    for tap in np.ndindex(*kernel):  # windows overlap, those of one tap do not
+        seen[(np.s_[:], np.s_[:], *tap)] += apart[(np.s_[:], np.s_[:], *tap)]
+    return np.ascontiguousarray(space[(..., *inner)])
+
+
+def _conv_weight(x: np.ndarray, y: np.ndarray, extents: Shape, steps: Shape, gaps: Shape, low: Shape,
+                 groups: int) -> np.ndarray:  # fmt: skip
+    windows, results = y.shape[2:], y.shape[1]
+    columns = _columns(x, extents, windows, steps, gaps, low, groups)
+    rows = y.reshape(y.shape[0], groups, results // groups, prod(windows))
+    total = np.zeros((groups, results // groups, columns.shape[2]), x.dtype)
+    for image, seen in zip(rows, columns, strict=True):
+        total += np.matmul(image, seen.swapaxes(1, 2))
+    return total.reshape(results, x.shape[1] // groups, *extents)
+
+
+# ------------------------------------------------------------------------------------------------------- primitives
+
+
+conv_primitive = define(
+    "conv",
+    ("x", "w"),
+    type=_conv_type,
+    eval=_conv,
+    lower=Kernel("conv"),
+    vjp={
+        "x": lambda g, w, x_type, steps, gaps, low, groups: conv_input(
+            g, w, x_type.shape[2:], steps, gaps, low, groups
+        ),
+        "w": lambda g, x, w_type, steps, gaps, low, groups: conv_weight(
+            x, g, w_type.shape[2:], steps, gaps, low, groups
+        ),
+    },
+    backward_name="ConvolutionBackward0",
+)
+
+
+def conv(x: Any, w: Any, extents: Shape, steps: Shape, gaps: Shape, low: Shape, groups: int = 1) -> Any:
+    """The convolution of ``x [n, g C, *space]`` with ``w [g O, C, *kernel]``: y [n, g O, *extents].
+
+    RuntimeError where types or channels do not fit together.
+    """
+    return bind(conv_primitive, x, w, extents=extents, steps=steps, gaps=gaps, low=low, groups=groups)
+
+
+conv_input_primitive = define(
+    "conv_input",
+    ("y", "w"),
+    type=_input_type,
+    eval=_conv_input,
+    lower=Kernel("conv_input"),
+    vjp={
+        "y": lambda g, w, y_type, steps, gaps, low, groups: conv(g, w, y_type.shape[2:], steps, gaps, low, groups),
+        "w": lambda g, y, w_type, steps, gaps, low, groups: conv_weight(
+            g, y, w_type.shape[2:], steps, gaps, low, groups
+        ),
+    },
+    backward_name="ConvolutionBackward0",
+)
+
+
+def conv_input(y: Any, w: Any, extents: Shape, steps: Shape, gaps: Shape, low: Shape, groups: int = 1) -> Any:
+    """The transposed convolution of ``y [n, g O, *windows]`` with ``w [g O, C, *kernel]``: x [n, g C, *extents].
+
+    RuntimeError where types or channels do not fit together.
+    """
+    return bind(conv_input_primitive, y, w, extents=extents, steps=steps, gaps=gaps, low=low, groups=groups)
+
+
+conv_weight_primitive = define(
+    "conv_weight",
+    ("x", "y"),
+    type=_weight_type,
+    eval=_conv_weight,
+    lower=Kernel("conv_weight"),
+    vjp={
+        "x": lambda g, y, x_type, steps, gaps, low, groups: conv_input(
+            y, g, x_type.shape[2:], steps, gaps, low, groups
+        ),
+        "y": lambda g, x, y_type, steps, gaps, low, groups: conv(x, g, y_type.shape[2:], steps, gaps, low, groups),
+    },
+    backward_name="ConvolutionBackward0",
+)
+
+
+def conv_weight(x: Any, y: Any, extents: Shape, steps: Shape, gaps: Shape, low: Shape, groups: int = 1) -> Any:
+    """What a convolution of ``x [n, g C, *space]`` with result ``y [n, g O, *windows]`` is multiplied with:
+    w [g O, C, *extents].
+
+    RuntimeError where types or channels do not fit together.
+    """
+    return bind(conv_weight_primitive, x, y, extents=extents, steps=steps, gaps=gaps, low=low, groups=groups)
