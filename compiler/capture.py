@@ -106,6 +106,9 @@ class Recorder(Evaluator):
 
     # ------------------------------------------------------------------------------------------------ the interpreter
 
+    def stacked(self, arrays: Sequence[Array], axis: int, kind: Any) -> Any:
+        return None
+
     def evaluate(self, primitive: Primitive, operands: Sequence[Any], params: Params, kind: Any) -> Any:
         nodes = [self.node(o) for o in operands]
         try:

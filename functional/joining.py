@@ -7,6 +7,7 @@ from typing import Any
 
 from ..ops import movement
 from ..ops.comparison import where
+from ..ops.core import current
 from ..ops.identity import copy
 from ..ops.numbers import whole
 from ..ops.pointwise import converted
@@ -18,6 +19,8 @@ from ..tensors.composite import composite, relabel
 from ..tensors.tensor import Tensor
 from .parts import together
 from .shapes import flatten, movedim, unsqueeze
+
+FEW = 4  # tensors that are stacked by ops
 
 
 def cat(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None) -> Any:
@@ -45,6 +48,9 @@ def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
     given = list(tensors)
     if not given:
         raise RuntimeError("stack expects a non-empty TensorList")
+    at_once = _stacked(given, dim) if len(given) > FEW else None
+    if at_once is not None:
+        return at_once
     for i, x in enumerate(given):
         if x.ndarray.shape != given[0].ndarray.shape:
             raise RuntimeError(
@@ -56,6 +62,15 @@ def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
     out = movement.concatenate([unsqueeze(converted(x, dtype), place) for x in given], place)
     relabel(out, "StackBackward0", given)
     return out
+
+
+def _stacked(given: list[Any], dim: int) -> Any:
+    """`stack` in one go instead of by ops; None where it takes ops."""
+    in_one_go = getattr(current(), "stacked", None)
+    shape, dtype = given[0].ndarray.shape, given[0].ndarray.dtype
+    if in_one_go is None or any(x.ndarray.shape != shape or x.ndarray.dtype != dtype for x in given):
+        return None
+    return in_one_go(given, axis_of(dim, len(shape) + 1))
 
 
 def _at_least(x: Any, ndim: int) -> Any:

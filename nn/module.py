@@ -52,7 +52,7 @@ class Module(Traversal):
     tensor([2.], grad_fn=<MulBackward0>)
     """
 
-    training = Option()
+    training = Option("training")
     _declares = Declares(
         "modules",
         attributes=True,

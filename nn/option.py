@@ -11,8 +11,11 @@ from .recording import declared
 class Option:
     """A data descriptor: an instance attribute whose reads are guards of a recording.
 
-    A compiled function notices when it is set to something else and records anew.
+    A compiled function notices when it is set to something else and records anew. `changes` counts that as `kind`.
     """
+
+    def __init__(self, kind: str = "modules") -> None:
+        self.kind = kind
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -20,14 +23,16 @@ class Option:
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self
-        return declared(instance, self.name, lambda: self._value(instance))
+        return declared(instance, self.name, lambda: self._value(instance), self.kind)
 
     def __set__(self, instance: Any, value: Any) -> None:
         name = f"{self.name} of a {type(instance).__name__}"
         if not declare_set(name, lambda: instance.__dict__.get(self.name), value):
             declare_transient(f"the call sets {name}")
+        before = instance.__dict__.get(self.name, self)
         instance.__dict__[self.name] = value
-        changes.modules += 1
+        if value is not before:
+            setattr(changes, self.kind, getattr(changes, self.kind) + 1)
 
     def _value(self, instance: Any) -> Any:
         try:

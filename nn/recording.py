@@ -41,8 +41,8 @@ def note_made(module: Any) -> None:
         _made_in[module] = weakref.ref(listening)
 
 
-def declared(module: Any, what: str, get: Callable[[], Any]) -> Any:
-    """``get()``, something that the program depends on; a recording keeps it as a guard."""
+def declared(module: Any, what: str, get: Callable[[], Any], kind: str = "modules") -> Any:
+    """``get()``, something that the program depends on; a recording keeps it as a guard. `kind` is its counter."""
     listening = watcher()
     if listening is None:
         return get()
@@ -50,5 +50,5 @@ def declared(module: Any, what: str, get: Callable[[], Any]) -> Any:
     if made_in is not None and made_in() is listening:
         return get()
     paths = _outermost.paths or {}
-    declare_kind("modules")
+    declare_kind(kind)
     return declare_read(f"{what} of {paths.get(id(module)) or type(module).__name__}", get)

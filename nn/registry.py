@@ -7,6 +7,7 @@ from typing import Any
 
 from ..tensors.tensor import Tensor
 from ..tracing.watch import WatchedDict, changes, watcher
+from .option import Option
 from .parameter import Parameter
 from .recording import declared, note_made
 from .rollback import default
@@ -108,7 +109,8 @@ class Registry:
             self._forget(name, keep="_modules")
             self._modules[name] = value  # without a look at the attribute: a __getattr__ may lead to this very module
         elif not self._replace(name, value):
-            changes.count += 1  # a compiled step may have looked at it
+            if not isinstance(getattr(type(self), name, None), Option):  # which counts its changes itself
+                changes.count += 1  # a compiled step may have looked at it
             object.__setattr__(self, name, value)
 
     def _replace(self, name: str, value: Any) -> bool:

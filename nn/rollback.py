@@ -32,6 +32,7 @@ def unchanged_on_error(module: Any, load: Callable[[], T]) -> T:
             restore()
         changes.count += bool(kept)
         changes.modules += bool(kept)
+        changes.training += bool(kept)
         raise
 
 

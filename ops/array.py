@@ -76,6 +76,10 @@ class Evaluator:
             primitive.type_rule(*(Type(dtype_of(v), v.shape) for v in values), **params)
             raise
 
+    def stacked(self, arrays: Sequence[Array], axis: int, kind: Callable[..., Any]) -> Any:
+        """Arrays of one type along a new axis, in one go; None from interpreters that want ops."""
+        return kind(np.stack([array.ndarray for array in arrays], axis))
+
     def literal(self, values: np.ndarray, kind: Callable[..., Any] = Array) -> Any:
         """A new `kind` that holds `values`, numbers from the program itself; recorders add them as constants."""
         return kind(values)

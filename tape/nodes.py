@@ -172,6 +172,7 @@ class PrimitiveNode(Node):
             self.types[i] = operands[i].type_
         super().__init__(primitive.backward_name, tuple(edges))
         self.rename(primitive.backward_name)
+        self.place = out.place  # where an interpreter that computes later has noted the op
         self.primitive = primitive
         self.params = params
         self.known = _known(operands, out, needs_of(primitive, on))

@@ -46,6 +46,12 @@ class Tape:
                 node.origin = listening.origin()
             out.attach(node, 0)
 
+    def stacked(self, tensors: Sequence[Any], axis: int) -> Any:
+        """Tensors of one type along a new axis, in one go; None where one has a history, or ops are wanted."""
+        if any(tensor.requires_grad for tensor in tensors):
+            return None
+        return self.below.stacked(tensors, axis, self.make)
+
     def literal(self, values: np.ndarray) -> Any:
         """A tensor of numbers from the program itself (``tensor([1, 2])``)."""
         return self.below.literal(values, self.make)

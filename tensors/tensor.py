@@ -177,7 +177,7 @@ class Tensor(Subclassing, Exchange, Array):
     def _alias(self, buffer: Buffer) -> Tensor:
         declare_alias(self)
         alias = make(self.ndarray, buffer, self.steps)
-        alias.label = self.label
+        alias.label, alias.place = self.label, self.place
         if self.requires_grad:
             eager().cut(alias)
         return alias
@@ -190,7 +190,7 @@ class Tensor(Subclassing, Exchange, Array):
     @data.setter
     def data(self, new: Tensor) -> None:
         declare_alias(self)
-        self.ndarray, self.steps, self.place = new.ndarray, new.steps, None
+        self.ndarray, self.steps, self.place = new.ndarray, new.steps, new.place
         version = self.buffer.version
         self.buffer = Buffer(new.buffer.whole)
         self.buffer.version = version

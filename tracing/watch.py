@@ -104,19 +104,16 @@ _local = local = _Local()
 
 class Changes:
     """Counts rebindings of anything that guards look at, in any thread: `grads` those of ``.grad``, `options` those of
-    options and state of optimizers, `modules` those of options of modules (`training`), `count` the rest.
-
-    They only grow, so whoever looks at several compares their sum. Models look at no gradients, which every backward
-    pass binds anew, and at no options of optimizers, which a schedule sets at every step.
+    options and state of optimizers, `modules` those of options of modules, `training` those of their mode, `count` the
+    rest. They only grow, so whoever looks at several compares their sum: models look at no gradients, at no options of
+    optimizers, and many of them not at the mode.
     """
 
-    __slots__ = ("count", "grads", "modules", "options")
+    __slots__ = ("count", "grads", "modules", "options", "training")
 
     def __init__(self) -> None:
-        self.count = 0
-        self.grads = 0
-        self.modules = 0
-        self.options = 0
+        self.count = self.grads = 0
+        self.modules = self.options = self.training = 0
 
 
 changes = Changes()
@@ -183,7 +180,7 @@ def declare_read(describe: str, get: Callable[[], Any]) -> Any:
 
 
 def declare_kind(kind: str) -> None:
-    """Say that the program depends on what is counted apart: "options" of an optimizer, or of "modules"."""
+    """Say that the program depends on what is counted apart: "options" of an optimizer or of "modules", "training"."""
     if _local.watcher is not None:
         _local.watcher.read_of(kind)
 

@@ -112,7 +112,7 @@ class Deferred(DeferredOps):
         met: list[Met] = []
         for label, array in program.captured:
             whole = array.buffer.whole
-            number = self._number(whole)
+            number = self.number(whole)
             if number is None:
                 number = numbers.get(id(whole))
             if number is None:

@@ -145,7 +145,8 @@ class TrieNode:
     writes: bool = False  # one of the events was a write
     captured: tuple[Call, ...] = ()  # calls whose `numbers` know memories
     passes: list[Any] = field(default_factory=list)  # functions that note backward passes
-    expected: dict[int, Any] = field(default_factory=dict)  # by what is called: functions that note such calls
+    observed: int = 0  # how many passes none of them has noted
+    expected: dict[int, list[Any]] = field(default_factory=dict)  # by what is called: functions that note such calls
     noted: dict[int, int] = field(default_factory=dict)  # by what was called: how often
 
     @lazy

@@ -30,7 +30,7 @@ from ..guards.guard_codegen import GuardCodegen
 from ..inputs.arguments import TensorArgument
 from .backward_program import CompiledNode, Snapshot, snapshot
 from .event_trie import Call, TrieInput, TrieNode
-from .expected_source import COPIED, KNOWN, NOT_WITH_HISTORY, OUTSIDE, RESULT, SOURCE, WHOLE
+from .expected_source import COPIED, KNOWN, NOT_WITH_HISTORY, OUTSIDE, OWNER, RESULT, SOURCE, WHOLE
 from .program_calls import PendingResults, ProgramCall
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 NOT_NOTED = object()
 FEW = 3  # memories that are compared two by two
 AFTER = (2, 4, 8, 16)  # calls at one point that no function there has noted
+MOST_FORMS = 4  # functions for calls of one thing at one point: in training and in evaluation, say
 
 
 class Unexpected(Exception):
@@ -78,7 +79,9 @@ class Expected:
     """Writes the function for a call that has just been noted, between two points of the tree."""
 
     def __init__(self, of: Specialisation, before: TrieNode, args: tuple[Any, ...], deferred: Any) -> None:
-        _require(of.plan is not None and of.arguments.simple is not None and not of.arguments.are_shared)
+        _require(
+            of.plan is not None and of.plan.is_fixed and of.arguments.simple is not None and not of.arguments.are_shared
+        )
         _require(not of.captured.vary and not of.captured.writes_normals and not of.needs_numbers)
         assert of.plan is not None
         self._of, self._before, self._after, self._plan = of, before, deferred.here, of.plan
@@ -154,9 +157,11 @@ class Expected:
         return OUTSIDE.format(i=i) + COPIED.format(i=i)
 
     def _known(self, i: Any, token: int) -> str:
-        """A result of a call that was noted before: it lies in memory of its own."""
-        _require(_is_result_of_call(self._before, token))
-        return KNOWN.format(i=i, token=token)
+        """What this segment has met or made before. What it has made lies in memory of its own."""
+        if not isinstance(_event_of(self._before, token), TrieInput):
+            return KNOWN.format(i=i, token=token)
+        self._outside.append(i)
+        return KNOWN.format(i=i, token=token) + OWNER.format(i=i)
 
     def _gradients(self) -> str:
         text, first = "", len(self._plan.arguments)
@@ -343,13 +348,14 @@ def _events(before: TrieNode, after: TrieNode) -> tuple[list[TrieInput], Call]:
     return met[::-1], call
 
 
-def _is_result_of_call(here: TrieNode, token: int) -> bool:
+def _event_of(here: TrieNode, token: int) -> Any:
+    """The event that has brought a token."""
     point: TrieNode | None = here
     while point is not None and point.event is not None:
-        if point.tokens - point.event.tokens <= token:
-            return isinstance(point.event, Call)
+        if point.tokens - point.event.tokens <= token < point.tokens:
+            return point.event
         point = point.before
-    return False
+    raise Unexpected
 
 
 def _copied(array: np.ndarray) -> np.ndarray:
@@ -368,7 +374,8 @@ def expect(of: Specialisation, whole: Any, before: TrieNode, deferred: Any, call
     count = before.noted[owner] = before.noted.get(owner, 0) + 1
     if count in AFTER and not kwargs and of.recording.inputs.are_arguments:
         try:
-            before.expected[owner] = Expected(of, before, args, deferred).function()
+            function = Expected(of, before, args, deferred).function()
+            before.expected[owner] = [function, *before.expected.get(owner, ())][:MOST_FORMS]
         except Unexpected:
             pass  # each of them is noted the general way
 

@@ -30,7 +30,9 @@ def note(deferred, args):
 """
 
 OUTSIDE = """
-    if type(a{i}) is not Tensor or a{i}._requires or a{i}._node is not None or a{i}._base is not None or a{i}.__dict__:
+    if type(a{i}) is not Tensor or a{i}._requires or a{i}._node is not None or a{i}.__dict__:
+        return NOT_NOTED
+    if a{i}._base is not None and (a{i}._base.requires_grad or a{i}.requires_grad):
         return NOT_NOTED
     m{i} = a{i}.memory
     if m{i} is None or m{i}[0] is not a{i}.ndarray:
@@ -57,11 +59,14 @@ KNOWN = """
     p{i} = a{i}.place
     if p{i} is None or p{i}[0] is not segment or p{i}[1] != {token} or type(a{i}) is not Tensor or a{i}.__dict__:
         return NOT_NOTED
+    if a{i}._base is not None and a{i}.buffer.version != a{i}._seen_version: return NOT_NOTED
 """
-# Of a result: a tensor that shall have no history has one, or the other way round.
+# Where this segment has met it: its memory may be that of other arguments.
+OWNER = "    o{i} = memory_of(a{i})[3]\n"
+# Of what is known: a tensor that shall have no history has one, or the other way round.
 NOT_WITH_HISTORY = {
-    True: "    if a{i}._node is None or a{i}._requires or a{i}._base is not None: return NOT_NOTED\n",
-    False: "    if a{i}._node is not None or a{i}._requires or a{i}._base is not None: return NOT_NOTED\n",
+    True: "    if a{i}._node is None or a{i}._requires: return NOT_NOTED\n",
+    False: "    if a{i}._node is not None or a{i}._requires: return NOT_NOTED\n",
 }
 RESULT = """
     n{i} = empty(shape{i}, dtype{i})

@@ -6,33 +6,40 @@ was written since, in gradients that are there, and in the memory of what it rea
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...ops.exposure import exposed_owners
+from ...ops.types import defaults
 from ...tape.grad_mode import is_grad_enabled, switches
 from ...tape.nodes import AccumulateGrad
 from ...tensors.tensor import Tensor
 from ...tracing.watch import changes
 from ..common.tensor_memory import memory_of
-from ..common.written_code import lines, written
+from ..common.written_code import each, lines, written
+from .event_trie import key_of
 from .expected_call import NOT_NOTED
 from .gradient_pool import GradientPool
-from .program_calls import PendingResults
-from .sweeps import MOST_PASSES, Observed, Read, SweepPlan, is_hooked
+from .sweep_ops import VisitedOp, places_of_slice
+from .sweep_reads import Read, met_lines, text_of
+from .sweeps import MOST_PASSES, Observed, SweepPlan, VisitedCall, is_hooked
+
+OBSERVED = frozenset((*range(1, 9), *(2**i for i in range(4, 16))))  # which of the passes from one point are
 
 SOURCE = """
 def note(deferred, args):
-    if not switches.enabled or changes.count != leaves.count and not leaves.fit():
+    if not switches.enabled or defaults.dtype is not default_dtype:
+        return NOT_NOTED
+    if changes.count != leaves.count and not leaves.fit():
         return NOT_NOTED
     [loss] = args
     if type(loss) is not Tensor or loss._base is not None or loss._output != {output}:
         return NOT_NOTED
     segment, x0 = deferred.segment, loss._node
     {nodes}
-    if {refused}:
+    if {refused} or not ({order}):
         return NOT_NOTED
     {reads}
     pool = leaves.pool()
@@ -62,24 +69,6 @@ INTACT = """if x{i}.still is not still{i}:
     elif x{i}.versions != ({versions}){given}:
         return NOT_NOTED"""
 
-SHOWN = """
-    t{i} = i{call}[{position}][1]
-    m{i} = memory_of(t{i})
-    w{i}, _, _, o{i} = m{i}
-    if (m{i}[1] is not layout{i} or t{i}.steps or t{i}.buffer.whole is not w{i} or o{i} in taken
-            or o{i} in deferred.owners or o{i} in exposed or id(w{i}) in deferred.number_of):
-        return NOT_NOTED
-"""
-COPY = """
-    t{i} = i{call}[{position}][1]
-    m{i}, h{i} = memory_of(t{i}), t{i}.buffer.whole
-    o{i} = m{i}[3]
-    if (m{i}[1] is not layout{i} or o{i} not in exposed and (not t{i}.steps or t{i}.ndarray.size == h{i}.size
-            or o{i} in taken or deferred.owners.get(o{i}, id(h{i})) != id(h{i}) or id(h{i}) in deferred.number_of)):
-        return NOT_NOTED
-    w{i} = array(t{i}.ndarray, order="C")
-"""
-
 
 class Leaves:
     """The leaves of a plan: whether they are still as the plan has them, and gradients for them."""
@@ -89,7 +78,7 @@ class Leaves:
         self._shown = [leaf.tensor.ndarray for leaf in plan.leaves]
         self._pools: list[GradientPool] = []
         self.count = changes.count  # at which they were found to be so
-        self.edges: list[Any] = [visited.node.edges for visited in plan.visited]
+        self.edges: list[Any] = [v.node.edges if isinstance(v, VisitedCall) else () for v in plan.visited]
 
     def fit(self) -> bool:
         """True if they take gradients as they did, after something was rebound somewhere."""
@@ -127,48 +116,57 @@ class Leaves:
         return pool
 
 
-def _function(plan: SweepPlan, deferred: Any) -> Callable[..., Any]:
+def _function(plan: SweepPlan) -> Callable[..., Any]:
     """The function for passes like `plan`, which has just been observed."""
     names: dict[str, Any] = {
-        "switches": switches, "changes": changes, "leaves": Leaves(plan), "NOT_NOTED": NOT_NOTED, "Tensor": Tensor,
-        "after": plan.after, "memory_of": memory_of, "exposed": exposed_owners, "array": np.array,
-        "taken": frozenset().union(*(call.owners for call in plan.before.captured)),
+        "switches": switches, "defaults": defaults, "default_dtype": defaults.dtype, "changes": changes,
+        "leaves": Leaves(plan), "NOT_NOTED": NOT_NOTED, "Tensor": Tensor, "AccumulateGrad": AccumulateGrad,
+        "after": plan.after, "memory_of": memory_of, "exposed": exposed_owners, "array": np.array, "key_of": key_of,
+        "taken": frozenset().union(*(call.owners for call in plan.before.captured)), "places": places_of_slice,
     }  # fmt: skip
     names.update((f"leaf{j}", leaf.tensor) for j, leaf in enumerate(plan.leaves))
     nodes = _nodes(plan, names)
-    reads = "".join(_read(i, read, plan, deferred, names) for i, read in enumerate(plan.reads))
+    first, reads = plan.before.memories, plan.reads
+    text = "".join(text_of(i, read, first, reads, names) for i, read in enumerate(reads)) + plan.kept.text_of_same()
     given = [
         f"leaf{j}._grad = g = kept[{j}][0]; g.place = (segment, {leaf.token})" for j, leaf in enumerate(plan.leaves)
     ]
-    shown = [i for i, read in enumerate(plan.reads) if not read.is_saved]
-    if len(shown) > 1:
-        reads += f"    if len({{{', '.join(f'o{i}' for i in shown)}}}) != {len(shown)}: return NOT_NOTED\n"
+    text += _of_different_owners(reads)
     source = SOURCE.format(
-        output=plan.output, first=plan.before.memories, ops=plan.ops, nodes=nodes.strip(),
-        reads=reads.strip() or "pass",
+        output=plan.output, first=first, ops=plan.ops, nodes=nodes.strip(), reads=text.strip() or "pass",
+        order=" > ".join(f"x{i}.sequence" for i in reversed(plan.order)),
         refused=" or ".join(f"leaf{j}._grad is not None" for j in range(len(plan.leaves))) or "False",
-        met=lines(4, [line for i, read in enumerate(plan.reads) for line in _met(i, read)]),
+        met=lines(4, [line for i, read in enumerate(reads) for line in met_lines(i, read)]),
         gradients=lines(4, given), released=lines(4, [f"x{i}.release()" for i in range(len(plan.visited))]),
     )  # fmt: skip
-    return written(source, f"<backward pass of {plan.visited[0].node.title}>", names)
+    return written(source, "<backward pass>", names)
+
+
+def _of_different_owners(reads: Sequence[Read]) -> str:
+    """The check that no memory that is met as it is belongs to another one that is met; of copies several may be."""
+    shown = [i for i, read in enumerate(reads) if read.kind == "shown"]
+    copies = [i for i, read in enumerate(reads) if read.kind == "copy"]
+    if not shown or len(shown) + len(copies) == 1:
+        return ""
+    text = f"    owners = {{{each('o{}', shown)}}}\n    if len(owners) != {len(shown)}"
+    text += f" or not owners.isdisjoint(({each('o{}', copies)},))" if copies else ""
+    return text + ": return NOT_NOTED\n"
 
 
 def _nodes(plan: SweepPlan, names: dict[str, Any]) -> str:
-    """The checks of all calls, in the order in which edges lead there."""
+    """The checks of all nodes, in the order in which edges lead there."""
     text, reached = "", {0}
     for i, visited in enumerate(plan.visited):
-        node = visited.node
-        names.update({f"kind{i}": type(node), f"backward{i}": node.backward_programs, f"still{i}": node.still})
-        text += NODE.format(
-            i=i, is_pending="is not" if visited.is_pending else "is", intact=_intact(i, visited),
-            token=f"x{i}.token != {node.token}" if visited.is_pending else "False",
-        )  # fmt: skip
-        text += f"    e{i} = x{i}.edges\n"
-        text += f"    if e{i} is not leaves.edges[{i}] and not leaves.are_behind({i}, e{i}): return NOT_NOTED\n"
+        if isinstance(visited, VisitedOp):
+            text += plan.kept.text_of_node(i, names) + f"    e{i} = x{i}.edges\n"
+        else:
+            text += _call(i, visited, names)
         for j, leads_to in enumerate(visited.edges):
-            if type(leads_to) is int and leads_to in reached:
+            if type(leads_to) is not int:
+                text += _end(plan, i, j, leads_to) if isinstance(visited, VisitedOp) else ""
+            elif leads_to in reached:
                 text += f"    if e{i}[{j}][0] is not x{leads_to}: return NOT_NOTED\n"
-            elif type(leads_to) is int:
+            else:
                 reached.add(leads_to)
                 text += f"    x{leads_to} = e{i}[{j}][0]\n"
         text += "".join(
@@ -177,6 +175,28 @@ def _nodes(plan: SweepPlan, names: dict[str, Any]) -> str:
             if call == i
         )
     return text
+
+
+def _call(i: int, visited: VisitedCall, names: dict[str, Any]) -> str:
+    node = visited.node
+    names.update({f"kind{i}": type(node), f"backward{i}": node.backward_programs, f"still{i}": node.still})
+    text = NODE.format(
+        i=i, is_pending="is not" if visited.is_pending else "is", intact=_intact(i, visited),
+        token=f"x{i}.token != {node.token}" if visited.is_pending else "False",
+    )  # fmt: skip
+    text += f"    e{i} = x{i}.edges\n"
+    return text + f"    if e{i} is not leaves.edges[{i}] and not leaves.are_behind({i}, e{i}): return NOT_NOTED\n"
+
+
+def _end(plan: SweepPlan, i: int, j: int, leaf: Any) -> str:
+    """The check that an edge of an op leads to the leaf, or nowhere."""
+    if leaf is None:
+        return f"    if e{i}[{j}][0] is not None: return NOT_NOTED\n"
+    number = next(n for n, other in enumerate(plan.leaves) if other.tensor is leaf)
+    return (
+        f"    n = e{i}[{j}][0]\n"
+        f"    if type(n) is not AccumulateGrad or n.variable is not leaf{number}: return NOT_NOTED\n"
+    )
 
 
 def _intact(i: int, visited: Any) -> str:
@@ -190,34 +210,6 @@ def _intact(i: int, visited: Any) -> str:
     return INTACT.format(i=i, versions=versions, given=given)
 
 
-def _read(i: int, read: Read, plan: SweepPlan, deferred: Any, names: dict[str, Any]) -> str:
-    """What is met: a tensor that a call has kept, or a value that it has saved."""
-    if read.is_saved:
-        names["saved_value"] = _saved_value
-        return f"    w{i} = saved_value(x{read.call}._saved, {read.position})\n"
-    whole = deferred.memories[read.memory]
-    names[f"layout{i}"] = plan.layouts[read.token]
-    assert whole.shape == names[f"layout{i}"].shape
-    return (SHOWN if read.as_it_is else COPY).format(i=i, call=read.call, position=read.position)
-
-
-def _met(i: int, read: Read) -> list[str]:
-    met = [f"deferred.memories[{read.memory}] = w{i}"]
-    if read.as_it_is and not read.is_saved:
-        met.append(f"deferred.owners[o{i}], deferred.number_of[id(w{i})] = id(w{i}), {read.memory}")
-        met.append(f"t{i}.place = (segment, {read.token})")
-    return met
-
-
-def _saved_value(saved: Any, position: int) -> np.ndarray:
-    """A value that was saved for the backward pass, of a call whose segment is done."""
-    if type(saved) is PendingResults:
-        return saved.now(saved.memory + position)
-    value = saved[position]
-    array: np.ndarray = value if type(value) is np.ndarray else value.now()
-    return array
-
-
 def backward_of(deferred: Any, otherwise: Any, loss: Any) -> None:
     """``loss.backward()`` in a re-recorded call."""
     if not (is_grad_enabled() and deferred.segments.are_open):
@@ -227,8 +219,15 @@ def backward_of(deferred: Any, otherwise: Any, loss: Any) -> None:
     for known in passes:
         if known(deferred, (loss,)) is not NOT_NOTED:
             return
+    deferred.here.observed += 1
+    if deferred.here.observed not in OBSERVED:
+        otherwise(loss)
+        return
     observed = Observed(deferred, loss)
-    otherwise(loss)
+    try:
+        otherwise(loss)
+    finally:
+        observed.end()
     plan = observed.plan()
     if plan is not None:
-        passes[:] = [_function(plan, deferred), *passes[: MOST_PASSES - 1]]
+        passes[:] = [_function(plan), *passes[: MOST_PASSES - 1]]

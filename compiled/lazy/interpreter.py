@@ -20,14 +20,21 @@ from numpy.lib.stride_tricks import as_strided
 from ...ops.array import Array, Evaluator, require_writable, shows
 from ...ops.core import Check, Params, Primitive, Step
 from ...ops.exposure import expose, is_exposed, owner_of
+from ...ops.reductions import argmax_primitive, argmin_primitive
 from ..symbolic.number import exact
+from .at_once import is_done_at_once
 from .event_trie import Compute, TrieInput, TrieNode, Write, key_of
 from .segments import LONGEST, Execution, Segments
 from .varying import VARYING
 
+POSITIONS = (argmax_primitive, argmin_primitive)
+
 
 class DeferredOps(Evaluator):
     """One call's interpreter, below a tape. `segments` is shared by all calls of a function."""
+
+    #: Is told of each array that is met: the token, and the array if it is an operand.
+    observer: Callable[[int, Array | None], None] | None = None
 
     def __init__(self, segments: Segments) -> None:
         self.segments = segments
@@ -46,6 +53,7 @@ class DeferredOps(Evaluator):
         self.number_of: dict[int, int] = {}  # identity of an array -> number of its memory
         self.owners: dict[int, int] = {}  # of arrays that were met: owner of the memory -> identity of the array
         self.written: set[int] = set()  # identities of arrays that are to be written
+        self.bounds: dict[int, int] = {}  # by token: what positions that are still to be computed are below
         self.pools: list[Any] = []  # gradients of this segment that are used again, if nobody holds them
 
     # ------------------------------------------------------------------------------------------------ the interpreter
@@ -54,6 +62,8 @@ class DeferredOps(Evaluator):
         if primitive.check is not None:
             self._check(primitive, primitive.check, operands, params)
         if primitive.is_view and isinstance(operands[0], Array) and self._shows_what_is_there(operands[0]):
+            return super().evaluate(primitive, operands, params, kind)
+        if is_done_at_once(self, primitive, operands, params):
             return super().evaluate(primitive, operands, params, kind)
         key = (primitive, *self._tokens(operands), *map(_parameter, params.items()))
         point = self.here.next.get(key)
@@ -72,6 +82,8 @@ class DeferredOps(Evaluator):
             self.number_of[id(out.ndarray)] = event.memory
             self.memories[event.memory :] = [weakref.ref(out.ndarray)]
         out.place = (self.segment, point.tokens - 1)
+        if out.ndarray.dtype.kind == "i":
+            self._note_bound(primitive, operands, params, out)
         self.ops += 1
         self.here = point  # last, so that an interrupt leaves an op noted, or not
         return out
@@ -161,7 +173,7 @@ class DeferredOps(Evaluator):
         self.passing, by_numpy = max(0, self.passing - 1), self.passing > 0
         return Execution(self.segments, here, tuple(alive), memories, by_numpy)
 
-    def _number(self, whole: np.ndarray) -> int | None:
+    def number(self, whole: np.ndarray) -> int | None:
         """The number of a memory that this segment knows."""
         number = self.number_of.get(id(whole))
         if number is not None:
@@ -198,10 +210,10 @@ class DeferredOps(Evaluator):
         if is_exposed(array.ndarray):
             return self._met(np.array(array.ndarray, order="C"), (), array)
         whole = array.buffer.whole
-        number = self._number(whole)
+        number = self.number(whole)
         if number is not None:
             key = ("view", number, array.steps)
-            array.place = self._place(key, lambda: TrieInput(number, array.steps, "", (), None))
+            array.place = self._place(key, lambda: TrieInput(number, array.steps, "", (), None), array)
             return array.place
         owner = owner_of(whole)
         copied = may_be_copied and bool(array.steps) and array.ndarray.size < whole.size
@@ -224,12 +236,14 @@ class DeferredOps(Evaluator):
         name = (None if array is None else array.label) or f"input_{number}"
         self.memories[number:] = [whole]
         key = ("met", whole.shape, whole.strides, whole.dtype, steps)
-        return self._place(key, lambda: TrieInput(number, steps, name, whole.shape, whole.dtype))
+        return self._place(key, lambda: TrieInput(number, steps, name, whole.shape, whole.dtype), array)
 
-    def _place(self, key: Hashable, event: Callable[[], Any]) -> tuple[Any, int]:
+    def _place(self, key: Hashable, event: Callable[[], Any], array: Array | None) -> tuple[Any, int]:
         point = self.here.next.get(key)
         if point is None:
             point = self.segments.extend(self.here, key, event())
+        if self.observer is not None:
+            self.observer(point.tokens - 1, array)
         self.here = point
         return self.segment, point.tokens - 1
 
@@ -286,7 +300,7 @@ class DeferredOps(Evaluator):
         place = array.place
         if place is not None and place[0] is self.segment:
             return False
-        return is_exposed(array.ndarray) or self._number(array.buffer.whole) is None
+        return is_exposed(array.ndarray) or self.number(array.buffer.whole) is None
 
     def _check(self, primitive: Primitive, check: Check, operands: Sequence[Any], params: Params) -> None:
         """Raise what eager mode raises for the numbers that `primitive` meets: all checks look at integers."""
@@ -295,24 +309,45 @@ class DeferredOps(Evaluator):
             known[f"{name}_type"] = self.type_of(operand)
             known[name] = operand
             if name in check.needs and isinstance(operand, Array):
-                if operand.ndarray.dtype.kind == "i" and self.is_pending(operand):
-                    self.settle()
                 known[name] = operand.ndarray
+                if operand.ndarray.dtype.kind == "i" and self.is_pending(operand):
+                    bound = self.bounds.get(operand.place[1]) if name == "index" and operand.place else None
+                    if bound is None:
+                        self.settle()
+                    else:  # the check is of each index by itself: the largest stands for all
+                        known[name] = np.broadcast_to(np.int64(bound - 1), operand.ndarray.shape)
         check.rule(**{name: known[name] for name in check.needs})
+
+    def _note_bound(self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Array) -> None:
+        """Positions along an axis are below its extent, and so are views of them."""
+        assert out.place is not None
+        if primitive in POSITIONS:
+            self.bounds[out.place[1]] = operands[0].ndarray.shape[params["axis"]]
+        elif primitive.is_view and operands[0].place[1] in self.bounds:
+            self.bounds[out.place[1]] = self.bounds[operands[0].place[1]]
+
+    def is_awaited(self, array: Array) -> bool:
+        """True if the numbers of an array are still to be computed, or what is put off may write to its memory."""
+        return self.is_pending(array) or (self.here.writes and self.concerns(array))
+
+    def stacked(self, arrays: Sequence[Array], axis: int, kind: Callable[..., Any]) -> Any:
+        if any(map(self.is_awaited, arrays)):
+            return None
+        return super().stacked(arrays, axis, kind)
 
     def is_pending(self, array: Array) -> bool:
         """True if the numbers of an array are still to be computed."""
         whole = array.buffer.whole
         if id(whole) in self.written:
             return True
-        number = self._number(whole)
+        number = self.number(whole)
         return number is not None and type(self.memories[number]) is weakref.ref
 
     def concerns(self, array: Array) -> bool:
         """True if what is put off reads or writes the memory of an array."""
         owner, calls = owner_of(array.buffer.whole), self.here.captured
         known = owner in self.owners or any(owner in call.owners for call in calls)
-        return known or self._number(array.buffer.whole) is not None
+        return known or self.number(array.buffer.whole) is not None
 
 
 def _strides_of_result(primitive: Primitive, operands: Sequence[Any], params: Params) -> tuple[int, ...] | None:

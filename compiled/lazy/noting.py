@@ -39,6 +39,7 @@ class CallPlan:
         captured = [each for each in specialisation.captured.all if each.root.node.label in labels]
         self.gradients = [each for each in captured if each.slot is not None]
         self._captured = [each for each in captured if each.slot is None]
+        self._moving: list[Any] = []  # those that have been given other memory: operands, as arguments are
         self.numbers = specialisation.number_arrays(labels)
         self._checks = checks_of(self._graph, dict(self.arguments))
         self.call: ProgramCall | None = None
@@ -71,10 +72,11 @@ class CallPlan:
         for check in self._checks or ():
             if not check.passes(deferred, call_arguments):
                 return None  # it has to be made, and raises
+        moving = [each.array for each in self._moving]
         numbers = [PendingArray.holding(array.copy()) for _, array in self.numbers]
         fresh = [make(np.empty(shape, dtype)) for shape, dtype in self.fresh]
         saved = [PendingArray(shape, dtype) for shape, dtype in self.saved]
-        if not deferred.call(call, [*given, *gradients, *numbers], [*(t.ndarray for t in fresh), *saved]):
+        if not deferred.call(call, [*given, *gradients, *moving, *numbers], [*(t.ndarray for t in fresh), *saved]):
             return None
         count = len(fresh) + len(saved)
         for i, tensor in enumerate(fresh):
@@ -87,6 +89,11 @@ class CallPlan:
         return fresh
 
     @property
+    def is_fixed(self) -> bool:
+        """True as long as no captured tensor has been given other memory."""
+        return not self._moving
+
+    @property
     def checks(self) -> Sequence[ArgumentCheck | Requirement]:
         """What calls refuse of the numbers in arguments."""
         return self._checks or ()
@@ -96,17 +103,28 @@ class CallPlan:
         return self.call is call and self._seen == changes.count
 
     def _current(self) -> ProgramCall | None:
+        """The call with the captured arrays as they are now; None if it cannot be noted."""
         call = self.call
-        if call is not None and self._seen == changes.count:
-            return call if call.is_regular else None
-        self._seen = changes.count
-        if call is None or not call.is_current():
-            if self._calls >= MOST_CALLS or self._of.captured.copied:
+        if call is None or self._seen != changes.count:
+            self._seen = -1
+            if call is None or not call.is_current():
+                call = self._renewed(call)
+            if call is None:
                 return None
-            self._calls += 1
-            operands = [label for label, _ in self.arguments]
-            operands += [each.root.node.label for each in self.gradients]
-            operands += [label for label, _ in self.numbers]
-            captured = [(each.root.node.label, each.array) for each in self._captured]
-            call = self.call = ProgramCall(self._graph, operands, captured)
+            self._seen = changes.count
         return call if call.is_regular else None
+
+    def _renewed(self, call: ProgramCall | None) -> ProgramCall | None:
+        """The call after captured tensors have been given other memory: they are operands from now on."""
+        if self._calls >= MOST_CALLS or self._of.captured.copied:
+            return None
+        self._calls += 1
+        moved = () if call is None else call.moved()
+        self._moving += [each for each in self._captured if each.root.node.label in moved and not each.written]
+        self._captured = [each for each in self._captured if each not in self._moving]
+        operands = [label for label, _ in self.arguments]
+        operands += [each.root.node.label for each in (*self.gradients, *self._moving)]
+        operands += [label for label, _ in self.numbers]
+        captured = [(each.root.node.label, each.array) for each in self._captured]
+        self.call = ProgramCall(self._graph, operands, captured)
+        return self.call

@@ -100,7 +100,12 @@ class ProgramCall:
 
     def is_current(self) -> bool:
         """True as long as the captured tensors show the arrays that they showed at first."""
-        return all(array.ndarray is shown for (_, array), shown in zip(self.captured, self._shown, strict=True))
+        return not self.moved()
+
+    def moved(self) -> list[str]:
+        """The labels of captured tensors that show other arrays by now."""
+        now = zip(self.captured, self._shown, strict=True)
+        return [label for (label, array), shown in now if array.ndarray is not shown]
 
     def run(self, given: Mapping[str, np.ndarray]) -> ProgramRun:
         """The call, to be made by numpy."""

@@ -23,7 +23,7 @@ from .expected_sweep import backward_of
 
 NOT_SERVED = object()
 LIMIT = 64  # parts of one function; models that are made anew at each call are not worth a program
-FEW_OPS = 4  # that are noted as quickly as a program is called
+FEW_OPS = 1  # an op and its derivative are noted as quickly as a program is called; several (a Linear layer) are not
 # Parts that are met or recorded for the first time. What is noted around them is not noted again: so many segments.
 FIRST_TIMES, PASSING = 32, 8
 
@@ -59,11 +59,13 @@ class Subprograms:
     ) -> Any:
         """The result of ``otherwise(*args, **kwargs)``, by a program for `whole`, if there can be one."""
         if not kwargs:
-            expected = deferred.here.expected.get(id(owner_of_call(whole)))
-            if expected is not None and deferred.segments.are_open:
+            here = deferred.here
+            for expected in here.expected.get(id(owner_of_call(whole)), ()) if deferred.segments.are_open else ():
                 result = expected(deferred, args)
                 if result is not NOT_NOTED:
                     return result
+                if deferred.here is not here:
+                    break  # a check has ended the segment
         if whole is backward:
             return backward_of(deferred, otherwise, *args)
         part = self._part_of(whole)

@@ -1,27 +1,29 @@
-"""Backward passes of noted calls, repeated without the engine.
+"""Backward passes of re-recorded calls, repeated without the engine.
 
-Where `backward()` goes through calls of compiled graphs only and gives gradients to leaves that had none, what it notes
-is the same each time: the way through the tree of events from here to there, what it reads, and which new memories are
-the leaves' gradients. So the engine finds it once, and a function that is written for it (`expected_sweep.py`) checks
-that later passes are like it.
+Where `backward()` goes through calls of compiled graphs and plain ops only, and gives gradients to leaves that had
+none, what it notes is the same each time: the way through the tree of events from here to there, what it reads, and
+which new memories are the leaves' gradients. So the engine finds it once, and a function that is written for it
+(`expected_sweep.py`) checks that later passes are like it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...tape.nodes import AccumulateGrad
 from ...tensors.tensor import Tensor
-from ..common.tensor_memory import memory_of
 from .backward_program import CompiledNode
-from .event_trie import Call, TrieInput, TrieNode
+from .event_trie import Call, Compute, TrieInput, TrieNode
+from .sweep_ops import KeptByOps, Unlike, VisitedOp, is_op
+from .sweep_reads import Read, read_of_tensor
 
 if TYPE_CHECKING:
     from .deferred_calls import Deferred
 
 MOST_PASSES = 8  # functions for passes that begin at one point
+MOST_NODES = 500  # of a pass: the text of its function grows with them
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +36,8 @@ class Leaf:
 
 
 @dataclass(frozen=True, eq=False)
-class Visited:
-    """A call that the pass goes through: the node, and where its edges lead: a leaf, another call (by its position
+class VisitedCall:
+    """A call that the pass goes through: the node, and where its edges lead: a leaf, another node (by its position
     among the visited), or nowhere. `is_pending` says that this segment has noted it, `inputs` the labels of what it has
     kept."""
 
@@ -46,39 +48,23 @@ class Visited:
 
 
 @dataclass(frozen=True, eq=False)
-class Read:
-    """What the pass meets: an input that a call has kept, by its position among them, or a value that was saved, by its
-    position as well. `as_it_is` is False where the pass reads a copy."""
-
-    token: int
-    memory: int
-    call: int
-    position: int
-    is_saved: bool
-    as_it_is: bool
-
-
-@dataclass(frozen=True, eq=False)
 class SweepPlan:
     """One backward pass: from a point of the tree of events to another.
 
-    `known` are inputs that had tokens before: call, position and token. `layouts` are those of tensors that are read,
-    by token.
+    `order` are the positions of the visited nodes in the order of their making, `known` inputs of calls that had tokens
+    before: call, position and token; `kept` is what ops have kept.
     """
 
     output: int
-    visited: tuple[Visited, ...]
+    visited: tuple[VisitedCall | VisitedOp, ...]
+    order: tuple[int, ...]
     leaves: tuple[Leaf, ...]
     reads: tuple[Read, ...]
     known: tuple[tuple[int, int, int], ...]
-    layouts: Mapping[int, Any]
+    kept: KeptByOps
     before: TrieNode
     after: TrieNode
     ops: int
-
-
-class Unlike(Exception):
-    """The pass cannot be repeated."""
 
 
 class Observed:
@@ -88,24 +74,53 @@ class Observed:
         self._deferred = deferred
         self._before, self._segment, self._ops = deferred.here, deferred.segment, deferred.ops
         self._output = loss._output
-        self._nodes = _calls_behind(loss)
-        self._visited = tuple(map(self._seen, self._nodes or ()))
+        self._nodes = _nodes_behind(loss)
+        nodes = self._nodes or []
+        self._position = {id(node): i for i, node in enumerate(nodes)}
+        self._visited = tuple(map(self._seen, nodes))
+        self._order = tuple(sorted(range(len(nodes)), key=lambda i: nodes[i].sequence))
         leaves = {id(leaf): leaf for v in self._visited for leaf in v.edges if isinstance(leaf, Tensor)}
         self._leaves = [leaf for leaf in leaves.values() if leaf._grad is None and not is_hooked(leaf)]
         self._is_plain = self._nodes is not None and len(self._leaves) == len(leaves)
-        self._layouts: dict[int, Any] = {}
-        self._inputs = [node.inputs for node in self._nodes or ()]  # which the pass takes away
+        self._kept = KeptByOps(self._visited, nodes, deferred)
+        # What the pass takes away.
+        self._inputs = [node.inputs if isinstance(node, CompiledNode) else () for node in nodes]
+        self._met: dict[int, Any] = {}  # by token: the array that was met
+        self._node_of: dict[int, int] = {}  # by token: the position of the node whose derivative has brought it
+        if self._is_plain:
+            self._listen()
 
-    def _seen(self, node: Any) -> Visited:
+    def _seen(self, node: Any) -> VisitedCall | VisitedOp:
         edges: list[Tensor | int | None] = []
         for edge in node.edges:
             after: Any = edge.node
             if after is None:
                 edges.append(None)
             else:
-                assert self._nodes is not None
-                edges.append(after.variable if isinstance(after, AccumulateGrad) else self._nodes.index(after))
-        return Visited(node, tuple(edges), node.segment is self._segment, tuple(kept[0] for kept in node.inputs))
+                edges.append(after.variable if isinstance(after, AccumulateGrad) else self._position[id(after)])
+        if not isinstance(node, CompiledNode):
+            return VisitedOp.of(node, tuple(edges), self._segment)
+        return VisitedCall(node, tuple(edges), node.segment is self._segment, tuple(kept[0] for kept in node.inputs))
+
+    def _listen(self) -> None:
+        self._deferred.observer = self._note_met
+        for i, node in enumerate(self._nodes or ()):
+            node.backward = functools.partial(self._derive, node, i)
+
+    def _derive(self, node: Any, i: int, cotangents: Any, wanted: Any) -> Any:
+        first = self._deferred.here.tokens
+        found = type(node).backward(node, cotangents, wanted)
+        self._node_of.update(dict.fromkeys(range(first, self._deferred.here.tokens), i))
+        return found
+
+    def _note_met(self, token: int, array: Any) -> None:
+        self._met[token] = array
+
+    def end(self) -> None:
+        """The pass is over, well or not."""
+        self._deferred.observer = None
+        for node in self._nodes or ():
+            vars(node).pop("backward", None)
 
     def plan(self) -> SweepPlan | None:
         """After the pass: how to repeat it, if what it has brought are gradients of leaves and nothing else."""
@@ -116,10 +131,21 @@ class Observed:
             reads, known = self._reads()
         except Unlike:
             return None
+        leaves = self._gradients(reads)
+        if leaves is None:
+            return None
+        return SweepPlan(
+            self._output, self._visited, self._order, tuple(leaves), tuple(reads), tuple(known), self._kept,
+            self._before, deferred.here, deferred.ops - self._ops,
+        )  # fmt: skip
+
+    def _gradients(self, reads: list[Read]) -> list[Leaf] | None:
+        """The leaves that have got gradients; None if the pass has left anything else."""
         first = self._before.memories
-        numbers = {number: i for i, number in deferred.numbers_since(first).items() if number is not None}
+        numbers = {number: i for i, number in self._deferred.numbers_since(first).items() if number is not None}
         for read in reads:
-            numbers.pop(read.memory - first, None)
+            if read.brings_memory:
+                numbers.pop(read.memory - first, None)
         leaves = []
         for leaf in self._leaves:
             gradient: Any = leaf._grad
@@ -128,60 +154,61 @@ class Observed:
             number = next((n for n, identity in numbers.items() if identity == id(gradient.ndarray)), None)
             if number is None or gradient.place is None or gradient.place[0] is not self._segment:
                 return None
+            if gradient.steps or not gradient.ndarray.flags.c_contiguous:
+                return None
             del numbers[number]
             leaves.append(Leaf(leaf, number, gradient.place[1]))
-        if numbers:
-            return None
-        ops = deferred.ops - self._ops
-        return SweepPlan(
-            self._output, self._visited, tuple(leaves), tuple(reads), tuple(known), self._layouts, self._before,
-            deferred.here, ops,
-        )  # fmt: skip
+        return None if numbers else leaves
 
     def _reads(self) -> tuple[list[Read], list[tuple[int, int, int]]]:
-        """What the programs of the pass have read of the calls: what they have met, and what was known before."""
+        """What the pass has read of the nodes: what it has met, and what was known before."""
         events = _events_since(self._before, self._deferred.here)
-        met = {token: event for token, event in events if isinstance(event, TrieInput)}
+        met: dict[int, Any] = {token: event for token, event in events if isinstance(event, TrieInput)}
         reads: dict[int, Read] = {}
         known: list[tuple[int, int, int]] = []
+        same: list[tuple[str, int]] = []
+        for token, event in events:
+            if isinstance(event, Call):
+                self._read_by_call(self._node_of.get(token, -1), event, met, reads, known, same)
+        for token, event in met.items():
+            if token not in reads:
+                reads[token] = self._kept.read(token, event, self._met.get(token), self._node_of.get(token, -1))
         for _, event in events:
-            if not isinstance(event, Call):
-                continue
-            call = self._call_of(event)
-            visited, saved = self._visited[call], self._visited[call].node.backward_programs.parts.saved
-            for label, token in event.operands:
-                if label in visited.inputs:
-                    position = visited.inputs.index(label)
-                    if token in met and met[token].dtype is None and visited.is_pending:
-                        del met[token]  # what the call has captured: it is found as it is intact
-                    elif token in met:
-                        is_shown = self._is_shown(call, position, token)
-                        self._note(reads, Read(token, met[token].memory, call, position, False, is_shown))
-                    elif token < self._before.tokens:
-                        known.append((call, position, token))
-                elif label in saved and token in met:
-                    self._note(reads, Read(token, met[token].memory, call, saved.index(label), True, True))
-        if reads.keys() != met.keys() or any(event.steps or event.dtype is None for event in met.values()):
+            if isinstance(event, Compute):
+                self._kept.require_known(event, self._before.tokens)
+        ordered = sorted(reads.values(), key=lambda read: read.token)
+        self._kept.note_same(ordered, same)
+        return ordered, known
+
+    def _read_by_call(
+        self, call: int, event: Call, met: dict[int, Any], reads: dict[int, Read], known: list[tuple[int, int, int]],
+        same: list[tuple[str, int]],
+    ) -> None:  # fmt: skip
+        visited = self._visited[call] if call >= 0 else None
+        if not isinstance(visited, VisitedCall):
             raise Unlike
-        return sorted(reads.values(), key=lambda read: read.token), known
+        saved = visited.node.backward_programs.parts.saved
+        for label, token in event.operands:
+            if label in visited.inputs:
+                position = visited.inputs.index(label)
+                if token in reads and reads[token].is_of_tensor:
+                    same.append((f"i{call}[{position}][1]", token))
+                elif token in met and met[token].dtype is None and visited.is_pending:
+                    del met[token]  # what the call has captured: it is found as it is intact
+                elif token in met:
+                    reads[token] = self._read_of_input(call, position, token, met[token])
+                elif token < self._before.tokens:
+                    known.append((call, position, token))
+            elif label in saved and token in met:
+                if token in reads:
+                    raise Unlike  # two calls read one memory
+                reads[token] = Read(token, met[token].memory, "saved", f"x{call}._saved, {saved.index(label)}")
 
-    def _note(self, reads: dict[int, Read], read: Read) -> None:
-        if read.token in reads:
-            raise Unlike  # two calls read one memory
-        reads[read.token] = read
-
-    def _is_shown(self, call: int, position: int, token: int) -> bool:
-        _, tensor, array, buffer, steps = self._inputs[call][position]
+    def _read_of_input(self, call: int, position: int, token: int, event: TrieInput) -> Read:
+        _, tensor, array, _, _ = self._inputs[call][position]
         if tensor.ndarray is not array:
             raise Unlike
-        self._layouts[token] = memory_of(tensor)[1]
-        return bool(tensor.place == (self._segment, token) and not steps and buffer.whole is array)
-
-    def _call_of(self, event: Call) -> int:
-        found = [i for i, v in enumerate(self._visited) if v.node.backward_programs.is_whole(event.program)]
-        if len(found) != 1:
-            raise Unlike
-        return found[0]
+        return read_of_tensor(token, event, f"i{call}[{position}][1]", tensor, (self._segment, token))
 
 
 def _events_since(before: TrieNode, here: TrieNode) -> list[tuple[int, Any]]:
@@ -196,22 +223,30 @@ def _events_since(before: TrieNode, here: TrieNode) -> list[tuple[int, Any]]:
     return events[::-1]
 
 
-def _calls_behind(loss: Tensor) -> list[CompiledNode] | None:
-    """The calls that the pass goes through; None if it goes through anything else."""
-    if loss._base is not None or not isinstance(loss._node, CompiledNode):
+def _nodes_behind(loss: Tensor) -> list[Any] | None:
+    """The calls and ops that the pass goes through; None if it goes through anything else."""
+    if loss._base is not None or not _may_be_visited(loss._node):
         return None
     found: list[Any] = [loss._node]
+    known = {id(loss._node)}
     for node in found:
-        if not isinstance(node, CompiledNode) or not _is_plain(node) or node.backward_programs.copied:
-            return None
         for edge in node.edges:
             after = edge.node
-            if after is not None and not isinstance(after, AccumulateGrad) and after not in found:
+            if after is not None and not isinstance(after, AccumulateGrad) and id(after) not in known:
+                if not _may_be_visited(after) or len(found) >= MOST_NODES:
+                    return None
+                known.add(id(after))
                 found.append(after)
     return found
 
 
-def _is_plain(node: CompiledNode) -> bool:
+def _may_be_visited(node: Any) -> bool:
+    if isinstance(node, CompiledNode):
+        return _is_plain(node) and not node.backward_programs.copied
+    return is_op(node) and _is_plain(node)
+
+
+def _is_plain(node: Any) -> bool:
     return not (node.tensor_hooks or node.retained or node.pre_hooks or node.post_hooks)
 
 

@@ -5,6 +5,7 @@ Memory is filled with a number that was met; a region that begins elsewhere at e
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,9 @@ from ...ops.movement import broadcast_primitive, reshape_primitive
 Kind = Callable[..., Any]  # makes arrays
 
 
+FEW = 16  # elements that are filled at once
+
+
 @dataclass(frozen=True)
 class Varying:
     """`otherwise(interpreter, operands, params, kind)` does the op with `parameter` as data."""
@@ -28,6 +32,8 @@ class Varying:
 
 
 def _filled(interpreter: Any, operands: Sequence[Any], params: Params, kind: Kind) -> Any:
+    if math.prod(params["shape"]) <= FEW:
+        return kind(np.full(params["shape"], params["value"], params["dtype"].numpy))
     number = interpreter.constant_met(np.array(params["value"], params["dtype"].numpy))
     wide = interpreter.evaluate(broadcast_primitive, (number,), {"shape": params["shape"]}, kind)
     return interpreter.evaluate(copy_primitive, (wide,), {}, kind)
@@ -36,16 +42,21 @@ def _filled(interpreter: Any, operands: Sequence[Any], params: Params, kind: Kin
 def _updated(interpreter: Any, operands: Sequence[Any], params: Params, kind: Kind) -> Any:
     x, update = operands
     shape, count = x.ndarray.shape, x.ndarray.size
-    steps = zip(params["starts"], params["steps"], update.ndarray.shape, strict=True)
-    region = (..., *(slice(start, start + extent * step, step) for start, step, extent in steps))
-    places = np.arange(count).reshape(shape)[region].reshape(-1)
-    index = interpreter.constant_met(np.array(places, np.int64))
+    written_to = places(shape, params["starts"], params["steps"], update.ndarray.shape)
+    index = interpreter.constant_met(written_to)
     flat = interpreter.evaluate(reshape_primitive, (x,), {"shape": (count,)}, kind)
-    values = interpreter.evaluate(reshape_primitive, (update,), {"shape": (len(places),)}, kind)
+    values = interpreter.evaluate(reshape_primitive, (update,), {"shape": (len(written_to),)}, kind)
     written = interpreter.evaluate(put_primitive, (flat, index, values), {}, kind)
     return interpreter.evaluate(
         copy_primitive, (interpreter.evaluate(reshape_primitive, (written,), {"shape": shape}, kind),), {}, kind
     )
+
+
+def places(shape: Sequence[int], starts: Sequence[int], steps: Sequence[int], extents: Sequence[int]) -> np.ndarray:
+    """The positions, in an array of that shape, of the region that begins at `starts`."""
+    spans = zip(starts, steps, extents, strict=True)
+    region = (..., *(slice(start, start + extent * step, step) for start, step, extent in spans))
+    return np.array(np.arange(math.prod(shape)).reshape(shape)[region].reshape(-1), np.int64)
 
 
 VARYING: dict[Primitive, Varying] = {

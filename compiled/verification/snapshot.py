@@ -55,6 +55,7 @@ class Snapshot:
         changes.count += 1
         changes.options += 1
         changes.modules += 1
+        changes.training += 1
 
     def before(self, tensor: Tensor) -> np.ndarray:
         """The whole memory of `tensor` as it was."""

@@ -1,0 +1,122 @@
+"""What a repeated backward pass meets: tensors, saved values and numbers that the nodes keep, as lines of Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...tensors.tensor import Tensor
+from ..common.tensor_memory import memory_of
+from .event_trie import TrieInput
+from .program_calls import PendingResults
+
+SHOWN = """
+    t{i} = {source}
+    m{i} = memory_of(t{i})
+    w{i}, _, _, o{i} = m{i}
+    if (m{i}[1] is not layout{i} or t{i}.steps or t{i}.buffer.whole is not w{i} or o{i} in taken
+            or o{i} in deferred.owners or o{i} in exposed or id(w{i}) in deferred.number_of):
+        return NOT_NOTED
+"""
+SHOWN_BY_STEPS = """
+    t{i}, w{i} = {source}, {source}.buffer.whole
+    m{i} = memory_of(t{i})
+    o{i} = m{i}[3]
+    if (m{i}[1] is not layout{i} or (w{i}.shape, w{i}.strides, w{i}.dtype) != whole{i} or t{i}.steps != steps{i}
+            or o{i} in taken or o{i} in deferred.owners or o{i} in exposed or id(w{i}) in deferred.number_of):
+        return NOT_NOTED
+"""
+COPY = """
+    t{i} = {source}
+    m{i}, h{i} = memory_of(t{i}), t{i}.buffer.whole
+    o{i} = m{i}[3]
+    if (m{i}[1] is not layout{i} or o{i} not in exposed and (not t{i}.steps or t{i}.ndarray.size == h{i}.size
+            or o{i} in taken or deferred.owners.get(o{i}, id(h{i})) != id(h{i}) or id(h{i}) in deferred.number_of)):
+        return NOT_NOTED
+    w{i} = array(t{i}.ndarray, order="C")
+"""
+SEEN = """
+    t{i} = {source}
+    if {other_memory} or t{i}.steps != steps{i}:
+        return NOT_NOTED
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """One thing that the pass meets, under a token and in a memory.
+
+    `kind` says how: a tensor that is "shown" as it is or read from a "copy", a view of memory that is "seen" already, a
+    value that a call has "saved", a number that an op has as "constant", the "positions" that it has sliced. `source`
+    is the expression for it, `view` what is known of the tensor: layout, steps, and the memory that they begin at.
+    """
+
+    token: int
+    memory: int
+    kind: str
+    source: str
+    view: Any = None
+
+    @property
+    def brings_memory(self) -> bool:
+        return self.kind != "seen"
+
+    @property
+    def is_of_tensor(self) -> bool:
+        return self.kind in ("shown", "copy", "seen")
+
+
+def read_of_tensor(token: int, event: TrieInput, source: str, tensor: Tensor, place: Any, met: Any = None) -> Read:
+    """How the pass has read `tensor`, met as `met` (itself, or an alias), which has been given `place` if it was not
+    copied."""
+    whole = tensor.buffer.whole
+    view = memory_of(tensor)[1], event.steps, (whole.shape, whole.strides, whole.dtype)
+    if event.dtype is None:
+        return Read(token, event.memory, "seen", source, view)
+    shown = (tensor if met is None else met).place == place
+    return Read(token, event.memory, "shown" if shown else "copy", source, view)
+
+
+def text_of(i: int, read: Read, before: int, reads: Sequence[Read], names: dict[str, Any]) -> str:
+    """The lines that find what read number `i` meets, and give up where that is not as it was."""
+    if read.kind == "saved":
+        names["saved_value"] = saved_value
+        return f"    w{i} = saved_value({read.source})\n"
+    if not read.is_of_tensor:
+        return f"    w{i} = {read.source}\n"
+    names[f"layout{i}"], names[f"steps{i}"], names[f"whole{i}"] = read.view
+    if read.kind == "seen":
+        return SEEN.format(i=i, source=read.source, other_memory=_other_memory(i, read.memory, before, reads))
+    if read.kind == "copy":
+        return COPY.format(i=i, source=read.source)
+    return (SHOWN_BY_STEPS if read.view[1] else SHOWN).format(i=i, source=read.source)
+
+
+def _other_memory(i: int, memory: int, before: int, reads: Sequence[Read]) -> str:
+    """The condition that a tensor does not show the memory with that number."""
+    if memory < before:
+        return f"deferred.number(t{i}.buffer.whole) != {memory}"
+    brought = next(j for j, read in enumerate(reads) if read.memory == memory and read.brings_memory)
+    return f"t{i}.buffer.whole is not w{brought}"
+
+
+def met_lines(i: int, read: Read) -> list[str]:
+    """What is remembered of it, once the pass is noted."""
+    met = [f"deferred.memories[{read.memory}] = w{i}"] if read.brings_memory else []
+    if read.kind == "shown":
+        met.append(f"deferred.owners[o{i}], deferred.number_of[id(w{i})] = id(w{i}), {read.memory}")
+    if read.kind in ("shown", "seen"):
+        met.append(f"t{i}.place = (segment, {read.token})")
+    return met
+
+
+def saved_value(saved: Any, position: int) -> np.ndarray:
+    """A value that was saved for the backward pass, of a call whose segment is done."""
+    if type(saved) is PendingResults:
+        return saved.now(saved.memory + position)
+    value = saved[position]
+    array: np.ndarray = value if type(value) is np.ndarray else value.now()
+    return array
