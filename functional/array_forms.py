@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.blocks import blocks
 from ..ops.elementary import sigmoid
 from ..ops.erf import erf
 from ..ops.reductions import sum_primitive
@@ -60,21 +61,26 @@ def relu_gradient(g: Array, kept: Array, shapes: Shapes, x: None) -> tuple[Array
 
 def gelu(wanted: Wanted, x: Array) -> Value:
     """Its derivative is kept, not x: the primitives do not keep x either, so that it may be written to."""
-    raised = erf(x * x.dtype.type(math.sqrt(0.5)))
-    raised += 1
-    half = x * x.dtype.type(0.5)
-    return half * raised, _gelu_slope(x, raised) if wanted[0] else None
+    value, slope = np.empty(x.shape, x.dtype), np.empty(x.shape, x.dtype) if wanted[0] else None
+    for pieces in blocks((x, value) if slope is None else (x, value, slope)):
+        _gelu_block(*pieces)
+    return value, slope
 
 
-def _gelu_slope(x: Array, raised: Array) -> Array:
-    slope = np.square(x)
-    slope *= -0.5
-    np.exp(slope, out=slope)
-    slope *= 1 / math.sqrt(2 * math.pi)
-    slope *= x
-    raised *= 0.5
-    slope += raised
-    return slope
+def _gelu_block(x: Array, value: Array, slope: Array | None = None) -> None:
+    number = x.dtype.type
+    raised = erf(x * number(math.sqrt(0.5)))
+    raised += number(1)
+    np.multiply(x, number(0.5), out=value)
+    value *= raised
+    if slope is not None:
+        np.multiply(x, x, out=slope)
+        slope *= number(-0.5)
+        np.exp(slope, out=slope)
+        slope *= number(1 / math.sqrt(2 * math.pi))
+        slope *= x
+        raised *= number(0.5)
+        slope += raised
 
 
 def gelu_gradient(g: Array, slope: Array, shapes: Shapes, x: None) -> tuple[Array]:

@@ -6,19 +6,19 @@ parameters are updated block by block: what is read stays in the cache, and no m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from ..ops.array import quietly, require_writable
+from ..ops.blocks import blocks
 from ..tensors.operands import PLAIN_TENSORS
 
 F = TypeVar("F", bound=Callable[..., Any])
 #: ``form(optimizer, p, gradient, state, group)``: whether the update is done.
 Form = Callable[[Any, Any, Any, Any, Any], bool]
 
-BLOCK = 16384  # elements: five arrays of them fit in a core's cache
 _FLOATING = (np.dtype("float32"), np.dtype("float64"))
 
 
@@ -53,20 +53,6 @@ def _numbers(options: Iterable[Any]) -> list[float] | None:
     return numbers if all(type(x) is float or type(x) is int for x in numbers) else None
 
 
-def _blocks(arrays: list[np.ndarray]) -> Iterator[list[np.ndarray]]:
-    """The arrays in pieces of `BLOCK` elements, whole where their memory has another order."""
-    size = arrays[0].size
-    if not arrays[0].ndim:  # of which numpy would make numbers
-        yield [array.reshape(1) for array in arrays]
-        return
-    if size <= BLOCK or not all(array.flags.c_contiguous for array in arrays):
-        yield arrays
-        return
-    flat = [array.reshape(-1) for array in arrays]
-    for start in range(0, size, BLOCK):
-        yield [array[start : start + BLOCK] for array in flat]
-
-
 def adam(optimizer: Any, p: Any, gradient: Any, state: Any, group: Any) -> bool:
     """`Adam.update`."""
     names = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if dict.get(group, "amsgrad") else ("exp_avg", "exp_avg_sq")
@@ -90,7 +76,7 @@ def adam(optimizer: Any, p: Any, gradient: Any, state: Any, group: Any) -> bool:
         decay=decay if decay and not optimizer.decoupled else None,
         negated=bool(dict.get(group, "maximize")),
     ).of(p.ndarray.dtype)
-    for block in _blocks(arrays):
+    for block in blocks(arrays):
         quietly(_adam_block, factors, *block)
     _count_writes(written)
     return True
@@ -151,7 +137,7 @@ def sgd(optimizer: Any, p: Any, gradient: Any, state: Any, group: Any) -> bool:
     number = p.ndarray.dtype.type
     factors = number(lr), number(momentum), number(1 - dampening), number(decay) if decay else None
     choices = bool(dict.get(group, "nesterov")), bool(dict.get(group, "maximize"))
-    for block in _blocks(arrays):
+    for block in blocks(arrays):
         quietly(_sgd_block, factors, choices, *block)
     _count_writes(written)
     return True
