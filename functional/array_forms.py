@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.blocks import blocks
+from ..ops.blocks import BLOCK, blocks
 from ..ops.elementary import sigmoid
 from ..ops.erf import erf
 from ..ops.reductions import sum_primitive
@@ -43,6 +43,9 @@ def _summed_to(g: Array, shape: tuple[int, ...]) -> Array:
     """`g` summed over what broadcasting from `shape` added or stretched."""
     if g.shape == shape:
         return g
+    if g.ndim == 2 and len(shape) == 1 and g.shape[1] == shape[0] and g.shape[0] <= 128:
+        rows: Array = np.add.reduce(g, axis=0)  # few enough to be added one after the other
+        return rows
     added = g.ndim - len(shape)
     axes = tuple([a for a, n in enumerate(g.shape) if a < added or (n != 1 and shape[a - added] == 1)])
     return np.asarray(sum_primitive.evaluate(g, axes)).reshape(shape)
@@ -51,12 +54,24 @@ def _summed_to(g: Array, shape: tuple[int, ...]) -> Array:
 # -------------------------------------------------------------------------------------------------------- activations
 
 
+_ZEROS = {np.dtype(name): np.zeros(BLOCK, name) for name in ("float32", "float64")}
+for _zeros in _ZEROS.values():
+    _zeros.flags.writeable = False
+_BITS = {np.dtype("float32"): np.dtype("int32"), np.dtype("float64"): np.dtype("int64")}
+
+
 def relu(wanted: Wanted, x: Array) -> Value:
-    return np.maximum(x, x.dtype.type(0)), x <= 0 if wanted[0] else None
+    """Two arrays are compared, of which numpy's vector loop is the faster one."""
+    zeros = _ZEROS[x.dtype][: x.size].reshape(x.shape) if x.size <= BLOCK else x.dtype.type(0)
+    return np.maximum(x, zeros), x <= zeros if wanted[0] else None
 
 
-def relu_gradient(g: Array, kept: Array, shapes: Shapes, x: None) -> tuple[Array]:
-    return (np.where(kept, g.dtype.type(0), g),)
+def relu_gradient(g: Array, dropped: Array, shapes: Shapes, x: None) -> tuple[Array]:
+    """`g` where nothing is dropped: its bits under a mask, since infinity times 0 is no 0."""
+    bits, out = _BITS[g.dtype], np.empty(g.shape, g.dtype)
+    mask = np.subtract(dropped.view(np.int8), 1, dtype=np.int8).astype(bits)
+    np.bitwise_and(g.view(bits), mask, out=out.view(bits))
+    return (out,)
 
 
 def gelu(wanted: Wanted, x: Array) -> Value:
@@ -262,3 +277,65 @@ def layer_norm_gradient(
         to_x -= normal * (_total(to_normal * normal, axes) / count)
         to_x *= scale
     return to_x, to_weight, None if of_bias is None else _summed_to(g, of_bias)
+
+
+def channel_norm(
+    wanted: Wanted, x: Array, weight: Array | None, bias: Array | None, axes: Axes, along: Axes, eps: float
+) -> tuple[tuple[Array, Array, Array], Any]:
+    """A batch norm by the batch's own statistics, which are given as well, in the shape `along`."""
+    count = x.dtype.type(math.prod([x.shape[axis] for axis in axes]))
+    mean = _total(x, axes) / count
+    normal = x - mean
+    var = _total(normal * normal, axes) / count
+    scale = 1 / np.sqrt(var + x.dtype.type(eps))
+    normal *= scale
+    value = _scaled_and_shifted(normal, weight, bias, along)
+    return (value, mean, var), (normal, scale) if wanted[0] or wanted[1] else None
+
+
+def channel_norm_gradient(
+    g: Array, kept: Any, shapes: Shapes, x: None, weight: Array | None, bias: None, axes: Axes, along: Axes, eps: float
+) -> tuple[Any, Any, Any]:
+    of_x, of_weight, of_bias = shapes
+    to_x = to_weight = None
+    if of_weight is not None:
+        to_weight = _total(g * kept[0], axes).reshape(of_weight)
+    if of_x is not None:
+        normal, scale = kept
+        count = g.dtype.type(math.prod([of_x[axis] for axis in axes]))
+        to_normal = g if weight is None else g * weight.reshape(along)
+        to_x = to_normal - _total(to_normal, axes) / count
+        to_x -= normal * (_total(to_normal * normal, axes) / count)
+        to_x *= scale
+    return to_x, to_weight, None if of_bias is None else _total(g, axes).reshape(of_bias)
+
+
+def channel_norm_by(
+    wanted: Wanted, x: Array, weight: Array | None, bias: Array | None, mean: Any, var: Any, along: Axes, eps: float
+) -> Value:
+    """A batch norm by statistics that are given."""
+    scale = 1 / np.sqrt(var.ndarray.reshape(along) + x.dtype.type(eps))
+    normal = x - mean.ndarray.reshape(along)
+    normal *= scale
+    return _scaled_and_shifted(normal, weight, bias, along), (normal, scale) if wanted[0] or wanted[1] else None
+
+
+def channel_norm_by_gradient(
+    g: Array, kept: Any, shapes: Shapes, x: None, weight: Any, bias: None, mean: Any, var: Any, along: Axes, eps: float
+) -> tuple[Any, Any, Any]:
+    of_x, of_weight, of_bias = shapes
+    axes = tuple([axis for axis in range(g.ndim) if axis != 1])
+    to_x = to_weight = None
+    if of_weight is not None:
+        to_weight = _total(g * kept[0], axes).reshape(of_weight)
+    if of_x is not None:
+        to_x = (g if weight is None else g * weight.reshape(along)) * kept[1]
+    return to_x, to_weight, None if of_bias is None else _total(g, axes).reshape(of_bias)
+
+
+def _scaled_and_shifted(normal: Array, weight: Array | None, bias: Array | None, along: Axes) -> Array:
+    """In memory of its own: the value is the program's, to write to."""
+    value = normal.copy() if weight is None else normal * weight.reshape(along)
+    if bias is not None:
+        value += bias.reshape(along)
+    return value

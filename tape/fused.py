@@ -26,7 +26,8 @@ class Fused:
     """A composite of `operands` floating-point tensors (or None) followed by other arguments, in four ways.
 
     `chain(*tensors, *others)` are its primitives. ``forward(wanted, *arrays, *others)`` gives the value and what the
-    derivative will need of it (None: nothing); `wanted` tells for each operand whether it requires a gradient.
+    derivative will need of it (None: nothing); a value that is a tuple has further values behind the one with
+    gradients, and so has what the chain gives. `wanted` tells for each operand whether it requires a gradient.
     ``backward(g, kept, shapes, *arrays, *others)`` gives the gradients; `shapes` are those of the operands whose
     gradients are wanted, None of others. The arrays that it gets are those of the operands in `checked`, which maps
     them to the operands whose gradients read them: a write to their memory in between is an error, as it is where the
@@ -109,6 +110,7 @@ class FusedNode(PrimitiveNode):
         keep = switches.enabled
         with enable_grad():
             out = self.fused.chain(*arguments)
+        out = out[0] if type(out) is tuple else out
         sweep = Sweep(keep, keep, _no_leaves)
         sweep.captures = {Edge(door): None for door in doors if door is not None}
         sweep.seed(out.gradient_edge(), g)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..ops.array import eager
-from ..ops.core import current
+from ..ops.core import current, switch
 from ..ops.identity import copy
 from ..ops.movement import broadcast
 from ..tracing.watch import serve
@@ -104,7 +106,7 @@ def accumulate(leaf: Any, g: Any, create_graph: bool, fresh: bool) -> None:
     if before is None:
         flags = g.ndarray.flags
         owned = fresh and not g.steps and flags.c_contiguous and flags.owndata
-        leaf.grad = g if owned and not create_graph else copy(g)
+        leaf.grad = g if owned and not create_graph else _copied(g, create_graph)
     elif create_graph:
         leaf.grad = before + g
     else:
@@ -112,6 +114,13 @@ def accumulate(leaf: Any, g: Any, create_graph: bool, fresh: bool) -> None:
             eager().write(before, before + g)
     for hook in list(leaf.post_accumulate_hooks.values()):
         hook(leaf)
+
+
+def _copied(g: Any, create_graph: bool) -> Any:
+    """`g` in memory of its own, in row-major order."""
+    if create_graph or switch.stack:
+        return copy(g)
+    return eager().literal(np.array(g.ndarray, order="C"))
 
 
 def ones_like(tensor: Any) -> Any:

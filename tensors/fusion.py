@@ -13,7 +13,7 @@ from ..ops.core import switch
 from ..tape.direct import FLOAT32, FLOAT64
 from ..tape.fused import Fused, FusedNode
 from ..tape.grad_mode import switches
-from .composite import composite
+from .composite import relabel
 from .operands import PLAIN_TENSORS
 from .tensor import make
 
@@ -36,7 +36,11 @@ def fused(
     """
 
     def decorate(chain: F) -> F:
-        named = composite(title)(chain)
+        def named(*arguments: Any) -> Any:
+            out = chain(*arguments)
+            relabel(out[0] if type(out) is tuple else out, title, arguments[:operands])
+            return out
+
         form = Fused(title, operands, named, forward, backward, checked or {}, checks_value)
 
         @functools.wraps(chain)
@@ -78,7 +82,10 @@ def _evaluated(form: Fused, arguments: tuple[Any, ...], arrays: list[Any]) -> An
         value, kept = quietly(form.forward, wanted, *arrays, *arguments[form.operands :])
     except ValueError:
         return form.chain(*arguments)  # the primitives say what is wrong
+    others = None
+    if type(value) is tuple:
+        value, *others = value
     out = make(value if type(value) is np.ndarray else np.asarray(value))
     if True in wanted:
         out._node = FusedNode.of(form, arguments, out, wanted, kept, make)
-    return out
+    return out if others is None else (out, *map(make, others))

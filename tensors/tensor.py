@@ -16,7 +16,7 @@ import numpy as np
 from ..ops import arithmetic, comparison, elementary
 from ..ops.array import Array, Buffer, Evaluator, eager
 from ..ops.core import Step, interpreted, set_default_interpreter, set_direct
-from ..ops.types import DType
+from ..ops.types import DType, dtype_of
 from ..ops.views import replay
 from ..tape.direct import DirectOps
 from ..tape.grad_mode import enable_grad, is_grad_enabled
@@ -67,7 +67,7 @@ class Tensor(Subclassing, Exchange, Array):
 
     @property
     def dtype(self) -> DType:
-        return self.type_.dtype
+        return dtype_of(self.ndarray)
 
     @property
     def shape(self) -> Any:

@@ -2,7 +2,7 @@
 
 The primitives run where an interpreter has been chosen; that is how a test gets them. Results may differ by roundings
 of intermediate values: 16 ulp of the largest number of a tensor, since sums and products come in another order. The
-gradient of a layer norm is the difference of numbers that may be a hundred times as large: 2000 ulp there.
+gradient of a norm is the difference of numbers that may be a hundred times as large: 2000 ulp there.
 """
 
 import itertools
@@ -40,6 +40,24 @@ COMPOSITES = {
     "layer_norm_without_bias": ([(3, 4), (4,)], lambda tg, x, w: F(tg).layer_norm(x, (4,), w)),
     "layer_norm_without_weight": ([(3, 4), (4,)], lambda tg, x, b: F(tg).layer_norm(x, (4,), None, b)),
     "layer_norm_alone": ([(3, 4)], lambda tg, x: F(tg).layer_norm(x, (4,))),
+    "batch_norm": ([(3, 4), (4,), (4,)], lambda tg, x, w, b: F(tg).batch_norm(x, None, None, w, b, training=True)),
+    "batch_norm_of_images": (
+        [(2, 3, 2, 2), (3,), (3,)],
+        lambda tg, x, w, b: F(tg).batch_norm(x, None, None, w, b, training=True),
+    ),
+    "batch_norm_alone": ([(3, 4)], lambda tg, x: F(tg).batch_norm(x, None, None, training=True)),
+    "batch_norm_running": (
+        [(2, 3, 4), (3,), (3,)],
+        lambda tg, x, w, b: F(tg).batch_norm(
+            x, tg.linspace(-1, 1, 3, dtype=x.dtype), tg.linspace(1, 2, 3, dtype=x.dtype), w, b
+        ),
+    ),
+    "batch_norm_of_channels_without_bias": (
+        [(2, 3, 4), (3,)],
+        lambda tg, x, w: F(tg).batch_norm(
+            x, tg.linspace(-1, 1, 3, dtype=x.dtype), tg.linspace(1, 2, 3, dtype=x.dtype), w
+        ),
+    ),
     "mse": ([(3, 4), (3, 4)], lambda tg, x, y: F(tg).mse_loss(x, y)),
     "mse_sum": ([(3, 4), (3, 4)], lambda tg, x, y: F(tg).mse_loss(x, y, reduction="sum")),
     "mse_none": ([(3, 4), (3, 4)], lambda tg, x, y: F(tg).mse_loss(x, y, reduction="none")),
@@ -159,7 +177,7 @@ def both(tg, name, act, *args):
     """(numpy's form, the primitives)."""
     own = run(tg, name, operands(tg, name, *args), act)
     chain = interpreted(Tape(Evaluator(), make), run, tg, name, operands(tg, name, *args), act)
-    return own, chain, ULPS_OF_DIFFERENCES if name.startswith(("layer_norm", "one_after")) else ULPS
+    return own, chain, ULPS_OF_DIFFERENCES if name.startswith(("layer_norm", "batch_norm", "one_after")) else ULPS
 
 
 def same(own, chain, ulps):
