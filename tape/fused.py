@@ -104,8 +104,8 @@ class FusedNode(PrimitiveNode):
         arguments = [x.unpack(self) if type(x) is Saved else x for x in self.arguments]
         doors = [_Door(edge) if want else None for edge, want in zip(self.edges, wanted, strict=True)]
         for i, door in zip(given, doors, strict=True):
-            arguments[i] = arguments[i].detach()
-            if door is not None:
+            if door is not None:  # others keep their histories: the derivative may be differentiated by them
+                arguments[i] = arguments[i].detach()
                 arguments[i].attach(door, 0)
         keep = switches.enabled
         with enable_grad():

@@ -227,6 +227,18 @@ def gradients_of_gradients(tg, function, made):
     return found
 
 
+def gradient_penalty(tg, function, made):
+    """The gradient by one operand, differentiated by all."""
+    wanted, found = [x for x in made if x.requires_grad], []
+    for x in wanted:
+        out = function(tg, *made)
+        (first,) = tg.autograd.grad(out, x, weights(tg, out), create_graph=True)
+        found.append(array(first))
+        if first.requires_grad:
+            found += map(array, tg.autograd.grad((first * first).sum(), wanted, allow_unused=True))
+    return found
+
+
 def second_backward(tg, function, made):
     out = function(tg, *made)
     out.backward(weights(tg, out))
@@ -326,9 +338,9 @@ def test_operands_that_require_gradients(tg, name, wanted, act):
 
 
 @pytest.mark.parametrize(("name", "wanted"), [(n, p) for n, p in PATTERNS if any(p)])
-@pytest.mark.parametrize("dtypes", ["float32", "float64"])
-def test_gradients_of_gradients(tg, name, wanted, dtypes):
-    same(*both(tg, name, gradients_of_gradients, dtypes, "contiguous", wanted))
+@pytest.mark.parametrize("act", [gradients_of_gradients, gradient_penalty], ids=lambda act: act.__name__)
+def test_gradients_of_gradients(tg, name, wanted, act):
+    same(*both(tg, name, act, "float64", "contiguous", wanted))
 
 
 @pytest.mark.parametrize("name", COMPOSITES)
