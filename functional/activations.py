@@ -13,8 +13,10 @@ from ..ops.trigonometry import tanh as _tanh
 from ..ops.types import DType, bool_
 from ..tape.grad_mode import no_grad
 from ..tensors.arguments import Shape, axes_of
-from ..tensors.composite import composite
+from ..tensors.composite import composite, relabel
+from ..tensors.fusion import fused
 from ..tensors.in_place import store
+from . import array_forms
 
 
 def finished(input: Any, out: Any, inplace: bool) -> Any:
@@ -22,7 +24,7 @@ def finished(input: Any, out: Any, inplace: bool) -> Any:
     return store(input, out) if inplace else out
 
 
-@composite("ReluBackward0")
+@fused("ReluBackward0", array_forms.relu, array_forms.relu_gradient)
 def _relu(input: Any) -> Any:
     return where(input <= 0, 0, input)
 
@@ -90,18 +92,25 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     return finished(input, out, inplace)
 
 
-@composite("GeluBackward0")
-def gelu(input: Any, approximate: str = "none") -> Any:
-    """`input` times the normal distribution function at `input`; "tanh" takes the usual approximation."""
-    if approximate == "tanh":
-        inner = math.sqrt(2 / math.pi) * (input + 0.044715 * (input * input * input))
-        return 0.5 * input * (1 + _tanh(inner))
-    if approximate != "none":
-        raise RuntimeError(f"approximate argument must be either none or tanh, got {approximate!r}")
+@fused("GeluBackward0", array_forms.gelu, array_forms.gelu_gradient)
+def _gelu(input: Any) -> Any:
     return input * 0.5 * (1 + elementary.erf(input * math.sqrt(0.5)))
 
 
-@composite("SiluBackward0")
+@fused("GeluBackward0", array_forms.gelu_tanh, array_forms.gelu_tanh_gradient, checked={0: (0,)})
+def _gelu_tanh(input: Any) -> Any:
+    inner = math.sqrt(2 / math.pi) * (input + 0.044715 * (input * input * input))
+    return 0.5 * input * (1 + _tanh(inner))
+
+
+def gelu(input: Any, approximate: str = "none") -> Any:
+    """`input` times the normal distribution function at `input`; "tanh" takes the usual approximation."""
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError(f"approximate argument must be either none or tanh, got {approximate!r}")
+    return _gelu(input) if approximate == "none" else _gelu_tanh(input)
+
+
+@fused("SiluBackward0", array_forms.silu, array_forms.silu_gradient, checked={0: (0,)})
 def _silu(input: Any) -> Any:
     return input * elementary.sigmoid(input)
 
@@ -215,20 +224,34 @@ def _prepared(input: Any, dim: int | None, dtype: DType | None) -> tuple[Any, Sh
     return x, axes_of(_implicit_dim(x.ndim) if dim is None else dim, x.ndarray.ndim)
 
 
-@composite("SoftmaxBackward0")
-def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Any:
-    """``exp(input)`` divided by its sum along `dim`."""
-    x, axes = _prepared(input, dim, dtype)
+@fused("SoftmaxBackward0", array_forms.softmax, array_forms.softmax_gradient, checks_value=True)
+def _softmax(x: Any, axes: Shape) -> Any:
     raised = elementary.exp(_shifted(x, axes))
     return raised / _kept_sum(raised, axes)
 
 
-@composite("LogSoftmaxBackward0")
+def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Any:
+    """``exp(input)`` divided by its sum along `dim`."""
+    x, axes = _prepared(input, dim, dtype)
+    out = _softmax(x, axes)
+    if x is not input:
+        relabel(out, "SoftmaxBackward0", (input,))
+    return out
+
+
+@fused("LogSoftmaxBackward0", array_forms.log_softmax, array_forms.log_softmax_gradient)
+def _log_softmax(x: Any, axes: Shape) -> Any:
+    shifted = _shifted(x, axes)
+    return shifted - elementary.log(_kept_sum(elementary.exp(shifted), axes))
+
+
 def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Any:
     """The logarithm of `softmax`, without overflow."""
     x, axes = _prepared(input, dim, dtype)
-    shifted = _shifted(x, axes)
-    return shifted - elementary.log(_kept_sum(elementary.exp(shifted), axes))
+    out = _log_softmax(x, axes)
+    if x is not input:
+        relabel(out, "LogSoftmaxBackward0", (input,))
+    return out
 
 
 def softmin(input: Any, dim: int | None = None, dtype: DType | None = None) -> Any:

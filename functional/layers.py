@@ -13,7 +13,9 @@ from ..ops.requirements import Requirement, require
 from ..ops.sources import iota
 from ..ops.types import broadcast_shapes, int32, int64
 from ..tensors.composite import composite, whole
+from ..tensors.fusion import fused
 from ..tensors.random import bernoulli_with, strides_like
+from . import array_forms
 from .activations import finished
 from .arithmetic import raised_to
 from .index_requirements import PLACES
@@ -119,8 +121,15 @@ def _normalized(x: Any, axes: tuple[int, ...], eps: float) -> Any:
     return centred * elementary.rsqrt(_mean(centred * centred, axes) + eps)
 
 
+#: The weight is read where the input's gradient is wanted.
+@fused("NativeLayerNormBackward0", array_forms.layer_norm, array_forms.layer_norm_gradient, 3, {1: (0,)})
+def _layer_norm(input: Any, weight: Any, bias: Any, axes: tuple[int, ...], eps: float) -> Any:
+    out = _normalized(input, axes, eps)
+    out = out if weight is None else out * weight
+    return out if bias is None else out + bias
+
+
 @whole
-@composite("NativeLayerNormBackward0")
 def layer_norm(
     input: Any, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Any:
@@ -134,9 +143,7 @@ def layer_norm(
     for x in (weight, bias):
         if x is not None and x.dtype is not input.dtype:
             raise RuntimeError(f"mixed dtype (CPU): expect parameter to have scalar type of {input.dtype!r}; use .to()")
-    out = _normalized(input, tuple(range(len(shape) - len(last), len(shape))), eps)
-    out = out if weight is None else out * weight
-    return out if bias is None else out + bias
+    return _layer_norm(input, weight, bias, tuple(range(len(shape) - len(last), len(shape))), eps)
 
 
 @whole

@@ -10,6 +10,8 @@ from ..ops import reductions as folds
 from ..ops.products import dot as product
 from ..ops.types import bool_, broadcast_shapes
 from ..tensors.composite import composite, relabel
+from ..tensors.fusion import fused
+from . import array_forms
 from .shapes import t
 
 
@@ -118,15 +120,26 @@ def _require_type(which: str, x: Any, y: Any) -> None:
         raise RuntimeError(f"{which} must have the same dtype, but got {x.dtype.title} and {y.dtype.title}; use .to()")
 
 
+@fused("AddmmBackward0", array_forms.affine, array_forms.affine_gradient, 3, {1: (2,), 2: (1,)})
+def _affine(input: Any, mat1: Any, mat2: Any) -> Any:
+    return mm(mat1, mat2) + input
+
+
 @composite("AddmmBackward0")
+def _scaled_affine(input: Any, mat1: Any, mat2: Any, beta: float, alpha: float) -> Any:
+    out = mm(mat1, mat2)
+    out = out if alpha == 1 else out * alpha
+    return out + (input if beta == 1 else input * beta)
+
+
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """``beta * input + alpha * (mat1 @ mat2)``."""
     if mat1.dtype is not mat2.dtype:
         raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {mat1.dtype.title} and {mat2.dtype.title}")
     _require_type("self and mat2", input, mat2)
-    out = mm(mat1, mat2)
-    out = out if alpha == 1 else out * alpha
-    return out + (input if beta == 1 else input * beta)
+    if alpha == 1 and beta == 1:
+        return _affine(input, mat1, mat2)
+    return _scaled_affine(input, mat1, mat2, beta, alpha)
 
 
 @composite("BaddbmmBackward0")

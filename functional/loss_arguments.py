@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ops import movement
+from ..ops import reductions as folds
 from ..ops.requirements import Requirement
 from ..tensors.creation import full_like
 from ..tensors.operands import SCALAR_NAMES, require_floating
@@ -13,6 +14,16 @@ from ..tensors.tensor import Tensor
 VARIANCES = Requirement(  # NaN is none that is negative
     lambda is_negative: (is_negative < 1,), ValueError, "var has negative entry/entries; variances are at least 0"
 )
+
+
+def reduced(loss: Any, reduction: str) -> Any:
+    """`loss` element by element, its sum, or its mean."""
+    if reduction == "none":
+        return loss
+    if reduction not in ("mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction; it is one of none, mean, sum")
+    total = folds.sum(loss, tuple(range(loss.ndarray.ndim)))
+    return total / loss.ndarray.size if reduction == "mean" else total
 
 
 def older_reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:

@@ -1,4 +1,4 @@
-"""Losses. Each takes `reduction`: "mean", "sum" or "none"."""
+"""Losses of numbers and of probabilities. Each takes `reduction`: "mean", "sum" or "none"."""
 
 from __future__ import annotations
 
@@ -6,28 +6,18 @@ import math
 from typing import Any
 
 from ..autograd.function import Function
-from ..ops import arithmetic, elementary, indexing, movement
-from ..ops import reductions as folds
-from ..ops.comparison import lt, ne, where
-from ..ops.pointwise import cast
+from ..ops import arithmetic, elementary
+from ..ops.comparison import lt, where
 from ..ops.requirements import Requirement, require
 from ..tensors.composite import composite, relabel, whole
+from ..tensors.fusion import fused
 from ..tensors.operands import SCALAR_NAMES
 from ..tracing.user_warning import warn_user
-from .activations import log_softmax, logsigmoid
+from . import array_forms
+from .activations import logsigmoid
 from .arithmetic import raised_to, xlogy
-from .loss_arguments import VARIANCES, check_class_weights, fitting_variance, older_reduction, refuse_integers
+from .loss_arguments import VARIANCES, fitting_variance, older_reduction, reduced, refuse_integers
 from .reductions import refuse_mean_of_integers
-
-
-def reduced(loss: Any, reduction: str) -> Any:
-    """`loss` element by element, its sum, or its mean."""
-    if reduction == "none":
-        return loss
-    if reduction not in ("mean", "sum"):
-        raise ValueError(f"{reduction} is not a valid value for reduction; it is one of none, mean, sum")
-    total = folds.sum(loss, tuple(range(loss.ndarray.ndim)))
-    return total / loss.ndarray.size if reduction == "mean" else total
 
 
 def _warn_of_broadcasting(input: Any, target: Any) -> None:
@@ -38,8 +28,13 @@ def _warn_of_broadcasting(input: Any, target: Any) -> None:
         )
 
 
+@fused("MseLossBackward0", array_forms.mean_squares, array_forms.mean_squares_gradient, operands=2)
+def _mean_squares(input: Any, target: Any, reduction: str) -> Any:
+    difference = input - target
+    return reduced(difference * difference, reduction)
+
+
 @whole
-@composite("MseLossBackward0")
 def mse_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Any:
@@ -47,8 +42,7 @@ def mse_loss(
     reduction = older_reduction(size_average, reduce, reduction)
     refuse_integers("mse_cpu", input, target)
     _warn_of_broadcasting(input, target)
-    difference = input - target
-    return reduced(difference * difference, reduction)
+    return _mean_squares(input, target, reduction)
 
 
 def l1_loss(
@@ -97,152 +91,6 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     _warn_of_broadcasting(input, target)
     distance = arithmetic.abs(input - target)
     loss = where(distance <= delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta))
-    return reduced(loss, reduction)
-
-
-# ------------------------------------------------------------------------------------------------------------ classes
-
-
-CLASSES = Requirement(
-    lambda target, classes: (target >= 0, target < classes),
-    IndexError,
-    "Target {value} is out of bounds. There are {0} classes, from 0.",
-)
-
-
-def _class_axis(ndim: int) -> int:
-    return 0 if ndim == 1 else 1
-
-
-def _check_classes(input: Any, target: Any) -> None:
-    shape, axis = input.ndarray.shape, _class_axis(input.ndarray.ndim)
-    if not shape:
-        raise ValueError("nll_loss and cross_entropy need one score for each class, got a 0-d input")
-    expected = shape[:axis] + shape[axis + 1 :]
-    if len(shape) > 1 and target.ndarray.ndim and target.ndarray.shape[:1] != shape[:1]:
-        raise ValueError(
-            f"Expected input batch_size ({shape[0]}) to match target batch_size ({target.ndarray.shape[0]})."
-        )
-    if target.ndarray.shape != expected:
-        raise RuntimeError(f"Expected target size {list(expected)}, got {list(target.ndarray.shape)}")
-    if target.dtype is not _INT64:
-        name = SCALAR_NAMES[target.dtype.name]
-        raise RuntimeError(
-            f"expected target dtype to be Long or Byte, but got {name} (expected scalar type Long but found {name}): "
-            "classes are integers, e.g. y.long()"
-        )
-
-
-def _picked(x: Any, target: Any, axis: int) -> Any:
-    """``x[n, target[n], ...]``."""
-    shape = target.ndarray.shape
-    index = movement.reshape(target, (*shape[:axis], 1, *shape[axis:]))
-    try:
-        return movement.reshape(indexing.gather(x, index, axis), shape)
-    except RuntimeError:
-        require(target, CLASSES, x.ndarray.shape[axis])  # in the words of losses
-        raise
-
-
-@whole
-@composite("NllLossBackward0")
-def nll_loss(
-    input: Any,
-    target: Any,
-    weight: Any = None,
-    size_average: bool | None = None,
-    ignore_index: int = -100,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Any:
-    """Minus the log-probability of each target class.
-
-    `input` is ``[N, C, ...]`` (or ``[C]``), `target` int64 ``[N, ...]``; targets equal to `ignore_index` count nothing.
-    The mean is weighted by `weight`, one number for each class.
-    """
-    reduction = older_reduction(size_average, reduce, reduction)
-    _check_classes(input, target)
-    refuse_integers("nll_loss_out_frame", input)
-    if weight is not None:
-        check_class_weights(input, weight, _class_axis(input.ndarray.ndim))
-    counted = ne(target, ignore_index)
-    safe = where(counted, target, 0)
-    axis = _class_axis(input.ndarray.ndim)
-    loss = -_picked(input, safe, axis)
-    scale = cast(counted, input.dtype) if weight is None else where(counted, _class_weights(weight, safe), 0)
-    loss = where(counted, loss if weight is None else loss * scale, 0)
-    if reduction == "mean":
-        every = tuple(range(loss.ndarray.ndim))
-        return folds.sum(loss, every) / folds.sum(scale, every)
-    return reduced(loss, reduction)
-
-
-_INT64 = folds.int64
-
-
-def _class_weights(weight: Any, target: Any) -> Any:
-    return indexing.take(weight, target)
-
-
-@whole
-def cross_entropy(
-    input: Any,
-    target: Any,
-    weight: Any = None,
-    size_average: bool | None = None,
-    ignore_index: int = -100,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    label_smoothing: float = 0.0,
-) -> Any:
-    """`nll_loss` of `log_softmax`: `input` holds scores ``[N, C, ...]``, `target` classes (int64) or probabilities.
-
-    ValueError or RuntimeError where shapes or types do not fit together.
-
-    >>> import tracegrad as tg
-    >>> tg.nn.functional.cross_entropy(tg.zeros(1, 2), tg.tensor([1]))
-    tensor(0.6931)
-    """
-    reduction = older_reduction(size_average, reduce, reduction)
-    logs = log_softmax(input, _class_axis(input.ndarray.ndim))
-    if target.dtype.is_floating_point:
-        return _soft_cross_entropy(logs, target, weight, reduction, label_smoothing)
-    hard = nll_loss(logs, target, weight, None, ignore_index, None, reduction)
-    if not label_smoothing:
-        return hard
-    smooth = _smoothing(logs, target, weight, ignore_index, reduction)
-    return (1 - label_smoothing) * hard + smooth * (label_smoothing / input.ndarray.shape[_class_axis(input.ndim)])
-
-
-def _along_classes(weight: Any, ndim: int) -> Any:
-    return weight if ndim == 1 else movement.reshape(weight, (weight.ndarray.size, *(1,) * (ndim - 2)))
-
-
-def _smoothing(logs: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
-    """What label smoothing adds: every class's loss, averaged as the hard loss is."""
-    ndim = logs.ndarray.ndim
-    counted = ne(target, ignore_index)
-    weighted = logs if weight is None else logs * _along_classes(weight, ndim)
-    loss = where(counted, -folds.sum(weighted, (_class_axis(ndim),)), 0)
-    if reduction != "mean":
-        return reduced(loss, reduction)
-    every = tuple(range(loss.ndarray.ndim))
-    if weight is None:
-        return folds.sum(loss, every) / folds.sum(cast(counted, logs.dtype), every)
-    scale = where(counted, _class_weights(weight, where(counted, target, 0)), 0)
-    return folds.sum(loss, every) / folds.sum(scale, every)
-
-
-def _soft_cross_entropy(logs: Any, target: Any, weight: Any, reduction: str, smoothing: float) -> Any:
-    """Cross entropy with probabilities as targets; the mean is over the batch."""
-    if target.ndarray.shape != logs.ndarray.shape:
-        raise RuntimeError(f"Expected floating point target of shape {list(logs.shape)}, got {list(target.shape)}")
-    ndim = logs.ndarray.ndim
-    axis = _class_axis(ndim)
-    if smoothing:
-        target = target * (1 - smoothing) + smoothing / logs.ndarray.shape[axis]
-    weighted = logs if weight is None else logs * _along_classes(weight, ndim)
-    loss = -folds.sum(weighted * target, (axis,))
     return reduced(loss, reduction)
 
 

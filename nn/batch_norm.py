@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..functional import array_forms
 from ..ops.array import eager
 from ..ops.elementary import rsqrt
 from ..ops.movement import reshape
 from ..ops.pointwise import cast
 from ..ops.reductions import sum as total
 from ..tape.grad_mode import no_grad
-from ..tensors.composite import composite
+from ..tensors.fusion import fused
+
+_TITLE = "NativeBatchNormBackward0"
 
 
-@composite("NativeBatchNormBackward0")
 def batch_norm(
     input: Any,
     running_mean: Any,
@@ -38,15 +40,37 @@ def batch_norm(
         count = math.prod(shape[axis] for axis in axes)
         if count == 1:
             raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
-        mean = reshape(total(input, axes), along) / count
-        centred = input - mean
-        var = reshape(total(centred * centred, axes), along) / count
+        out, mean, var = _by_batch(input, weight, bias, axes, along, eps)
         _follow(running_mean, mean, momentum, 1.0)
         _follow(running_var, var, momentum, count / max(count - 1, 1))
-    else:
-        centred, var = input - reshape(running_mean, along), reshape(running_var, along)
-    out = centred * rsqrt(var + eps)
-    out = out if weight is None else out * reshape(weight, along)
+        return out
+    return _by_running(input, weight, bias, running_mean, running_var, along, eps)
+
+
+#: The weight is read where the input's gradient is wanted.
+_CHECKED = {1: (0,)}
+
+
+@fused(_TITLE, array_forms.channel_norm, array_forms.channel_norm_gradient, 3, _CHECKED)
+def _by_batch(
+    input: Any, weight: Any, bias: Any, axes: tuple[int, ...], along: tuple[int, ...], eps: float
+) -> tuple[Any, Any, Any]:
+    """The value, and the batch's mean and variance."""
+    count = math.prod(input.ndarray.shape[axis] for axis in axes)
+    mean = reshape(total(input, axes), along) / count
+    centred = input - mean
+    var = reshape(total(centred * centred, axes), along) / count
+    return _scaled(centred * rsqrt(var + eps), weight, bias, along), mean, var
+
+
+@fused(_TITLE, array_forms.channel_norm_by, array_forms.channel_norm_by_gradient, 3, _CHECKED)
+def _by_running(input: Any, weight: Any, bias: Any, mean: Any, var: Any, along: tuple[int, ...], eps: float) -> Any:
+    centred = input - reshape(mean, along)
+    return _scaled(centred * rsqrt(reshape(var, along) + eps), weight, bias, along)
+
+
+def _scaled(normal: Any, weight: Any, bias: Any, along: tuple[int, ...]) -> Any:
+    out = normal if weight is None else normal * reshape(weight, along)
     return out if bias is None else out + reshape(bias, along)
 
 

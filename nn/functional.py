@@ -26,6 +26,7 @@ from ..functional.activations import (
     tanhshrink,
     threshold,
 )
+from ..functional.class_losses import cross_entropy, nll_loss
 from ..functional.layers import (
     cosine_similarity,
     dropout,
@@ -41,13 +42,11 @@ from ..functional.linear_algebra import linear
 from ..functional.losses import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
-    cross_entropy,
     gaussian_nll_loss,
     huber_loss,
     kl_div,
     l1_loss,
     mse_loss,
-    nll_loss,
     poisson_nll_loss,
     smooth_l1_loss,
 )

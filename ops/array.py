@@ -50,6 +50,12 @@ def _type(dtype: np.dtype, shape: tuple[int, ...]) -> Type:
     return Type(dtype_of(np.empty((), dtype)), shape)
 
 
+@np.errstate(all="ignore")
+def quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """``function(*args, **kwargs)``, numpy's work: infinities and NaN are values, not warnings."""
+    return function(*args, **kwargs)
+
+
 class Evaluator:
     """Interprets ops at once with numpy. Operands are Arrays or numpy scalars (constants)."""
 
@@ -68,10 +74,9 @@ class Evaluator:
         return kind(out)
 
     def _computed(self, primitive: Primitive, values: Sequence[Any], params: Params) -> Any:
-        """numpy's result. Infinities and NaN are values, not warnings; what numpy refuses, the type rule explains."""
+        """numpy's result; what numpy refuses, the type rule explains."""
         try:
-            with np.errstate(all="ignore"):
-                return primitive.evaluate(*values, **params)
+            return quietly(primitive.evaluate, *values, **params)
         except ValueError:
             primitive.type_rule(*(Type(dtype_of(v), v.shape) for v in values), **params)
             raise
@@ -166,6 +171,9 @@ def _repeats(values: np.ndarray) -> bool:
 
 def shows(view: np.ndarray, whole: np.ndarray) -> bool:
     """True where `view` shows `whole`'s memory instead of a copy (numpy's reshape decides by strides)."""
+    below = view.base
+    if below is not None and (below is whole or below is whole.base):
+        return True
     return view is whole or view.size == 0 or np.may_share_memory(view, whole)
 
 

@@ -256,6 +256,41 @@ def drop_stale_interpreters() -> None:
             switch.stack = tuple(entry for entry in stack if id(entry[1]) in running)
 
 
+class Direct(Protocol):
+    """Plain eager mode's own way for pointwise ops of floating-point tensors of one type, where nothing is promoted.
+
+    NotImplemented for any other operands: these go to the current interpreter, the general way.
+    """
+
+    def unary(self, primitive: Primitive, x: Any) -> Any:
+        """The value of a primitive of one operand."""
+
+    def binary(self, primitive: Primitive, x: Any, y: Any) -> Any:
+        """The value of a primitive of two operands."""
+
+
+class _Indirect:
+    """Until there are tensors, everything goes the general way."""
+
+    def unary(self, primitive: Primitive, x: Any) -> Any:
+        return NotImplemented
+
+    def binary(self, primitive: Primitive, x: Any, y: Any) -> Any:
+        return NotImplemented
+
+
+class _Plain:
+    direct: Direct = _Indirect()
+
+
+plain = _Plain()  # of all threads whose interpreter is the default one
+
+
+def set_direct(direct: Direct) -> None:
+    """Let pointwise ops ask `direct` first while the default interpreter is current."""
+    plain.direct = direct
+
+
 def bind(primitive: Primitive, *operands: Any, **params: Any) -> Any:
     """Hand one primitive to the current interpreter. Parameters must be hashable (tuples, numbers, DTypes)."""
     return current().apply(primitive, operands, params)

@@ -1,15 +1,25 @@
 """The error function on numpy arrays, which numpy does not have.
 
-Two polynomials, fitted by Chebyshev interpolation in 40-digit arithmetic, each in a variable that runs over [-1, 1]:
-erf(x) / x in x**2 for |x| < 1, and exp(x**2) * erfc(x) in 1 / (1 + x / 2.5) for 1 <= |x| < 6, behind which erf is 1 to
-double precision. The error stays below two units in the last place.
+float32: erf(x) = tanh(x * p(x**2)), p of degree 6, fitted to atanh(erf(x)) / x for the least relative error of erf by
+reweighted least squares. Its highest coefficient is positive, so that nothing has to be cut off: for large x the
+product grows without end and tanh is 1. The error stays below four units in the last place.
+
+float64: two polynomials, fitted by Chebyshev interpolation in 40-digit arithmetic, each in a variable that runs over
+[-1, 1]: erf(x) / x in x**2 for |x| < 1, and exp(x**2) * erfc(x) in 1 / (1 + x / 2.5) for 1 <= |x| < 6, behind which erf
+is 1 to double precision. The error stays below two units in the last place.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from .blocks import blocks
+
 # Highest power first.
+_BENT = (
+    1.4185219418506072e-07, -5.668475242606197e-06, 8.763732621562651e-05, -0.0006197846593142872,
+    -0.00019183079723712228, 0.10276905578812084, 1.1283792743069754,
+)  # fmt: skip
 _INNER = (
     -5.166061616805981e-16, 1.454817075960679e-14, -3.7910930392717217e-13, 9.167606746069445e-12,
     -2.0352493920247854e-10, 4.11580059766496e-09, -7.511569160678138e-08, 1.223382738352401e-06,
@@ -26,19 +36,36 @@ _OUTER = (
 _FIRST, _LAST = 1 / (1 + 6 / 2.5), 1 / (1 + 1 / 2.5)  # where 1 / (1 + x / 2.5) begins and ends
 
 
+@np.errstate(all="ignore")
 def erf(x: np.ndarray) -> np.ndarray:
     """erf of float32 or float64, computed in the same type."""
+    out = np.empty(x.shape, x.dtype)
+    compute = _single if x.dtype.itemsize == 4 else _double
+    for piece, result in blocks((x, out)):
+        compute(piece, result)
+    return out
+
+
+def _single(x: np.ndarray, out: np.ndarray) -> None:
+    bent = _polynomial(_BENT, x * x)
+    bent *= x
+    np.tanh(bent, out=out)
+
+
+def _double(x: np.ndarray, out: np.ndarray) -> None:
     size = np.minimum(np.abs(x), 6)
     square = size * size
     inner = x * _polynomial(_INNER, 2 * np.minimum(square, 1) - 1)
     place = (2 / (1 + np.maximum(size, 1) / 2.5) - (_FIRST + _LAST)) / (_LAST - _FIRST)
     outer = 1 - np.exp(-square) * _polynomial(_OUTER, place)
-    return np.where(size < 1, inner, np.copysign(outer, x))
+    np.copyto(out, np.where(size < 1, inner, np.copysign(outer, x)))
 
 
 def _polynomial(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
-    value = np.full_like(x, coefficients[0])
-    for coefficient in coefficients[1:]:
+    number = x.dtype.type
+    value = x * number(coefficients[0])
+    value += number(coefficients[1])
+    for coefficient in coefficients[2:]:
         value *= x
-        value += coefficient
+        value += number(coefficient)
     return value

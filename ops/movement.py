@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,6 +44,7 @@ def _transposed(x: Type, permutation: Shape) -> Type:
     return Type(x.dtype, tuple(x.shape[axis] for axis in permutation))
 
 
+@functools.lru_cache(maxsize=1024)
 def _inverse(permutation: Shape) -> Shape:
     return tuple(int(i) for i in np.argsort(permutation))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .core import Interpreter, NoGradient, Pointwise, Primitive, Rule, bind, current, define
+from .core import Interpreter, NoGradient, Pointwise, Primitive, Rule, bind, current, define, plain, switch
 from .types import (
     DIMENSIONED,
     NUMBER,
@@ -23,6 +23,8 @@ from .types import (
     Type,
     bool_,
     broadcast_shapes,
+    float32,
+    float64,
     get_default_dtype,
     number_dtype,
     result_dtype,
@@ -123,18 +125,47 @@ def pointwise(
         name, inputs, type=type_rule, eval=eval, lower=Pointwise(c), vjp=vjp, backward_name=backward_name, check=check
     )
 
-    def op(*operands: Any) -> Any:
+    def general(*operands: Any) -> Any:
         dtype, mixed = _in_one_type(operands[unpromoted:], domain)
         if dtype is bool_ and on_bool is not None:
             return on_bool(*mixed)
         return bind(primitive, *operands[:unpromoted], *mixed)
 
+    op = _directly(primitive, general) if not unpromoted and _takes_floats(domain) else general
     op.__name__ = op.__qualname__ = name
     op.primitive = primitive  # type: ignore[attr-defined]
     op.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [inspect.Parameter(_PUBLIC_NAMES.get(i, i), inspect.Parameter.POSITIONAL_OR_KEYWORD) for i in inputs]
     )
     return op
+
+
+def _takes_floats(domain: Callable[[DType], DType]) -> bool:
+    """True if the op computes floating-point numbers in their own type."""
+    try:
+        return all(domain(dtype) is dtype for dtype in (float32, float64))
+    except NotImplementedError:
+        return False
+
+
+def _directly(primitive: Primitive, general: Op) -> Op:
+    """`general`, but first asking what plain eager mode has for the operands."""
+
+    def unary(x: Any) -> Any:
+        if not switch.stack:
+            out = plain.direct.unary(primitive, x)
+            if out is not NotImplemented:
+                return out
+        return general(x)
+
+    def binary(x: Any, y: Any) -> Any:
+        if not switch.stack:
+            out = plain.direct.binary(primitive, x, y)
+            if out is not NotImplemented:
+                return out
+        return general(x, y)
+
+    return {1: unary, 2: binary}.get(len(primitive.inputs), general)
 
 
 floating_domain = _floating

@@ -10,6 +10,7 @@ from ..ops.array import eager
 from ..ops.elementary import sqrt
 from ..tensors.tensor import Tensor
 from ..tracing.watch import Entries
+from .in_numpy import adam, in_numpy
 from .optimizer import Optimizer, Options, check_at_least_zero, check_fused, counted, state_tensor
 
 
@@ -47,6 +48,7 @@ class Adam(Optimizer):
         choices = {"maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable}
         super().__init__(params, {**options, **choices, "fused": fused})
 
+    @in_numpy(adam)
     def update(self, p: Tensor, gradient: Tensor, state: Entries, options: Options) -> None:
         step = counted(state_tensor(state, "step", p))
         mean, square = state_tensor(state, "exp_avg", p), state_tensor(state, "exp_avg_sq", p)

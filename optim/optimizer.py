@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.array import eager
-from ..ops.core import current
+from ..ops.core import current, switch
 from ..ops.memory import aligned_empty
 from ..tape.grad_mode import enable_grad, no_grad
 from ..tensors.tensor import Tensor, forget_gradients, make, unrecorded
@@ -241,13 +241,17 @@ class Optimizer:
     def _step_group(self, group: Entries, index: int) -> None:
         declare_read(f"param_groups[{index}]['params']", lambda: tuple(map(id, _parameters_of(group))))
         options = Options(group, index)
+        plain = watcher() is None and not switch.stack
+        in_numpy = getattr(self.update, "in_numpy", None) if plain else None
+        needed = [key for key, when in self.per_parameter.items() if _is_needed(group, when)]
         for p in _parameters_of(group):
             gradient = p.grad
             if gradient is not None:
                 entry = self.state.of(p)
                 declare_read("optimizer state", functools.partial(_entry, self, p))
-                _complete(entry, p, (key for key, when in self.per_parameter.items() if _is_needed(group, when)))
-                self.update(p, gradient, entry, options)
+                _complete(entry, p, needed)
+                if in_numpy is None or not in_numpy(self, p, gradient, entry, group):
+                    self.update(p, gradient, entry, options)
 
     def update(self, p: Tensor, gradient: Tensor, state: Entries, options: Options) -> None:
         """One parameter's update, in place."""

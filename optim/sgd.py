@@ -9,6 +9,7 @@ from ..ops.array import eager
 from ..ops.identity import copy
 from ..tensors.tensor import Tensor
 from ..tracing.watch import Entries, declare_read, declare_transient
+from .in_numpy import in_numpy, sgd
 from .optimizer import Optimizer, Options, check_at_least_zero, check_fused, state_tensor
 
 
@@ -43,6 +44,7 @@ class SGD(Optimizer):
         choices = {"nesterov": nesterov, "maximize": maximize, "foreach": foreach, "differentiable": differentiable}
         super().__init__(params, {**options, **choices, "fused": fused})
 
+    @in_numpy(sgd)
     def update(self, p: Tensor, gradient: Tensor, state: Entries, options: Options) -> None:
         d = -gradient if options.choice("maximize") else gradient
         if not options.is_zero("weight_decay"):

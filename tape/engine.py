@@ -45,18 +45,25 @@ class Sweep:
             while ready:
                 _, node = heapq.heappop(ready)
                 self._visit(node, useful)
-                for after in {e.node for e in node.edges if e.node is not None and e.node in useful}:
-                    waiting[after] -= 1
-                    if not waiting[after]:
-                        heapq.heappush(ready, (-after.sequence, after))
+                for after, _ in node.edges:
+                    if after is not None and after in useful:
+                        waiting[after] -= 1
+                        if not waiting[after]:
+                            heapq.heappush(ready, (-after.sequence, after))
 
     def _visit(self, node: Node, useful: set[Node]) -> None:
-        arrived = self.pending.pop(node, {})
+        arrived = self.pending.pop(node, None)
         if not arrived:
             return  # nothing but missing gradients came this way
-        if isinstance(node, AccumulateGrad) and not self.captures and not node.is_hooked:
-            self._reach_leaf(node, arrived.get(0))
-            return
+        if not self.captures and not node.is_hooked:
+            if isinstance(node, AccumulateGrad):
+                self._reach_leaf(node, arrived.get(0))
+                return
+            if node.outputs == 1 and not node.pre_hooks:
+                wanted = [after is not None for after, _ in node.edges]  # without captures, all that is reached
+                if True in wanted:
+                    self._propagate(node, [arrived[0]], wanted)
+                return
         wanted = [e.node is not None and e.node in useful for e in node.edges]
         goes_on = any(wanted)
         # PyTorch's order: what `grad` captures on the way has not been through the hooks, where the way ends it has.
@@ -95,11 +102,14 @@ class Sweep:
             node.release()
         if node.user_defined or node.post_hooks:
             self.owned_elsewhere.update((id(g.buffer), g.buffer) for g in gradients if g is not None)
-        arriving = [(edge, g) for edge, g, want in zip(node.edges, gradients, wanted, strict=True) if want]
         if listening is None:
-            self._deliver_all(arriving)
-        else:  # sums belong to the line whose contribution completes them
-            listening.deriving(node.origin, self._deliver_all, arriving)
+            for edge, g, want in zip(node.edges, gradients, wanted, strict=True):
+                if want and g is not None:
+                    self._deliver(edge, g)
+            return
+        arriving = [(edge, g) for edge, g, want in zip(node.edges, gradients, wanted, strict=True) if want]
+        # Sums belong to the line whose contribution completes them.
+        listening.deriving(node.origin, self._deliver_all, arriving)
 
     def _deliver_all(self, arriving: list[tuple[Edge, Any]]) -> None:
         for edge, g in arriving:
@@ -107,11 +117,13 @@ class Sweep:
                 self._deliver(edge, g)
 
     def _deliver(self, edge: Edge, g: Any) -> None:
-        assert edge.node is not None
-        slots = self.pending.setdefault(edge.node, {})
-        if edge.output in slots:
-            g = slots[edge.output] + g
-        slots[edge.output] = g
+        node, output = edge
+        assert node is not None
+        slots = self.pending.get(node)
+        if slots is None:
+            self.pending[node] = {output: g}
+        else:
+            slots[output] = slots[output] + g if output in slots else g
 
     def _through_hooks(self, node: Node, output: int, g: Any) -> Any:
         if g is None or not node.is_hooked:
@@ -163,10 +175,10 @@ def _reachable(roots: Sequence[Node]) -> set[Node]:
     seen = set(roots)
     stack = list(seen)
     while stack:
-        for edge in stack.pop().edges:
-            if edge.node is not None and edge.node not in seen:
-                seen.add(edge.node)
-                stack.append(edge.node)
+        for node, _ in stack.pop().edges:
+            if node is not None and node not in seen:
+                seen.add(node)
+                stack.append(node)
     return seen
 
 
@@ -188,8 +200,9 @@ def _depth_order(node: Node) -> int:
 def _count_readers(nodes: set[Node], useful: set[Node]) -> dict[Node, int]:
     counts = dict.fromkeys(nodes, 0)
     for node in useful:
-        for after in {e.node for e in node.edges if e.node is not None}:
-            counts[after] += 1
+        for after, _ in node.edges:
+            if after is not None:
+                counts[after] += 1
     return counts
 
 

@@ -6,18 +6,20 @@ name, and nothing else; the engine (`engine.py`) walks the nodes backwards.
 
 from __future__ import annotations
 
-import functools
 import itertools
+import types
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..ops.core import Params, Primitive
+from ..ops.core import Params, Primitive, switch
 from ..ops.identity import copy
 from ..ops.types import Type, dtype_of
 from ..ops.vjp import names_needed, pull_back
 from ..tracing.watch import declare_hook
+from .grad_mode import switches
 
 _sequence = itertools.count()
 
@@ -47,19 +49,34 @@ def count_now() -> int:
 class Node:
     """One operation of the tape; what a user sees as ``tensor.grad_fn``."""
 
+    title: str
+    edges: tuple[Edge, ...]
+    shown_edges: tuple[Edge, ...]
+    sequence: int
     user_defined = False
+    outputs = 1
+    origin: Any = None
+    # Most nodes have none of these, ever; `own_hooks` gives a node its own.
+    tensor_hooks: Mapping[int, dict[int, Callable[[Any], Any]]] = types.MappingProxyType({})  # output -> handle -> hook
+    retained: Mapping[int, Any] = types.MappingProxyType({})
+    pre_hooks: Sequence[Callable[..., Any]] = ()
+    post_hooks: Sequence[Callable[..., Any]] = ()
 
     def __init__(self, title: str, edges: tuple[Edge, ...]) -> None:
         self.title = title
         self.edges = edges
         self.shown_edges = edges  # a composite shows its own operands here, not those of its last step
         self.sequence = next(_sequence)
-        self.outputs = 1
-        self.tensor_hooks: dict[int, dict[int, Callable[[Any], Any]]] = {}  # output -> handle -> hook
-        self.retained: dict[int, Any] = {}
-        self.pre_hooks: list[Callable[..., Any]] = []
-        self.post_hooks: list[Callable[..., Any]] = []
-        self.origin: Any = None
+
+    def own_hooks(self, output: int) -> dict[int, Callable[[Any], Any]]:
+        """The hooks on the tensor that is output number `output`, to add one to."""
+        if not self.tensor_hooks:
+            self.tensor_hooks = {}
+        return self.tensor_hooks.setdefault(output, {})  # type: ignore[attr-defined]
+
+    def retain(self, output: int, tensor: Any) -> None:
+        """Let the gradient of output number `output` be kept in `tensor`, which is that output."""
+        self.retained = {**self.retained, output: weakref.ref(tensor)}
 
     def rename(self, title: str) -> None:
         """Call the node `title`; ``type(node).__name__`` says it as well, as in PyTorch."""
@@ -78,12 +95,12 @@ class Node:
     def register_prehook(self, hook: Callable[..., Any]) -> None:
         """`hook(grad_outputs)` runs before the node; what it returns replaces the gradients."""
         declare_hook(self)
-        self.pre_hooks.append(hook)
+        self.pre_hooks = [*self.pre_hooks, hook]
 
     def register_hook(self, hook: Callable[..., Any]) -> None:
         """`hook(grad_inputs, grad_outputs)` runs after the node; what it returns replaces ``grad_inputs``."""
         declare_hook(self)
-        self.post_hooks.append(hook)
+        self.post_hooks = [*self.post_hooks, hook]
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         """One cotangent per edge (None where there is none); `wanted` tells which are of use."""
@@ -140,6 +157,13 @@ class Saved:
         alias.attach(node, 0)
         return alias
 
+    def look(self, node: Node) -> Any:
+        """`unpack` where nothing is recorded: no history is of use."""
+        tensor = self.tensor
+        if tensor.buffer.version != self.version:
+            raise RuntimeError(self._modified(node))
+        return tensor
+
     def keep_own_copy(self) -> None:
         """Let the memory go: keep a copy with the same history."""
         edge = self.tensor.gradient_edge()
@@ -160,8 +184,9 @@ class Saved:
 
 
 class PrimitiveNode(Node):
-    """A primitive on the tape: its derivative rules, and what they name."""
+    """A primitive on the tape: its derivative rules, and what they name. `PrimitiveNode.of` makes them."""
 
+<<<<<<< HEAD
     def __init__(
         self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, on: tuple[int, ...]
     ) -> None:
@@ -182,15 +207,25 @@ class PrimitiveNode(Node):
             if isinstance(value, (Saved, np.generic)):
                 self.saves = True
         self.released = False
+=======
+    primitive: Primitive
+    params: Params
+    on: tuple[int, ...]
+    shapes: tuple[Any, ...]  # of the operands `on`
+    known: Mapping[str, Any] = types.MappingProxyType({})
+    saves = False
+    released = False
+>>>>>>> eager
 
-    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+    def unpacked(self) -> dict[str, Any]:
+        """What was saved; RuntimeError once it is freed, or where its memory has been written to since."""
         if self.released:
             raise RuntimeError(SECOND_BACKWARD)
-        known = {k: v.unpack(self) if isinstance(v, Saved) else v for k, v in self.known.items()}
-        return [
-            pull_back(self.primitive, i, cotangents[0], known, self.params, of.shape) if want and of else None
-            for i, (want, of) in enumerate(zip(wanted, self.types, strict=True))
-        ]
+        plainly = not switches.enabled and not switch.stack
+        return {
+            name: (value.look(self) if plainly else value.unpack(self)) if type(value) is Saved else value
+            for name, value in self.known.items()
+        }
 
     def keep_own_copies(self, buffer: Any) -> None:
         """Copy the saved operands that show the memory `buffer`, which is about to be written to."""
@@ -203,11 +238,59 @@ class PrimitiveNode(Node):
             self.released = True
             self.known = {}
 
+    @staticmethod
+    def of(
+        primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, on: tuple[int, ...]
+    ) -> PrimitiveNode:
+        """The node of `out`, with derivatives for the operands `on`."""
+        plan = _plans.get((primitive, on)) or _planned(primitive, on)
+        node: PrimitiveNode = object.__new__(plan.kind)
+        edges = [NO_EDGE] * len(operands)
+        for i in on:
+            edges[i] = operands[i].gradient_edge()
+        node.edges = node.shown_edges = tuple(edges)
+        node.sequence = next(_sequence)
+        node.primitive, node.params, node.on = primitive, params, on
+        node.shapes = tuple([operands[i].ndarray.shape for i in on])
+        if plan.needs:
+            node._save(operands, out, plan.needs)
+        return node
+
+    def _save(self, operands: Sequence[Any], out: Any, needs: Sequence[tuple[str, int, int]]) -> None:
+        self.known = known = _known(operands, out, needs)
+        for value in known.values():
+            # A constant operand counts as saved, too: PyTorch frees it like a tensor.
+            if type(value) is Saved or isinstance(value, np.generic):
+                self.saves = True
+
+    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        known = self.unpacked()
+        gradients: list[Any] = [None] * len(self.edges)
+        for i, shape in zip(self.on, self.shapes, strict=True):
+            if wanted[i]:
+                gradients[i] = pull_back(self.primitive, i, cotangents[0], known, self.params, shape)
+        return gradients
+
+
+class _Plan(NamedTuple):
+    """What all nodes of one primitive with derivatives for the same operands share."""
+
+    kind: type[PrimitiveNode]
+    needs: tuple[tuple[str, int, int], ...]
+
+
+_plans: dict[tuple[Primitive, tuple[int, ...]], _Plan] = {}
+
+
+def _planned(primitive: Primitive, on: tuple[int, ...]) -> _Plan:
+    kind: Any = class_called(PrimitiveNode, primitive.backward_name)
+    plan = _plans[primitive, on] = _Plan(kind, needs_of(primitive, on))
+    return plan
+
 
 OUT, OUT_TYPE, OPERAND, OPERAND_TYPE, OPERAND_TYPES = range(5)
 
 
-@functools.cache
 def needs_of(primitive: Primitive, on: tuple[int, ...]) -> tuple[tuple[str, int, int], ...]:
     """What the derivative rules of the operands `on` name: name, kind, position of the operand."""
     names = names_needed(primitive, on)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..ops.array import eager
-from ..ops.core import current
+from ..ops.core import current, switch
 from ..ops.identity import copy
 from ..ops.movement import broadcast
 from ..tracing.watch import serve
@@ -105,7 +107,7 @@ def accumulate(leaf: Any, g: Any, create_graph: bool, fresh: bool) -> None:
     if before is None:
         flags = g.ndarray.flags
         owned = fresh and not g.steps and flags.c_contiguous and flags.owndata
-        leaf.grad = g if owned and not create_graph else copy(g)
+        leaf.grad = g if owned and not create_graph else _copied(g, create_graph)
     elif create_graph:
         leaf.grad = before + g
     else:
@@ -117,6 +119,13 @@ def accumulate(leaf: Any, g: Any, create_graph: bool, fresh: bool) -> None:
                 "Tensor post accumulate grad hooks should return None. They see the gradient that was added: change "
                 "tensor.grad in place."
             )
+
+
+def _copied(g: Any, create_graph: bool) -> Any:
+    """`g` in memory of its own, in row-major order."""
+    if create_graph or switch.stack:
+        return copy(g)
+    return eager().literal(np.array(g.ndarray, order="C"))
 
 
 def ones_like(tensor: Any) -> Any:

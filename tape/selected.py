@@ -41,7 +41,7 @@ def note_picked(source: Any, taken: Any, position: Any, otherwise: Callable[[], 
 
 def declare_write_to_picked(buffer: Any) -> None:
     """Say that `buffer` is written to."""
-    if _picked and watcher() is not None:
+    if watcher() is not None and _picked:
         for taken, otherwise in _picked.get(buffer, ()):
             if taken() is not None:
                 otherwise()

@@ -27,20 +27,21 @@ class Tape:
         out = self.below.evaluate(primitive, operands, params, self.make)
         requiring = [i for i, o in enumerate(operands) if not isinstance(o, np.generic) and o.requires_grad]
         if requiring:
-            self._record(primitive, operands, params, out, requiring)
+            self.record(primitive, operands, params, out, requiring)
         if primitive.is_view and out.buffer is operands[0].buffer:
             out.note_view_of(operands[0])
         return out
 
-    def _record(
+    def record(
         self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, requiring: list[int]
     ) -> None:
+        """Let `out` remember how it was computed, for the operands `requiring` gradients."""
         if not is_grad_enabled():
             self.below.cut(out)
             return
         on = tuple([i for i in requiring if primitive.derivative(i) is not None])
-        if on and out.type_.dtype.is_floating_point:
-            node = PrimitiveNode(primitive, operands, params, out, on)
+        if on and out.ndarray.dtype.kind == "f":
+            node = PrimitiveNode.of(primitive, operands, params, out, on)
             listening = watcher()
             if listening is not None:
                 node.origin = listening.origin()

@@ -6,7 +6,6 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..tape.nodes import NO_EDGE
 from ..tracing.eager_server import serve_or_fuse
 from .tensor import Tensor
 
@@ -49,10 +48,13 @@ def relabel(out: Any, title: str, operands: Any) -> None:
     node = getattr(out, "_node", None)
     if node is None:
         return
-    tensors = [x for x in operands if isinstance(x, Tensor) and x.dtype.is_floating_point]
-    edges = [x.gradient_edge() if x.requires_grad else NO_EDGE for x in tensors]
-    if any(edge.node is node for edge in edges):
-        return  # the function returned its operand
+    edges = []
+    for x in operands:
+        if isinstance(x, Tensor) and x.ndarray.dtype.kind == "f":
+            edge = x.gradient_edge()
+            if edge.node is node:
+                return  # the function returned its operand
+            edges.append(edge)
     node.rename(title)
     if title in SAVING_NOTHING:
         node.saves = False

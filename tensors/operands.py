@@ -204,19 +204,20 @@ def overridable(function: Callable[..., Any], title: str) -> Callable[..., Any]:
     return called
 
 
-_plain_tensors: set[type] = set()
+#: The classes of tensors that override nothing.
+PLAIN_TENSORS: set[type] = set()
 _exact: dict[tuple[type, ...], set[type]] = {}
 
 
 def exactly(classes: tuple[type, ...]) -> set[type]:
     """The classes whose objects are of `classes` and override nothing, to look up exact classes in."""
-    return _exact.setdefault(classes, {*classes, *_plain_tensors} - {Array})
+    return _exact.setdefault(classes, {*classes, *PLAIN_TENSORS} - {Array})
 
 
 def add_plain(kind: type) -> None:
     """Say that `kind` is a class of tensors that override nothing."""
     PLAIN.add(kind)
-    _plain_tensors.add(kind)
+    PLAIN_TENSORS.add(kind)
     for classes, known in _exact.items():
         if Array in classes:
             known.add(kind)

@@ -15,9 +15,10 @@ import numpy as np
 
 from ..ops import arithmetic, comparison, elementary
 from ..ops.array import Array, Buffer, Evaluator, eager
-from ..ops.core import Step, interpreted, set_default_interpreter
-from ..ops.types import DType
+from ..ops.core import Step, interpreted, set_default_interpreter, set_direct
+from ..ops.types import DType, dtype_of
 from ..ops.views import replay
+from ..tape.direct import DirectOps
 from ..tape.grad_mode import enable_grad, is_grad_enabled
 from ..tape.handles import RemovableHandle
 from ..tape.nodes import NO_EDGE, AccumulateGrad, Edge, Node
@@ -27,7 +28,7 @@ from ..tracing.watch import changes, declare_alias, declare_flag, declare_hook, 
 from .blank import FIELDS, NO_HOOKS, blank
 from .constructor import constructed
 from .exchange import Exchange
-from .operands import add_plain, binary_operator, reflected_operator
+from .operands import PLAIN_TENSORS, add_plain, binary_operator, reflected_operator
 from .size import Size
 from .subclass import Subclassing
 
@@ -66,7 +67,7 @@ class Tensor(Subclassing, Exchange, Array):
 
     @property
     def dtype(self) -> DType:
-        return self.type_.dtype
+        return dtype_of(self.ndarray)
 
     @property
     def shape(self) -> Any:
@@ -258,7 +259,7 @@ class Tensor(Subclassing, Exchange, Array):
                 f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
                 f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
             )
-        if value.dtype is not self.dtype:
+        if value.ndarray.dtype != self.ndarray.dtype:
             raise RuntimeError(
                 f"attempting to assign a gradient with dtype '{value.dtype!r}' to a tensor with dtype "
                 f"'{self.dtype!r}'. Please ensure that the gradient and the tensor have the same dtype"
@@ -279,7 +280,7 @@ class Tensor(Subclassing, Exchange, Array):
                 "can't retain_grad on Tensor that has requires_grad=False. Set requires_grad=True on its leaves."
             )
         if self._node is not None:
-            self._node.retained[self._output] = weakref.ref(self)
+            self._node.retain(self._output, self)
 
     def backward(
         self,
@@ -298,7 +299,7 @@ class Tensor(Subclassing, Exchange, Array):
         if self._node is None:
             return RemovableHandle(self._own_hooks("leaf_hooks"), hook)
         declare_hook(self._node)
-        return RemovableHandle(self._node.tensor_hooks.setdefault(self._output, {}), hook)
+        return RemovableHandle(self._node.own_hooks(self._output), hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call ``hook(tensor)`` after this leaf's ``.grad`` has been accumulated."""
@@ -358,6 +359,7 @@ add_plain(Tensor)
 _GRAD = Tensor.grad
 EAGER = Tape(Evaluator(), make)
 set_default_interpreter(EAGER)
+set_direct(DirectOps(EAGER, PLAIN_TENSORS))
 
 
 def unrecorded(function: Callable[..., Any], *args: Any) -> Any:

@@ -1,0 +1,161 @@
+"""Updates of optimizers as numpy code that works in place: what plain eager mode does instead of many primitives.
+
+The formulas are those of the `update` methods, operation by operation, so that the numbers are the same. Large
+parameters are updated block by block: what is read stays in the cache, and no memory of their size is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from ..ops.array import quietly, require_writable
+from ..ops.blocks import blocks
+from ..tensors.operands import PLAIN_TENSORS
+
+F = TypeVar("F", bound=Callable[..., Any])
+#: ``form(optimizer, p, gradient, state, group)``: whether the update is done.
+Form = Callable[[Any, Any, Any, Any, Any], bool]
+
+_FLOATING = (np.dtype("float32"), np.dtype("float64"))
+
+
+def in_numpy(form: Form) -> Callable[[F], F]:
+    """Decorate an ``update`` that plain eager mode may do by `form`; a subclass's own update has no such form."""
+
+    def decorate(update: F) -> F:
+        update.in_numpy = form  # type: ignore[attr-defined]
+        return update
+
+    return decorate
+
+
+def _updatable(written: Sequence[Any], gradient: Any) -> list[np.ndarray] | None:
+    """The arrays of `gradient` and of the tensors that are written to, if all are of one floating type and shape."""
+    p = written[0]
+    shape, dtype = p.ndarray.shape, p.ndarray.dtype
+    if dtype not in _FLOATING or not all(type(x) in PLAIN_TENSORS for x in (gradient, *written)):
+        return None
+    arrays = [gradient.ndarray, *[x.ndarray for x in written]]
+    for array in arrays:
+        if array.shape != shape or array.dtype is not dtype:
+            return None
+    for x in written:
+        require_writable(x)
+    return arrays
+
+
+def _numbers(options: Iterable[Any]) -> list[float] | None:
+    """Options, if all of them are numbers of the program."""
+    numbers = list(options)
+    return numbers if all(type(x) is float or type(x) is int for x in numbers) else None
+
+
+def adam(optimizer: Any, p: Any, gradient: Any, state: Any, group: Any) -> bool:
+    """`Adam.update`."""
+    names = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if dict.get(group, "amsgrad") else ("exp_avg", "exp_avg_sq")
+    written = [p, *[dict.get(state, name) for name in names]]
+    arrays, step, betas = _updatable(written, gradient), dict.get(state, "step"), dict.get(group, "betas")
+    numbers = _numbers((*[dict.get(group, name) for name in ("lr", "eps", "weight_decay")], *(betas or ())))
+    if arrays is None or numbers is None or type(step) not in PLAIN_TENSORS:
+        return False
+    require_writable(step)
+    step.ndarray += 1
+    step.buffer.version += 1
+    (lr, eps, decay, beta1, beta2), count = numbers, float(step.ndarray)
+    factors = _AdamFactors(
+        first=1 - beta1,
+        second=1 - beta2,
+        kept=beta2,
+        correction=(1 - beta2**count) ** -0.5,
+        eps=eps,
+        rate=lr / (1 - beta1**count),
+        shrink=1 - lr * decay if decay and optimizer.decoupled else None,
+        decay=decay if decay and not optimizer.decoupled else None,
+        negated=bool(dict.get(group, "maximize")),
+    ).of(p.ndarray.dtype)
+    for block in blocks(arrays):
+        quietly(_adam_block, factors, *block)
+    _count_writes(written)
+    return True
+
+
+class _AdamFactors(NamedTuple):
+    """The numbers of one step of Adam."""
+
+    first: Any
+    second: Any
+    kept: Any
+    correction: Any
+    eps: Any
+    rate: Any
+    shrink: Any
+    decay: Any
+    negated: bool
+
+    def of(self, dtype: np.dtype) -> _AdamFactors:
+        """The same in an element type."""
+        return _AdamFactors(*[x if x is None or x is True or x is False else dtype.type(x) for x in self])
+
+
+def _adam_block(by: _AdamFactors, g: Any, p: Any, mean: Any, square: Any, peak: Any = None) -> None:
+    if by.negated:
+        g = -g
+    if by.decay is not None:
+        g = g + p * by.decay
+    change = g - mean
+    change *= by.first
+    mean += change
+    np.multiply(g, by.second, out=change)
+    change *= g
+    square *= by.kept
+    square += change
+    if peak is not None:
+        np.maximum(peak, square, out=peak)
+    root = np.sqrt(square if peak is None else peak)
+    root *= by.correction
+    root += by.eps
+    np.multiply(mean, by.rate, out=change)
+    change /= root
+    if by.shrink is not None:
+        p *= by.shrink
+    p -= change
+
+
+def sgd(optimizer: Any, p: Any, gradient: Any, state: Any, group: Any) -> bool:
+    """`SGD.update`, but for the first step with momentum."""
+    numbers = _numbers([dict.get(group, name) for name in ("lr", "momentum", "dampening", "weight_decay")])
+    if numbers is None:
+        return False
+    lr, momentum, dampening, decay = numbers
+    written = [p, dict.get(state, "momentum_buffer")] if momentum else [p]
+    arrays = None if written[-1] is None else _updatable(written, gradient)
+    if arrays is None:
+        return False
+    number = p.ndarray.dtype.type
+    factors = number(lr), number(momentum), number(1 - dampening), number(decay) if decay else None
+    choices = bool(dict.get(group, "nesterov")), bool(dict.get(group, "maximize"))
+    for block in blocks(arrays):
+        quietly(_sgd_block, factors, choices, *block)
+    _count_writes(written)
+    return True
+
+
+def _sgd_block(factors: Sequence[Any], choices: tuple[bool, bool], g: Any, p: Any, velocity: Any = None) -> None:
+    (lr, momentum, gain, decay), (nesterov, negated) = factors, choices
+    if negated:
+        g = -g
+    if decay is not None:
+        g = g + p * decay
+    if velocity is not None:
+        velocity *= momentum
+        velocity += g * gain
+        g = g + velocity * momentum if nesterov else velocity
+    p -= g * lr
+
+
+def _count_writes(written: Sequence[Any]) -> None:
+    for x in written:
+        x.buffer.version += 1

@@ -1,0 +1,86 @@
+"""Pointwise ops in plain eager mode on floating-point tensors of one type: numpy at once, nothing to promote.
+
+Everything else (other types, numbers that do not fit, subclasses, recordings) is the interpreter's. The results are
+the same; only the questions that such operands make superfluous are not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import Any
+
+import numpy as np
+
+from ..ops.array import quietly
+from ..ops.core import Primitive
+from .grad_mode import switches
+from .tape import Tape
+
+FLOAT32, FLOAT64 = np.dtype("float32"), np.dtype("float64")
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+class DirectOps:
+    """`ops.core.Direct` for a tape; `kinds` are the classes of tensors that override nothing."""
+
+    def __init__(self, tape: Tape, kinds: Set[type]) -> None:
+        self._tape = tape
+        self._make = tape.make
+        self._kinds = kinds
+
+    def unary(self, primitive: Primitive, x: Any) -> Any:
+        if type(x) not in self._kinds:
+            return NotImplemented
+        a = x.ndarray
+        dtype = a.dtype
+        if dtype is not FLOAT32 and dtype is not FLOAT64:
+            return NotImplemented
+        value = quietly(primitive.evaluate, a)
+        out = self._make(value if type(value) is np.ndarray else np.asarray(value))
+        if (x._node is not None or x._requires or x._base is not None) and switches.enabled and x.requires_grad:
+            self._tape.record(primitive, (x,), {}, out, [0])
+        return out
+
+    def binary(self, primitive: Primitive, x: Any, y: Any) -> Any:
+        kinds = self._kinds
+        if type(x) in kinds:
+            a = x.ndarray
+            dtype = a.dtype
+            if type(y) in kinds:
+                b = y.ndarray
+                if b.dtype is not dtype:
+                    return NotImplemented
+            else:
+                b = y = _number(y, dtype)
+        elif type(y) in kinds:
+            b = y.ndarray
+            dtype = b.dtype
+            a = x = _number(x, dtype)
+        else:
+            return NotImplemented
+        if a is None or b is None or (dtype is not FLOAT32 and dtype is not FLOAT64):
+            return NotImplemented
+        try:
+            value = quietly(primitive.evaluate, a, b)
+        except ValueError:
+            return NotImplemented  # the general way says what is wrong
+        out = self._make(value if type(value) is np.ndarray else np.asarray(value))
+        if switches.enabled:
+            requiring = []
+            if a is not x and (x._node is not None or x._requires or x._base is not None) and x.requires_grad:
+                requiring.append(0)
+            if b is not y and (y._node is not None or y._requires or y._base is not None) and y.requires_grad:
+                requiring.append(1)
+            if requiring:
+                self._tape.record(primitive, (x, y), {}, out, requiring)
+        return out
+
+
+def _number(operand: Any, dtype: np.dtype) -> Any:
+    """A number of the program in a tensor's type; None for what is none, or does not fit."""
+    kind = type(operand)
+    if kind is float or kind is int or kind is np.float64:
+        if -_LARGEST <= operand <= _LARGEST:
+            return np.float32(operand) if dtype is FLOAT32 else np.float64(operand)
+        return None
+    return operand if kind is np.float32 and dtype is FLOAT32 else None
