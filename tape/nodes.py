@@ -186,28 +186,6 @@ class Saved:
 class PrimitiveNode(Node):
     """A primitive on the tape: its derivative rules, and what they name. `PrimitiveNode.of` makes them."""
 
-<<<<<<< HEAD
-    def __init__(
-        self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, on: tuple[int, ...]
-    ) -> None:
-        edges = [NO_EDGE] * len(operands)
-        self.types: list[Type | None] = [None] * len(operands)
-        for i in on:
-            edges[i] = operands[i].gradient_edge()
-            self.types[i] = operands[i].type_
-        super().__init__(primitive.backward_name, tuple(edges))
-        self.rename(primitive.backward_name)
-        self.place = out.place  # where an interpreter that computes later has noted the op
-        self.primitive = primitive
-        self.params = params
-        self.known = _known(operands, out, needs_of(primitive, on))
-        # A constant operand counts as saved, too: PyTorch frees it like a tensor.
-        self.saves = False
-        for value in self.known.values():
-            if isinstance(value, (Saved, np.generic)):
-                self.saves = True
-        self.released = False
-=======
     primitive: Primitive
     params: Params
     on: tuple[int, ...]
@@ -215,7 +193,6 @@ class PrimitiveNode(Node):
     known: Mapping[str, Any] = types.MappingProxyType({})
     saves = False
     released = False
->>>>>>> eager
 
     def unpacked(self) -> dict[str, Any]:
         """What was saved; RuntimeError once it is freed, or where its memory has been written to since."""
@@ -250,6 +227,7 @@ class PrimitiveNode(Node):
             edges[i] = operands[i].gradient_edge()
         node.edges = node.shown_edges = tuple(edges)
         node.sequence = next(_sequence)
+        node.place = out.place  # where an interpreter that computes later has noted the op
         node.primitive, node.params, node.on = primitive, params, on
         node.shapes = tuple([operands[i].ndarray.shape for i in on])
         if plan.needs:
