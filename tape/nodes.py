@@ -16,7 +16,7 @@ import numpy as np
 from ..ops.core import Params, Primitive
 from ..ops.identity import copy
 from ..ops.types import Type, dtype_of
-from ..ops.vjp import names_needed, pull_back
+from ..ops.vjp import names_needed, pull_back, pull_back_all
 from ..tracing.watch import declare_hook
 
 _sequence = itertools.count()
@@ -203,7 +203,33 @@ class PrimitiveNode(Node):
             self.known = {}
 
 
-OUT, OUT_TYPE, OPERAND, OPERAND_TYPE, OPERAND_TYPES = range(5)
+class JointNode(PrimitiveNode):
+    """A primitive whose rule gives the cotangents of all operands at once."""
+
+    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        if self.released:
+            raise RuntimeError(SECOND_BACKWARD)
+        known = {k: _unpacked(v, self) for k, v in self.known.items()}
+        on = [i for i, (want, of) in enumerate(zip(wanted, self.types, strict=True)) if want and of is not None]
+        shapes = [of.shape for i in on if (of := self.types[i]) is not None]
+        cotangent = pull_back_all(self.primitive, on, cotangents[0], known, self.params, shapes)
+        found = dict(zip(on, cotangent, strict=True))
+        return [found.get(i) for i in range(len(self.types))]
+
+    def keep_own_copies(self, buffer: Any) -> None:
+        for values in self.known.values():
+            for value in values if isinstance(values, tuple) else ():
+                if isinstance(value, Saved) and value.tensor.buffer is buffer:
+                    value.keep_own_copy()
+
+
+def _unpacked(value: Any, node: Node) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_unpacked(v, node) for v in value)
+    return value.unpack(node) if isinstance(value, Saved) else value
+
+
+OUT, OUT_TYPE, OPERAND, OPERAND_TYPE, OPERAND_TYPES, OPERANDS = range(6)
 
 
 @functools.cache
@@ -213,8 +239,9 @@ def needs_of(primitive: Primitive, on: tuple[int, ...]) -> tuple[tuple[str, int,
     needs = [("out", OUT, 0)] if "out" in names else []
     needs += [("out_type", OUT_TYPE, 0)] if "out_type" in names else []
     if primitive.variadic:
-        types = f"{primitive.inputs[0][1:]}_types"
-        return (*needs, (types, OPERAND_TYPES, 0)) if types in names else tuple(needs)
+        name = primitive.inputs[0][1:]
+        needs += [(f"{name}_types", OPERAND_TYPES, 0)] if f"{name}_types" in names else []
+        return (*needs, (name, OPERANDS, 0)) if name in names else tuple(needs)
     for i, name in enumerate(primitive.inputs):
         needs += [(name, OPERAND, i)] if name in names else []
         needs += [(f"{name}_type", OPERAND_TYPE, i)] if f"{name}_type" in names else []
@@ -231,6 +258,8 @@ def _known(operands: Sequence[Any], out: Any, needs: Sequence[tuple[str, int, in
             known[name] = out.type_
         elif kind == OPERAND_TYPES:
             known[name] = tuple(o.type_ for o in operands)
+        elif kind == OPERANDS:
+            known[name] = tuple(o if isinstance(o, np.generic) else Saved(o, is_output=False) for o in operands)
         elif isinstance(operands[i], np.generic):
             known[name] = operands[i] if kind == OPERAND else Type(dtype_of(operands[i]), ())
         else:

@@ -12,7 +12,7 @@ from ..ops.core import Number, Params, Primitive
 from ..ops.types import DType, Type
 from ..tracing.watch import watcher
 from .grad_mode import is_grad_enabled
-from .nodes import PrimitiveNode
+from .nodes import JointNode, PrimitiveNode
 from .selected import declare_write_to_picked
 
 
@@ -40,7 +40,8 @@ class Tape:
             return
         on = tuple([i for i in requiring if primitive.derivative(i) is not None])
         if on and out.type_.dtype.is_floating_point:
-            node = PrimitiveNode(primitive, operands, params, out, on)
+            kind = JointNode if primitive.joint else PrimitiveNode
+            node = kind(primitive, operands, params, out, on)
             listening = watcher()
             if listening is not None:
                 node.origin = listening.origin()

@@ -1,0 +1,52 @@
+"""PyTorch's functions of one step: ``torch.lstm_cell`` and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .layers import KINDS, Weights, constants_of, contributed
+
+
+def _check(input: Any, states: Sequence[Any], weights: Weights, gates: int) -> None:
+    """RuntimeError in PyTorch's words for sizes that do not fit."""
+    if input.shape[1] != weights.ih.shape[1]:
+        raise RuntimeError(f"input has inconsistent input_size: got {input.shape[1]} expected {weights.ih.shape[1]}")
+    size = weights.ih.shape[0] // gates
+    for number, state in enumerate(states):
+        if state.shape[0] != input.shape[0]:
+            raise RuntimeError(
+                f"Input batch size {input.shape[0]} doesn't match hidden{number} batch size {state.shape[0]}"
+            )
+        if state.shape[1] != size:
+            raise RuntimeError(f"hidden{number} has inconsistent hidden_size: got {state.shape[1]}, expected {size}")
+
+
+def _step(mode: str, gates: int, input: Any, states: Sequence[Any], weights: Weights) -> list[Any]:
+    _check(input, states, weights, gates)
+    kind = KINDS[mode]
+    states, _ = kind.step(list(states), [contributed(kind, input, weights)], constants_of(kind, weights))
+    return list(states)
+
+
+def lstm_cell(input: Any, hx: Sequence[Any], w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+    """One step of an LSTM: (h, c) of `input` [batch, features] and ``hx = (h, c)`` [batch, hidden].
+
+    RuntimeError for sizes that do not fit, here and below.
+    """
+    return tuple(_step("LSTM", 4, input, hx, Weights(w_ih, w_hh, b_ih, b_hh)))
+
+
+def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+    """One step of a GRU: h [batch, hidden] of `input` [batch, features] and `hx`."""
+    return _step("GRU", 3, input, [hx], Weights(w_ih, w_hh, b_ih, b_hh))[0]
+
+
+def rnn_tanh_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+    """``tanh(w_ih x + b_ih + w_hh h + b_hh)``."""
+    return _step("RNN_TANH", 1, input, [hx], Weights(w_ih, w_hh, b_ih, b_hh))[0]
+
+
+def rnn_relu_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+    """``relu(w_ih x + b_ih + w_hh h + b_hh)``."""
+    return _step("RNN_RELU", 1, input, [hx], Weights(w_ih, w_hh, b_ih, b_hh))[0]

@@ -1,0 +1,87 @@
+"""Loops over tensors: `ops.scan` with a node of the tape whose outputs are the loop's results."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ...ops.core import current
+from ...ops.identity import copy
+from ...ops.scan.loop import Loop, last_of, stack_of
+from ...ops.scan.primitive import Body, apply_loop, pull_back_loop, traced
+from ...ops.types import Type
+from ...tape.grad_mode import is_grad_enabled
+from ...tape.nodes import NO_EDGE, SECOND_BACKWARD, Node, Saved
+from ...tensors.tensor import Tensor
+
+
+class Scanned(NamedTuple):
+    """``[length, ...]`` of each carried value after each turn; what they are after the last; what the body stacks."""
+
+    carried: list[Any]
+    last: list[Any]
+    stacked: list[Any]
+
+
+class LoopNode(Node):
+    """A loop on the tape. Its outputs are all stacked results, then the last carried values."""
+
+    def __init__(self, loop: Loop, operands: Sequence[Any], flat: Any, title: str) -> None:
+        super().__init__(title, tuple(o.gradient_edge() if o.requires_grad else NO_EDGE for o in operands))
+        self.rename(title)
+        self.loop = loop
+        self.outputs = len(loop.results) + loop.carries
+        self.known: list[Saved] | None = [Saved(o, is_output=False) for o in (*operands, flat)]
+
+    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        if self.known is None:
+            raise RuntimeError(SECOND_BACKWARD)
+        *operands, flat = [saved.unpack(self) for saved in self.known]
+        return pull_back_loop(self.loop, operands, flat, cotangents, tuple(wanted))
+
+    def keep_own_copies(self, buffer: Any) -> None:
+        """Copy the saved operands that show the memory `buffer`, which is about to be written to."""
+        for saved in self.known or ():
+            if saved.tensor.buffer is buffer:
+                saved.keep_own_copy()
+
+    def release(self) -> None:
+        self.known = None
+
+
+@functools.lru_cache(maxsize=256)
+def _traced(
+    body: Body, initial: tuple[Type, ...], stacked: tuple[Type, ...], constants: tuple[Type, ...], *options: bool
+) -> tuple[Loop, int]:
+    return traced(body, initial, stacked, constants, *options)
+
+
+def scan(
+    body: Body,
+    initial: Sequence[Any],
+    stacked: Sequence[Any],
+    constants: Sequence[Any],
+    backwards: bool = False,
+    title: str = "ScanBackward0",
+) -> Scanned:
+    """``carries, ys = body(carries, [s[t] for s in stacked], constants)`` for each `t`, from the end if `backwards`.
+
+    `body` is a function of primitives alone, without variables of its own: what it makes is remembered by the function
+    and the types. All results have the element type of the carried values.
+    """
+    operands = [*initial, *stacked, *constants]
+    saved = is_grad_enabled() and any(o.requires_grad for o in operands)
+    types = tuple(tuple(map(current().type_of, group)) for group in (initial, stacked, constants))
+    loop, count = _traced(body, *types, saved, backwards)  # type: ignore[arg-type]
+    flat = apply_loop(loop, operands)
+    shown = [*range(loop.carries + count)]
+    stacks = [stack_of(loop, flat, number) for number in shown]
+    last = [last_of(loop, flat, number) for number in range(loop.carries)]
+    if isinstance(flat, Tensor) and flat.grad_fn is not None:
+        node = LoopNode(loop, operands, flat, title)
+        node.origin = flat.grad_fn.origin
+        for number, part in [*zip(shown, stacks, strict=True), *enumerate(last, len(loop.results))]:
+            part.attach(node, number)
+    stacks, last = [copy(part) for part in stacks], [copy(part) for part in last]
+    return Scanned(stacks[: loop.carries], last, stacks[loop.carries :])
