@@ -119,8 +119,8 @@ def directed(
             begun = [_rows(s, count, size) for s in initial]
             states = [_joined([*([s] if count else []), b]) for s, b in zip(states, begun, strict=True)]
         count = size
-        stack = reshape(_rows(projected, row, row + length * size), (length, size, projected.shape[1]))
-        result = scan(step, states, [stack], constants, backwards, kind.title)
+        rows = _rows(projected, row, row + length * size)
+        result = scan(step, length, states, [rows], constants, backwards, kind.title)
         states = result.last
         outputs.append(reshape(result.carried[0], (length * size, result.carried[0].shape[2])))
     ended.append(states)

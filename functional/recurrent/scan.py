@@ -50,32 +50,31 @@ class LoopNode(Node):
         self.known = None
 
 
-@functools.lru_cache(maxsize=256)
-def _traced(
-    body: Body, initial: tuple[Type, ...], stacked: tuple[Type, ...], constants: tuple[Type, ...], *options: bool
-) -> tuple[Loop, int]:
-    return traced(body, initial, stacked, constants, *options)
+_traced = functools.lru_cache(maxsize=256)(traced)
 
 
 def scan(
     body: Body,
+    length: int,
     initial: Sequence[Any],
-    stacked: Sequence[Any],
+    streams: Sequence[Any],
     constants: Sequence[Any],
     backwards: bool = False,
     title: str = "ScanBackward0",
 ) -> Scanned:
-    """``carries, ys = body(carries, [s[t] for s in stacked], constants)`` for each `t`, from the end if `backwards`.
+    """``carries, ys = body(carries, [s[t] for s in streams], constants)`` for each `t`, from the end if `backwards`.
 
-    `body` is a function of primitives alone, without variables of its own: what it makes is remembered by the function
-    and the types. All results have the element type of the carried values.
+    A stream ``[length * rows, ...]`` is read in slices ``[rows, ...]``. `body` is a function of primitives alone,
+    without variables of its own: what it makes is remembered by the function and the types. All results have the
+    element type of the carried values.
     """
-    operands = [*initial, *stacked, *constants]
+    operands = [*initial, *streams, *constants]
     saved = is_grad_enabled() and any(o.requires_grad for o in operands)
-    types = tuple(tuple(map(current().type_of, group)) for group in (initial, stacked, constants))
-    loop, count = _traced(body, *types, saved, backwards)  # type: ignore[arg-type]
+    types = [tuple(map(current().type_of, group)) for group in (initial, streams, constants)]
+    types[1] = tuple(Type(of.dtype, (of.shape[0] // length, *of.shape[1:])) for of in types[1])
+    loop, count = _traced(body, length, *types, saved, backwards)
     flat = apply_loop(loop, operands)
-    shown = [*range(loop.carries + count)]
+    shown = range(loop.carries + count)
     stacks = [stack_of(loop, flat, number) for number in shown]
     last = [last_of(loop, flat, number) for number in range(loop.carries)]
     if isinstance(flat, Tensor) and flat.grad_fn is not None:

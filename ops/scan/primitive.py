@@ -128,28 +128,30 @@ Body = Callable[[list[Any], list[Any], list[Any]], tuple[list[Any], list[Any]]]
 
 def traced(
     body: Body,
+    length: int,
     initial: Sequence[Type],
-    stacked: Sequence[Type],
+    slices: Sequence[Type],
     constants: Sequence[Type],
     saved: bool,
     backwards: bool,
 ) -> tuple[Loop, int]:
     """The loop that runs `body`, and how many results it stacks that are the body's own.
 
-    ``body(carries, slices, constants)`` gives the new carried values and what to stack. With `saved` what the loop's
-    derivative will ask for is stacked behind that.
+    ``body(carries, slices, constants)`` gives the new carried values and what to stack. The loop's operands come in
+    this order, too; those that it slices have the numbers of all slices in a row. With `saved` what the loop's
+    derivative will ask for is stacked behind the body's own results.
     """
     tracer = Tracer()
-    inputs = [Value(t) for t in (*initial, *(Type(t.dtype, t.shape[1:]) for t in stacked), *constants)]
-    first, last = len(initial), len(initial) + len(stacked)
+    inputs = [Value(of) for of in (*initial, *slices, *constants)]
+    first, last = len(initial), len(initial) + len(slices)
     with interpreting(tracer):
         carried, ys = body(inputs[:first], inputs[first:last], inputs[last:])
     results = [*carried, *ys]
     if saved:
         results += _asked_for(inputs, results, first)
-    streams = tuple(Stream(first + place) for place in range(len(stacked)))
+    streams = tuple(Stream(operand) for operand in range(first, last))
     operands = tuple(range(last, len(inputs)))
-    made = Loop(finished(inputs, results), stacked[0].shape[0], first, streams, operands, backwards)
+    made = Loop(finished(inputs, results), length, first, streams, operands, backwards)
     return made, len(ys)
 
 
