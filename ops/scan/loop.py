@@ -105,13 +105,17 @@ def loop_of(text: str) -> Loop:
 def loop_type(*xs: Type, loop: str) -> Type:
     """The type rule; RuntimeError for operands that the body was not made for."""
     made = loop_of(loop)
-    inputs = made.body.inputs
-    fits = all(x == of for x, of in zip(xs, inputs[: made.carries], strict=False))
-    fits = fits and all(
-        xs[c] == of for c, of in zip(made.constants, inputs[made.carries + len(made.streams) :], strict=True)
-    )
-    if not fits or any(of != now for of, now in zip(made.results, inputs[: made.carries], strict=False)):
-        raise RuntimeError("a loop's carried values and constants keep the types that its body was made for")
+    for stream, of in zip(made.streams, made.body.inputs[made.carries :], strict=False):
+        operand = xs[stream.operand]
+        if operand.dtype is not of.dtype or operand.size < stream.offset + made.length * of.size:
+            raise RuntimeError(f"a loop of {made.length} turns reads {of} in each from {stream.offset} on in {operand}")
+    carried = range(made.carries)
+    read = [*carried, *made.constants]
+    wanted = [*carried, *range(made.carries + len(made.streams), len(made.body.inputs))]
+    if any(xs[i] != made.body.inputs[n] for i, n in zip(read, wanted, strict=True)):
+        raise RuntimeError("a loop's carried values and constants have the types that its body was made for")
+    if any(made.results[k] != made.body.inputs[k] for k in carried):
+        raise RuntimeError("a loop's carried values keep their types")
     if any(of.dtype is not made.dtype for of in made.results):
         raise RuntimeError("a loop's results are of one element type")
     return Type(made.dtype, (made.size,))
