@@ -207,26 +207,20 @@ class JointNode(PrimitiveNode):
     """A primitive whose rule gives the cotangents of all operands at once."""
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
-        if self.released:
-            raise RuntimeError(SECOND_BACKWARD)
-        known = {k: _unpacked(v, self) for k, v in self.known.items()}
-        on = [i for i, (want, of) in enumerate(zip(wanted, self.types, strict=True)) if want and of is not None]
+        on = tuple(i for i, (want, of) in enumerate(zip(wanted, self.types, strict=True)) if want and of is not None)
         shapes = [of.shape for i in on if (of := self.types[i]) is not None]
-        cotangent = pull_back_all(self.primitive, on, cotangents[0], known, self.params, shapes)
+        cotangent = pull_back_all(self.primitive, on, cotangents[0], self.unpacked(), self.params, shapes)
         found = dict(zip(on, cotangent, strict=True))
         return [found.get(i) for i in range(len(self.types))]
 
-    def keep_own_copies(self, buffer: Any) -> None:
-        for values in self.known.values():
-            for value in values if isinstance(values, tuple) else ():
-                if isinstance(value, Saved) and value.tensor.buffer is buffer:
-                    value.keep_own_copy()
-
-
-def _unpacked(value: Any, node: Node) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_unpacked(v, node) for v in value)
-    return value.unpack(node) if isinstance(value, Saved) else value
+    def unpacked(self) -> dict[str, Any]:
+        """What the rule needs; RuntimeError if it was freed or written to."""
+        if self.released:
+            raise RuntimeError(SECOND_BACKWARD)
+        known = {k: v.unpack(self) if isinstance(v, Saved) else v for k, v in self.known.items()}
+        name = self.primitive.inputs[0][1:]
+        known[name] = [known.get(f"{name}{i}") for i in range(len(self.types))]
+        return known
 
 
 OUT, OUT_TYPE, OPERAND, OPERAND_TYPE, OPERAND_TYPES, OPERANDS = range(6)
@@ -259,7 +253,8 @@ def _known(operands: Sequence[Any], out: Any, needs: Sequence[tuple[str, int, in
         elif kind == OPERAND_TYPES:
             known[name] = tuple(o.type_ for o in operands)
         elif kind == OPERANDS:
-            known[name] = tuple(o if isinstance(o, np.generic) else Saved(o, is_output=False) for o in operands)
+            saved = [o if isinstance(o, np.generic) else Saved(o, is_output=False) for o in operands]
+            known.update({f"{name}{place}": each for place, each in enumerate(saved)})
         elif isinstance(operands[i], np.generic):
             known[name] = operands[i] if kind == OPERAND else Type(dtype_of(operands[i]), ())
         else:

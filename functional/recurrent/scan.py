@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from ...ops.core import current
 from ...ops.identity import copy
 from ...ops.scan.loop import Loop, last_of, stack_of
-from ...ops.scan.primitive import Body, apply_loop, pull_back_loop, traced
+from ...ops.scan.primitive import Body, apply_loop, pull_back_loop, scan_primitive, traced
 from ...ops.types import Type
 from ...tape.grad_mode import is_grad_enabled
-from ...tape.nodes import NO_EDGE, SECOND_BACKWARD, Node, Saved
+from ...tape.nodes import JointNode, Saved
 from ...tensors.tensor import Tensor
 
 
@@ -24,30 +24,21 @@ class Scanned(NamedTuple):
     stacked: list[Any]
 
 
-class LoopNode(Node):
+class LoopNode(JointNode):
     """A loop on the tape. Its outputs are all stacked results, then the last carried values."""
 
     def __init__(self, loop: Loop, operands: Sequence[Any], flat: Any, title: str) -> None:
-        super().__init__(title, tuple(o.gradient_edge() if o.requires_grad else NO_EDGE for o in operands))
+        on = tuple(i for i, operand in enumerate(operands) if operand.requires_grad)
+        super().__init__(scan_primitive, operands, {"loop": loop.text}, flat, on)
         self.rename(title)
         self.loop = loop
         self.outputs = len(loop.results) + loop.carries
-        self.known: list[Saved] | None = [Saved(o, is_output=False) for o in (*operands, flat)]
+        self.known = {**self.known, "out": Saved(flat, is_output=False)}  # which is none of the outputs
+        self.origin = flat.grad_fn.origin
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
-        if self.known is None:
-            raise RuntimeError(SECOND_BACKWARD)
-        *operands, flat = [saved.unpack(self) for saved in self.known]
-        return pull_back_loop(self.loop, operands, flat, cotangents, tuple(wanted))
-
-    def keep_own_copies(self, buffer: Any) -> None:
-        """Copy the saved operands that show the memory `buffer`, which is about to be written to."""
-        for saved in self.known or ():
-            if saved.tensor.buffer is buffer:
-                saved.keep_own_copy()
-
-    def release(self) -> None:
-        self.known = None
+        known = self.unpacked()
+        return pull_back_loop(self.loop, known["xs"], known["out"], cotangents, tuple(wanted))
 
 
 _traced = functools.lru_cache(maxsize=256)(traced)
@@ -79,7 +70,6 @@ def scan(
     last = [last_of(loop, flat, number) for number in range(loop.carries)]
     if isinstance(flat, Tensor) and flat.grad_fn is not None:
         node = LoopNode(loop, operands, flat, title)
-        node.origin = flat.grad_fn.origin
         for number, part in [*zip(shown, stacks, strict=True), *enumerate(last, len(loop.results))]:
             part.attach(node, number)
     stacks, last = [copy(part) for part in stacks], [copy(part) for part in last]

@@ -101,12 +101,19 @@ def cell(tg, name, bias, batch, hx, dtype, **options):
     return [t.detach().numpy() for t in (*out, *gradients, *layer.parameters())]
 
 
+#: With biases, batch, with states, type.
+CALLS = [
+    (True, 2, True, "float32"),
+    (False, None, True, "float64"),
+    (True, 1, False, "float64"),
+    (True, None, False, "float32"),
+]
+
+
 def cells():
     for name in CELLS:
-        for number, (bias, batch, hx, dtype) in enumerate(
-            [(True, 2, True, "float32"), (False, None, True, "float64"), (True, 1, False, "float64"), (True, None, False, "float32")]
-        ):  # fmt: skip
-            yield f"{name} {number}", (name, bias, batch, hx, dtype), {}
+        for number, call in enumerate(CALLS):
+            yield f"{name} {number}", (name, *call), {}
     yield "RNNCell relu", ("RNNCell", True, 3, True, "float64"), {"nonlinearity": "relu"}
 
 

@@ -1,8 +1,6 @@
 """Recurrent layers, cells and packed sequences: PyTorch's numbers, gradients, second derivatives, names and errors."""
 
-import io
 import json
-import warnings
 
 import numpy as np
 import pytest
