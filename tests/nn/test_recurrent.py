@@ -32,7 +32,10 @@ def assert_stored(label, found):
         np.testing.assert_allclose(actual, expected, rtol=0, atol=allowed, err_msg=label)
 
 
-@pytest.mark.parametrize("label", LAYERS)
+@pytest.mark.parametrize(
+    "label",
+    [pytest.param(label, marks=[] if number % 3 == 0 else pytest.mark.long) for number, label in enumerate(LAYERS)],
+)
 def test_layers(tg, label):
     assert_stored(label, recurrent.run(tg, *LAYERS[label]))
 
