@@ -32,10 +32,12 @@ def assert_stored(label, found):
         np.testing.assert_allclose(actual, expected, rtol=0, atol=allowed, err_msg=label)
 
 
-@pytest.mark.parametrize(
-    "label",
-    [pytest.param(label, marks=[] if number % 3 == 0 else pytest.mark.long) for number, label in enumerate(LAYERS)],
-)
+def thinned(labels):
+    """Every third one quickly, the others with what takes long."""
+    return [pytest.param(label, marks=pytest.mark.long if place % 3 else ()) for place, label in enumerate(labels)]
+
+
+@pytest.mark.parametrize("label", thinned(LAYERS))
 def test_layers(tg, label):
     assert_stored(label, recurrent.run(tg, *LAYERS[label]))
 

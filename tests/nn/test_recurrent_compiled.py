@@ -1,4 +1,4 @@
-"""Recurrent layers in compiled code: whole steps, models, calls of which Python runs a part; the size of the programs."""
+"""Recurrent layers in compiled code: steps, models, calls of which Python runs a part; the size of the programs."""
 
 import copy
 import re
@@ -64,7 +64,7 @@ def test_a_whole_step(tg, kind, options):
     agreeing(tg, make)
 
 
-@pytest.mark.long
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("label", [label for label, *_ in recurrent.layers()])
 def test_every_layer_of_the_stored_ones(tg, label):
     """Values and first gradients, in one program where no lengths have to be looked at."""
