@@ -22,6 +22,7 @@ from ..runtime.provide import provide, require, say
 from .codegen.render import render
 from .dump import dump
 from .graph import Graph
+from .passes.look_up_products import look_up_products
 from .passes.simplify import simplify
 from .schedule.plan import make_schedule
 from .schedule.schedule import Schedule
@@ -103,7 +104,7 @@ def require_toolchain() -> None:
 
 def compile_graph(recorded: Graph) -> Program:
     """All stages after recording but for the last two: `built` does those."""
-    graph = simplify(recorded)
+    graph = simplify(look_up_products(simplify(recorded)))
     schedule = make_schedule(graph)
     return Program(graph, schedule, Code(recorded, graph, schedule, lambda: render(schedule)))
 

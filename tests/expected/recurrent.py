@@ -49,21 +49,25 @@ def weighted(tg, out):
     return (out * tg.cos(tg.arange(out.numel(), dtype=out.dtype)).reshape(out.shape)).sum()
 
 
-def called(tg, layer, sizes, call):
-    """The results of a layer, and the tensors that were given to it."""
+def given(tg, layer, sizes, call):
+    """The input of a call and, where it gets them, the first states."""
     time, batch, dtype = call["time"], call["batch"], call["dtype"]
     shape = (time, sizes[0]) if batch is None else (time, batch, sizes[0])
     if layer.batch_first and batch is not None:
         shape = (batch, time, sizes[0])
-    given = [values(tg, 0, shape, dtype)]
-    directions, outputs = 1 + layer.bidirectional, layer.proj_size or layer.hidden_size
-    states = [outputs, layer.hidden_size] if layer.mode == "LSTM" else [outputs]
+    tensors = [values(tg, 0, shape, dtype)]
     if call["hx"]:
-        rows = layer.num_layers * directions
+        rows, outputs = layer.num_layers * (1 + layer.bidirectional), layer.proj_size or layer.hidden_size
+        states = [outputs, layer.hidden_size] if layer.mode == "LSTM" else [outputs]
         shapes = [(rows, size) if batch is None else (rows, batch, size) for size in states]
-        given += [values(tg, 1 + n, shape, dtype) for n, shape in enumerate(shapes)]
-    hx = None if len(given) == 1 else given[1] if len(states) == 1 else tuple(given[1:])
-    x, rnn = given[0], tg.nn.utils.rnn
+        tensors += [values(tg, 1 + n, shape, dtype) for n, shape in enumerate(shapes)]
+    return tensors
+
+
+def called(tg, layer, tensors, call):
+    """The output and the last states."""
+    x, rnn = tensors[0], tg.nn.utils.rnn
+    hx = None if len(tensors) == 1 else tensors[1] if len(tensors) == 2 else tuple(tensors[1:])
     if "lengths" not in call:
         out, hidden = layer(x, hx)
     else:
@@ -71,15 +75,15 @@ def called(tg, layer, sizes, call):
         packed, hidden = layer(packed, hx)
         out, lengths = rnn.pad_packed_sequence(packed, layer.batch_first, padding_value=0.5)
         assert lengths.tolist() == call["lengths"]
-    return [out, *(hidden if isinstance(hidden, tuple) else (hidden,))], given
+    return [out, *(hidden if isinstance(hidden, tuple) else (hidden,))]
 
 
 def run(tg, kind, sizes, options, call):
     """Output, last states, all gradients, and the gradients of their weighted squares."""
     tg.manual_seed(7)
     layer = getattr(tg.nn, kind)(*sizes, **options, dtype=getattr(tg, call["dtype"]))
-    results, given = called(tg, layer, sizes, call)
-    wrt = [*given, *layer.parameters()]
+    tensors = given(tg, layer, sizes, call)
+    results, wrt = called(tg, layer, tensors, call), [*tensors, *layer.parameters()]
     loss = sum(weighted(tg, r) for r in results)
     gradients = tg.autograd.grad(loss, wrt, create_graph=True)
     second = tg.autograd.grad(sum(weighted(tg, g * g) for g in gradients), wrt, allow_unused=True)
@@ -93,8 +97,7 @@ def cell(tg, name, bias, batch, hx, dtype, **options):
     layer = getattr(tg.nn, name)(3, 4, bias=bias, dtype=getattr(tg, dtype), **options)
     x = values(tg, 0, (3,) if batch is None else (batch, 3), dtype)
     states = [values(tg, 1 + n, (4,) if batch is None else (batch, 4), dtype) for n in range(1 + (name == "LSTMCell"))]
-    given = None if not hx else tuple(states) if name == "LSTMCell" else states[0]
-    out = layer(x, given)
+    out = layer(x, None if not hx else tuple(states) if name == "LSTMCell" else states[0])
     out = out if isinstance(out, tuple) else (out,)
     wrt = [x, *(states if hx else []), *layer.parameters()]
     gradients = tg.autograd.grad(sum(weighted(tg, o) for o in out), wrt)

@@ -72,9 +72,13 @@ def test_every_layer_of_the_stored_ones(tg, label):
     options = {k: v for k, v in options.items() if k != "dropout"}
     layer = getattr(tg.nn, kind)(*sizes, **options, dtype=getattr(tg, call["dtype"]))
 
+    tensors = recurrent.given(tg, layer, sizes, call)
+    wrt = [*tensors, *layer.parameters()]
+
     def function():
-        results, given = recurrent.called(tg, layer, sizes, call)
-        return results, tg.autograd.grad(sum(recurrent.weighted(tg, r) for r in results), [*given, *layer.parameters()])
+        results = recurrent.called(tg, layer, tensors, call)
+        gradients = tg.autograd.grad(sum(recurrent.weighted(tg, r) for r in results), wrt)
+        return [r.detach() for r in results], gradients
 
     compiled, expected = tg.compile(function), function()
     for _ in range(3):
