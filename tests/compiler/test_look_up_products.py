@@ -53,7 +53,8 @@ def given(graph, inputs):
 
 
 def largest_product(graph):
-    return max(np.prod([*node.args[0].type.shape, node.type.shape[1]]) for node in graph.nodes() if node.op.name == "dot")
+    products = [node for node in graph.nodes() if node.op.name == "dot"]
+    return max(np.prod([*node.args[0].type.shape, node.type.shape[1]]) for node in products)
 
 
 GRAPHS = {"values": (), "of the weight": ("weight",), "of both": ("table", "weight")}

@@ -211,12 +211,35 @@ def sequences(tg):
     return [t.numpy() for t in found]
 
 
+def functions(tg):
+    """PyTorch's functions of layers, packed and not."""
+    found, x = [], values(tg, 0, (4, 3, 3), "float64")
+    for name, kind, options in (
+        ("lstm", "LSTM", {"bidirectional": True, "proj_size": 2}),
+        ("gru", "GRU", {"num_layers": 2, "bias": False}),
+        ("rnn_tanh", "RNN", {}),
+        ("rnn_relu", "RNN", {"nonlinearity": "relu"}),
+    ):
+        tg.manual_seed(5)
+        layer = getattr(tg.nn, kind)(3, 4, **options, dtype=tg.float64)
+        rows, outputs = layer.num_layers * (1 + layer.bidirectional), layer.proj_size or 4
+        sizes = (outputs, 4) if kind == "LSTM" else (4,)
+        states = [values(tg, n, (rows, 3, size), "float64") for n, size in enumerate(sizes)]
+        hx = states if kind == "LSTM" else states[0]
+        options = (layer._flat_weights, layer.bias, layer.num_layers, 0.0, True, layer.bidirectional)
+        found += getattr(tg, name)(x, hx, *options, False)
+        found += getattr(tg, name)(x.transpose(0, 1), hx, *options, True)
+        found += getattr(tg, name)(x.reshape(12, 3)[:10], tg.tensor([3, 3, 2, 2]), hx, *options)
+    return [t.detach().numpy() for t in found]
+
+
 def make(tg):
     stored = {}
     for label, *rest in layers():
         stored.update({f"{label}|{i}": x for i, x in enumerate(run(tg, *rest))})
     for label, args, options in cells():
         stored.update({f"{label}|{i}": x for i, x in enumerate(cell(tg, *args, **options))})
+    stored.update({f"functions|{i}": x for i, x in enumerate(functions(tg))})
     stored.update({f"sequences|{i}": x for i, x in enumerate(sequences(tg))})
     return stored
 

@@ -52,6 +52,10 @@ def test_sequences(tg):
     assert_stored("sequences", recurrent.sequences(tg))
 
 
+def test_functions(tg):
+    assert_stored("functions", recurrent.functions(tg))
+
+
 @pytest.mark.parametrize("text", recurrent.SHOWN)
 def test_names(tg, text):
     layer = eval(f"nn.{text}", {"nn": tg.nn})
