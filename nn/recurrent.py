@@ -200,7 +200,7 @@ class RNNBase(Module):
         data, batch_sizes, order, back = input
         hx = self._first_states(data, batch_sizes) if hx is None else self.permute_hidden(hx, order)
         self.check_forward_args(data, hx, batch_sizes)
-        output, hidden = self._over_time(data, hx, Batches(tuple(batch_sizes.tolist())))  # type: ignore[attr-defined]
+        output, hidden = self._over_time(data, hx, Batches(tuple(batch_sizes.tolist())))
         return PackedSequence(output, batch_sizes, order, back), self.permute_hidden(hidden, back)
 
     def _over_time(self, rows: Tensor, hx: Any, batches: Batches) -> tuple[Tensor, Any]:
@@ -256,8 +256,8 @@ class RNN(RNNBase):
 
     >>> import tracegrad as tg
     >>> output, hidden = tg.nn.RNN(3, 4, num_layers=2)(tg.zeros(5, 1, 3))
-    >>> output.shape, hidden.shape
-    (torch.Size([5, 1, 4]), torch.Size([2, 1, 4]))
+    >>> tuple(output.shape), tuple(hidden.shape)
+    ((5, 1, 4), (2, 1, 4))
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -281,8 +281,8 @@ class LSTM(RNNBase):
 
     >>> import tracegrad as tg
     >>> output, (h, c) = tg.nn.LSTM(3, 4, bidirectional=True, proj_size=2)(tg.zeros(5, 1, 3))
-    >>> output.shape, h.shape, c.shape
-    (torch.Size([5, 1, 4]), torch.Size([2, 1, 2]), torch.Size([2, 1, 4]))
+    >>> tuple(output.shape), tuple(h.shape), tuple(c.shape)
+    ((5, 1, 4), (2, 1, 2), (2, 1, 4))
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -82,8 +82,8 @@ class RNNCell(RNNCellBase):
     batch. The state is zero unless given.
 
     >>> import tracegrad as tg
-    >>> tg.nn.RNNCell(3, 4)(tg.zeros(2, 3)).shape
-    torch.Size([2, 4])
+    >>> tuple(tg.nn.RNNCell(3, 4)(tg.zeros(2, 3)).shape)
+    (2, 4)
     """
 
     def __init__(
@@ -112,8 +112,8 @@ class LSTMCell(RNNCellBase):
 
     >>> import tracegrad as tg
     >>> h, c = tg.nn.LSTMCell(3, 4)(tg.zeros(2, 3))
-    >>> h.shape, c.shape
-    (torch.Size([2, 4]), torch.Size([2, 4]))
+    >>> tuple(h.shape), tuple(c.shape)
+    ((2, 4), (2, 4))
     """
 
     def __init__(

@@ -52,8 +52,8 @@ def weights_of(flat: Sequence[Any], has_biases: bool, is_projected: bool) -> lis
     found = []
     for start in range(0, len(flat), size):
         ih, hh, *rest = flat[start : start + size]
-        biases = rest[:2] if has_biases else [None, None]
-        found.append(Weights(ih, hh, *biases, rest[-1] if is_projected else None))
+        b_ih, b_hh = rest[:2] if has_biases else (None, None)
+        found.append(Weights(ih, hh, b_ih, b_hh, rest[-1] if is_projected else None))
     return found
 
 

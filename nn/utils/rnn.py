@@ -54,7 +54,7 @@ class PackedSequence(_Fields):
 
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
         """The same with `data` converted as by ``Tensor.to``; itself where that changes nothing."""
-        data = self.data.to(*args, **kwargs)  # type: ignore[attr-defined]
+        data = self.data.to(*args, **kwargs)
         return self if data is self.data else type(self)(data, *self[1:])
 
     def cpu(self, *args: Any, **kwargs: Any) -> PackedSequence:
@@ -79,19 +79,19 @@ class PackedSequence(_Fields):
 
     def double(self) -> PackedSequence:
         """The same with float64 data."""
-        return self._with(self.data.double())  # type: ignore[attr-defined]
+        return self._with(self.data.double())
 
     def float(self) -> PackedSequence:
         """The same with float32 data."""
-        return self._with(self.data.float())  # type: ignore[attr-defined]
+        return self._with(self.data.float())
 
     def long(self) -> PackedSequence:
         """The same with int64 data."""
-        return self._with(self.data.long())  # type: ignore[attr-defined]
+        return self._with(self.data.long())
 
     def int(self) -> PackedSequence:
         """The same with int32 data."""
-        return self._with(self.data.int())  # type: ignore[attr-defined]
+        return self._with(self.data.int())
 
     def _with(self, data: Tensor) -> PackedSequence:
         return self if data is self.data else type(self)(data, *self[1:])
@@ -101,8 +101,8 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """The permutation that undoes another one; None for None."""
     if permutation is None:
         return None
-    places = arange(0, permutation.numel())  # type: ignore[attr-defined]
-    return empty(*permutation.shape, dtype=int64).scatter_(0, permutation, places)  # type: ignore[attr-defined]
+    places = arange(0, permutation.numel())
+    return empty(*permutation.shape, dtype=int64).scatter_(0, permutation, places)
 
 
 def stretches(sizes: Sequence[int]) -> list[tuple[int, int, int]]:
@@ -128,7 +128,7 @@ def pack_padded_sequence(
     >>> tg.nn.utils.rnn.pack_padded_sequence(x, [3, 2], batch_first=True).data
     tensor([1., 4., 2., 5., 3.])
     """
-    given = lengths.to(int64) if isinstance(lengths, Tensor) else tensor(list(lengths), dtype=int64)  # type: ignore[attr-defined]
+    given = lengths.to(int64) if isinstance(lengths, Tensor) else tensor(list(lengths), dtype=int64)
     order = None
     if not enforce_sorted:
         given, order = sort(given, descending=True)
@@ -154,7 +154,7 @@ def _checked(input: Tensor, lengths: Tensor) -> list[int]:
         )
     if not input.ndarray.size:
         raise RuntimeError("Cannot pack empty tensors.")
-    counts: list[int] = lengths.tolist()  # type: ignore[attr-defined]
+    counts: list[int] = lengths.tolist()
     if len(counts) != input.shape[1]:
         raise RuntimeError(
             f"Expected `len(lengths)` to be equal to batch_size, but got {len(counts)} (batch_size={input.shape[1]})"
@@ -177,7 +177,7 @@ def pad_packed_sequence(
 
     Sequences come in the order that they had before packing. ValueError for a `total_length` below the longest.
     """
-    sizes: list[int] = sequence.batch_sizes.tolist()  # type: ignore[attr-defined]
+    sizes: list[int] = sequence.batch_sizes.tolist()
     length = len(sizes)
     if total_length is not None:
         if total_length < length:
@@ -235,8 +235,8 @@ def pad_sequence(
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
     """The sequences that ``pad_sequence`` has padded, as views. (PyTorch turns `padded_sequences` itself around.)"""
     rows = padded_sequences if batch_first else transpose(padded_sequences, 0, 1)
-    counts = lengths.tolist()  # type: ignore[attr-defined]
-    return [narrow(row, 0, 0, count) for row, count in zip(rows, counts, strict=True)]  # type: ignore[call-overload]
+    counts = lengths.tolist()
+    return [narrow(row, 0, 0, count) for row, count in zip(rows, counts, strict=True)]
 
 
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
