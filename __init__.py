@@ -81,6 +81,16 @@ from .functional.linear_algebra import (
     outer,
     trace,
 )
+from .functional.recurrent.functions import (
+    gru,
+    gru_cell,
+    lstm,
+    lstm_cell,
+    rnn_relu,
+    rnn_relu_cell,
+    rnn_tanh,
+    rnn_tanh_cell,
+)
 from .functional.reductions import (
     all,
     amax,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..ops.core import interpreting
-from ..ops.vjp import names_needed, pull_back
+from ..ops.vjp import names_needed, pull_back_all
 from .graph import Builder, Graph, Node, Result, topological
 
 Cotangents = dict[Node, Node]
@@ -92,8 +92,9 @@ def _positions(node: Node, wanted: set[Node]) -> tuple[int, ...]:
 def _propagate(node: Node, cotangents: Cotangents, wanted: set[Node]) -> None:
     positions = _positions(node, wanted)
     known = _known(node, names_needed(node.op, positions))
-    for i in positions:
-        g = pull_back(node.op, i, cotangents[node], known, dict(node.params), node.args[i].type.shape)
+    shapes = [node.args[i].type.shape for i in positions]
+    found = pull_back_all(node.op, positions, cotangents[node], known, dict(node.params), shapes)
+    for i, g in zip(positions, found, strict=True):
         _add(cotangents, node.args[i], g)
 
 
@@ -105,7 +106,8 @@ def _known(node: Node, needed: frozenset[str]) -> Mapping[str, Any]:
     """What derivative rules may name besides the cotangent and the parameters."""
     known: dict[str, Any] = {"out": node, "out_type": node.type}
     if node.op.variadic:
-        known[f"{node.op.inputs[0][1:]}_types"] = tuple(a.type for a in node.args)
+        name = node.op.inputs[0][1:]
+        known.update({name: node.args, f"{name}_types": tuple(a.type for a in node.args)})
         return known
     for name, arg in zip(node.op.inputs, node.args, strict=True):
         known[name] = arg

@@ -23,6 +23,7 @@ from .codegen.render import render
 from .dump import dump
 from .garbage import without_collections
 from .graph import Graph
+from .passes.look_up_products import look_up_products
 from .passes.simplify import simplify
 from .schedule.plan import make_schedule
 from .schedule.schedule import Schedule
@@ -108,7 +109,7 @@ def compile_graph(recorded: Graph) -> Program:
 
 
 def _compiled(recorded: Graph) -> Program:
-    graph = simplify(recorded)
+    graph = simplify(look_up_products(simplify(recorded)))
     schedule = make_schedule(graph)
     return Program(graph, schedule, Code(recorded, graph, schedule, lambda: render(schedule)))
 

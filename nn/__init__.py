@@ -92,6 +92,8 @@ from .pooling import (
     MaxUnpool3d,
     Unfold,
 )
+from .recurrent import GRU, LSTM, RNN, RNNBase
+from .recurrent_cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
 from .shape import Flatten, Identity, Unflatten
 
 __all__ = [
@@ -130,6 +132,8 @@ __all__ = [
     "Fold",
     "GELU",
     "GLU",
+    "GRU",
+    "GRUCell",
     "Hardsigmoid",
     "Hardswish",
     "Hardtanh",
@@ -140,6 +144,8 @@ __all__ = [
     "LPPool1d",
     "LPPool2d",
     "LPPool3d",
+    "LSTM",
+    "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
@@ -161,6 +167,10 @@ __all__ = [
     "Parameter",
     "ParameterList",
     "RMSNorm",
+    "RNN",
+    "RNNBase",
+    "RNNCell",
+    "RNNCellBase",
     "ReLU",
     "ReLU6",
     "ReflectionPad1d",

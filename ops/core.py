@@ -100,7 +100,11 @@ class Check:
 
 @dataclass(frozen=True, eq=False)
 class Primitive:
-    """One op. `inputs` names the operands; a single name with a star (``*xs``) makes it variadic."""
+    """One op. `inputs` names the operands; a single name with a star (``*xs``) makes it variadic.
+
+    The derivative rule of a variadic op that is `joint` may name all operands by that name, and ``positions``: it gives
+    the cotangents of the operands there all at once.
+    """
 
     name: str
     inputs: tuple[str, ...]
@@ -110,6 +114,7 @@ class Primitive:
     lower: Lowering
     backward_name: str = ""  # what PyTorch calls the grad_fn: MulBackward0
     check: Check | None = None
+    joint: bool = False
     variadic: bool = field(init=False)
     is_view: bool = field(init=False)
 
@@ -147,6 +152,7 @@ def define(
     vjp: Mapping[str, Rule | NoGradient] | NoGradient,
     backward_name: str | None = None,
     check: Rule | None = None,
+    joint: bool = False,
 ) -> Primitive:
     """Declare a primitive and enter it in the registry; a missing derivative fails here, at import."""
     if name in REGISTRY:
@@ -158,7 +164,7 @@ def define(
     derivatives = {n: None if isinstance(r, NoGradient) else _derivative(r) for n, r in rules.items()}
     title = backward_name or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
     checking = None if check is None else Check(check, _names_in(check))
-    primitive = Primitive(name, tuple(inputs), type, eval, derivatives, lower, title, checking)
+    primitive = Primitive(name, tuple(inputs), type, eval, derivatives, lower, title, checking, joint)
     REGISTRY[name] = primitive
     return primitive
 

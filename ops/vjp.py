@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .core import Params, Primitive, current
@@ -32,6 +32,24 @@ def pull_back(
     arguments = {"g": g, "index": position} if primitive.variadic else {"g": g}
     values = [arguments[n] if n in arguments else params[n] if n in params else known[n] for n in rule.needs]
     return unbroadcast(rule.rule(*values), shape)
+
+
+def pull_back_all(
+    primitive: Primitive,
+    positions: Sequence[int],
+    g: Any,
+    known: Mapping[str, Any],
+    params: Params,
+    shapes: Sequence[tuple[int, ...]],
+) -> list[Any]:
+    """The cotangents of the operands at `positions`, whose shapes are `shapes`."""
+    rule = primitive.derivative(0) if primitive.joint else None
+    if rule is None:
+        pairs = zip(positions, shapes, strict=True)
+        return [pull_back(primitive, position, g, known, params, shape) for position, shape in pairs]
+    named = {**known, **params, "g": g, "positions": tuple(positions)}
+    found: list[Any] = rule.rule(*(named[name] for name in rule.needs))
+    return found
 
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:

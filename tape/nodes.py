@@ -17,7 +17,7 @@ import numpy as np
 from ..ops.core import Params, Primitive, switch
 from ..ops.identity import copy
 from ..ops.types import Type, dtype_of
-from ..ops.vjp import names_needed, pull_back
+from ..ops.vjp import names_needed, pull_back, pull_back_all
 from ..tracing.watch import declare_hook
 from .grad_mode import switches
 
@@ -183,6 +183,9 @@ class Saved:
         )
 
 
+Needs = Sequence[tuple[str, int, int]]  # what rules name: its name, its kind, the place of the operand
+
+
 class PrimitiveNode(Node):
     """A primitive on the tape: its derivative rules, and what they name. `PrimitiveNode.of` makes them."""
 
@@ -222,19 +225,25 @@ class PrimitiveNode(Node):
         """The node of `out`, with derivatives for the operands `on`."""
         plan = _plans.get((primitive, on)) or _planned(primitive, on)
         node: PrimitiveNode = object.__new__(plan.kind)
+        node.fill(primitive, operands, params, out, on, plan.needs)
+        return node
+
+    def fill(
+        self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, on: tuple[int, ...], needs: Needs
+    ) -> None:
+        """Give a new node, which has nothing yet, its fields."""
         edges = [NO_EDGE] * len(operands)
         for i in on:
             edges[i] = operands[i].gradient_edge()
-        node.edges = node.shown_edges = tuple(edges)
-        node.sequence = next(_sequence)
-        node.place = out.place  # where an interpreter that computes later has noted the op
-        node.primitive, node.params, node.on = primitive, params, on
-        node.shapes = tuple([operands[i].ndarray.shape for i in on])
-        if plan.needs:
-            node._save(operands, out, plan.needs)
-        return node
+        self.edges = self.shown_edges = tuple(edges)
+        self.sequence = next(_sequence)
+        self.place = out.place  # where an interpreter that computes later has noted the op
+        self.primitive, self.params, self.on = primitive, params, on
+        self.shapes = tuple([operands[i].ndarray.shape for i in on])
+        if needs:
+            self._save(operands, out, needs)
 
-    def _save(self, operands: Sequence[Any], out: Any, needs: Sequence[tuple[str, int, int]]) -> None:
+    def _save(self, operands: Sequence[Any], out: Any, needs: Needs) -> None:
         self.known = known = _known(operands, out, needs)
         for value in known.values():
             # A constant operand counts as saved, too: PyTorch frees it like a tensor.
@@ -261,12 +270,27 @@ _plans: dict[tuple[Primitive, tuple[int, ...]], _Plan] = {}
 
 
 def _planned(primitive: Primitive, on: tuple[int, ...]) -> _Plan:
-    kind: Any = class_called(PrimitiveNode, primitive.backward_name)
+    kind: Any = class_called(JointNode if primitive.joint else PrimitiveNode, primitive.backward_name)
     plan = _plans[primitive, on] = _Plan(kind, needs_of(primitive, on))
     return plan
 
 
-OUT, OUT_TYPE, OPERAND, OPERAND_TYPE, OPERAND_TYPES = range(5)
+class JointNode(PrimitiveNode):
+    """A primitive whose rule gives the cotangents of all operands at once."""
+
+    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        known = self.unpacked()
+        name = self.primitive.inputs[0][1:]
+        known[name] = [known.get(f"{name}{i}") for i in range(len(self.edges))]
+        asked = [(i, shape) for i, shape in zip(self.on, self.shapes, strict=True) if wanted[i]]
+        on, shapes = tuple(i for i, _ in asked), [shape for _, shape in asked]
+        gradients: list[Any] = [None] * len(self.edges)
+        for i, g in zip(on, pull_back_all(self.primitive, on, cotangents[0], known, self.params, shapes), strict=True):
+            gradients[i] = g
+        return gradients
+
+
+OUT, OUT_TYPE, OPERAND, OPERAND_TYPE, OPERAND_TYPES, OPERANDS = range(6)
 
 
 def needs_of(primitive: Primitive, on: tuple[int, ...]) -> tuple[tuple[str, int, int], ...]:
@@ -275,8 +299,9 @@ def needs_of(primitive: Primitive, on: tuple[int, ...]) -> tuple[tuple[str, int,
     needs = [("out", OUT, 0)] if "out" in names else []
     needs += [("out_type", OUT_TYPE, 0)] if "out_type" in names else []
     if primitive.variadic:
-        types = f"{primitive.inputs[0][1:]}_types"
-        return (*needs, (types, OPERAND_TYPES, 0)) if types in names else tuple(needs)
+        name = primitive.inputs[0][1:]
+        needs += [(f"{name}_types", OPERAND_TYPES, 0)] if f"{name}_types" in names else []
+        return (*needs, (name, OPERANDS, 0)) if name in names else tuple(needs)
     for i, name in enumerate(primitive.inputs):
         needs += [(name, OPERAND, i)] if name in names else []
         needs += [(f"{name}_type", OPERAND_TYPE, i)] if f"{name}_type" in names else []
@@ -293,6 +318,9 @@ def _known(operands: Sequence[Any], out: Any, needs: Sequence[tuple[str, int, in
             known[name] = out.type_
         elif kind == OPERAND_TYPES:
             known[name] = tuple(o.type_ for o in operands)
+        elif kind == OPERANDS:
+            saved = [o if isinstance(o, np.generic) else Saved(o, is_output=False) for o in operands]
+            known.update({f"{name}{place}": each for place, each in enumerate(saved)})
         elif isinstance(operands[i], np.generic):
             known[name] = operands[i] if kind == OPERAND else Type(dtype_of(operands[i]), ())
         else:

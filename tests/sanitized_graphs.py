@@ -1,10 +1,13 @@
 """Graphs for the sanitizers: places, pieces and folds in each element type, edges of shapes, extremes of numbers."""
 
 from functools import partial
+from itertools import product
 
 import numpy as np
 
+from tracegrad.compiler.differentiate import differentiate
 from tracegrad.compiler.graph import Builder, Graph, Result
+from tracegrad.functional.recurrent.cells import gru_step, lstm_step, tanh_step
 from tracegrad.ops.arithmetic import abs as abs_of
 from tracegrad.ops.arithmetic import maximum, minimum, sign
 from tracegrad.ops.comparison import eq, where
@@ -18,6 +21,7 @@ from tracegrad.ops.pointwise import cast
 from tracegrad.ops.products import dot
 from tracegrad.ops.random import pairs, permutation, random_seed, random_words, search, uniform24, uniform53
 from tracegrad.ops.reductions import amax, amin, argmax, argmin, prod, sum
+from tracegrad.ops.scan.primitive import apply_loop, traced
 from tracegrad.ops.scans import argsort, cumsum
 from tracegrad.ops.sources import full
 from tracegrad.ops.trigonometry import cos, sin, tanh
@@ -254,6 +258,26 @@ def divisions_by_zero():
         yield graph_of(divisions, f"divisions_by_zero_{dtype.short}", **arrays)
 
 
+def of_loops():
+    """Recurrent steps over time and the loops back, with sizes that are no multiple of a vector."""
+    kinds = {"lstm": (lstm_step, 4, 2), "gru": (gru_step, 3, 1), "rnn": (tanh_step, 1, 1)}
+    for (name, (body, gates, states)), dtype in product(kinds.items(), (float32, float64)):
+        for turns, batch, size in ((1, 1, 1), (4, 3, 17)):
+            initial, slices = [Type(dtype, (batch, size))] * states, [Type(dtype, (batch, gates * size))]
+            weights = [Type(dtype, (size, gates * size)), Type(dtype, (gates * size,))]
+            loop, _ = traced(body, turns, initial, slices, weights, True, turns == 4)
+            rows = [Type(dtype, (turns * batch, gates * size))]
+            arrays = {f"x{n}": numbers(dtype, *of.shape) / 8 for n, of in enumerate([*initial, *rows, *weights])}
+
+            def whole(loop=loop, **inputs):
+                return {"out": apply_loop(loop, list(inputs.values()))}
+
+            graph, values = graph_of(whole, f"{name}_{dtype.short}_{turns}", **arrays)
+            yield graph, values
+            back = differentiate(graph, ["out"], list(arrays))
+            yield back, {**values, "grad_out": numbers(dtype, loop.size) / 8}
+
+
 def right_graphs():
     """Each graph with the values of its inputs."""
     for dtype in ALL_DTYPES:
@@ -265,3 +289,4 @@ def right_graphs():
     yield from of_products()
     yield from of_extremes()
     yield from of_random_numbers()
+    yield from of_loops()

@@ -49,10 +49,17 @@ def cut_off(tensor: Tensor) -> Tensor:
 
 
 def kept_by_tape(tensors: Iterable[Tensor]) -> list[Tensor]:
-    """Tensors that live because the graph of a result still needs them."""
-    behind = graph_behind(t.grad_fn for t in tensors)
-    saving = [node for node in behind if isinstance(node, PrimitiveNode)]
-    return [v.tensor for node in saving for v in node.known.values() if isinstance(v, Saved)]
+    """Tensors that live because the graph of a result still needs them, with those that their own graphs need."""
+    behind: set[TapeNode] = set()
+    kept: list[Tensor] = []
+    pending = graph_behind(t.grad_fn for t in tensors)
+    while pending:
+        behind |= pending
+        saving = [node for node in pending if isinstance(node, PrimitiveNode)]
+        found = [v.tensor for node in saving for v in node.known.values() if isinstance(v, Saved)]
+        kept += found
+        pending = graph_behind((t.grad_fn for t in found), stop=behind) - behind
+    return kept
 
 
 def held_by_tape(tensors: Iterable[Tensor]) -> list[Tensor]:
@@ -65,7 +72,7 @@ def held_by_tape(tensors: Iterable[Tensor]) -> list[Tensor]:
         inner = _referents(value)
         if isinstance(value, Tensor):
             found[id(value)] = value
-            inner = [value._grad, value.base]
+            inner = [value._grad, value.base, value._node]
         stack += [each for each in inner if id(each) not in seen]
         seen.update(map(id, inner))
     return list(found.values())

@@ -9,7 +9,16 @@ from dataclasses import dataclass, replace
 from ..schedule.expressions import Names
 from ..schedule.index import Index
 from ..schedule.literals import ctype, memory_type
-from ..schedule.records import Buffer, Contraction, ConvKernel, DotKernel, Kernel, LoopKernel, SpecialKernel
+from ..schedule.records import (
+    Buffer,
+    Contraction,
+    ConvKernel,
+    DotKernel,
+    Kernel,
+    LoopKernel,
+    RepeatKernel,
+    SpecialKernel,
+)
 from ..schedule.traffic import indices_of, read_by, writes
 from ..sizes.standins import StandIns
 from . import dot
@@ -17,6 +26,7 @@ from .convolutions import ConvRecord, conv_record, render_conv
 from .environment import render
 from .loops import LoopsRecord, describe, described, line_of, loops_record
 from .products import product_record
+from .repeat import repeat_text
 from .specials import special_text
 
 Buffers = Mapping[str, Buffer]
@@ -168,9 +178,20 @@ def _special_text(kernel: SpecialKernel, buffers: Buffers, shared: bool, sizes: 
     return special_text(kernel, ", ".join(parameters), lambda name: memory_type(buffers[name].type.dtype))
 
 
+def _repeat_text(kernel: RepeatKernel, buffers: Buffers, shared: bool, sizes: Sizes) -> str:
+    names = _generic(kernel)
+    inside = {buffer.name: buffer for buffer in kernel.buffers}
+    kernels = [replace(inner, name=f"{kernel.name}_{inner.name}") for inner in kernel.kernels]
+    parts = functions(kernels, inside)
+    used = frozenset(name for inner in kernels for name in (*writes(inner), *read_by(inner)))
+    parameters = ", ".join(_parameters(kernel, buffers, names, sizes))
+    return repeat_text(kernel, parameters, names, [p.text for p in parts], [p.call for p in parts], used)
+
+
 _WRITERS: dict[type, Callable[..., str]] = {
     LoopKernel: _loops_text,
     DotKernel: _product_text,
     ConvKernel: _conv_text,
     SpecialKernel: _special_text,
+    RepeatKernel: _repeat_text,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ...ops.types import Type, int64
@@ -13,6 +13,8 @@ from .group import Group, Grouping
 from .lowering import Lowering
 from .memory import Names
 from .records import REQUIRED, Check, Kernel
+from .repeat import is_repeat, lower_repeat
+from .schedule import Schedule
 from .specials import lower_check, lower_special, spare_size
 from .values import Unfusable
 
@@ -40,6 +42,7 @@ class Plan:
     grouping: Grouping
     names: Names
     lowering: Lowering
+    scheduled_body: Callable[[Node], Schedule]  # of a loop with carried values
     jobs: list[Job] = field(default_factory=list)
     memory: dict[Node, str] = field(default_factory=dict)
     types: dict[str, Type] = field(default_factory=dict)
@@ -70,8 +73,12 @@ class Plan:
         if job.check is not None:
             return lower_check(job.name, *job.check, place), frozenset(looked_at)
         assert group is not None and group.special is not None
-        kernel = lower_special(job.name, group.special, job.stores[group.special][0], job.spare, place)
-        return kernel, frozenset(looked_at)
+        special, output = group.special, job.stores[group.special][0]
+        if is_repeat(special):
+            body = self.scheduled_body(special)
+            inside = body.buffers, body.kernels, body.checks
+            return lower_repeat(job.name, special, output, job.spare, place, *inside), frozenset(looked_at)
+        return lower_special(job.name, special, output, job.spare, place), frozenset(looked_at)
 
     def _fused(self, job: Job, group: Group) -> tuple[Kernel, frozenset[str]]:
         try:
@@ -83,9 +90,9 @@ class Plan:
             ) from reason
 
 
-def jobs_of(graph: Graph, grouping: Grouping) -> Plan:
+def jobs_of(graph: Graph, grouping: Grouping, scheduled_body: Callable[[Node], Schedule]) -> Plan:
     """One job for each group and each check; inputs and results get their slots."""
-    plan = Plan(graph, grouping, Names(), Lowering(grouping))
+    plan = Plan(graph, grouping, Names(), Lowering(grouping), scheduled_body)
     _add_slots(plan)
     results = {result.node: result for result in graph.results}
     wanted = _wanted_checks(plan)
@@ -121,7 +128,12 @@ def _buffer(plan: Plan, node: Node, result: Result | None) -> str:
 
 
 def _spare(plan: Plan, group: Group) -> str:
-    size = 0 if group.special is None else spare_size(group.special)
+    if group.special is None:
+        return ""
+    if is_repeat(group.special):
+        size = -(-plan.scheduled_body(group.special).arena_bytes // int64.itemsize)
+    else:
+        size = spare_size(group.special)
     return plan.hold(plan.names.numbered("spare"), Type(int64, (size,))) if size else ""
 
 

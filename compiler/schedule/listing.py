@@ -13,6 +13,7 @@ from .records import (
     Kernel,
     Let,
     LoopKernel,
+    RepeatKernel,
     SpecialKernel,
     Stage,
     Statement,
@@ -49,6 +50,15 @@ def _kernel(kernel: Kernel) -> Iterator[str]:
         yield from _conv(kernel)
     else:
         yield _special(kernel)
+    if isinstance(kernel, RepeatKernel):
+        yield from (f"  buffer {b.name}: {b.type} {_inside(kernel, b)}" for b in kernel.buffers)
+        yield from (f"  {line}" for inner in kernel.kernels for line in _kernel(inner))
+
+
+def _inside(kernel: RepeatKernel, buffer: Buffer) -> str:
+    """Where a buffer of a loop's body lies."""
+    place = dict(kernel.addresses).get(buffer.name)
+    return _place(buffer) if place is None else f"{place.buffer}[{place.offset} + {place.stride} t]"
 
 
 def _conv(kernel: ConvKernel) -> Iterator[str]:

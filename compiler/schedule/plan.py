@@ -10,9 +10,10 @@ make_schedule:  Graph    -> Schedule
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from ..graph import Graph
+from ..graph import Graph, Node
+from ..passes.simplify import simplify
 from ..sizes.standins import StandIns
 from .arena import placed, placed_later
 from .grouping import Partition, grouped, grouped_as
@@ -20,6 +21,7 @@ from .jobs import Plan, jobs_of
 from .order import in_order
 from .prepare import prepared
 from .records import Buffer
+from .repeat import body_graph
 from .schedule import Schedule
 
 
@@ -30,13 +32,26 @@ def make_schedule(graph: Graph, sizes: StandIns | None = None, partition: Partit
     graph for all sizes. `partition` is what was found for such a graph with other stand-ins.
     """
     ready = prepared(graph)
-    plan: Plan = jobs_of(ready, grouped(ready) if partition is None else grouped_as(ready, partition))
+    grouping = grouped(ready) if partition is None else grouped_as(ready, partition)
+    plan: Plan = jobs_of(ready, grouping, _bodies())
     kernels = in_order(plan)
     if sizes is not None:
         buffers, final, lifetimes = placed_later(plan, kernels, len(sizes.numbers))
         return Schedule(graph.name, buffers, final, 0, plan.checks, sizes, _slots(buffers), lifetimes, plan.early)
     buffers, final, arena_bytes = placed(plan, kernels)
     return Schedule(graph.name, buffers, final, arena_bytes, plan.checks, early=plan.early)
+
+
+def _bodies() -> Callable[[Node], Schedule]:
+    """Schedules the bodies of loops, each once."""
+    known: dict[Node, Schedule] = {}
+
+    def scheduled(node: Node) -> Schedule:
+        if node not in known:
+            known[node] = make_schedule(simplify(body_graph(node)))
+        return known[node]
+
+    return scheduled
 
 
 def _slots(buffers: Iterable[Buffer]) -> int:

@@ -293,6 +293,40 @@ class SpecialKernel:
     check: int = 0  # the code that it returns on failure; 0: it cannot fail
 
 
+@dataclass(frozen=True)
+class Address:
+    """Element ``offset + t * stride`` of a buffer, in turn `t` of a loop."""
+
+    buffer: str
+    offset: int
+    stride: int
+
+
+@dataclass(frozen=True)
+class Copy:
+    """`count` elements of one buffer stored in another one from `offset` on."""
+
+    target: str
+    offset: int
+    source: str
+    count: int
+
+
+@dataclass(frozen=True)
+class RepeatKernel(SpecialKernel):
+    """A loop with carried values: `copies`, then in each turn the `kernels` of its body.
+
+    The body has `buffers` of its own: those in slots lie at `addresses` in buffers outside, the others in the buffer
+    ``spare`` of the outputs.
+    """
+
+    backwards: bool = False
+    copies: tuple[Copy, ...] = ()
+    addresses: tuple[tuple[str, Address], ...] = ()
+    buffers: tuple[Buffer, ...] = ()
+    kernels: tuple[LoopKernel | DotKernel | ConvKernel | SpecialKernel, ...] = ()
+
+
 Contraction = DotKernel | ConvKernel
 Kernel = LoopKernel | DotKernel | ConvKernel | SpecialKernel
 

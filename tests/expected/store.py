@@ -25,6 +25,7 @@ from expected import (
     printing,
     promotion,
     random_numbers,
+    recurrent,
     schedules,
     tensor_ops,
     training,
@@ -60,6 +61,8 @@ def main():
     store_arrays("schedules", schedules.make(torch))
     store_arrays("training", training.make(torch))
     store_arrays("windows", windows.make(torch))
+    store_arrays("recurrent", recurrent.make(torch))
+    store_text("recurrent", recurrent.make_texts(torch))
     store_arrays("random_numbers", random_numbers.make(torch))
     store_text("loading", loading.make(torch))
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from cases import BITS, FLOATS, NUMBERS, Case, Operand, Shape
+from loop_samples import LOOPS
 from random_samples import RANDOM
 from window_samples import WINDOWS
 
@@ -297,6 +298,7 @@ SAMPLES: dict[str, list[Case]] = {
     "put": at_rows(ROWS, source=True),
     "index_add": at_rows(ROWS + ROWS_TWICE, source=True),
     **sources(),
+    "scan": LOOPS,
     **RANDOM,
     **WINDOWS,
 }

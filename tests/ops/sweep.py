@@ -9,7 +9,7 @@ import numpy as np
 
 from tracegrad.ops.array import Array, Evaluator
 from tracegrad.ops.core import Params, Primitive, interpreting
-from tracegrad.ops.vjp import pull_back
+from tracegrad.ops.vjp import pull_back_all
 
 
 class Recorder(Evaluator):
@@ -25,10 +25,12 @@ class Recorder(Evaluator):
 
 
 def names(primitive: Primitive, operands: Sequence[Any], out: Array) -> dict[str, Any]:
-    """What a rule may ask for, by name. The operands of variadic primitives have no names."""
+    """What a rule may ask for, by name. The operands of variadic primitives have one name together."""
     of = Evaluator().type_of
     known: dict[str, Any] = {"out": out, "out_type": of(out)}
-    if not primitive.variadic:
+    if primitive.variadic:
+        known[primitive.inputs[0][1:]] = operands
+    else:
         for name, operand in zip(primitive.inputs, operands, strict=True):
             known |= {name: operand, f"{name}_type": of(operand)}
     return known
@@ -46,10 +48,13 @@ def pulled_back(recorder: Recorder, out: Array, g: Array, wanted: Sequence[Array
         if cotangent is None:
             continue
         known = names(primitive, operands, value)
-        for position, operand in enumerate(operands):
-            if not isinstance(operand, Array) or primitive.derivative(position) is None or not is_floating(operand):
-                continue
-            part = pull_back(primitive, position, cotangent, known, params, operand.ndarray.shape)
+        on = [
+            position
+            for position, operand in enumerate(operands)
+            if isinstance(operand, Array) and primitive.derivative(position) is not None and is_floating(operand)
+        ]
+        parts = pull_back_all(primitive, on, cotangent, known, params, [operands[i].ndarray.shape for i in on])
+        for operand, part in zip((operands[i] for i in on), parts, strict=True):
             before = cotangents.get(id(operand))
             cotangents[id(operand)] = part if before is None else before + part
     return [cotangents.get(id(x), Array(np.zeros_like(x.ndarray))) for x in wanted]

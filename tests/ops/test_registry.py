@@ -15,7 +15,7 @@ from sweep import Function, directional, names, vector_jacobian
 from tracegrad.ops.array import Array, Evaluator
 from tracegrad.ops.core import REGISTRY, Pointwise, Primitive, bind
 from tracegrad.ops.types import ALL_DTYPES, DType, Type, dtype_of, float32, float64
-from tracegrad.ops.vjp import pull_back
+from tracegrad.ops.vjp import pull_back_all
 
 # A graph's input has a type and no value.
 EVALUATED = sorted(set(REGISTRY) - {"input"})
@@ -132,7 +132,7 @@ def backward(primitive: Primitive, case: Case, arrays: Sequence[np.ndarray], pos
         *xs, g = inputs
         operands = operands_with(arrays, positions, xs)
         known = names(primitive, operands, bind(primitive, *operands, **case.params))
-        return [pull_back(primitive, p, g, known, case.params, arrays[p].shape) for p in positions]
+        return pull_back_all(primitive, positions, g, known, case.params, [arrays[p].shape for p in positions])
 
     return function
 

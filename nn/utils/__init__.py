@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..functional.arithmetic import clamp
-from ..functional.joining import cat, stack
-from ..functional.reductions import norm
-from ..functional.shapes import reshape
-from ..ops.array import eager
-from ..ops.numbers import computed
-from ..tape.grad_mode import no_grad
-from ..tensors.creation import zeros
-from ..tensors.operands import checked
-from ..tensors.tensor import Tensor
+from ...functional.arithmetic import clamp
+from ...functional.joining import cat, stack
+from ...functional.reductions import norm
+from ...functional.shapes import reshape
+from ...ops.array import eager
+from ...ops.numbers import computed
+from ...tape.grad_mode import no_grad
+from ...tensors.creation import zeros
+from ...tensors.operands import checked
+from ...tensors.tensor import Tensor
 
 
 def _tensors(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:

@@ -1,0 +1,1 @@
+"""Recurrent layers: loops over time of cells, and packed sequences."""

@@ -1,0 +1,76 @@
+"""Loops over tensors: `ops.scan` with a node of the tape whose outputs are the loop's results."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ...ops.core import current
+from ...ops.identity import copy
+from ...ops.scan.loop import Loop, last_of, stack_of
+from ...ops.scan.primitive import Body, apply_loop, pull_back_loop, scan_primitive, traced
+from ...ops.types import Type
+from ...tape.grad_mode import is_grad_enabled
+from ...tape.nodes import JointNode, Saved, needs_of
+from ...tensors.tensor import Tensor
+
+
+class Scanned(NamedTuple):
+    """``[length, ...]`` of each carried value after each turn; what they are after the last; what the body stacks."""
+
+    carried: list[Any]
+    last: list[Any]
+    stacked: list[Any]
+
+
+class LoopNode(JointNode):
+    """A loop on the tape. Its outputs are all stacked results, then the last carried values."""
+
+    def __init__(self, loop: Loop, operands: Sequence[Any], flat: Any, title: str) -> None:
+        on = tuple(i for i, operand in enumerate(operands) if operand.requires_grad)
+        self.fill(scan_primitive, operands, {"loop": loop.text}, flat, on, needs_of(scan_primitive, on))
+        self.rename(title)
+        self.loop = loop
+        self.outputs = len(loop.results) + loop.carries
+        self.known = {**self.known, "out": Saved(flat, is_output=False)}  # which is none of the outputs
+        self.origin = flat.grad_fn.origin
+
+    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+        known = self.unpacked()
+        return pull_back_loop(self.loop, known["xs"], known["out"], cotangents, tuple(wanted))
+
+
+_traced = functools.lru_cache(maxsize=256)(traced)
+
+
+def scan(
+    body: Body,
+    length: int,
+    initial: Sequence[Any],
+    streams: Sequence[Any],
+    constants: Sequence[Any],
+    backwards: bool = False,
+    title: str = "ScanBackward0",
+) -> Scanned:
+    """``carries, ys = body(carries, [s[t] for s in streams], constants)`` for each `t`, from the end if `backwards`.
+
+    A stream ``[length * rows, ...]`` is read in slices ``[rows, ...]``. `body` is a function of primitives alone,
+    without variables of its own: what it makes is remembered by the function and the types. All results have the
+    element type of the carried values.
+    """
+    operands = [*initial, *streams, *constants]
+    saved = is_grad_enabled() and any(o.requires_grad for o in operands)
+    types = [tuple(map(current().type_of, group)) for group in (initial, streams, constants)]
+    types[1] = tuple(Type(of.dtype, (of.shape[0] // length, *of.shape[1:])) for of in types[1])
+    loop, count = _traced(body, length, *types, saved, backwards)
+    flat = apply_loop(loop, operands)
+    shown = range(loop.carries + count)
+    stacks = [stack_of(loop, flat, number) for number in shown]
+    last = [last_of(loop, flat, number) for number in range(loop.carries)]
+    if isinstance(flat, Tensor) and flat.grad_fn is not None:
+        node = LoopNode(loop, operands, flat, title)
+        for number, part in [*zip(shown, stacks, strict=True), *enumerate(last, len(loop.results))]:
+            part.attach(node, number)
+    stacks, last = [copy(part) for part in stacks], [copy(part) for part in last]
+    return Scanned(stacks[: loop.carries], last, stacks[loop.carries :])

@@ -1,0 +1,1 @@
+"""Loops with carried values as one primitive: recurrent layers and other scans."""
