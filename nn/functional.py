@@ -26,6 +26,7 @@ from ..functional.activations import (
     tanhshrink,
     threshold,
 )
+from ..functional.attention import scaled_dot_product_attention
 from ..functional.layers import (
     cosine_similarity,
     dropout,
@@ -150,6 +151,7 @@ __all__ = [
     "relu",
     "relu6",
     "rms_norm",
+    "scaled_dot_product_attention",
     "selu",
     "sigmoid",
     "silu",
