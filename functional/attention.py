@@ -156,9 +156,7 @@ def _attention(
     _require_tensors("scaled_dot_product_attention", dict(query=query, key=key, value=value, attn_mask=attn_mask))
     _require_types(query, key, value, attn_mask)
     if is_causal and attn_mask is not None:
-        raise RuntimeError(
-            "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
-        )
+        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
     if dropout_p > 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p}")
     if enable_gqa:

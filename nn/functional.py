@@ -52,6 +52,7 @@ from ..functional.losses import (
     poisson_nll_loss,
     smooth_l1_loss,
 )
+from ..functional.multihead_attention import multi_head_attention_forward
 from ..functional.spatial.average_pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -141,6 +142,7 @@ __all__ = [
     "max_unpool3d",
     "mish",
     "mse_loss",
+    "multi_head_attention_forward",
     "nll_loss",
     "normalize",
     "one_hot",
