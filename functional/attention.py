@@ -53,8 +53,10 @@ def _require_types(query: Any, key: Any, value: Any, mask: Any) -> None:
             f"{_word(mask)} and  query.dtype: {_word(query)} instead."
         )
     if mask.ndim < 2:
+        low, high = -max(mask.ndim, 1), max(mask.ndim - 1, 0)
         raise IndexError(
-            f"Dimension out of range: attn_mask needs at least 2 axes [queries, keys], got {list(mask.shape)}"
+            f"Dimension out of range (expected to be in range of [{low}, {high}], but got -2): attn_mask needs 2 axes "
+            "or more, [..., queries, keys]"
         )
 
 

@@ -80,6 +80,15 @@ def _require_sizes(query: Any, key: Any, value: Any, width: int, heads: int, sep
         raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
 
 
+def _require_one_batch(batch: int, key: Any, batch_axis: int, heads: int, width: int) -> None:
+    found, length = key.shape[batch_axis], key.shape[1 - batch_axis]
+    if found != batch:
+        raise RuntimeError(
+            f"shape '[{length}, {batch * heads}, {width // heads}]' is invalid for input of size "
+            f"{length * found * width}: there are {batch} sequences of queries, {found} of keys"
+        )
+
+
 # ----------------------------------------------------------------------------------------------------- projections
 
 
@@ -274,6 +283,7 @@ def attend(
     else:
         q, k, v = _separate(operands, weights.separate, weights.bias)
     batch, length = query.shape[batch_axis], 1 - batch_axis
+    _require_one_batch(batch, key, batch_axis, heads, width)
     masks = masks._replace(pairs=_shaped(masks.pairs, batch, heads, query.shape[length], key.shape[length]))
     q = _in_heads(q, heads, batch_first)
     k, v, masks = _keys_and_values(k, v, weights, masks, heads, static, zero, batch_first)

@@ -33,7 +33,8 @@ class TransformerEncoder(Module):
 
     `mask` and `src_key_padding_mask` are True (or -inf) where a position may not look. In evaluation, where no gradient
     is asked for, positions behind the end of a sequence come out as zeros before `norm`, as they do in PyTorch, if
-    `enable_nested_tensor` and the layer allow it.
+    `enable_nested_tensor` and the layer allow it; `mask_check` is kept for PyTorch's programs, but whether padding stands
+    at the end is always looked at.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class TransformerEncoder(Module):
             # Whether a mask is the causal one makes no difference to the numbers, so that it is not looked at.
             output = layer(output, src_mask=mask, is_causal=is_causal is True, src_key_padding_mask=padding)
         if padding is not None and mask is None and self.use_nested_tensor and has_fast_path(self.layers[0], src):
-            output = _without_padding(output, padding != 0, self.mask_check)
+            output = _without_padding(output, padding != 0)
         return output if self.norm is None else self.norm(output)
 
 
@@ -91,11 +92,10 @@ def _why_not_nested(layer: Any) -> str:
     return next((f"encoder_layer{text}" for text, holds in reasons.items() if holds), "")
 
 
-def _without_padding(x: Tensor, padded: Tensor, check: bool) -> Tensor:
-    """`x` [batch, length, width] with zeros where `padded`; with `check`, only if padding is behind the sequences."""
-    if check:
-        padded = padded & (padded[:, 1:] | ~padded[:, :-1]).all()
-    return x.masked_fill(padded.unsqueeze(-1), 0.0)
+def _without_padding(x: Tensor, padded: Tensor) -> Tensor:
+    """`x` [batch, length, width] with zeros where `padded`, if padding is behind all sequences."""
+    behind = (padded[:, 1:] | ~padded[:, :-1]).all()
+    return x.masked_fill((padded & behind).unsqueeze(-1), 0.0)
 
 
 class TransformerDecoder(Module):

@@ -48,6 +48,8 @@ class Node:
     """One operation of the tape; what a user sees as ``tensor.grad_fn``."""
 
     user_defined = False
+    #: True for a node that stands for primitives, which are in a recorded graph and have the same derivative.
+    of_primitives = False
 
     def __init__(self, title: str, edges: tuple[Edge, ...]) -> None:
         self.title = title
@@ -161,6 +163,8 @@ class Saved:
 
 class PrimitiveNode(Node):
     """A primitive on the tape: its derivative rules, and what they name."""
+
+    of_primitives = True
 
     def __init__(
         self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, on: tuple[int, ...]

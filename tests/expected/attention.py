@@ -1,9 +1,12 @@
 """Attention and transformers: drawn programs, their results, gradients and initial parameters."""
 
+import importlib
 import random
 import warnings
 
 import numpy as np
+
+from . import gpt
 
 PRODUCTS = 90
 LAYERS = 60
@@ -197,3 +200,122 @@ def make(tg):
         for name, count, function in programs
         for number in range(count)
     }
+
+
+#: Evaluations without gradients, in which PyTorch drops padding: module, batch_first, what is padded.
+EVALUATED = [
+    ("Encoder(nn.TransformerEncoderLayer(6, 2, 7, batch_first=True), 2, nn.LayerNorm(6))", [[0, 0, 1], [0, 1, 1]]),
+    ("Encoder(nn.TransformerEncoderLayer(6, 2, 7, batch_first=True), 2, nn.LayerNorm(6))", [[0, 1, 0], [0, 1, 1]]),
+    ("Encoder(nn.TransformerEncoderLayer(6, 2, 7, batch_first=True), 2, mask_check=False)", [[0, 1, 1], [0, 0, 0]]),
+    ("Encoder(nn.TransformerEncoderLayer(6, 3, 7, batch_first=True), 2)", [[0, 0, 1], [0, 1, 1]]),
+    ("Encoder(nn.TransformerEncoderLayer(6, 2, 7), 2)", [[0, 0, 1], [0, 1, 1]]),
+    ("Encoder(nn.TransformerEncoderLayer(6, 2, 7, batch_first=True), 2, None, False)", [[0, 0, 1], [0, 1, 1]]),
+    ("EncoderLayer(6, 2, 7, batch_first=True)", [[0, 0, 1], [0, 1, 1]]),
+]  # fmt: skip
+
+
+def of_evaluation(tg, text, padded):
+    """The numbers, and the warnings of making the module."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tg.manual_seed(1)
+        module = eval(f"nn.Transformer{text}", {"nn": tg.nn}).eval()
+    x = tg.tensor(np.cos(np.arange(36, dtype=np.float32)).reshape((2, 3, 6)))
+    padding = tg.tensor(padded).bool()
+    with tg.no_grad():
+        out = module(x if "batch_first" in text else x.transpose(0, 1), src_key_padding_mask=padding)
+    return out.numpy(), [str(w.message) for w in caught]
+
+
+def descriptions(tg):
+    """How each module is printed, and its parameters in order; the programs are repeated from their text."""
+    found = {}
+    for text in (text.format("") for texts in MODULES.values() for text in texts):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = eval(f"nn.{text}", {"nn": tg.nn})
+        names = {name: list(x.shape) for name, x in module.state_dict().items()}
+        found[text] = {"printed": repr(module), "names": list(names.items())}
+    evaluated = []
+    for text, padded in EVALUATED:
+        numbers, warned = of_evaluation(tg, text, padded)
+        evaluated.append({"numbers": numbers.ravel().tolist(), "warned": warned})
+    return {"modules": found, "evaluated": evaluated, "errors": errors(tg), "gpt": gpt_runs(tg)}
+
+
+#: Calls that are refused; q, k, v, x are float32 of these shapes.
+SHAPES = {"q": (2, 3, 5, 4), "k": (2, 3, 7, 4), "v": (2, 3, 7, 6), "x": (5, 2, 6), "y": (7, 2, 6)}
+REFUSED = [
+    "sdpa(q, k, v, ones(5, 7).bool(), is_causal=True)",
+    "sdpa(q, k, v, ones(5, 6).bool())",
+    "sdpa(q, k, v, ones(5, 7).int())",
+    "sdpa(q, k, v, ones(5, 7).double())",
+    "sdpa(q, k, v, ones(7).bool())",
+    "sdpa(q, k, v, ones(3, 1, 1, 1, 7).bool())",
+    "sdpa(q[0, 0, 0], k[0, 0, 0], v[0, 0, 0])",
+    "sdpa(q, k.double(), v)",
+    "sdpa(q.long(), k.long(), v.long())",
+    "sdpa(q, ones(2, 3, 7, 5), v)",
+    "sdpa(q, k, ones(2, 3, 8, 6))",
+    "sdpa(q, ones(2, 2, 7, 4), v)",
+    "sdpa(q, k, v, dropout_p=1.5)",
+    "sdpa(ones(2, 6, 5, 4), ones(2, 4, 7, 4), ones(2, 4, 7, 4), enable_gqa=True)",
+    "sdpa(ones(5, 4), ones(5, 4), ones(5, 4), enable_gqa=True)",
+    "sdpa(3, k, v)",
+    "sdpa(q, k, v, attn_mask=3)",
+    "sdpa(q, k, v, None, 0.0, False, 0.5)",
+    "nn.MultiheadAttention(6, 4)",
+    "nn.MultiheadAttention(0, 4)",
+    "nn.MultiheadAttention(6, -1)",
+    "nn.MultiheadAttention(6, 2)(q, q, q)",
+    "nn.MultiheadAttention(6, 2)(x, x[0], x[0])",
+    "nn.MultiheadAttention(6, 2)(x[0], x, x)",
+    "nn.MultiheadAttention(6, 2)(x, y, x)",
+    "nn.MultiheadAttention(4, 2)(x, y, y)",
+    "nn.MultiheadAttention(6, 2)(x, y, y, key_padding_mask=ones(7).bool())",
+    "nn.MultiheadAttention(6, 2)(x, y, y, key_padding_mask=ones(2, 6).bool())",
+    "nn.MultiheadAttention(6, 2)(x, y, y, key_padding_mask=ones(3, 7).bool())",
+    "nn.MultiheadAttention(6, 2)(x, y, y, key_padding_mask=ones(2, 7).int())",
+    "nn.MultiheadAttention(6, 2)(x[0], y[0], y[0], key_padding_mask=ones(2, 7).bool())",
+    "nn.MultiheadAttention(6, 2)(x, y, y, attn_mask=ones(5, 6).bool())",
+    "nn.MultiheadAttention(6, 2)(x, y, y, attn_mask=ones(3, 5, 7).bool())",
+    "nn.MultiheadAttention(6, 2)(x, y, y, attn_mask=ones(5).bool())",
+    "nn.MultiheadAttention(6, 2)(x[:, 0], y[:, 0], y[:, 0], attn_mask=ones(3, 5, 7).bool())",
+    "nn.MultiheadAttention(6, 2)(x, y, y, attn_mask=ones(5, 7).long())",
+    "nn.MultiheadAttention(6, 2)(x, y, y, is_causal=True)",
+    "nn.MultiheadAttention(6, 2, kdim=4)(x, y, y)",
+    "nn.MultiheadAttention(6, 2, kdim=6, vdim=5)(x, y, x[..., :5])",
+    "nn.TransformerEncoderLayer(6, 2, activation='tanh')",
+    "nn.TransformerEncoderLayer(6, 4)",
+    "nn.TransformerEncoderLayer(6, 2)(x, src_mask=ones(5, 5).int())",
+    "nn.TransformerDecoderLayer(6, 2)(x, ones(7, 3, 6))",
+    "nn.Transformer(6, 2, 1, 1, 7)(x, ones(7, 3, 6))",
+    "nn.Transformer(6, 2, 1, 1, 7, batch_first=True)(x, y)",
+    "nn.Transformer(4, 2, 1, 1, 7)(x, y)",
+    "attention.sdpa_kernel(3).__enter__()",
+]
+
+
+def refusal(tg, text):
+    """The class of the error that the call raises, and its message."""
+    given = {name: tg.zeros(shape) for name, shape in SHAPES.items()}
+    names = {"sdpa": tg.nn.functional.scaled_dot_product_attention, "nn": tg.nn, "ones": tg.ones}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            eval(text, {**names, **given, "attention": importlib.import_module(f"{tg.__name__}.nn.attention")})
+    except Exception as error:
+        return type(error).__name__, str(error)
+    return None
+
+
+def errors(tg):
+    return {text: refusal(tg, text) for text in REFUSED}
+
+
+#: (flash, dropout) of the language models that are trained.
+GPTS = [(True, 0.0), (False, 0.1), (True, 0.1)]
+
+
+def gpt_runs(tg):
+    return [gpt.train(tg, *options, "float64")[:2] for options in GPTS]

@@ -62,6 +62,7 @@ def main():
     store_arrays("training", training.make(torch))
     store_arrays("windows", windows.make(torch))
     store_arrays("attention", attention.make(torch))
+    store_text("attention", attention.descriptions(torch))
     store_arrays("random_numbers", random_numbers.make(torch))
     store_text("loading", loading.make(torch))
 
