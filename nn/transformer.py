@@ -33,8 +33,8 @@ class TransformerEncoder(Module):
 
     `mask` and `src_key_padding_mask` are True (or -inf) where a position may not look. In evaluation, where no gradient
     is asked for, positions behind the end of a sequence come out as zeros before `norm`, as they do in PyTorch, if
-    `enable_nested_tensor` and the layer allow it; `mask_check` is kept for programs that set it, but whether padding stands
-    at the end is always looked at.
+    `enable_nested_tensor` and the layer allow it; `mask_check` is kept for programs that set it (whether padding stands
+    at the end is always looked at).
     """
 
     def __init__(

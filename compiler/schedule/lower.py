@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ...ops.core import Pointwise, Reduction
 from ...ops.types import float32, float64
 from ..graph import Node
+from .by_parts import by_parts
 from .coalesce import coalesced
 from .index import Variable, cuts, flattened, of_variable
 from .literals import SUFFIXES, ctype, initial
@@ -46,7 +47,7 @@ def lower_loops(name: str, unit: Unit, stores: Stores, memory: Memory, origins: 
         if not parts:
             break
         around = around.cut(parts)
-    return coalesced(kernel)
+    return coalesced(by_parts(kernel))
 
 
 def _lowered(name: str, stages: _Stages) -> LoopKernel:
