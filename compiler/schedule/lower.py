@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from ...ops.core import Pointwise, Reduction
 from ...ops.types import float32, float64
 from ..graph import Node
-from .by_parts import by_parts
 from .coalesce import coalesced
 from .index import Variable, cuts, flattened, of_variable
 from .literals import SUFFIXES, ctype, initial
 from .live import without_unread
 from .records import Accumulator, Fold, Keep, Local, LocalArray, LoopKernel, Operand, Stage, Statement, Store, Value
+from .rewrites.by_parts import by_parts
 from .space import Loops, Space, loops
 from .traffic import indices_of
 from .values import Origins, Scope, Values

@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from ..sizes.standins import is_size
-from .index import Index, Variable, substituted
-from .live import without_unread
-from .maps import Range
-from .records import (
+from ...sizes.standins import is_size
+from ..index import Index, Variable, substituted
+from ..live import read_statements
+from ..maps import Range
+from ..records import (
+    Accumulator,
     Condition,
     Counter,
     Fold,
@@ -36,24 +37,38 @@ Part = Mapping[Variable, Index]
 
 
 def by_parts(kernel: LoopKernel) -> LoopKernel:
-    """The kernel with a nest of loops for each part of a loop on which its choices depend, where that decides them.
+    """The kernel with loops for each part of a loop on which the choices of a stage depend, where that decides them.
 
-    Only elements that are independent of each other are reordered so: kernels without folds and rows.
+    Only what is independent is reordered so: elements, and sums that a part has for itself.
     """
-    if kernel.outer or kernel.locals or len(kernel.stages) != 1 or kernel.stages[0].accumulators:
-        return kernel
-    stage = kernel.stages[0]
+    return replace(kernel, stages=tuple(part for stage in kernel.stages for part in _in_parts(stage)))
+
+
+def _in_parts(stage: Stage) -> list[Stage]:
     ranges = tuple(r for statement in stage.body for r in _ranges(statement) if not r.always)
     numbers = (*(v.extent for v in stage.loops), *(bound for r in ranges for bound in (r.low, r.high)))
-    if not ranges or any(map(is_size, numbers)):  # where parts begin is known for one size only
-        return kernel
+    # Where parts begin is known for one size only.
+    if not ranges or any(map(is_size, numbers)) or _reads_what_it_writes(stage):
+        return [stage]
     for place, variable in enumerate(stage.loops):
         least = SHORTEST_INNERMOST if place == len(stage.loops) - 1 else 1
-        parts = _parts(variable, ranges, least)
+        parts = _parts(variable, ranges, least) if _are_apart(stage, variable) else []
         if parts:
-            stages = (without_unread([_restricted(stage, variable, *part)]) for part in parts)
-            return replace(kernel, stages=tuple(part for own in stages for part in own))
-    return kernel
+            first, *others = (_restricted(stage, variable, begin, end) for begin, end in parts)
+            return [first, *(replace(other, accumulators=()) for other in others)]
+    return [stage]
+
+
+def _are_apart(stage: Stage, variable: Variable) -> bool:
+    """True where each value of `variable` has accumulators of its own."""
+    return all(a.index is not None and a.index.coefficient(variable) for a in stage.accumulators)
+
+
+def _reads_what_it_writes(stage: Stage) -> bool:
+    """True where a buffer is stored to at one place and loaded from at another."""
+    stored = {statement.buffer: statement.index for statement in stage.body if isinstance(statement, Store)}
+    loads = (o for statement in stage.body for o in _operands(statement) if isinstance(o, Load))
+    return any(load.buffer in stored and load.index != stored[load.buffer] for load in loads)
 
 
 # ----------------------------------------------------------------------------------------------------------- parts
@@ -94,15 +109,19 @@ def _restricted(stage: Stage, variable: Variable, begin: int, end: int) -> Stage
     replacing = _Replacing(_replacement(variable, begin, end))
     loops = (replace(v, extent=end - begin) if v == variable else v for v in stage.loops)
     kept = tuple(v for v in loops if v.extent > 1 or v.name != variable.name)
-    return Stage(kept, tuple(replacing.statement(statement) for statement in stage.body))
+    body = tuple(replacing.statement(statement) for statement in stage.body)
+    return Stage(kept, read_statements(body, set()), tuple(map(replacing.accumulator, stage.accumulators)))
 
 
 # ------------------------------------------------------------------------------------------------------ statements
 
 
+def _operands(statement: Statement) -> list[Operand]:
+    return [o for _, o in statement.operands] if isinstance(statement, Let) else [statement.value]
+
+
 def _ranges(statement: Statement) -> Iterator[Range]:
-    operands = [o for _, o in statement.operands] if isinstance(statement, Let) else [statement.value]
-    for operand in operands:
+    for operand in _operands(statement):
         if isinstance(operand, (Load, Condition)):
             yield from operand.ranges
 
@@ -116,11 +135,15 @@ class _Replacing:
     def statement(self, statement: Statement) -> Statement:
         if isinstance(statement, Let):
             return self._let(statement)
-        assert not isinstance(statement, Fold)
         value = self._operand(statement.value)
+        if isinstance(statement, Fold):
+            return Fold(self.accumulator(statement.accumulator), value)
         if isinstance(statement, Store):
             return Store(statement.buffer, self._index(statement.index), value)
         return Keep(statement.array, self._index(statement.index), value)
+
+    def accumulator(self, accumulator: Accumulator) -> Accumulator:
+        return accumulator if accumulator.index is None else replace(accumulator, index=self._index(accumulator.index))
 
     def _let(self, statement: Let) -> Let:
         operands = dict(statement.operands)
