@@ -240,7 +240,8 @@ def descriptions(tg):
     for text, padded in EVALUATED:
         numbers, warned = of_evaluation(tg, text, padded)
         evaluated.append({"numbers": numbers.ravel().tolist(), "warned": warned})
-    return {"modules": found, "evaluated": evaluated, "errors": errors(tg), "gpt": gpt_runs(tg)}
+    tables = [of_table(tg, options)[0] for options in TABLES]
+    return {"modules": found, "evaluated": evaluated, "errors": errors(tg), "gpt": gpt_runs(tg), "tables": tables}
 
 
 #: Calls that are refused; q, k, v, x are float32 of these shapes.
@@ -319,3 +320,29 @@ GPTS = [(True, 0.0), (False, 0.1), (True, 0.1)]
 
 def gpt_runs(tg):
     return [gpt.train(tg, *options, "float64")[:2] for options in GPTS]
+
+
+#: What tables are asked for besides their rows.
+TABLES = [
+    {"max_norm": 2.0},
+    {"max_norm": 3.0, "norm_type": 1.0, "padding_idx": 1},
+    {"max_norm": 1.0, "norm_type": float("inf"), "scale_grad_by_freq": True},
+    {"scale_grad_by_freq": True, "padding_idx": -1},
+]
+
+
+def of_table(tg, options, step=lambda function: function):
+    """Rows, gradients and the table after three calls; `step` may compile what is called."""
+    module = tg.nn.Embedding(5, 3, _weight=tg.tensor(np.cos(np.arange(15.0)).reshape(5, 3) * 2), **options)
+
+    def called(places):
+        module.zero_grad()
+        rows = module(places)
+        weighted(tg, rows).backward()
+        return rows
+
+    run, found = step(called), []
+    for places in ([[0, 4, 4], [2, 2, 2]], [[1, 1, 0], [3, 4, 0]], [[3, 3, 3], [3, 1, 0]]):
+        rows = run(tg.tensor(places))
+        found += [rows.detach().numpy().ravel(), module.weight.grad.numpy().ravel().copy()]
+    return [repr(module), [float(x) for x in np.concatenate([*found, module.weight.detach().numpy().ravel()])]], run
