@@ -18,16 +18,29 @@ from ..tensors.random import bernoulli_with, strides_like
 from . import array_forms
 from .activations import finished
 from .arithmetic import raised_to
+from .embedding import bound_rows, by_frequency
 from .index_requirements import PLACES
 
 
 @composite("EmbeddingBackward0")
-def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Any:
+def embedding(
+    input: Any,
+    weight: Any,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Any:
     """The rows of `weight` at the positions `input`; the row `padding_idx` gets no gradient.
 
-    IndexError for a position that `weight` does not have, AssertionError for such a `padding_idx`, RuntimeError unless
-    positions are int64 or int32.
+    With `max_norm` rows that are looked up are first shrunk, in place, to that `norm_type`-norm where theirs is larger.
+    `scale_grad_by_freq` divides a row's gradient by how often the row is looked up. Gradients are dense:
+    NotImplementedError for `sparse`. IndexError for a position that `weight` does not have, AssertionError for such a
+    `padding_idx`, RuntimeError unless positions are int64 or int32.
     """
+    if sparse:
+        raise NotImplementedError("embedding(sparse=True): gradients are dense here; leave `sparse` out")
     if input.dtype not in (int64, int32):
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
@@ -40,7 +53,10 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Any:
         raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx} is not one of {extent}")
     places = input if input.dtype is int64 else cast(input, int64)
     require(places, PLACES, extent)
+    if max_norm is not None:
+        bound_rows(weight, places, max_norm, norm_type)
     rows = indexing.take(weight, places)
+    rows = by_frequency(rows, places, extent) if scale_grad_by_freq else rows
     if padding_idx is None:
         return rows
     padding = movement.reshape(eq(input, padding_idx % extent), (*input.ndarray.shape, 1))

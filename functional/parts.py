@@ -13,6 +13,8 @@ from ..tensors.tensor import Tensor
 class PartsNode(Node):
     """The derivative of taking a tensor apart: its parts' cotangents put together by `join`."""
 
+    of_primitives = True
+
     def __init__(self, title: str, whole: Tensor, parts: Sequence[Tensor], join: Callable[[list[Any]], Any]) -> None:
         super().__init__(title, (whole.gradient_edge(),))
         self.rename(title)

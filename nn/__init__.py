@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import functional, init, parameter, utils
+from . import attention, functional, init, parameter, utils
 from .activation import (
     CELU,
     ELU,
@@ -51,6 +51,7 @@ from .loss import (
     SmoothL1Loss,
 )
 from .module import Module
+from .multihead_attention import MultiheadAttention
 from .normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, LayerNorm, RMSNorm
 from .padding import (
     CircularPad1d,
@@ -95,6 +96,8 @@ from .pooling import (
 from .recurrent import GRU, LSTM, RNN, RNNBase
 from .recurrent_cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
 from .shape import Flatten, Identity, Unflatten
+from .transformer import Transformer, TransformerDecoder, TransformerEncoder
+from .transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
 
 __all__ = [
     "AdaptiveAvgPool1d",
@@ -162,6 +165,7 @@ __all__ = [
     "Module",
     "ModuleDict",
     "ModuleList",
+    "MultiheadAttention",
     "NLLLoss",
     "PReLU",
     "Parameter",
@@ -190,11 +194,17 @@ __all__ = [
     "Softsign",
     "Tanh",
     "Tanhshrink",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
     "Unflatten",
     "Unfold",
     "ZeroPad1d",
     "ZeroPad2d",
     "ZeroPad3d",
+    "attention",
     "functional",
     "init",
     "parameter",

@@ -26,6 +26,7 @@ from ..functional.activations import (
     tanhshrink,
     threshold,
 )
+from ..functional.attention import scaled_dot_product_attention
 from ..functional.class_losses import cross_entropy, nll_loss
 from ..functional.layers import (
     cosine_similarity,
@@ -50,6 +51,7 @@ from ..functional.losses import (
     poisson_nll_loss,
     smooth_l1_loss,
 )
+from ..functional.multihead_attention import multi_head_attention_forward
 from ..functional.spatial.average_pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -139,6 +141,7 @@ __all__ = [
     "max_unpool3d",
     "mish",
     "mse_loss",
+    "multi_head_attention_forward",
     "nll_loss",
     "normalize",
     "one_hot",
@@ -149,6 +152,7 @@ __all__ = [
     "relu",
     "relu6",
     "rms_norm",
+    "scaled_dot_product_attention",
     "selu",
     "sigmoid",
     "silu",

@@ -50,7 +50,9 @@ class Linear(Module):
 class Embedding(Module):
     """Rows of a table by their numbers: int [...] becomes [..., embedding_dim].
 
-    The row `padding_idx` starts as zeros and gets no gradient.
+    The row `padding_idx` starts as zeros and gets no gradient. `max_norm` bounds the `norm_type`-norm of rows that are
+    looked up, in place; `scale_grad_by_freq` divides gradients by how often a row is looked up. Gradients are dense: a
+    call with `sparse` raises NotImplementedError. AssertionError for a `padding_idx` outside of the table.
     """
 
     weight: Tensor
@@ -60,6 +62,12 @@ class Embedding(Module):
         num_embeddings: int,
         embedding_dim: int,
         padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        _freeze: bool = False,
         device: Any = None,
         dtype: Any = None,
     ) -> None:
@@ -69,18 +77,35 @@ class Embedding(Module):
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.padding_idx = padding_idx + num_embeddings if padding_idx is not None and padding_idx < 0 else padding_idx
-        self.weight = Parameter(empty(num_embeddings, embedding_dim, device=device, dtype=dtype))
-        self.reset_parameters()
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self.sparse = sparse
+        if _weight is not None and list(_weight.shape) != [num_embeddings, embedding_dim]:
+            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+        table = empty(num_embeddings, embedding_dim, device=device, dtype=dtype) if _weight is None else _weight
+        self.weight = Parameter(table, requires_grad=not _freeze)
+        if _weight is None:
+            self.reset_parameters()
 
     @classmethod
-    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None) -> Embedding:
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+    ) -> Embedding:
         """An embedding over the memory of a table [rows, columns]; frozen unless told otherwise."""
         if embeddings.ndim != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape
-        embedding = cls(rows, columns, padding_idx=padding_idx)
-        embedding.weight = Parameter(embeddings, requires_grad=not freeze)
-        return embedding
+        return cls(
+            rows, columns, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, _freeze=freeze
+        )
 
     def reset_parameters(self) -> None:
         """Draw the table from N(0, 1); the padding row is zero."""
@@ -90,8 +115,18 @@ class Embedding(Module):
                 init.zeros_(self.weight[self.padding_idx])  # type: ignore[index]
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.embedding(input, self.weight, self.padding_idx)
+        return F.embedding(
+            input,
+            self.weight,
+            self.padding_idx,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.sparse,
+        )
 
     def extra_repr(self) -> str:
-        padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
-        return f"{self.num_embeddings}, {self.embedding_dim}{padding}"
+        parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
+        usual = {"padding_idx": None, "max_norm": None, "norm_type": 2.0, "scale_grad_by_freq": False, "sparse": False}
+        parts += [f"{name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
+        return ", ".join(parts)

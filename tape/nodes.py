@@ -61,6 +61,8 @@ class Node:
     retained: Mapping[int, Any] = types.MappingProxyType({})
     pre_hooks: Sequence[Callable[..., Any]] = ()
     post_hooks: Sequence[Callable[..., Any]] = ()
+    #: True for a node that stands for primitives, which are in a recorded graph and have the same derivative.
+    of_primitives = False
 
     def __init__(self, title: str, edges: tuple[Edge, ...]) -> None:
         self.title = title
@@ -196,6 +198,27 @@ class PrimitiveNode(Node):
     known: Mapping[str, Any] = types.MappingProxyType({})
     saves = False
     released = False
+    of_primitives = True
+
+    def __init__(
+        self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, on: tuple[int, ...]
+    ) -> None:
+        edges = [NO_EDGE] * len(operands)
+        self.types: list[Type | None] = [None] * len(operands)
+        for i in on:
+            edges[i] = operands[i].gradient_edge()
+            self.types[i] = operands[i].type_
+        super().__init__(primitive.backward_name, tuple(edges))
+        self.rename(primitive.backward_name)
+        self.primitive = primitive
+        self.params = params
+        self.known = _known(operands, out, needs_of(primitive, on))
+        # A constant operand counts as saved, too: PyTorch frees it like a tensor.
+        self.saves = False
+        for value in self.known.values():
+            if isinstance(value, (Saved, np.generic)):
+                self.saves = True
+        self.released = False
 
     def unpacked(self) -> dict[str, Any]:
         """What was saved; RuntimeError once it is freed, or where its memory has been written to since."""
@@ -280,14 +303,18 @@ class JointNode(PrimitiveNode):
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         known = self.unpacked()
-        name = self.primitive.inputs[0][1:]
-        known[name] = [known.get(f"{name}{i}") for i in range(len(self.edges))]
         asked = [(i, shape) for i, shape in zip(self.on, self.shapes, strict=True) if wanted[i]]
         on, shapes = tuple(i for i, _ in asked), [shape for _, shape in asked]
         gradients: list[Any] = [None] * len(self.edges)
         for i, g in zip(on, pull_back_all(self.primitive, on, cotangents[0], known, self.params, shapes), strict=True):
             gradients[i] = g
         return gradients
+
+    def unpacked(self) -> dict[str, Any]:
+        known = super().unpacked()
+        name = self.primitive.inputs[0][1:]
+        known[name] = [known.get(f"{name}{i}") for i in range(len(self.edges))]
+        return known
 
 
 OUT, OUT_TYPE, OPERAND, OPERAND_TYPE, OPERAND_TYPES, OPERANDS = range(6)

@@ -231,7 +231,7 @@ def check_history(behind: Iterable[TapeNode]) -> None:
     """CaptureError if the history of a result is more than derivatives of primitives: hooks, a user's backward."""
     for node in behind:
         hooked = node.tensor_hooks or node.retained or node.pre_hooks or node.post_hooks
-        if hooked or not isinstance(node, (PrimitiveNode, AccumulateGrad)):
+        if hooked or not (node.of_primitives or isinstance(node, AccumulateGrad)):
             what = "a hook or retain_grad()" if hooked else f"a backward of its own ({node.title})"
             raise refusal(
                 f"the history of a result has {what}",

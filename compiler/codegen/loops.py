@@ -121,8 +121,9 @@ def _pragma(stage: Stage) -> str:
 
 
 def described(kernel: LoopKernel) -> tuple[str, ...]:
-    """The ops of a kernel with the user's lines that they come from, a line each."""
-    return tuple(line for stage in kernel.stages for statement in stage.body for line in describe(statement))
+    """The ops of a kernel with the user's lines that they come from, a line each; stages may have some in common."""
+    lines = (line for stage in kernel.stages for statement in stage.body for line in describe(statement))
+    return tuple(dict.fromkeys(lines))
 
 
 def describe(statement: Statement) -> Iterator[str]:

@@ -80,7 +80,8 @@ def _worth_keeping(node: Node, readers: dict[Node, list[Node]], found: set[Node]
     larger = any(user.type.size > node.type.size for user in readers[node])
     if larger or _read_elsewhere(node, readers):
         return not _is_trivial(node)
-    on_product = any(is_contraction(arg) for arg in node.args)
+    # In the place of a product that nobody else reads; where others do, the product itself is in memory.
+    on_product = any(is_contraction(arg) and len(readers[arg]) == 1 for arg in node.args)
     return len(readers[node]) > 1 and (on_product or not _is_cheap(node, found))
 
 

@@ -77,7 +77,8 @@ def _statement(statement: Statement, change: Change, accumulators: dict[Accumula
         return replace(statement, operands=tuple((name, _operand(o, change)) for name, o in statement.operands))
     value = _operand(statement.value, change)
     if isinstance(statement, Fold):
-        return Fold(accumulators[statement.accumulator], value)
+        own = accumulators.get(statement.accumulator)  # none for a total, which is the kernel's
+        return Fold(own or _accumulator(statement.accumulator, change), value)
     if isinstance(statement, Store):
         return Store(statement.buffer, change(statement.index), value)
     return Keep(statement.array, change(statement.index), value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...ops.core import Movement
+from ...ops.movement import reshape_primitive
 from ..graph import Node
 from . import maps
 from .index import Index, Variable, flattened, of_variable
@@ -23,9 +24,18 @@ def base_of_view(node: Node) -> Node:
     position: Position = tuple(of_variable(v) for v in axes)
     while isinstance(node.op.lower, Movement):
         source = maps.sources(node, position)
-        if len(source) > 1 or source[0].ranges or not all(index.is_affine for index in source[0].position):
+        if len(source) > 1 or source[0].ranges:
             break
+        if not all(index.is_affine for index in source[0].position):
+            return _behind_reshapes(node)
         node, position = node.args[0], source[0].position
+    return node
+
+
+def _behind_reshapes(node: Node) -> Node:
+    """What has the same elements in the same order, so that its memory serves as that of `node`."""
+    while node.op is reshape_primitive:
+        node = node.args[0]
     return node
 
 
@@ -56,10 +66,10 @@ def view(node: Node, memory: Memory) -> View:
     """`node` as strides in the buffer below it."""
     axes = _axes(node)
     position: Position = tuple(of_variable(v) for v in axes)
-    while memory(node) is None:
+    while memory(node) is None and memory(_behind_reshapes(node)) is None:
         position, node = maps.sources(node, position)[0].position, node.args[0]
     index = flattened(position, node.type.shape)
-    buffer = memory(node)
+    buffer = memory(node) or memory(_behind_reshapes(node))
     assert buffer is not None
     strides = tuple(index.coefficient(axis) for axis in axes)
     return View(buffer, index.constant, strides[:-2], strides[-2], strides[-1])

@@ -13,6 +13,7 @@ from .index import Variable, cuts, flattened, of_variable
 from .literals import SUFFIXES, ctype, initial
 from .live import without_unread
 from .records import Accumulator, Fold, Keep, Local, LocalArray, LoopKernel, Operand, Stage, Statement, Store, Value
+from .rewrites.by_parts import by_parts
 from .space import Loops, Space, loops
 from .traffic import indices_of
 from .values import Origins, Scope, Values
@@ -46,7 +47,7 @@ def lower_loops(name: str, unit: Unit, stores: Stores, memory: Memory, origins: 
         if not parts:
             break
         around = around.cut(parts)
-    return coalesced(kernel)
+    return coalesced(by_parts(kernel))
 
 
 def _lowered(name: str, stages: _Stages) -> LoopKernel:

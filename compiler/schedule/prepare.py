@@ -9,11 +9,12 @@ from ...ops.movement import reshape_primitive, transpose_primitive
 from ..graph import Graph, Node, users
 from .dots import is_dot
 from .lower import is_fold
+from .rewrites.token_rows import in_rows
 
 
 def prepared(graph: Graph) -> Graph:
     """`graph` with folds of single elements as reshapes, products turned around, and copies where results need them."""
-    return _with_copies(_with_products_turned(without_empty_folds(graph)))
+    return _with_copies(in_rows(_with_products_turned(without_empty_folds(graph))))
 
 
 def without_empty_folds(graph: Graph) -> Graph:
@@ -27,27 +28,50 @@ def without_empty_folds(graph: Graph) -> Graph:
 
 
 def _with_products_turned(graph: Graph) -> Graph:
-    """``transpose(dot(a, b))`` is ``dot(transpose(b), transpose(a))``, where transposing costs nothing: strides."""
+    """``transpose(dot(a, b))`` is ``dot(transpose(b), transpose(a))``, where transposing costs nothing: strides.
+
+    Where other axes are moved besides, as heads are, what remains is a transposition that keeps the order of the last.
+    """
     readers = users(graph)
     kept = {result.node for result in graph.results}
     turned = {}
     for node in readers:
-        if _swaps_last_axes(node) and is_dot(node.args[0]):
+        if _turns_last_axes(node) and is_dot(node.args[0]):
             product = node.args[0]
             if len(readers[product]) == 1 and product not in kept:
-                swapped = [_swapped(arg, node) for arg in reversed(product.args)]
-                turned[node] = replace(product, args=tuple(swapped), type=node.type)
+                turned[node] = _moved(_turned(product), node)
     return graph.rewritten(turned) if turned else graph
 
 
-def _swaps_last_axes(node: Node) -> bool:
+def _turns_last_axes(node: Node) -> bool:
+    """True for a transposition after which what was the last axis comes before what was the one before it."""
     n = node.type.ndim
-    return node.op is transpose_primitive and node.param("permutation") == (*range(n - 2), n - 1, n - 2)
+    if node.op is not transpose_primitive or n < 2:
+        return False
+    permutation = node.param("permutation")
+    return permutation.index(n - 1) < permutation.index(n - 2)
 
 
-def _swapped(arg: Node, like: Node) -> Node:
-    shape = (*arg.type.shape[:-2], arg.type.shape[-1], arg.type.shape[-2])
-    return Node(transpose_primitive, (arg,), like.params, replace(arg.type, shape=shape), arg.origin)
+def _turned(product: Node) -> Node:
+    *batch, m, n = product.type.shape
+    args = tuple(_swapped(arg) for arg in reversed(product.args))
+    return replace(product, args=args, type=replace(product.type, shape=(*batch, n, m)))
+
+
+def _moved(turned: Node, node: Node) -> Node:
+    """`node`, a transposition of a product, as one of the turned product."""
+    last = node.type.ndim - 1
+    permutation = tuple({last: last - 1, last - 1: last}.get(axis, axis) for axis in node.param("permutation"))
+    if permutation == tuple(range(last + 1)):
+        return turned
+    return replace(node, args=(turned,), params=(("permutation", permutation),))
+
+
+def _swapped(arg: Node) -> Node:
+    *batch, m, n = arg.type.shape
+    last = len(batch) + 1
+    params = (("permutation", (*range(last - 1), last, last - 1)),)
+    return Node(transpose_primitive, (arg,), params, replace(arg.type, shape=(*batch, n, m)), arg.origin)
 
 
 def _with_copies(graph: Graph) -> Graph:

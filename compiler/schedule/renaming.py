@@ -58,7 +58,8 @@ class Renaming:
             return Let(statement.name, statement.ctype, statement.form, operands, statement.op, origin)
         value = self._operand(statement.value)
         if isinstance(statement, Fold):
-            return Fold(accumulators[statement.accumulator], value)
+            of = statement.accumulator
+            return Fold(accumulators.get(of) or replace(of, origin=self.origins[of.origin]), value)
         if isinstance(statement, Store):
             return Store(self.buffers[statement.buffer], statement.index, value)
         return Keep(statement.array, statement.index, value)

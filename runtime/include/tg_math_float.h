@@ -86,11 +86,13 @@ static inline float tg_expf(float x)
 {
     float r;
     int32_t n;
-    const float low = x < -104.0f ? -104.0f : x;
+    /* Where the result is 0 it is not computed as a product: products below the smallest float are slow. */
+    const float low = x < -104.0f ? 0.0f : x;
     const float q = tg_exp_parts(low > 89.0f ? 89.0f : low, &r, &n);
     /* Two factors, since 2^n itself may be no float; only the last product rounds. */
     const int32_t half = n >> 1;
-    return ((1.0f + (r + q)) * tg_power_of_two(half)) * tg_power_of_two(n - half);
+    const float y = ((1.0f + (r + q)) * tg_power_of_two(half)) * tg_power_of_two(n - half);
+    return x < -104.0f ? 0.0f : y;
 }
 
 /* max 1.7 ulp */

@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from expected import (
     activations,
+    attention,
     behaviour,
     indexing,
     layers,
@@ -61,8 +62,13 @@ def main():
     store_arrays("schedules", schedules.make(torch))
     store_arrays("training", training.make(torch))
     store_arrays("windows", windows.make(torch))
+<<<<<<< HEAD
     store_arrays("recurrent", recurrent.make(torch))
     store_text("recurrent", recurrent.make_texts(torch))
+=======
+    store_arrays("attention", attention.make(torch))
+    store_text("attention", attention.descriptions(torch))
+>>>>>>> attention
     store_arrays("random_numbers", random_numbers.make(torch))
     store_text("loading", loading.make(torch))
 

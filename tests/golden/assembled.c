@@ -23,20 +23,34 @@ static void add_0(float *restrict a_, const float *restrict x_)
 }
 
 /*
- * v1 = concatenate
  * v2 = concatenate
  * v3 = mul
+ * v1 = concatenate
  */
-static void mul_0(float *restrict b_, const float *restrict y_, const float *restrict x_)
+static void mul_0(float *restrict b_, const float *restrict x_, const float *restrict y_)
 {
-    for (long i0 = 0; i0 < 8; ++i0)
     #pragma omp simd
-    for (long i1 = 0; i1 < 4; ++i1)
+    for (long i0 = 0; i0 < 12; ++i0)
     {
-        const float v1 = (i0 >= 3 && i0 < 5) ? y_[i0 * 4 + i1 - 12] : (i0 >= 5 ? x_[i0 * 4 + i1 - 20] : 0.0f);
-        const float v2 = (i0 < 3) ? x_[i0 * 4 + i1] : v1;
+        const float v2 = x_[i0];
         const float v3 = v2 * 2.0f;
-        b_[i0 * 4 + i1] = v3;
+        b_[i0] = v3;
+    }
+    #pragma omp simd
+    for (long i0 = 0; i0 < 8; ++i0)
+    {
+        const float v1 = y_[i0];
+        const float v2 = v1;
+        const float v3 = v2 * 2.0f;
+        b_[i0 + 12] = v3;
+    }
+    #pragma omp simd
+    for (long i0 = 0; i0 < 12; ++i0)
+    {
+        const float v1 = x_[i0];
+        const float v2 = v1;
+        const float v3 = v2 * 2.0f;
+        b_[i0 + 20] = v3;
     }
 }
 
@@ -94,15 +108,35 @@ static void exp_0(float *restrict exp_1, const float *restrict y_)
  * v1 = concatenate
  * v2 = add
  */
-static void add_1(float *restrict e_, const float *restrict tanh_1, const float *restrict exp_1, const float *restrict y_)
+static void add_1(float *restrict e_, const float *restrict tanh_1, const float *restrict y_, const float *restrict exp_1)
 {
-    for (long i0 = 0; i0 < 5; ++i0)
+    #pragma omp simd
+    for (long i0 = 0; i0 < 8; ++i0)
+    {
+        const float v1 = tanh_1[i0];
+        const float v2 = v1 + 0.0f;
+        e_[i0] = v2;
+    }
     #pragma omp simd
     for (long i1 = 0; i1 < 4; ++i1)
     {
-        const float v1 = (i0 < 3) ? tanh_1[i0 * 4 + i1] : (i0 >= 3 ? exp_1[i0 * 4 + i1 - 12] : 0.0f);
-        const float v2 = v1 + (i0 >= 2 && i0 < 4 ? y_[i0 * 4 + i1 - 8] : 0.0f);
-        e_[i0 * 4 + i1] = v2;
+        const float v1 = tanh_1[i1 + 8];
+        const float v2 = v1 + y_[i1];
+        e_[i1 + 8] = v2;
+    }
+    #pragma omp simd
+    for (long i1 = 0; i1 < 4; ++i1)
+    {
+        const float v1 = exp_1[i1];
+        const float v2 = v1 + y_[i1 + 4];
+        e_[i1 + 12] = v2;
+    }
+    #pragma omp simd
+    for (long i1 = 0; i1 < 4; ++i1)
+    {
+        const float v1 = exp_1[i1 + 4];
+        const float v2 = v1 + 0.0f;
+        e_[i1 + 16] = v2;
     }
 }
 
@@ -123,10 +157,10 @@ int tracegrad_step(void *const *slots)
     float *const tanh_1 = (float *)(arena + 64);
     float *const exp_1 = (float *)(arena + 0);
     add_0(a_, x_);
-    mul_0(b_, y_, x_);
+    mul_0(b_, x_, y_);
     update_slice_tanh_0(c_, tanh_0, tanh_1, y_, x_);
     pad_0(d_, tanh_0);
     exp_0(exp_1, y_);
-    add_1(e_, tanh_1, exp_1, y_);
+    add_1(e_, tanh_1, y_, exp_1);
     return 0;
 }

@@ -1,0 +1,1 @@
+"""Graphs and kernels written in another way, so that better code comes out; every value stays what it is."""
