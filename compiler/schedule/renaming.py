@@ -16,7 +16,13 @@ class Renaming:
     origins: Mapping[str, str]
 
     def loops(self, kernel: LoopKernel, name: str) -> LoopKernel:
-        return LoopKernel(name, kernel.outer, tuple(map(self._stage, kernel.stages)), kernel.locals)
+        return replace(
+            kernel,
+            name=name,
+            stages=tuple(self._stage(stage) for stage in kernel.stages),
+            totals=tuple(replace(a, origin=self.origins[a.origin]) for a in kernel.totals),
+            last=tuple(self._stage(stage) for stage in kernel.last),
+        )
 
     def product(self, kernel: DotKernel, name: str) -> DotKernel:
         return replace(
@@ -43,7 +49,8 @@ class Renaming:
             return Let(statement.name, statement.ctype, statement.form, operands, statement.op, origin)
         value = self._operand(statement.value)
         if isinstance(statement, Fold):
-            return Fold(accumulators[statement.accumulator], value)
+            of = statement.accumulator
+            return Fold(accumulators.get(of) or replace(of, origin=self.origins[of.origin]), value)
         if isinstance(statement, Store):
             return Store(self.buffers[statement.buffer], statement.index, value)
         return Keep(statement.array, statement.index, value)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ..demands import Demand
 from ..graph import Node
+from ..sizes.claims import below
 from .index import ZERO, Variable, flattened, of_variable, strides_of
 from .lower import Memory
 from .records import SpecialKernel
@@ -25,7 +26,10 @@ def lower_special(name: str, node: Node, output: str, spare: str, memory: Memory
 
 def spare_size(node: Node) -> int:
     """How many int64 numbers a special kernel wants beside its result."""
-    return max(2 * node.type.shape[node.param("axis")], 1) if node.op.name == "argsort" else 0
+    if node.op.name != "argsort":
+        return 0
+    pair = 2 if _is_wide(node) else 1
+    return max(2 * pair * node.args[0].type.shape[node.param("axis")], 1)
 
 
 def _with_places(kernel: SpecialKernel, node: Node) -> SpecialKernel:
@@ -72,7 +76,15 @@ def _steps(node: Node) -> Numbers:
 
 
 def _sorting(node: Node) -> Numbers:
-    return (*_along(node), ("descending", int(node.param("descending"))))
+    wanted = node.type.shape[node.param("axis")]
+    options = (("descending", int(node.param("descending"))), ("is_wide", int(_is_wide(node))))
+    return (*_along(node), ("wanted", wanted), *options)
+
+
+def _is_wide(node: Node) -> bool:
+    """True where a key or a place takes 64 bits."""
+    of = node.args[0].type
+    return of.dtype.numpy.itemsize > 4 or not below(of.shape[node.param("axis")], 2**32)
 
 
 def _drawing(node: Node) -> Numbers:
