@@ -9,8 +9,11 @@ from ..schedule.coalesce import LONGEST_SUM, has_sum
 from ..schedule.expressions import Names, statement_text
 from ..schedule.index import Variable
 from ..schedule.records import Accumulator, Fold, Let, LoopKernel, Stage, Statement
+from ..schedule.traffic import stage_indices
 from .comments import sanitised
 
+#: Turns of both loops of a tile, where loops walk through memory in different orders.
+TILE = 32
 #: OpenMP's operator for each kind of fold.
 _OPERATORS = {"add": "+", "mul": "*", "max": "max", "min": "min", "or": "|", "and": "&"}
 
@@ -96,9 +99,40 @@ def _loop(variable: Variable, extent: str = "", pragma: str = "") -> Loop:
 def _nest(stage: Stage, extent: str) -> tuple[Loop, ...]:
     if not stage.loops:
         return ()
+    tiled = _turned(stage)
+    if tiled is not None:
+        return _in_tiles(stage, tiled)
     *around, last = stage.loops
     innermost = _in_blocks(last, _pragma(stage)) if has_sum(stage) and last.extent > LONGEST_SUM else None
     return (*(_loop(v) for v in around), *(innermost or [_loop(last, extent, _pragma(stage))]))
+
+
+def _turned(stage: Stage) -> Variable | None:
+    """The loop along which some memory is contiguous, where that is not the innermost one."""
+    last = stage.loops[-1]
+    if stage.accumulators or any(isinstance(s, Fold) for s in stage.body) or last.extent < 2 * TILE:
+        return None
+    for index in stage_indices(stage):
+        along = [v for v in stage.loops if index.coefficient(v) == 1 and v.extent >= 2 * TILE]
+        if along and along[0] is not last and index.coefficient(last) >= TILE:
+            return along[0]
+    return None
+
+
+def _in_tiles(stage: Stage, turned: Variable) -> tuple[Loop, ...]:
+    """Tiles of two loops, so that the lines of memory that one turn of the inner loop touches serve the next turns."""
+    last = stage.loops[-1]
+    others = tuple(_loop(v) for v in stage.loops if v not in (turned, last))
+    pairs = [_tiles(turned, "first", TILE, ""), _tiles(last, "second", TILE, _pragma(stage))]
+    return (*others, *(outer for outer, _ in pairs), *(inner for _, inner in pairs))
+
+
+def _tiles(variable: Variable, name: str, size: int, pragma: str) -> tuple[Loop, Loop]:
+    total = str(variable.extent)
+    end = f"{name} + {size}"
+    if variable.extent % size:
+        end = f"({end} < {total} ? {end} : {total})"
+    return Loop(name, total, step=f"{name} += {size}"), Loop(variable.name, end, pragma, begin=name)
 
 
 def _in_blocks(variable: Variable, pragma: str) -> tuple[Loop, Loop]:

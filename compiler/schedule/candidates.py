@@ -14,6 +14,7 @@ from ..demands import checked_base, demand_of
 from ..graph import Graph, Node, users
 from .dots import base_of_view, is_dot
 from .lower import is_fold
+from .specials import operands_of
 from .values import is_one_hot
 
 #: Values are computed on demand, operand by operand; a place this often bounds the depth of that.
@@ -53,7 +54,7 @@ def _operands_in_memory(node: Node) -> Iterable[Node]:
     if is_dot(node):
         return [base_of_view(arg) for arg in node.args]
     if is_special(node):
-        return node.args
+        return operands_of(node)
     return () if demand_of(node) is None else [checked_base(node)]
 
 

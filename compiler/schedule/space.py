@@ -16,7 +16,7 @@ LARGEST_ARRAY = 16384
 #: Numbers in a vector, as far as the schedule knows.
 LANES = 16
 #: Short rows that are worked on at once. gcc wants a vector of the smallest type of a loop: bytes for truth values.
-_BLOCKS = (4 * LANES, 2 * LANES, LANES, LANES // 2)
+MOST_LANES = 64
 #: Rows up to this length can be too short for vectors.
 LONGEST_SHORT_ROW = 64
 
@@ -155,7 +155,7 @@ class Loops:
         axes = [[piece for v in variables for piece in _pieces(v, parts.get(v, 0))] for variables in self.axes]
         names = iter(f"i{n}" for n in range(sum(map(len, axes))))
         named = tuple(tuple(Variable(next(names), e) for e in extents) for extents in axes)
-        return Loops(self.space, named, self.lanes)
+        return replace(self, axes=named)
 
 
 def _pieces(variable: Variable, inner: int) -> tuple[int, ...]:
@@ -182,4 +182,5 @@ def _lanes(space: Space) -> int:
     if not has_short_rows(space):
         return 0
     rows = space.shape[space.outer[-1]]
-    return next((n for n in _BLOCKS if rows % n == 0), 0)
+    found = [n for n in range(LANES // 2, MOST_LANES + 1) if rows % n == 0]  # those that fill vectors best
+    return max(found, key=lambda n: (n / (-(-n // LANES) * LANES), n), default=0)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from ...ops.core import Movement, Source
 from ..demands import Demand
 from ..graph import Node
 from ..sizes.claims import below
@@ -13,15 +15,30 @@ from .lower import Memory
 from .records import SpecialKernel
 
 Numbers = tuple[tuple[str, int], ...]
+_UPDATING = ("put", "index_add", "scatter", "scatter_add")
 
 
 def lower_special(name: str, node: Node, output: str, spare: str, memory: Memory) -> SpecialKernel:
     """One special node that reads whole buffers and writes one; `spare` is memory of `spare_size` numbers."""
     kind = node.op.lower.kind  # type: ignore[union-attr]
-    operands = tuple((role, memory(arg) or "") for role, arg in zip(node.op.inputs, node.args, strict=True))
+    read = operands_of(node)
+    operands = tuple((r, memory(a) or "") for r, a in zip(node.op.inputs, node.args, strict=True) if a in read)
     outputs = (("out", output), *([("spare", spare)] if spare else []))
     kernel = SpecialKernel(name, kind, operands, outputs, _NUMBERS[kind](node), node.op.name, str(node.origin))
     return _with_places(kernel, node) if kind in ("scatter", "scatter_add") else kernel
+
+
+def operands_of(node: Node) -> tuple[Node, ...]:
+    """What a special kernel reads from memory: where it adds to zeros, it makes these itself."""
+    return node.args[1:] if node.op.name in _UPDATING and _is_zero(node.args[0]) else node.args
+
+
+def _is_zero(node: Node) -> bool:
+    while isinstance(node.op.lower, Movement) and node.op.lower.view:
+        node = node.args[0]
+    if not isinstance(node.op.lower, Source) or node.op.lower.kind != "full":
+        return False
+    return node.param("value") == 0 and math.copysign(1, node.param("value")) > 0
 
 
 def spare_size(node: Node) -> int:
@@ -72,7 +89,8 @@ def _along(node: Node) -> Numbers:
 
 def _steps(node: Node) -> Numbers:
     x = node.args[0].type
-    return (("size", x.size), ("step", strides_of(x.shape)[node.param("axis")]))
+    step = strides_of(x.shape)[node.param("axis")]
+    return (("size", x.size), ("step", step), ("from_zero", int(len(operands_of(node)) < len(node.args))))
 
 
 def _sorting(node: Node) -> Numbers:
@@ -103,6 +121,7 @@ def _rows(node: Node) -> Numbers:
         ("count", index.type.size),
         ("extent", x.type.shape[0]),
         ("width", _product(x.type.shape[1:])),
+        ("from_zero", int(len(operands_of(node)) < len(node.args))),
     )
 
 
