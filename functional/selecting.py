@@ -294,12 +294,6 @@ def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = 
     return return_types.sort(values, indices)
 
 
-def _first(x: Any, axis: int, count: int) -> Any:
-    shape = list(x.ndarray.shape)
-    shape[axis] = count
-    return movement.slice(x, (0,) * len(shape), tuple(shape), (1,) * len(shape))
-
-
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """(values, indices) of the `k` largest (or smallest) elements along `dim`, in order."""
     if input.dtype is bool_:
@@ -308,8 +302,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
     axis = axis_of(dim, ndim)
     if not 0 <= k <= (input.ndarray.shape[axis] if ndim else 1):
         raise RuntimeError("selected index k out of range")
-    order = argsort(input, dim, largest)
-    indices = _first(order, axis, k) if ndim else order
+    indices = scans.argsort(input, axis, bool(largest), k) if ndim else full((), 0, int64)
     values = along(input, indices, dim)
     relabel(values, "TopkBackward0", (input,))
     return return_types.topk(values, indices)

@@ -29,7 +29,7 @@ ge = _comparison("ge", "{x} >= {y}", np.greater_equal)
 # Only NaN differs from itself; only infinities and NaN minus themselves are not zero. So one line serves every type.
 isnan = _test("isnan", "{x} != {x}", np.isnan)
 isfinite = _test("isfinite", "{x} - {x} == 0", np.isfinite)
-isinf = _test("isinf", "{x} == {x} && {x} - {x} != 0", np.isinf)
+isinf = _test("isinf", "({x} == {x}) & ({x} - {x} != 0)", np.isinf)
 
 # The branch that is not taken gets an exact zero, so a NaN there cannot leak into the gradient.
 where = pointwise(

@@ -39,7 +39,7 @@ class Pointwise:
 class Reduction:
     """Folds the axes in the parameter ``axes``: ``acc = init; acc = combine(acc, x)``. `init` is an expression in the
     result's C type: a number, or ``LOWEST`` / ``HIGHEST`` (minus / plus infinity, the extreme integers, false / true).
-    `kind` names the fold for vector loops: add, mul, max, min."""
+    `kind` names the fold for vector loops: add, mul, max, min, or, and."""
 
     kind: str
     init: str

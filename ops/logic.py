@@ -22,8 +22,8 @@ def _bitwise(name: str, c: str, eval: Callable[..., Any]) -> Op:
 
 
 logical_not = _logical("logical_not", ("x",), "!{x}", np.logical_not)
-logical_and = _logical("logical_and", ("x", "y"), "{x} && {y}", np.logical_and)
-logical_or = _logical("logical_or", ("x", "y"), "{x} || {y}", np.logical_or)
+logical_and = _logical("logical_and", ("x", "y"), "({x} != 0) & ({y} != 0)", np.logical_and)
+logical_or = _logical("logical_or", ("x", "y"), "({x} != 0) | ({y} != 0)", np.logical_or)
 logical_xor = _logical("logical_xor", ("x", "y"), "!{x} != !{y}", np.logical_xor)
 
 bitwise_and = _bitwise("bitwise_and", "{x} & {y}", np.bitwise_and)

@@ -143,8 +143,8 @@ def _truth(x: Type, axes: Axes) -> Type:
     return Type(bool_, _folded(x.shape, axes))
 
 
-any_primitive = _fold("any", np.logical_or, Reduction("max", "0", "{acc} || {x}"), NO_GRADIENT, _truth)
-all_primitive = _fold("all", np.logical_and, Reduction("min", "1", "{acc} && {x}"), NO_GRADIENT, _truth)
+any_primitive = _fold("any", np.logical_or, Reduction("or", "0", "{acc} | {x}"), NO_GRADIENT, _truth)
+all_primitive = _fold("all", np.logical_and, Reduction("and", "1", "{acc} & {x}"), NO_GRADIENT, _truth)
 
 
 def any(x: Any, axes: Axes) -> Any:

@@ -65,21 +65,29 @@ def _shifted(x: Any, axis: int, distance: int) -> Any:
     return pad(start, low, (0,) * len(shape), 1)
 
 
-def _order_type(x: Type, axis: int, descending: bool) -> Type:
-    return Type(int64, x.shape)
+def _order_type(x: Type, axis: int, descending: bool, count: int | None = None) -> Type:
+    extent = x.shape[axis] if count is None else count
+    return Type(int64, (*x.shape[:axis], extent, *x.shape[axis + 1 :]))
 
 
-def _order(x: np.ndarray, axis: int, descending: bool) -> np.ndarray:
-    if not descending:
-        return np.argsort(x, axis, kind="stable")
-    # Turned round before and after, equal elements keep their order and NaN comes first.
-    backwards = np.argsort(np.flip(x, axis), axis, kind="stable")
-    return np.flip(x.shape[axis] - 1 - backwards, axis).copy()
+def _order(x: np.ndarray, axis: int, descending: bool, count: int | None = None) -> np.ndarray:
+    if descending:
+        # Turned round before and after, equal elements keep their order and NaN comes first.
+        backwards = np.argsort(np.flip(x, axis), axis, kind="stable")
+        order = np.flip(x.shape[axis] - 1 - backwards, axis).copy()
+    else:
+        order = np.argsort(x, axis, kind="stable")
+    return order if count is None else np.take(order, np.arange(count), axis)
 
 
 argsort_primitive = define("argsort", ("x",), type=_order_type, eval=_order, lower=Kernel("argsort"), vjp=NO_GRADIENT)
 
 
-def argsort(x: Any, axis: int, descending: bool = False) -> Any:
-    """The positions along `axis` that sort x, as int64. Equal elements keep their order; NaN is the largest."""
-    return bind(argsort_primitive, x, axis=axis, descending=descending)
+def argsort(x: Any, axis: int, descending: bool = False, count: int | None = None) -> Any:
+    """The positions along `axis` that sort x, the first `count` of them if that is given, as int64.
+
+    Equal elements keep their order; NaN is the largest.
+    """
+    if count is None:
+        return bind(argsort_primitive, x, axis=axis, descending=descending)
+    return bind(argsort_primitive, x, axis=axis, descending=descending, count=count)

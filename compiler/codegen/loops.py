@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..schedule.coalesce import LONGEST_SUM
+from ..schedule.coalesce import LONGEST_SUM, has_sum
 from ..schedule.expressions import Names, statement_text
 from ..schedule.index import Variable
 from ..schedule.records import Accumulator, Fold, Let, LoopKernel, Stage, Statement
+from ..schedule.traffic import stage_indices
 from .comments import sanitised
 
+#: Turns of both loops of a tile, where loops walk through memory in different orders.
+TILE = 32
 #: OpenMP's operator for each kind of fold.
-_OPERATORS = {"add": "+", "mul": "*", "max": "max", "min": "min"}
+_OPERATORS = {"add": "+", "mul": "*", "max": "max", "min": "min", "or": "|", "and": "&"}
 
 
 @dataclass(frozen=True)
@@ -42,11 +45,18 @@ class Array:
 
 
 @dataclass(frozen=True)
-class StageRecord:
-    """One loop nest: what is declared before it, its headers and lines, and what has to be put right after it."""
+class Started:
+    """Folds before their first step: declarations of variables, and arrays."""
 
     scalars: tuple[str, ...]
     arrays: tuple[Array, ...]
+
+
+@dataclass(frozen=True)
+class StageRecord:
+    """One loop nest: what is declared before it, its headers and lines, and what has to be put right after it."""
+
+    started: Started
     loops: tuple[Loop, ...]
     lines: tuple[str, ...]
     after: tuple[str, ...]
@@ -62,15 +72,24 @@ class LoopsRecord:
     outer: tuple[Loop, ...]
     arrays: tuple[Array, ...]
     stages: tuple[StageRecord, ...]
+    totals: Started
+    last: tuple[StageRecord, ...]
 
 
 def loops_record(
     kernel: LoopKernel, names: Names, parameters: str, name: str = "", comment: tuple[str, ...] = (), extent: str = ""
 ) -> LoopsRecord:
     """The record of a kernel whose buffers are called `names`; `extent` replaces the length of a flat loop."""
-    arrays = tuple(Array(a.ctype, a.name, a.size, "") for a in kernel.locals)
-    stages = tuple(_stage(stage, names, extent) for stage in kernel.stages)
-    return LoopsRecord(name, comment, parameters, tuple(_loop(v) for v in kernel.outer), arrays, stages)
+    return LoopsRecord(
+        name=name,
+        comment=comment,
+        parameters=parameters,
+        outer=tuple(_loop(v) for v in kernel.outer),
+        arrays=tuple(Array(a.ctype, a.name, a.size, "") for a in kernel.locals),
+        stages=tuple(_stage(stage, names, extent) for stage in kernel.stages),
+        totals=_started(kernel.totals),
+        last=tuple(_stage(stage, names, extent) for stage in kernel.last),
+    )
 
 
 def _loop(variable: Variable, extent: str = "", pragma: str = "") -> Loop:
@@ -80,10 +99,40 @@ def _loop(variable: Variable, extent: str = "", pragma: str = "") -> Loop:
 def _nest(stage: Stage, extent: str) -> tuple[Loop, ...]:
     if not stage.loops:
         return ()
+    tiled = _turned(stage)
+    if tiled is not None:
+        return _in_tiles(stage, tiled)
     *around, last = stage.loops
-    sums = any(a.kind == "add" and not a.size for a in stage.accumulators)
-    innermost = _in_blocks(last, _pragma(stage)) if sums and last.extent > LONGEST_SUM else None
+    innermost = _in_blocks(last, _pragma(stage)) if has_sum(stage) and last.extent > LONGEST_SUM else None
     return (*(_loop(v) for v in around), *(innermost or [_loop(last, extent, _pragma(stage))]))
+
+
+def _turned(stage: Stage) -> Variable | None:
+    """The loop along which some memory is contiguous, where that is not the innermost one."""
+    last = stage.loops[-1]
+    if stage.accumulators or any(isinstance(s, Fold) for s in stage.body) or last.extent < 2 * TILE:
+        return None
+    for index in stage_indices(stage):
+        along = [v for v in stage.loops if index.coefficient(v) == 1 and v.extent >= 2 * TILE]
+        if along and along[0] is not last and index.coefficient(last) >= TILE:
+            return along[0]
+    return None
+
+
+def _in_tiles(stage: Stage, turned: Variable) -> tuple[Loop, ...]:
+    """Tiles of two loops, so that the lines of memory that one turn of the inner loop touches serve the next turns."""
+    last = stage.loops[-1]
+    others = tuple(_loop(v) for v in stage.loops if v not in (turned, last))
+    pairs = [_tiles(turned, "first", TILE, ""), _tiles(last, "second", TILE, _pragma(stage))]
+    return (*others, *(outer for outer, _ in pairs), *(inner for _, inner in pairs))
+
+
+def _tiles(variable: Variable, name: str, size: int, pragma: str) -> tuple[Loop, Loop]:
+    total = str(variable.extent)
+    end = f"{name} + {size}"
+    if variable.extent % size:
+        end = f"({end} < {total} ? {end} : {total})"
+    return Loop(name, total, step=f"{name} += {size}"), Loop(variable.name, end, pragma, begin=name)
 
 
 def _in_blocks(variable: Variable, pragma: str) -> tuple[Loop, Loop]:
@@ -96,11 +145,17 @@ def _in_blocks(variable: Variable, pragma: str) -> tuple[Loop, Loop]:
 
 def _stage(stage: Stage, names: Names, extent: str) -> StageRecord:
     return StageRecord(
-        scalars=tuple(line for a in stage.accumulators if not a.size for line in _declared(a)),
-        arrays=tuple(Array(a.ctype, a.name, a.size, a.init) for a in stage.accumulators if a.size),
+        started=_started(stage.accumulators),
         loops=_nest(stage, extent),
         lines=tuple(line for statement in stage.body for line in statement_text(statement, names)),
         after=tuple(f"{a.name} = {a.nan_flag} ? NAN : {a.name};" for a in stage.accumulators if a.nan_flag),
+    )
+
+
+def _started(accumulators: tuple[Accumulator, ...]) -> Started:
+    return Started(
+        scalars=tuple(line for a in accumulators if not a.size for line in _declared(a)),
+        arrays=tuple(Array(a.ctype, a.name, a.size, a.init) for a in accumulators if a.size),
     )
 
 
@@ -112,7 +167,8 @@ def _declared(accumulator: Accumulator) -> Iterator[str]:
 
 def _pragma(stage: Stage) -> str:
     """Iterations of the innermost loop are independent but for its folds; those that OpenMP does not know forbid it."""
-    scalars = [a for a in stage.accumulators if not a.size]
+    folded = [s.accumulator for s in stage.body if isinstance(s, Fold)]
+    scalars = [a for a in dict.fromkeys(folded) if not a.size]
     if not all(a.simd for a in scalars):
         return ""
     clauses = [f"reduction({_OPERATORS[a.kind]} : {a.name})" for a in scalars]
@@ -122,7 +178,7 @@ def _pragma(stage: Stage) -> str:
 
 def described(kernel: LoopKernel) -> tuple[str, ...]:
     """The ops of a kernel with the user's lines that they come from, a line each; stages may have some in common."""
-    lines = (line for stage in kernel.stages for statement in stage.body for line in describe(statement))
+    lines = (line for stage in kernel.all_stages for statement in stage.body for line in describe(statement))
     return tuple(dict.fromkeys(lines))
 
 

@@ -14,8 +14,8 @@ from .loops import Loop
 _TEMPLATES: dict[str, tuple[str, dict[str, str]]] = {
     "check": ("check.c.j2", {}),
     "check_divisor": ("check_divisor.c.j2", {}),
-    "argmax": ("argmax.c.j2", {"better": ">"}),
-    "argmin": ("argmax.c.j2", {"better": "<"}),
+    "argmax": ("argmax.c.j2", {"better": ">", "fold": "max"}),
+    "argmin": ("argmax.c.j2", {"better": "<", "fold": "min"}),
     "cumsum": ("cumsum.c.j2", {}),
     "put": ("scatter_rows.c.j2", {"assign": "="}),
     "index_add": ("scatter_rows.c.j2", {"assign": "+="}),

@@ -14,6 +14,7 @@ from ..demands import checked_base, demand_of
 from ..graph import Graph, Node, users
 from .dots import base_of_view, is_dot
 from .lower import is_fold
+from .specials import operands_of
 from .values import is_one_hot
 from .windows.convolutions import flat_base, is_conv
 
@@ -61,7 +62,7 @@ def _operands_in_memory(node: Node) -> Iterable[Node]:
     if is_conv(node):
         return [flat_base(arg) for arg in node.args]
     if is_special(node):
-        return node.args
+        return operands_of(node)
     return () if demand_of(node) is None else [checked_base(node)]
 
 

@@ -31,7 +31,8 @@ LONGEST_SUM = 4096
 
 def coalesced(kernel: LoopKernel) -> LoopKernel:
     """The kernel with the loops of each stage merged where every index allows it."""
-    return replace(kernel, stages=tuple(_merged(stage) for stage in kernel.stages))
+    merged = tuple(_merged(stage) for stage in kernel.stages)
+    return replace(kernel, stages=merged, last=tuple(_merged(stage) for stage in kernel.last))
 
 
 def _merged(stage: Stage) -> Stage:
@@ -46,10 +47,14 @@ def _merged(stage: Stage) -> Stage:
 
 
 def _are_one(outer: Variable, inner: Variable, stage: Stage) -> bool:
-    sums = any(a.kind == "add" and not a.size for a in stage.accumulators)
-    if sums and outer.extent * inner.extent > LONGEST_SUM:
+    if has_sum(stage) and outer.extent * inner.extent > LONGEST_SUM:
         return False
     return all(_steps_on(index, outer, inner) for index in stage_indices(stage))
+
+
+def has_sum(stage: Stage) -> bool:
+    """True where a loop adds up numbers in one variable."""
+    return any(isinstance(s, Fold) and s.accumulator.kind == "add" and not s.accumulator.size for s in stage.body)
 
 
 def _steps_on(index: Index, outer: Variable, inner: Variable) -> bool:

@@ -17,7 +17,7 @@ def overwrites_early(kernel: Kernel, updated: set[str]) -> set[str]:
         operands = set(operands_of(kernel))
         stored = {s.buffer for s in kernel.epilogue if isinstance(s, Store)} & updated
         return (stored & operands) | _clashes(kernel.epilogue, updated)
-    return _clashes([statement for stage in kernel.stages for statement in stage.body], updated)
+    return _clashes([statement for stage in kernel.all_stages for statement in stage.body], updated)
 
 
 def _clashes(statements: Sequence[Statement], updated: set[str]) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from .expressions import let_expression, operand_text
+from .index import Variable
 from .records import (
     Buffer,
     ConvKernel,
@@ -41,7 +42,9 @@ def _kernel(kernel: Kernel) -> Iterator[str]:
     if isinstance(kernel, LoopKernel):
         yield f"kernel {kernel.name}"
         for stage in kernel.stages:
-            yield from _stage(kernel, stage)
+            yield from _stage(kernel.outer, stage)
+        for stage in kernel.last:
+            yield from _stage((), stage)
     elif isinstance(kernel, DotKernel):
         yield f"kernel {kernel.name}{_comment(kernel.op, kernel.origin)}"
         yield f"  {_view(kernel.a)} @ {_view(kernel.b)}  batch {kernel.batch} m {kernel.m} n {kernel.n} k {kernel.k}"
@@ -80,8 +83,8 @@ def _special(kernel: SpecialKernel) -> str:
     return f"kernel {kernel.name} ({outputs} <- {operands})  {numbers}{_comment(kernel.op, kernel.origin)}"
 
 
-def _stage(kernel: LoopKernel, stage: Stage) -> Iterator[str]:
-    loops = ", ".join(f"{v.name} < {v.extent}" for v in (*kernel.outer, *stage.loops))
+def _stage(outer: tuple[Variable, ...], stage: Stage) -> Iterator[str]:
+    loops = ", ".join(f"{v.name} < {v.extent}" for v in (*outer, *stage.loops))
     yield f"  for {loops}:" if loops else "  once:"
     yield from (f"    {line}" for statement in stage.body for line in _statement(statement))
 

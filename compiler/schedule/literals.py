@@ -7,7 +7,7 @@ import math
 from ...ops.core import Number
 from ...ops.types import DType, bool_, float32, float64, int32, int64
 
-C_TYPES = {bool_: "bool", int32: "int32_t", int64: "int64_t", float32: "float", float64: "double"}
+C_TYPES = {bool_: "int", int32: "int32_t", int64: "int64_t", float32: "float", float64: "double"}
 SUFFIXES = {bool_: "b", int32: "i", int64: "l", float32: "f", float64: ""}
 #: Beyond this many digits a decimal is no easier to read than a hexadecimal float.
 SHORT_DECIMAL = 8
@@ -16,12 +16,12 @@ _HIGHEST = {bool_: "1", int32: "INT32_MAX", int64: "INT64_MAX", float32: "INFINI
 
 
 def memory_type(dtype: DType) -> str:
-    """The C type of an element in memory. As bytes, truth values can be loaded by vectors; as bool gcc refuses to."""
+    """The C type of an element in memory."""
     return "uint8_t" if dtype is bool_ else C_TYPES[dtype]
 
 
 def ctype(dtype: DType) -> str:
-    """The C type of a value."""
+    """The C type of a value. Truth values are 0 or 1 in an int: of bool gcc makes no vectors."""
     return C_TYPES[dtype]
 
 
@@ -43,7 +43,7 @@ def initial(init: str, dtype: DType) -> str:
 
 def _integer(value: int, dtype: DType) -> str:
     if dtype is bool_:
-        return "true" if value else "false"
+        return "1" if value else "0"
     if value == -(2**63):
         return "INT64_MIN"
     return f"INT64_C({value})" if dtype is int64 and abs(value) > 2**31 - 1 else str(value)

@@ -1,20 +1,80 @@
-"""Dropping what nothing reads: values that were computed in advance and turned out not to be wanted in a stage."""
+"""What later statements want: values of a row that wait on the stack for them, and constants that nothing reads."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from ...ops.core import Movement, Pointwise
+from ..graph import Node
 from .expressions import let_expression, statement_text
 from .records import Let, Stage, Statement
+from .values import form_of
+
+#: What computing a value again may cost, in instructions that take no longer than an addition; storing and loading it
+#: back costs about as much.
+CHEAP = 4
+_DIVISION, _FUNCTION = 5, 10
+_CALL = re.compile(r"[\w}]\(")
+
+Test = Callable[[Node], bool]
+
+
+def frontier(wanted: Iterable[Node], reads: Mapping[Node, frozenset[Node]], open: Test, worth: Test) -> set[Node]:
+    """The first nodes on the way down from `wanted` that are worth keeping; only `open` ones are looked at."""
+    kept: set[Node] = set()
+    seen: set[Node] = set()
+    pending = list(wanted)
+    while pending:
+        for node in reads[pending.pop()]:
+            if node in seen or not open(node):
+                continue
+            seen.add(node)
+            if worth(node):
+                kept.add(node)
+            else:
+                pending.append(node)
+    return kept
+
+
+def is_costly(node: Node, at_hand: Test) -> bool:
+    """True where computing `node` from what is at hand costs more than reading it back."""
+    total = 0
+    seen = {node}
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        total += _cost(current)
+        if total > CHEAP:
+            return True
+        for arg in current.args:
+            if arg not in seen and not at_hand(arg):
+                seen.add(arg)
+                pending.append(arg)
+    return False
+
+
+def _cost(node: Node) -> int:
+    lower = node.op.lower
+    if isinstance(lower, Movement):
+        return 0 if lower.view else 1
+    if not isinstance(lower, Pointwise):
+        return 0 if node.is_constant else 1
+    form = form_of(node, lower)
+    if _CALL.search(form):
+        return _FUNCTION
+    return _DIVISION if "/" in form else 1
+
+
+# ------------------------------------------------------------------------------------------- what nothing reads
 
 _VALUE = re.compile(r"\bv\d+\b")
 
 
-def without_unread(stages: Sequence[Stage]) -> list[Stage]:
-    """The stages without constants that no later statement reads, and without stages that are empty then."""
-    read: set[str] = set()
+def without_unread(stages: Sequence[Stage], read: set[str]) -> list[Stage]:
+    """The stages without constants that no later statement or `read` asks for, and without stages that are empty then;
+    `read` is extended by what they ask for."""
     kept = [_read_part(stage, read) for stage in reversed(stages)]
     return [stage for stage in reversed(kept) if stage.body]
 

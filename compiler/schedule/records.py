@@ -157,7 +157,7 @@ class Accumulator:
 
     @property
     def simd(self) -> bool:
-        return self.ctype != "bool" and (self.kind in ("add", "mul") or bool(self.nan_flag) or self.ctype[0] == "i")
+        return self.kind in ("add", "mul", "or", "and") or bool(self.nan_flag) or self.ctype[0] == "i"
 
 
 @dataclass(frozen=True)
@@ -183,12 +183,21 @@ class Stage:
 
 @dataclass(frozen=True)
 class LoopKernel:
-    """Loops over `outer` around stages, one after the other."""
+    """Loops over `outer` around `stages`, one after the other.
+
+    `totals` are folds that go on through all rows; `last` are the stages behind the rows, which read them.
+    """
 
     name: str
     outer: tuple[Variable, ...]
     stages: tuple[Stage, ...]
     locals: tuple[LocalArray, ...] = ()
+    totals: tuple[Accumulator, ...] = ()
+    last: tuple[Stage, ...] = ()
+
+    @property
+    def all_stages(self) -> tuple[Stage, ...]:
+        return (*self.stages, *self.last)
 
     @property
     def is_flat(self) -> bool:

@@ -32,7 +32,13 @@ class Renaming:
     origins: Mapping[str, str]
 
     def loops(self, kernel: LoopKernel, name: str) -> LoopKernel:
-        return LoopKernel(name, kernel.outer, tuple(map(self._stage, kernel.stages)), kernel.locals)
+        return replace(
+            kernel,
+            name=name,
+            stages=tuple(self._stage(stage) for stage in kernel.stages),
+            totals=tuple(replace(a, origin=self.origins[a.origin]) for a in kernel.totals),
+            last=tuple(self._stage(stage) for stage in kernel.last),
+        )
 
     def product(self, kernel: Contraction, name: str) -> Contraction:
         epilogue = tuple(self._statement(statement, {}) for statement in kernel.epilogue)

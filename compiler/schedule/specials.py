@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from ...ops.core import Movement, Source
 from ..demands import Demand
 from ..graph import Node
+from ..sizes.claims import below
 from .index import ZERO, Variable, flattened, of_variable, strides_of
 from .lower import Memory
 from .records import SpecialKernel
 from .windows.pooling import lower_window_argmax
 
 Numbers = tuple[tuple[str, int], ...]
+_UPDATING = ("put", "index_add", "scatter", "scatter_add")
 
 
 def lower_special(name: str, node: Node, output: str, spare: str, memory: Memory) -> SpecialKernel:
     """One special node that reads whole buffers and writes one; `spare` is memory of `spare_size` numbers."""
     kind = node.op.lower.kind  # type: ignore[union-attr]
-    operands = tuple((role, memory(arg) or "") for role, arg in zip(node.op.inputs, node.args, strict=True))
+    read = operands_of(node)
+    operands = tuple((r, memory(a) or "") for r, a in zip(node.op.inputs, node.args, strict=True) if a in read)
     outputs = (("out", output), *([("spare", spare)] if spare else []))
     if kind == "window_argmax":
         return lower_window_argmax(name, node, operands, outputs)
@@ -26,9 +31,25 @@ def lower_special(name: str, node: Node, output: str, spare: str, memory: Memory
     return _with_places(kernel, node) if kind in ("scatter", "scatter_add") else kernel
 
 
+def operands_of(node: Node) -> tuple[Node, ...]:
+    """What a special kernel reads from memory: where it adds to zeros, it makes these itself."""
+    return node.args[1:] if node.op.name in _UPDATING and _is_zero(node.args[0]) else node.args
+
+
+def _is_zero(node: Node) -> bool:
+    while isinstance(node.op.lower, Movement) and node.op.lower.view:
+        node = node.args[0]
+    if not isinstance(node.op.lower, Source) or node.op.lower.kind != "full":
+        return False
+    return node.param("value") == 0 and math.copysign(1, node.param("value")) > 0
+
+
 def spare_size(node: Node) -> int:
     """How many int64 numbers a special kernel wants beside its result."""
-    return max(2 * node.type.shape[node.param("axis")], 1) if node.op.name == "argsort" else 0
+    if node.op.name != "argsort":
+        return 0
+    pair = 2 if _is_wide(node) else 1
+    return max(2 * pair * node.args[0].type.shape[node.param("axis")], 1)
 
 
 def _with_places(kernel: SpecialKernel, node: Node) -> SpecialKernel:
@@ -71,11 +92,20 @@ def _along(node: Node) -> Numbers:
 
 def _steps(node: Node) -> Numbers:
     x = node.args[0].type
-    return (("size", x.size), ("step", strides_of(x.shape)[node.param("axis")]))
+    step = strides_of(x.shape)[node.param("axis")]
+    return (("size", x.size), ("step", step), ("from_zero", int(len(operands_of(node)) < len(node.args))))
 
 
 def _sorting(node: Node) -> Numbers:
-    return (*_along(node), ("descending", int(node.param("descending"))))
+    wanted = node.type.shape[node.param("axis")]
+    options = (("descending", int(node.param("descending"))), ("is_wide", int(_is_wide(node))))
+    return (*_along(node), ("wanted", wanted), *options)
+
+
+def _is_wide(node: Node) -> bool:
+    """True where a key or a place takes 64 bits."""
+    of = node.args[0].type
+    return of.dtype.numpy.itemsize > 4 or not below(of.shape[node.param("axis")], 2**32)
 
 
 def _drawing(node: Node) -> Numbers:
@@ -94,6 +124,7 @@ def _rows(node: Node) -> Numbers:
         ("count", index.type.size),
         ("extent", x.type.shape[0]),
         ("width", _product(x.type.shape[1:])),
+        ("from_zero", int(len(operands_of(node)) < len(node.args))),
     )
 
 

@@ -45,7 +45,7 @@ def operands_of(kernel: Contraction) -> tuple[str, str]:
 def statements_of(kernel: LoopKernel | Contraction) -> tuple[Statement, ...]:
     if isinstance(kernel, (DotKernel, ConvKernel)):
         return kernel.epilogue
-    return tuple(statement for stage in kernel.stages for statement in stage.body)
+    return tuple(statement for stage in kernel.all_stages for statement in stage.body)
 
 
 def _loads(statement: Statement) -> list[str]:
@@ -58,7 +58,7 @@ def _loads(statement: Statement) -> list[str]:
 
 def indices_of(kernel: LoopKernel) -> list[Index]:
     """Every index of a kernel, those of its accumulators included."""
-    return [index for stage in kernel.stages for index in stage_indices(stage)]
+    return [index for stage in kernel.all_stages for index in stage_indices(stage)]
 
 
 def stage_indices(stage: Stage) -> list[Index]:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ...ops.core import Kernel, Movement, Pointwise, Source
+from ...ops.pointwise import cast_primitive
+from ...ops.types import bool_
 from ..graph import Node
 from . import maps
 from .index import Index, Loaded, Variable, flattened
@@ -19,6 +21,8 @@ from .records import Condition, Counter, Let, Literal, Load, Operand, Statement,
 
 Ranges = tuple[Range, ...]
 Origins = Callable[[Node], str]
+#: The buffer of a node that is computed elsewhere.
+Memory = Callable[[Node], "str | None"]
 Key = tuple[Node, Position, Ranges]
 
 
@@ -43,7 +47,7 @@ class Values:
     (finished folds, the sum of a dot) at their place.
     """
 
-    memory: Callable[[Node], str | None]
+    memory: Memory
     places: Mapping[Node, Position]
     outer: frozenset[Variable]
     bound: dict[Node, Operand] = field(default_factory=dict)
@@ -93,7 +97,7 @@ class Values:
         for name, arg in zip(node.op.inputs, node.args, strict=True):
             there = maps.broadcast_position(position, arg.type.shape)
             operands.append((name, self.value(arg, there, ranges)))
-        return self.let(node, _form(node, lower.c), tuple(operands))
+        return self.let(node, _form(node, form_of(node, lower)), tuple(operands))
 
     def _source(self, node: Node, lower: Source, position: Position) -> Operand:
         if lower.kind == "full":
@@ -208,8 +212,31 @@ def is_one_hot(node: Node) -> bool:
     return index.type.shape == (*x.type.shape[:axis], 1, *x.type.shape[axis + 1 :])
 
 
+#: Exact up to 2 ulp, and equal to `pow` at zeros, infinities and NaN (numpy's and PyTorch's power of 0.5 is the root,
+#: also of -0 and minus infinity). Reciprocals come first, so that nothing overflows whose power is a number.
+_POWERS = {
+    0.5: "tg_sqrt{f}({x})",
+    -0.5: "tg_rsqrt{f}({x} == -INFINITY ? INFINITY : {x} + 0)",
+    1.5: "{x} == -INFINITY ? INFINITY : {x} * tg_sqrt{f}({x})",
+    3.0: "{x} * {x} * {x}",
+    4.0: "({x} * {x}) * ({x} * {x})",
+    -1.0: "1 / {x}",
+    -2.0: "(1 / {x}) * (1 / {x})",
+    -3.0: "(1 / {x}) * (1 / {x}) * (1 / {x})",
+}
+
+
+def form_of(node: Node, lower: Pointwise) -> str:
+    """The C of a pointwise op; powers of floats with some constant exponents are products, quotients and roots."""
+    if node.op.name == "pow" and node.type.dtype.is_floating_point and node.args[1].is_constant:
+        return _POWERS.get(float(node.args[1].param("value")), lower.c)
+    return lower.c
+
+
 def _form(node: Node, c: str) -> str:
     """A pointwise expression with everything but the operands filled in."""
+    if node.op is cast_primitive and node.type.dtype is bool_:
+        return "{x} != 0"
     replaced = {"f": SUFFIXES[node.args[-1].type.dtype], "type": ctype(node.type.dtype)}
     replaced |= {name: str(value) for name, value in node.params if name != "dtype"}
     for name, text in replaced.items():

@@ -175,5 +175,6 @@ def _refuse_arrays(schedule: Schedule) -> None:
         if isinstance(kernel, LoopKernel):
             lengths = [a.size for a in kernel.locals]
             lengths += [a.size for stage in kernel.stages for a in stage.accumulators]
+            lengths += [a.size for a in kernel.totals]
             if any(map(is_size, lengths)):
                 raise NotSized(f"{kernel.name} keeps an array on the stack that is as long as a size")

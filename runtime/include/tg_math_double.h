@@ -1,49 +1,82 @@
-/* float64: libm, or one expression. The names are those of tg_math_float.h without the last f. */
+/* float64: libm, or one expression; exp, which rows of softmax are full of, is a series. The names are those of
+ * tg_math_float.h without the last f. */
 #ifndef TG_MATH_DOUBLE_H
 #define TG_MATH_DOUBLE_H
 
 #include <math.h>
+#include <stdint.h>
 
-static inline double tg_exp(double x) { return exp(x); }
-static inline double tg_expm1(double x) { return expm1(x); }
-static inline double tg_log(double x) { return log(x); }
-static inline double tg_log1p(double x) { return log1p(x); }
-static inline double tg_tanh(double x) { return tanh(x); }
-static inline double tg_erf(double x) { return erf(x); }
-static inline double tg_sin(double x) { return sin(x); }
-static inline double tg_cos(double x) { return cos(x); }
-static inline double tg_pow(double x, double y) { return pow(x, y); }
-static inline double tg_sqrt(double x) { return __builtin_sqrt(x); }
-static inline double tg_rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
-static inline double tg_abs(double x) { return __builtin_fabs(x); }
-static inline double tg_floor(double x) { return __builtin_floor(x); }
-static inline double tg_ceil(double x) { return __builtin_ceil(x); }
-static inline double tg_trunc(double x) { return __builtin_trunc(x); }
-static inline double tg_round(double x) { return __builtin_rint(x); }
-static inline double tg_copysign(double x, double sign) { return __builtin_copysign(x, sign); }
-static inline double tg_max(double a, double b) { return ((b > a) | (b != b)) ? b : a; }
-static inline double tg_min(double a, double b) { return ((b < a) | (b != b)) ? b : a; }
-static inline double tg_sign(double x) { return (double)((x > 0.0) - (x < 0.0)); }
-static inline double tg_fmod(double a, double b) { return fmod(a, b); }
+#include "tg_inline.h"
+#include "tg_math_float.h"
 
-static inline double tg_sigmoid(double x)
+/* max 1.0 ulp; overflows to inf above 709.78, reaches 0 gradually below -708.4 and 0 itself below -745.2. A series is
+ * long enough here: |r| <= ln 2 / 2, and r^14 / 14! is a hundredth of an ulp. */
+TG_INLINE double tg_exp(double x)
 {
-    const double e = exp(-__builtin_fabs(x));
+    const double low = x < -746.0 ? -746.0 : x;
+    const double within = low > 710.0 ? 710.0 : low;
+    const double shifted = within * 0x1.71547652b82fep+0 + TG_ROUNDER_DOUBLE;
+    const double multiple = shifted - TG_ROUNDER_DOUBLE;
+    const int64_t n = (int64_t)(tg_bits_double(shifted) - tg_bits_double(TG_ROUNDER_DOUBLE));
+    /* The upper part of ln 2 has 17 zero bits at its end: its product with the multiple is exact without fma. */
+    const double r = tg_fma(multiple, -0x1.cf79abc9e3b39p-40, tg_fma(multiple, -0x1.62e42fefa0000p-1, within));
+    double p = 0x1.6124613a86d09p-33;
+    p = tg_fma(p, r, 0x1.1eed8eff8d898p-29);
+    p = tg_fma(p, r, 0x1.ae64567f544e4p-26);
+    p = tg_fma(p, r, 0x1.27e4fb7789f5cp-22);
+    p = tg_fma(p, r, 0x1.71de3a556c734p-19);
+    p = tg_fma(p, r, 0x1.a01a01a01a01ap-16);
+    p = tg_fma(p, r, 0x1.a01a01a01a01ap-13);
+    p = tg_fma(p, r, 0x1.6c16c16c16c17p-10);
+    p = tg_fma(p, r, 0x1.1111111111111p-7);
+    p = tg_fma(p, r, 0x1.5555555555555p-5);
+    p = tg_fma(p, r, 0x1.5555555555555p-3);
+    p = tg_fma(p, r, 0.5);
+    const double y = 1.0 + tg_fma(p, r * r, r);
+    /* Two factors, since 2^n itself may be no number; only the last product rounds. */
+    const int64_t half = n >> 1;
+    return (y * tg_from_bits_double((uint64_t)(half + 1023) << 52)) * tg_from_bits_double((uint64_t)(n - half + 1023) << 52);
+}
+
+TG_INLINE double tg_expm1(double x) { return expm1(x); }
+TG_INLINE double tg_log(double x) { return log(x); }
+TG_INLINE double tg_log1p(double x) { return log1p(x); }
+TG_INLINE double tg_tanh(double x) { return tanh(x); }
+TG_INLINE double tg_erf(double x) { return erf(x); }
+TG_INLINE double tg_sin(double x) { return sin(x); }
+TG_INLINE double tg_cos(double x) { return cos(x); }
+TG_INLINE double tg_pow(double x, double y) { return pow(x, y); }
+TG_INLINE double tg_sqrt(double x) { return __builtin_sqrt(x); }
+TG_INLINE double tg_rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
+TG_INLINE double tg_abs(double x) { return __builtin_fabs(x); }
+TG_INLINE double tg_floor(double x) { return __builtin_floor(x); }
+TG_INLINE double tg_ceil(double x) { return __builtin_ceil(x); }
+TG_INLINE double tg_trunc(double x) { return __builtin_trunc(x); }
+TG_INLINE double tg_round(double x) { return __builtin_rint(x); }
+TG_INLINE double tg_copysign(double x, double sign) { return __builtin_copysign(x, sign); }
+TG_INLINE double tg_max(double a, double b) { return ((b > a) | (b != b)) ? b : a; }
+TG_INLINE double tg_min(double a, double b) { return ((b < a) | (b != b)) ? b : a; }
+TG_INLINE double tg_sign(double x) { return (double)((x > 0.0) - (x < 0.0)); }
+TG_INLINE double tg_fmod(double a, double b) { return fmod(a, b); }
+
+TG_INLINE double tg_sigmoid(double x)
+{
+    const double e = tg_exp(-__builtin_fabs(x));
     return (x < 0.0 ? e : 1.0) / (1.0 + e);
 }
 
-static inline double tg_log_sigmoid(double x)
+TG_INLINE double tg_log_sigmoid(double x)
 {
-    return (x < 0.0 ? x : 0.0) - log1p(exp(-__builtin_fabs(x)));
+    return (x < 0.0 ? x : 0.0) - log1p(tg_exp(-__builtin_fabs(x)));
 }
 
-static inline double tg_remainder(double a, double b)
+TG_INLINE double tg_remainder(double a, double b)
 {
     const double r = fmod(a, b);
     return ((r != 0.0) & ((b < 0.0) != (r < 0.0))) ? r + b : r;
 }
 
-static inline double tg_floordiv(double a, double b)
+TG_INLINE double tg_floordiv(double a, double b)
 {
     const double r = fmod(a, b);
     const double exact = (a - r) / b - (((r != 0.0) & ((b < 0.0) != (r < 0.0))) ? 1.0 : 0.0);

@@ -12,15 +12,17 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "tg_inline.h"
+
 /* ---- Bits and steps ------------------------------------------------------------------------------------------- */
 
-static inline uint32_t tg_bits(float x) { uint32_t u; memcpy(&u, &x, sizeof u); return u; }
-static inline float tg_from_bits(uint32_t u) { float x; memcpy(&x, &u, sizeof x); return x; }
-static inline uint64_t tg_bits_double(double x) { uint64_t u; memcpy(&u, &x, sizeof u); return u; }
-static inline double tg_from_bits_double(uint64_t u) { double x; memcpy(&x, &u, sizeof x); return x; }
+TG_INLINE uint32_t tg_bits(float x) { uint32_t u; memcpy(&u, &x, sizeof u); return u; }
+TG_INLINE float tg_from_bits(uint32_t u) { float x; memcpy(&x, &u, sizeof x); return x; }
+TG_INLINE uint64_t tg_bits_double(double x) { uint64_t u; memcpy(&u, &x, sizeof u); return u; }
+TG_INLINE double tg_from_bits_double(uint64_t u) { double x; memcpy(&x, &u, sizeof x); return x; }
 
 /* a * b + c, with one rounding where the machine does that in one instruction. */
-static inline float tg_fmaf(float a, float b, float c)
+TG_INLINE float tg_fmaf(float a, float b, float c)
 {
 #ifdef __FP_FAST_FMAF
     return __builtin_fmaf(a, b, c);
@@ -29,7 +31,7 @@ static inline float tg_fmaf(float a, float b, float c)
 #endif
 }
 
-static inline double tg_fma(double a, double b, double c)
+TG_INLINE double tg_fma(double a, double b, double c)
 {
 #ifdef __FP_FAST_FMA
     return __builtin_fma(a, b, c);
@@ -39,7 +41,7 @@ static inline double tg_fma(double a, double b, double c)
 }
 
 /* 2^n for -126 <= n <= 127; other n give garbage but no undefined behaviour. */
-static inline float tg_power_of_two(int32_t n) { return tg_from_bits((uint32_t)(n + 127) << 23); }
+TG_INLINE float tg_power_of_two(int32_t n) { return tg_from_bits((uint32_t)(n + 127) << 23); }
 
 /* Adding this constant rounds to an integer (half to even) and leaves it in the low bits of the sum. */
 #define TG_ROUNDER 0x1.8p23f
@@ -47,26 +49,26 @@ static inline float tg_power_of_two(int32_t n) { return tg_from_bits((uint32_t)(
 
 /* ---- Exact functions ------------------------------------------------------------------------------------------ */
 
-static inline float tg_sqrtf(float x) { return __builtin_sqrtf(x); }
-static inline float tg_rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); } /* two roundings: max 1.5 ulp */
-static inline float tg_absf(float x) { return __builtin_fabsf(x); }
-static inline float tg_floorf(float x) { return __builtin_floorf(x); }
-static inline float tg_ceilf(float x) { return __builtin_ceilf(x); }
-static inline float tg_truncf(float x) { return __builtin_truncf(x); }
-static inline float tg_roundf(float x) { return __builtin_rintf(x); } /* half to even, as Python and PyTorch round */
-static inline float tg_copysignf(float x, float sign) { return __builtin_copysignf(x, sign); }
+TG_INLINE float tg_sqrtf(float x) { return __builtin_sqrtf(x); }
+TG_INLINE float tg_rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); } /* two roundings: max 1.5 ulp */
+TG_INLINE float tg_absf(float x) { return __builtin_fabsf(x); }
+TG_INLINE float tg_floorf(float x) { return __builtin_floorf(x); }
+TG_INLINE float tg_ceilf(float x) { return __builtin_ceilf(x); }
+TG_INLINE float tg_truncf(float x) { return __builtin_truncf(x); }
+TG_INLINE float tg_roundf(float x) { return __builtin_rintf(x); } /* half to even, as Python and PyTorch round */
+TG_INLINE float tg_copysignf(float x, float sign) { return __builtin_copysignf(x, sign); }
 
 /* NaN when either is NaN, unlike fminf and fmaxf; of equal arguments (+0, -0) the first. */
-static inline float tg_maxf(float a, float b) { return ((b > a) | (b != b)) ? b : a; }
-static inline float tg_minf(float a, float b) { return ((b < a) | (b != b)) ? b : a; }
+TG_INLINE float tg_maxf(float a, float b) { return ((b > a) | (b != b)) ? b : a; }
+TG_INLINE float tg_minf(float a, float b) { return ((b < a) | (b != b)) ? b : a; }
 
 /* -1, 0 or 1; 0 for NaN, as torch.sign (numpy.sign gives NaN). */
-static inline float tg_signf(float x) { return (float)((x > 0.0f) - (x < 0.0f)); }
+TG_INLINE float tg_signf(float x) { return (float)((x > 0.0f) - (x < 0.0f)); }
 
 /* ---- Exponentials --------------------------------------------------------------------------------------------- */
 
 /* x = n ln 2 + r with |r| <= ln 2 / 2; gives r, n and exp(r) - 1 - r. The argument must lie within +-200 or be NaN. */
-static inline float tg_exp_parts(float x, float *r, int32_t *n)
+TG_INLINE float tg_exp_parts(float x, float *r, int32_t *n)
 {
     const float shifted = tg_fmaf(x, 0x1.715476p+0f, TG_ROUNDER);
     const float multiple = shifted - TG_ROUNDER;
@@ -82,7 +84,7 @@ static inline float tg_exp_parts(float x, float *r, int32_t *n)
 }
 
 /* max 1.0 ulp; overflows to inf above 88.72284, reaches 0 gradually below -87.3 and 0 itself below -103.97 */
-static inline float tg_expf(float x)
+TG_INLINE float tg_expf(float x)
 {
     float r;
     int32_t n;
@@ -96,7 +98,7 @@ static inline float tg_expf(float x)
 }
 
 /* max 1.7 ulp */
-static inline float tg_expm1f(float x)
+TG_INLINE float tg_expm1f(float x)
 {
     float r;
     int32_t n;
@@ -109,14 +111,14 @@ static inline float tg_expm1f(float x)
 }
 
 /* max 2.6 ulp */
-static inline float tg_tanhf(float x)
+TG_INLINE float tg_tanhf(float x)
 {
     const float t = tg_expm1f(-2.0f * tg_absf(x));
     return tg_copysignf(t / (2.0f + t), x);
 }
 
 /* 1 / (1 + exp(-x)), without overflow on either side; max 2.4 ulp */
-static inline float tg_sigmoidf(float x)
+TG_INLINE float tg_sigmoidf(float x)
 {
     const float e = tg_expf(-tg_absf(x));
     return (x < 0.0f ? e : 1.0f) / (1.0f + e);
@@ -125,7 +127,7 @@ static inline float tg_sigmoidf(float x)
 /* ---- Logarithms ----------------------------------------------------------------------------------------------- */
 
 /* x = m 2^e with sqrt(1/2) <= m < sqrt(2), for any positive finite x. */
-static inline float tg_split(float x, int32_t *e)
+TG_INLINE float tg_split(float x, int32_t *e)
 {
     const int subnormal = x < 0x1p-126f;
     const uint32_t root_half = 0x3f3504f3u;
@@ -135,7 +137,7 @@ static inline float tg_split(float x, int32_t *e)
 }
 
 /* log(1 + f) + e ln 2 for sqrt(1/2) <= 1 + f < sqrt(2) */
-static inline float tg_log_parts(float f, float e)
+TG_INLINE float tg_log_parts(float f, float e)
 {
     float p = -0x1.37c06ep-4f;
     p = tg_fmaf(p, f, 0x1.050924p-3f);
@@ -151,7 +153,7 @@ static inline float tg_log_parts(float f, float e)
 }
 
 /* log outside the positive finite numbers */
-static inline float tg_log_limits(float x, float y)
+TG_INLINE float tg_log_limits(float x, float y)
 {
     const float zero = x == 0.0f ? -INFINITY : y;
     const float negative = x < 0.0f ? NAN : zero;
@@ -159,7 +161,7 @@ static inline float tg_log_limits(float x, float y)
 }
 
 /* max 0.9 ulp */
-static inline float tg_logf(float x)
+TG_INLINE float tg_logf(float x)
 {
     int32_t e;
     const float f = tg_split(x, &e) - 1.0f;
@@ -167,7 +169,7 @@ static inline float tg_logf(float x)
 }
 
 /* max 1.5 ulp */
-static inline float tg_log1pf(float x)
+TG_INLINE float tg_log1pf(float x)
 {
     int32_t e;
     const float sum = 1.0f + x;
@@ -183,7 +185,7 @@ static inline float tg_log1pf(float x)
 /* ---- Error function ------------------------------------------------------------------------------------------- */
 
 /* x P(x^2) near zero, 1 - exp(-a Q(a)) with a = |x| from 0.92 on; max 1.1 ulp */
-static inline float tg_erff(float x)
+TG_INLINE float tg_erff(float x)
 {
     const float a = tg_absf(x);
     const float z = x * x;
@@ -219,7 +221,7 @@ static const uint32_t tg_two_over_pi[22] = {
 
 /* |x| = q pi/2 + r with |r| <= pi/4, for |x| from 2^20 up to the largest float: the integer mantissa times the 96 bits
  * of 2/pi that count modulo 4 (Payne and Hanek). Fixed point; the top two bits of the product are q. */
-static inline double tg_reduce_large(float x, uint32_t *q)
+TG_INLINE double tg_reduce_large(float x, uint32_t *q)
 {
     const uint32_t u = tg_bits(x) & 0x7fffffffu;
     const uint32_t exponent = u >> 23 < 254 ? u >> 23 : 254; /* infinity must not read past the table */
@@ -234,7 +236,7 @@ static inline double tg_reduce_large(float x, uint32_t *q)
 }
 
 /* x = q pi/2 + r for every finite x; r is right to about float64's relative precision, however close to 0. */
-static inline float tg_reduce(float x, uint32_t *q)
+TG_INLINE float tg_reduce(float x, uint32_t *q)
 {
     /* |x| < 2^20: the upper part of pi/2 has 33 bits, its product with the multiple is exact. */
     const double shifted = (double)x * 0x1.45f306dc9c883p-1 + TG_ROUNDER_DOUBLE;
@@ -249,7 +251,7 @@ static inline float tg_reduce(float x, uint32_t *q)
 }
 
 /* sin(r + q pi/2) for |r| <= pi/4 */
-static inline float tg_sin_quadrant(float r, uint32_t q)
+TG_INLINE float tg_sin_quadrant(float r, uint32_t q)
 {
     const float z = r * r;
     float s = tg_fmaf(-0x1.9956acp-13f, z, 0x1.11077ep-7f);
@@ -263,7 +265,7 @@ static inline float tg_sin_quadrant(float r, uint32_t q)
 }
 
 /* max 1.6 ulp */
-static inline float tg_sinf(float x)
+TG_INLINE float tg_sinf(float x)
 {
     uint32_t q;
     const float r = tg_reduce(x, &q);
@@ -272,7 +274,7 @@ static inline float tg_sinf(float x)
 }
 
 /* max 1.6 ulp */
-static inline float tg_cosf(float x)
+TG_INLINE float tg_cosf(float x)
 {
     uint32_t q;
     const float r = tg_reduce(x, &q);
@@ -282,7 +284,7 @@ static inline float tg_cosf(float x)
 /* ---- Powers --------------------------------------------------------------------------------------------------- */
 
 /* log2(x) in float64 to 2^-40, for positive finite x */
-static inline double tg_log2_wide(float x)
+TG_INLINE double tg_log2_wide(float x)
 {
     int32_t e;
     const double f = (double)tg_split(x, &e) - 1.0;
@@ -305,7 +307,7 @@ static inline double tg_log2_wide(float x)
 }
 
 /* 2^x in float64 to 2^-34, for |x| < 1000 */
-static inline double tg_exp2_wide(double x)
+TG_INLINE double tg_exp2_wide(double x)
 {
     const double shifted = x + TG_ROUNDER_DOUBLE;
     const double r = x - (shifted - TG_ROUNDER_DOUBLE);
@@ -321,7 +323,7 @@ static inline double tg_exp2_wide(double x)
 }
 
 /* C's pow in every special case; max 0.51 ulp */
-static inline float tg_powf(float x, float y)
+TG_INLINE float tg_powf(float x, float y)
 {
     const float a = tg_absf(x);
     const double log2_limits = a == 0.0f ? -(double)INFINITY : (double)a; /* 0, inf and NaN */
@@ -341,16 +343,16 @@ static inline float tg_powf(float x, float y)
 /* ---- Division with remainder ---------------------------------------------------------------------------------- */
 
 /* The sign of the dividend (fmod) or of the divisor (remainder, as Python's %). Exact, by libm: not vectorised. */
-static inline float tg_fmodf(float a, float b) { return fmodf(a, b); }
+TG_INLINE float tg_fmodf(float a, float b) { return fmodf(a, b); }
 
-static inline float tg_remainderf(float a, float b)
+TG_INLINE float tg_remainderf(float a, float b)
 {
     const float r = fmodf(a, b);
     return ((r != 0.0f) & ((b < 0.0f) != (r < 0.0f))) ? r + b : r;
 }
 
 /* Python's //, also where a / b rounds up to the next integer. */
-static inline float tg_floordivf(float a, float b)
+TG_INLINE float tg_floordivf(float a, float b)
 {
     const float r = fmodf(a, b);
     const float exact = (a - r) / b - (((r != 0.0f) & ((b < 0.0f) != (r < 0.0f))) ? 1.0f : 0.0f);
@@ -361,7 +363,7 @@ static inline float tg_floordivf(float a, float b)
 }
 
 /* log(1 / (1 + exp(-x))), without overflow on either side */
-static inline float tg_log_sigmoidf(float x)
+TG_INLINE float tg_log_sigmoidf(float x)
 {
     return (x < 0.0f ? x : 0.0f) - tg_log1pf(tg_expf(-tg_absf(x)));
 }

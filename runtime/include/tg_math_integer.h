@@ -5,15 +5,17 @@
 
 #include <stdint.h>
 
+#include "tg_inline.h"
+
 #define TG_DEFINE_INTEGER_DIVISION(type, unsigned_type)                                                     \
-    static inline type tg_floordiv_##type(type a, type b)                                                   \
+    TG_INLINE type tg_floordiv_##type(type a, type b)                                                       \
     {                                                                                                       \
         const type divisor = ((b == 0) | (b == -1)) ? 1 : b;                                                \
         const type quotient = a / divisor - ((a % divisor != 0) & ((a < 0) != (divisor < 0)));              \
         const type special = b == 0 ? 0 : (type)(0 - (unsigned_type)a);                                     \
         return ((b == 0) | (b == -1)) ? special : quotient;                                                 \
     }                                                                                                       \
-    static inline type tg_mod_##type(type a, type b)                                                        \
+    TG_INLINE type tg_mod_##type(type a, type b)                                                            \
     {                                                                                                       \
         const type divisor = ((b == 0) | (b == -1)) ? 1 : b;                                                \
         const type rest = a % divisor;                                                                      \
@@ -25,14 +27,14 @@ TG_DEFINE_INTEGER_DIVISION(int64_t, uint64_t) /* tg_floordiv_int64_t, tg_mod_int
 
 /* What the op table asks of integers: tg_absi is for int32_t, tg_absl for int64_t. */
 #define TG_DEFINE_INTEGER_MATH(type, unsigned_type, suffix)                                                  \
-    static inline type tg_abs##suffix(type x) { return x < 0 ? (type)(0 - (unsigned_type)x) : x; }           \
-    static inline type tg_max##suffix(type a, type b) { return a > b ? a : b; }                              \
-    static inline type tg_min##suffix(type a, type b) { return a < b ? a : b; }                              \
-    static inline type tg_floordiv##suffix(type a, type b) { return tg_floordiv_##type(a, b); }              \
-    static inline type tg_remainder##suffix(type a, type b) { return tg_mod_##type(a, b); }                  \
-    static inline type tg_fmod##suffix(type a, type b) { return ((b == 0) | (b == -1)) ? 0 : a % b; }        \
+    TG_INLINE type tg_abs##suffix(type x) { return x < 0 ? (type)(0 - (unsigned_type)x) : x; }               \
+    TG_INLINE type tg_max##suffix(type a, type b) { return a > b ? a : b; }                                  \
+    TG_INLINE type tg_min##suffix(type a, type b) { return a < b ? a : b; }                                  \
+    TG_INLINE type tg_floordiv##suffix(type a, type b) { return tg_floordiv_##type(a, b); }                  \
+    TG_INLINE type tg_remainder##suffix(type a, type b) { return tg_mod_##type(a, b); }                      \
+    TG_INLINE type tg_fmod##suffix(type a, type b) { return ((b == 0) | (b == -1)) ? 0 : a % b; }            \
     /* By squaring; a negative exponent gives the reciprocal cut to an integer. */                           \
-    static inline type tg_pow##suffix(type x, type y)                                                        \
+    TG_INLINE type tg_pow##suffix(type x, type y)                                                            \
     {                                                                                                        \
         if (y < 0)                                                                                           \
             return x == 1 ? 1 : x == -1 ? (y & 1 ? -1 : 1) : 0;                                              \

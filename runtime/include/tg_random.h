@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "tg_inline.h"
+
 enum
 {
     TG_MT_WORDS = 624,
@@ -16,13 +18,13 @@ enum
 
 /* ------------------------------------------------------------------------------------------------------- words */
 
-static inline uint32_t tg_mt_twist(uint32_t word, uint32_t next)
+TG_INLINE uint32_t tg_mt_twist(uint32_t word, uint32_t next)
 {
     const uint32_t mixed = (word & 0x80000000u) | (next & 0x7fffffffu);
     return (mixed >> 1) ^ (-(next & 1u) & 0x9908b0dfu);
 }
 
-static inline uint32_t tg_mt_temper(uint32_t word)
+TG_INLINE uint32_t tg_mt_temper(uint32_t word)
 {
     word ^= word >> 11;
     word ^= (word << 7) & 0x9d2c5680u;
@@ -91,28 +93,28 @@ __attribute__((unused)) static void tg_random_seed(int32_t *restrict out, const 
 /* ----------------------------------------------------------------------------------------- numbers, one by one */
 
 /* [0, 1) in steps of 2^-24. */
-static inline float tg_uniform24(int32_t word)
+TG_INLINE float tg_uniform24(int32_t word)
 {
     return (float)(word & 0xffffff) * 0x1p-24f;
 }
 
 /* [0, 1) in steps of 2^-53, from the low 53 of 64 bits. Both parts are exact doubles, and so is their sum. */
-static inline double tg_uniform53(int32_t high, int32_t low)
+TG_INLINE double tg_uniform53(int32_t high, int32_t low)
 {
     return ((double)(high & 0x1fffff) * 0x1p32 + (double)(uint32_t)low) * 0x1p-53;
 }
 
-static inline int64_t tg_join_words(int32_t high, int32_t low)
+TG_INLINE int64_t tg_join_words(int32_t high, int32_t low)
 {
     return (int64_t)((uint64_t)(uint32_t)high << 32 | (uint32_t)low);
 }
 
-static inline int32_t tg_unsigned_moduloi(int32_t x, int32_t range)
+TG_INLINE int32_t tg_unsigned_moduloi(int32_t x, int32_t range)
 {
     return (int32_t)((uint32_t)x % (uint32_t)range);
 }
 
-static inline int64_t tg_unsigned_modulol(int64_t x, int64_t range)
+TG_INLINE int64_t tg_unsigned_modulol(int64_t x, int64_t range)
 {
     return (int64_t)((uint64_t)x % (uint64_t)range);
 }
@@ -120,7 +122,7 @@ static inline int64_t tg_unsigned_modulol(int64_t x, int64_t range)
 /* --------------------------------------------------------- the functions that make normal numbers of uniform ones */
 
 /* The float32 functions of the Cephes library with PyTorch's roundings, see ops/cephes.py: log on (0, 1]. */
-static inline float tg_cephes_log(float x)
+TG_INLINE float tg_cephes_log(float x)
 {
     int32_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -145,7 +147,7 @@ static inline float tg_cephes_log(float x)
 }
 
 /* Sine and cosine on [0, 2 pi]: of the distance to the nearest multiple of pi / 2, then changed by that multiple. */
-static inline void tg_cephes_sincos(float x, float *sine, float *cosine, int32_t *octant)
+TG_INLINE void tg_cephes_sincos(float x, float *sine, float *cosine, int32_t *octant)
 {
     *octant = ((int32_t)(x * 0x1.45f306p+0f) + 1) & ~1;
     const float n = (float)*octant;
@@ -163,7 +165,7 @@ static inline void tg_cephes_sincos(float x, float *sine, float *cosine, int32_t
     *cosine = fmaf(c * square, square, square * -0.5f) + 1;
 }
 
-static inline float tg_cephes_sin(float x)
+TG_INLINE float tg_cephes_sin(float x)
 {
     float sine, cosine;
     int32_t octant;
@@ -172,7 +174,7 @@ static inline float tg_cephes_sin(float x)
     return octant & 4 ? -value : value;
 }
 
-static inline float tg_cephes_cos(float x)
+TG_INLINE float tg_cephes_cos(float x)
 {
     float sine, cosine;
     int32_t octant;

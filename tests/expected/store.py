@@ -62,13 +62,10 @@ def main():
     store_arrays("schedules", schedules.make(torch))
     store_arrays("training", training.make(torch))
     store_arrays("windows", windows.make(torch))
-<<<<<<< HEAD
     store_arrays("recurrent", recurrent.make(torch))
     store_text("recurrent", recurrent.make_texts(torch))
-=======
     store_arrays("attention", attention.make(torch))
     store_text("attention", attention.descriptions(torch))
->>>>>>> attention
     store_arrays("random_numbers", random_numbers.make(torch))
     store_text("loading", loading.make(torch))
 

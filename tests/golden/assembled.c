@@ -6,6 +6,7 @@
 
 #include "tg_math.h"
 #include "tg_random.h"
+#include "tg_sort.h"
 #include "tg_vector.h"
 
 /*

@@ -10,7 +10,7 @@ static void ne_where_sum_0(uint8_t *restrict ne_0, int64_t *restrict where_0, fl
     #pragma omp simd reduction(+ : sum_acc2)
     for (long i0 = 0; i0 < 8; ++i0)
     {
-        const bool v1 = y_[i0] != (-100);
+        const int v1 = y_[i0] != (-100);
         const float v3 = (float)v1;
         const int64_t v4 = v1 ? y_[i0] : 0;
         sum_acc2 = sum_acc2 + v3;
@@ -116,7 +116,7 @@ static void dot_add_le_where_0(uint8_t *restrict le_0, float *restrict where_1, 
                     {
                         const float acc = dot_tile[(i - dot_first) * dot_add_le_where_0_tile_columns + j - dot_column];
                         const float v1 = acc + layer_0_bias_[j];
-                        const bool v2 = v1 <= 0.0f;
+                        const int v2 = v1 <= 0.0f;
                         const float v3 = v2 ? 0.0f : v1;
                         le_0[i * 16 + j] = v2;
                         where_1[i * 16 + j] = v3;
@@ -245,12 +245,12 @@ static bool check_0(const int64_t *restrict where_0, int64_t *restrict detail)
 }
 
 /*
- * v4 = reshape      training_steps.py:36
  * v5 = div          ∂ training_steps.py:36
+ * v3 = add          training_steps.py:36 2
+ * v4 = reshape      training_steps.py:36
  * v6 = where        ∂ training_steps.py:36
  * v7 = neg          ∂ training_steps.py:36
  * v8 = scatter_add  ∂ training_steps.py:36
- * v3 = add          training_steps.py:36 2
  * v9 = scatter_add  ∂ training_steps.py:36
  * v10 = neg          ∂ training_steps.py:36
  * amax_acc1 = amax         training_steps.py:36
@@ -259,60 +259,86 @@ static bool check_0(const int64_t *restrict where_0, int64_t *restrict detail)
  * v12 = exp          training_steps.py:36
  * sum_acc13 = sum          training_steps.py:36
  * v15 = log          training_steps.py:36
- * v16 = sub          training_steps.py:36
+ * v16 = reshape      training_steps.py:36
  * v17 = sub          training_steps.py:36
- * v18 = scatter_add  ∂ training_steps.py:36
+ * v18 = sub          training_steps.py:36
  * v20 = div          ∂ training_steps.py:36
- * v19 = scatter_add  ∂ training_steps.py:36
- * v21 = mul          ∂ training_steps.py:36
- * v22 = add          ∂ training_steps.py:36
+ * v21 = reshape      training_steps.py:36
+ * v22 = where        ∂ training_steps.py:36
+ * v23 = neg          ∂ training_steps.py:36
+ * v24 = scatter_add  ∂ training_steps.py:36
+ * v25 = scatter_add  ∂ training_steps.py:36
+ * v26 = mul          ∂ training_steps.py:36
+ * v27 = add          ∂ training_steps.py:36
  */
-static void amax_sub_exp_sum_0(float *restrict gather_0, float *restrict add_1, const int64_t *restrict where_0, const float *restrict sum_0, const uint8_t *restrict ne_0, const float *restrict add_0)
+static void amax_sub_exp_sum_0(float *restrict gather_0, float *restrict add_1, const float *restrict sum_0, const float *restrict add_0, const int64_t *restrict where_0, const uint8_t *restrict ne_0)
 {
-    for (long i0 = 0; i0 < 8; ++i0)
+    for (long i0 = 0; i0 < 1; ++i0)
     {
-        float exp_row14[4];
-        const int64_t v4 = where_0[i0];
+        float exp_row14[32];
+        float div_row19[8];
         const float v5 = 1.0f / sum_0[0];
-        const float v6 = ne_0[i0] ? v5 : 0.0f;
-        const float v7 = -v6;
-        const float v8 = 0.0f + v7;
-        float amax_acc1 = -INFINITY;
-        int amax_acc1_nan = 0;
-        float sum_acc2 = 0.0f;
-        #pragma omp simd reduction(max : amax_acc1) reduction(+ : sum_acc2) reduction(| : amax_acc1_nan)
-        for (long i1 = 0; i1 < 4; ++i1)
+        float amax_acc1[8];
+        for (long element = 0; element < 8; ++element)
         {
-            const float v3 = add_0[i0 * 4 + i1];
-            const float v9 = (i1 - v4 == 0) ? v8 : 0.0f;
-            const float v10 = -v9;
-            amax_acc1 = v3 > amax_acc1 ? v3 : amax_acc1;
-            amax_acc1_nan |= v3 != v3;
-            sum_acc2 = sum_acc2 + v10;
+            amax_acc1[element] = -INFINITY;
         }
-        amax_acc1 = amax_acc1_nan ? NAN : amax_acc1;
-        float sum_acc13 = 0.0f;
-        #pragma omp simd reduction(+ : sum_acc13)
-        for (long i1 = 0; i1 < 4; ++i1)
+        float sum_acc2[8];
+        for (long element = 0; element < 8; ++element)
         {
-            const float v11 = add_0[i0 * 4 + i1] - amax_acc1;
-            const float v12 = tg_expf(v11);
-            sum_acc13 = sum_acc13 + v12;
-            exp_row14[i1] = v12;
+            sum_acc2[element] = 0.0f;
         }
-        const float v15 = tg_logf(sum_acc13);
-        const float v16 = add_0[i0 * 4 + v4] - amax_acc1;
-        const float v17 = v16 - v15;
-        const float v18 = 0.0f + v7;
-        const float v20 = sum_acc2 / sum_acc13;
-        gather_0[i0] = v17;
+        for (long i2 = 0; i2 < 4; ++i2)
         #pragma omp simd
-        for (long i1 = 0; i1 < 4; ++i1)
+        for (long i1 = 0; i1 < 8; ++i1)
         {
-            const float v19 = (i1 - v4 == 0) ? v18 : 0.0f;
-            const float v21 = v20 * exp_row14[i1];
-            const float v22 = v19 + v21;
-            add_1[i0 * 4 + i1] = v22;
+            const float v3 = add_0[i1 * 4 + i2];
+            const int64_t v4 = where_0[i1];
+            const float v6 = ne_0[i1] ? v5 : 0.0f;
+            const float v7 = -v6;
+            const float v8 = 0.0f + v7;
+            const float v9 = (i2 - v4 == 0) ? v8 : 0.0f;
+            const float v10 = -v9;
+            amax_acc1[i1] = tg_maxf(amax_acc1[i1], v3);
+            sum_acc2[i1] = sum_acc2[i1] + v10;
+        }
+        float sum_acc13[8];
+        for (long element = 0; element < 8; ++element)
+        {
+            sum_acc13[element] = 0.0f;
+        }
+        for (long i2 = 0; i2 < 4; ++i2)
+        #pragma omp simd
+        for (long i1 = 0; i1 < 8; ++i1)
+        {
+            const float v11 = add_0[i1 * 4 + i2] - amax_acc1[i1];
+            const float v12 = tg_expf(v11);
+            sum_acc13[i1] = sum_acc13[i1] + v12;
+            exp_row14[i2 * 8 + i1] = v12;
+        }
+        #pragma omp simd
+        for (long i1 = 0; i1 < 8; ++i1)
+        {
+            const float v15 = tg_logf(sum_acc13[i1]);
+            const int64_t v16 = where_0[i1];
+            const float v17 = add_0[i1 * 4 + v16] - amax_acc1[i1];
+            const float v18 = v17 - v15;
+            const float v20 = sum_acc2[i1] / sum_acc13[i1];
+            gather_0[i1] = v18;
+            div_row19[i1] = v20;
+        }
+        for (long i2 = 0; i2 < 4; ++i2)
+        #pragma omp simd
+        for (long i1 = 0; i1 < 8; ++i1)
+        {
+            const int64_t v21 = where_0[i1];
+            const float v22 = ne_0[i1] ? v5 : 0.0f;
+            const float v23 = -v22;
+            const float v24 = 0.0f + v23;
+            const float v25 = (i2 - v21 == 0) ? v24 : 0.0f;
+            const float v26 = div_row19[i1] * exp_row14[i2 * 8 + i1];
+            const float v27 = v25 + v26;
+            add_1[i1 * 4 + i2] = v27;
         }
     }
 }
@@ -481,7 +507,7 @@ static void cast_add_0(float *restrict cast_0, float *restrict layer_0_weight_st
     const float v13 = (float)v12;
     const double v14 = tg_pow(betas_1_[0], v7);
     const double v15 = 1.0 - v14;
-    const double v16 = tg_pow(v15, (-0.5));
+    const double v16 = tg_rsqrt(v15 == -INFINITY ? INFINITY : v15 + 0);
     const float v17 = (float)v16;
     const double v18 = (double)v2;
     const double v19 = tg_pow(betas_0_[0], v18);
@@ -490,7 +516,7 @@ static void cast_add_0(float *restrict cast_0, float *restrict layer_0_weight_st
     const float v22 = (float)v21;
     const double v23 = tg_pow(betas_1_[0], v18);
     const double v24 = 1.0 - v23;
-    const double v25 = tg_pow(v24, (-0.5));
+    const double v25 = tg_rsqrt(v24 == -INFINITY ? INFINITY : v24 + 0);
     const float v26 = (float)v25;
     const double v27 = (double)v3;
     const double v28 = tg_pow(betas_0_[0], v27);
@@ -499,7 +525,7 @@ static void cast_add_0(float *restrict cast_0, float *restrict layer_0_weight_st
     const float v31 = (float)v30;
     const double v32 = tg_pow(betas_1_[0], v27);
     const double v33 = 1.0 - v32;
-    const double v34 = tg_pow(v33, (-0.5));
+    const double v34 = tg_rsqrt(v33 == -INFINITY ? INFINITY : v33 + 0);
     const float v35 = (float)v34;
     const double v36 = (double)v4;
     const double v37 = tg_pow(betas_0_[0], v36);
@@ -508,7 +534,7 @@ static void cast_add_0(float *restrict cast_0, float *restrict layer_0_weight_st
     const float v40 = (float)v39;
     const double v41 = tg_pow(betas_1_[0], v36);
     const double v42 = 1.0 - v41;
-    const double v43 = tg_pow(v42, (-0.5));
+    const double v43 = tg_rsqrt(v42 == -INFINITY ? INFINITY : v42 + 0);
     const float v44 = (float)v43;
     cast_0[0] = v6;
     layer_0_weight_step_[0] = v1;

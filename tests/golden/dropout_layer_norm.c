@@ -11,65 +11,59 @@ static void random_words_0(int32_t *restrict random_words_1, const int32_t *rest
  * v5 = cast         training_steps.py:66 1
  * v6 = mul          training_steps.py:66 1
  * sum_acc1 = sum          training_steps.py:66 0
- * v8 = mul          training_steps.py:66 0
- * v9 = sub          training_steps.py:66 0
- * v10 = mul          training_steps.py:66 0
- * sum_acc7 = sum          training_steps.py:66 0
- * v12 = mul          training_steps.py:66 0
- * v13 = add          training_steps.py:66 0
- * v14 = rsqrt        training_steps.py:66 0
- * v11 = sub          training_steps.py:66 0
- * v15 = mul          training_steps.py:66 0
- * v16 = uniform53    training_steps.py:66 1
- * v17 = lt           training_steps.py:66 1
- * v18 = cast         training_steps.py:66 1
+ * v9 = mul          training_steps.py:66 0
+ * v10 = sub          training_steps.py:66 0
+ * v11 = mul          training_steps.py:66 0
+ * sum_acc8 = sum          training_steps.py:66 0
+ * v13 = mul          training_steps.py:66 0
+ * v14 = add          training_steps.py:66 0
+ * v15 = rsqrt        training_steps.py:66 0
+ * v12 = sub          training_steps.py:66 0
+ * v16 = mul          training_steps.py:66 0
+ * v17 = mul          training_steps.py:66 0
+ * v18 = add          training_steps.py:66 0
  * v19 = mul          training_steps.py:66 1
- * v20 = mul          training_steps.py:66 0
- * v21 = add          training_steps.py:66 0
- * v22 = mul          training_steps.py:66 1
  */
 static void sum_mul_rsqrt_0(float *restrict mul_1, float *restrict mul_0, float *restrict mul_2, const float *restrict x_, const int32_t *restrict random_words_1, const float *restrict layer_0_weight_, const float *restrict layer_0_bias_)
 {
     for (long i0 = 0; i0 < 4; ++i0)
     {
+        float mul_row7[8];
         float sum_acc1 = 0.0f;
         #pragma omp simd reduction(+ : sum_acc1)
         for (long i1 = 0; i1 < 8; ++i1)
         {
             const float v2 = x_[i0 * 8 + i1];
             const double v3 = tg_uniform53(random_words_1[i0 * 16 + i1 * 2 + 625], random_words_1[i0 * 16 + i1 * 2 + 626]);
-            const bool v4 = v3 < 0.75;
+            const int v4 = v3 < 0.75;
             const float v5 = (float)v4;
             const float v6 = v5 * 0x1.555556p+0f;
             sum_acc1 = sum_acc1 + v2;
             mul_1[i0 * 8 + i1] = v6;
+            mul_row7[i1] = v6;
         }
-        const float v8 = sum_acc1 * 0.125f;
-        float sum_acc7 = 0.0f;
-        #pragma omp simd reduction(+ : sum_acc7)
+        const float v9 = sum_acc1 * 0.125f;
+        float sum_acc8 = 0.0f;
+        #pragma omp simd reduction(+ : sum_acc8)
         for (long i1 = 0; i1 < 8; ++i1)
         {
-            const float v9 = x_[i0 * 8 + i1] - v8;
-            const float v10 = v9 * v9;
-            sum_acc7 = sum_acc7 + v10;
+            const float v10 = x_[i0 * 8 + i1] - v9;
+            const float v11 = v10 * v10;
+            sum_acc8 = sum_acc8 + v11;
         }
-        const float v12 = sum_acc7 * 0.125f;
-        const float v13 = v12 + 0x1.4f8b58p-17f;
-        const float v14 = tg_rsqrtf(v13);
+        const float v13 = sum_acc8 * 0.125f;
+        const float v14 = v13 + 0x1.4f8b58p-17f;
+        const float v15 = tg_rsqrtf(v14);
         #pragma omp simd
         for (long i1 = 0; i1 < 8; ++i1)
         {
-            const float v11 = x_[i0 * 8 + i1] - v8;
-            const float v15 = v11 * v14;
-            const double v16 = tg_uniform53(random_words_1[i0 * 16 + i1 * 2 + 625], random_words_1[i0 * 16 + i1 * 2 + 626]);
-            const bool v17 = v16 < 0.75;
-            const float v18 = (float)v17;
-            const float v19 = v18 * 0x1.555556p+0f;
-            const float v20 = v15 * layer_0_weight_[i1];
-            const float v21 = v20 + layer_0_bias_[i1];
-            const float v22 = v21 * v19;
-            mul_0[i0 * 8 + i1] = v15;
-            mul_2[i0 * 8 + i1] = v22;
+            const float v12 = x_[i0 * 8 + i1] - v9;
+            const float v16 = v12 * v15;
+            const float v17 = v16 * layer_0_weight_[i1];
+            const float v18 = v17 + layer_0_bias_[i1];
+            const float v19 = v18 * mul_row7[i1];
+            mul_0[i0 * 8 + i1] = v16;
+            mul_2[i0 * 8 + i1] = v19;
         }
     }
 }
