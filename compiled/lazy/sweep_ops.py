@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.core import REGISTRY, Params, Primitive
+from ...ops.types import Type
 from ...tape.nodes import PrimitiveNode, Saved
 from ...tensors.tensor import Tensor
 from ..symbolic.number import exact
@@ -39,7 +40,7 @@ class VisitedOp:
     kind: type
     primitive: Primitive
     params: Params
-    types: list[Any]
+    facts: tuple[Any, ...]  # see `facts_of`
     token: int | None
     edges: tuple[Tensor | int | None, ...]
 
@@ -47,7 +48,12 @@ class VisitedOp:
     def of(cls, node: PrimitiveNode, edges: tuple[Tensor | int | None, ...], segment: Any) -> VisitedOp:
         is_noted = node.place is not None and node.place[0] is segment
         token = node.place[1] if is_noted else None
-        return cls(type(node), node.primitive, node.params, node.types, token, edges)
+        return cls(type(node), node.primitive, node.params, facts_of(node), token, edges)
+
+
+def facts_of(node: PrimitiveNode) -> tuple[Any, ...]:
+    """What the derivative rules of an op depend on besides its parameters and numbers: operands, shapes, types."""
+    return node.on, node.shapes, tuple([value for value in node.known.values() if type(value) in (Type, tuple)])
 
 
 def is_op(node: Any) -> bool:
@@ -121,10 +127,10 @@ class KeptByOps:
     def _positions(self, token: int, event: TrieInput, positions: np.ndarray, i: int) -> Read:
         """The places that a slice was taken from, wherever that begins."""
         op = self._visited[i]
-        if op.primitive is not SLICE or not np.array_equal(positions, places_of_slice(op.params, op.types[0])):
+        if op.primitive is not SLICE or not np.array_equal(positions, places_of_slice(op.params, op.facts[1][0])):
             raise Unlike
         self.moving.add(i)
-        return Read(token, event.memory, "positions", f"places(x{i}.params, x{i}.types[0])")
+        return Read(token, event.memory, "positions", f"places(x{i}.params, x{i}.shapes[0])")
 
     def require_known(self, event: Compute, before: int) -> None:
         """Unlike, if an op of the pass has used what was there before, and what no op has kept."""
@@ -185,8 +191,8 @@ def _text_of_op(i: int, op: VisitedOp, is_moving: bool, names: dict[str, Any]) -
     if op.token is not None:
         # Its event is that of the way that has led here: the op, its parameters and the types of its operands.
         return OP.format(i=i, other=f"x{i}.place != (segment, {op.token})")
-    names.update({f"primitive{i}": op.primitive, f"types{i}": op.types})
-    other = f"x{i}.primitive is not primitive{i} or x{i}.types != types{i} or "
+    names.update({f"primitive{i}": op.primitive, f"facts{i}": op.facts, "facts_of": facts_of})
+    other = f"x{i}.primitive is not primitive{i} or facts_of(x{i}) != facts{i} or "
     if is_moving:
         names.update({f"part{i}": _part(op.params), "part": _part})
         return OP.format(i=i, other=other + f"part(x{i}.params) != part{i}")
@@ -194,10 +200,10 @@ def _text_of_op(i: int, op: VisitedOp, is_moving: bool, names: dict[str, Any]) -
     return OP.format(i=i, other=other + f"exact(tuple(x{i}.params.items())) != params{i}")
 
 
-def places_of_slice(params: Params, of: Any) -> np.ndarray:
-    """What `varying.places` gives for the derivative of a slice of something of type `of`."""
+def places_of_slice(params: Params, shape: Sequence[int]) -> np.ndarray:
+    """What `varying.places` gives for the derivative of a slice of something of that shape."""
     extents, _ = _part(params)
-    return places(of.shape, params["starts"], params["steps"], extents)
+    return places(shape, params["starts"], params["steps"], extents)
 
 
 def _part(params: Params) -> tuple[tuple[int, ...], tuple[int, ...]]:
