@@ -216,7 +216,8 @@ def words_of_templates():
 def words_of_headers():
     """The identifiers of `runtime/include`, and of all that the compilers here make of the generated C's includes."""
     found = {word for path in Path(INCLUDE).glob("*.h") for word in _words(path.read_text())}
-    includes = "".join(re.findall(r"#include.*\n", (TEMPLATES / "module.c.j2").read_text()))
+    includes = "".join(re.findall(r"#include <.*\n", (TEMPLATES / "module.c.j2").read_text()))
+    includes += "".join(f'#include "{path.name}"\n' for path in sorted(Path(INCLUDE).glob("*.h")))
     for compiler in COMPILERS:
         for options in (("-E", "-P"), ("-E", "-dM")):
             command = [compiler, *FLAGS, *options, f"-I{INCLUDE}", "-x", "c", "-"]
