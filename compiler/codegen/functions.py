@@ -105,6 +105,8 @@ def _call(name: str, kernel: Kernel, shared: bool, sizes: Sizes) -> str:
 
 def _key(kernel: Kernel, buffers: Buffers) -> object:
     """Equal for kernels that differ in the names of their buffers only, or, if flat, in their length."""
+    if isinstance(kernel, RepeatKernel):
+        return _repeat_text(replace(kernel, name="", origin=""), buffers, True, ())
     if isinstance(kernel, SpecialKernel):
         return None
     if isinstance(kernel, LoopKernel):

@@ -18,20 +18,18 @@ Tensors = list[Any]
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of layer: its step, and what PyTorch calls the node."""
+    """A kind of layer: its step, with a projection and without."""
 
     step: Callable[..., Any]
-    states: int
-    title: str
     inner_bias: bool = False  # the recurrent bias belongs into the step
     projected: Callable[..., Any] | None = None
 
 
 KINDS = {
-    "RNN_TANH": Kind(cells.tanh_step, 1, "TanhBackward0"),
-    "RNN_RELU": Kind(cells.relu_step, 1, "ReluBackward0"),
-    "GRU": Kind(cells.gru_step, 1, "AddBackward0", inner_bias=True),
-    "LSTM": Kind(cells.lstm_step, 2, "MulBackward0", projected=cells.lstm_projected_step),
+    "RNN_TANH": Kind(cells.tanh_step),
+    "RNN_RELU": Kind(cells.relu_step),
+    "GRU": Kind(cells.gru_step, inner_bias=True),
+    "LSTM": Kind(cells.lstm_step, projected=cells.lstm_projected_step),
 }
 
 
@@ -120,7 +118,7 @@ def directed(
             states = [_joined([*([s] if count else []), b]) for s, b in zip(states, begun, strict=True)]
         count = size
         rows = _rows(projected, row, row + length * size)
-        result = scan(step, length, states, [rows], constants, backwards, kind.title)
+        result = scan(step, length, states, [rows], constants, backwards)
         states = result.last
         outputs.append(reshape(result.carried[0], (length * size, result.carried[0].shape[2])))
     ended.append(states)

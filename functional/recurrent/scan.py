@@ -27,10 +27,9 @@ class Scanned(NamedTuple):
 class LoopNode(JointNode):
     """A loop on the tape. Its outputs are all stacked results, then the last carried values."""
 
-    def __init__(self, loop: Loop, operands: Sequence[Any], flat: Any, title: str) -> None:
+    def __init__(self, loop: Loop, operands: Sequence[Any], flat: Any) -> None:
         on = tuple(i for i, operand in enumerate(operands) if operand.requires_grad)
         self.fill(scan_primitive, operands, {"loop": loop.text}, flat, on, needs_of(scan_primitive, on))
-        self.rename(title)
         self.loop = loop
         self.outputs = len(loop.results) + loop.carries
         self.known = {**self.known, "out": Saved(flat, is_output=False)}  # which is none of the outputs
@@ -51,7 +50,6 @@ def scan(
     streams: Sequence[Any],
     constants: Sequence[Any],
     backwards: bool = False,
-    title: str = "ScanBackward0",
 ) -> Scanned:
     """``carries, ys = body(carries, [s[t] for s in streams], constants)`` for each `t`, from the end if `backwards`.
 
@@ -66,11 +64,11 @@ def scan(
     loop, count = _traced(body, length, *types, saved, backwards)
     flat = apply_loop(loop, operands)
     shown = range(loop.carries + count)
-    stacks = [stack_of(loop, flat, number) for number in shown]
-    last = [last_of(loop, flat, number) for number in range(loop.carries)]
+    # Copies: whoever writes to a result does not write to what the derivative needs. In a graph they cost nothing.
+    stacks = [copy(stack_of(loop, flat, number)) for number in shown]
+    last = [copy(last_of(loop, flat, number)) for number in range(loop.carries)]
     if isinstance(flat, Tensor) and flat.grad_fn is not None:
-        node = LoopNode(loop, operands, flat, title)
+        node = LoopNode(loop, operands, flat)
         for number, part in [*zip(shown, stacks, strict=True), *enumerate(last, len(loop.results))]:
             part.attach(node, number)
-    stacks, last = [copy(part) for part in stacks], [copy(part) for part in last]
     return Scanned(stacks[: loop.carries], last, stacks[loop.carries :])

@@ -13,6 +13,7 @@ from tracegrad.compiler.graph import Builder, Graph, Result
 from tracegrad.compiler.pipeline import compile_graph
 from tracegrad.functional.recurrent.cells import lstm_step
 from tracegrad.ops.core import interpreting
+from tracegrad.ops.scan.loop import last_of
 from tracegrad.ops.scan.primitive import apply_loop, traced
 from tracegrad.ops.types import Type, float32
 
@@ -130,19 +131,27 @@ def test_lengths_are_looked_at_at_each_call(tg):
     agreeing(tg, make)
 
 
-def test_the_program_does_not_grow_with_time():
-    def source(turns):
-        of = [Type(float32, shape) for shape in ((3, 5), (3, 20), (5, 20))]
-        loop, _ = traced(lstm_step, turns, [of[0]] * 2, of[1:2], of[2:], True, False)
-        builder = Builder()
-        types = [of[0], of[0], Type(float32, (3 * turns, 20)), of[2]]
-        inputs = tuple(builder.input(f"x{n}", t) for n, t in enumerate(types))
-        with interpreting(builder):
-            out = apply_loop(loop, inputs)
-        return compile_graph(Graph("turns", inputs, (Result("out", out),))).source
+def source(turns, loops=1):
+    """The C of some loops, one behind the other."""
+    state, rows, weight = (Type(float32, shape) for shape in ((3, 5), (3 * turns, 20), (5, 20)))
+    loop, _ = traced(lstm_step, turns, [state] * 2, [Type(float32, (3, 20))], [weight], True, False)
+    builder = Builder()
+    inputs = tuple(builder.input(f"x{n}", of) for n, of in enumerate([state, state, *[rows] * loops, weight]))
+    h, c, *streams, w = inputs
+    with interpreting(builder):
+        for stream in streams:
+            out = apply_loop(loop, [h, c, stream, w])
+            h, c = (last_of(loop, out, number) for number in range(2))
+    return compile_graph(Graph("turns", inputs, (Result("h", h), Result("c", c)))).source
 
+
+def test_the_program_does_not_grow_with_time():
     short, long = (re.sub(r"\d+", "N", source(turns)) for turns in (2, 500))
     assert short == long
+
+
+def test_equal_layers_share_their_code():
+    assert re.findall(r"static void (scan_\d+)\(", source(3, loops=4)) == ["scan_0"]
 
 
 def test_results_have_memory_of_their_own(tg):
