@@ -27,6 +27,7 @@ def fused(
     operands: int = 1,
     checked: Mapping[int, tuple[int, ...]] | None = None,
     checks_value: bool = False,
+    rule: Callable[..., Any] | None = None,
 ) -> Callable[[F], F]:
     """Decorate a composite of primitives, whose node is called `title`, with its form in numpy (`tape.fused.Fused`).
 
@@ -41,7 +42,7 @@ def fused(
             relabel(out[0] if type(out) is tuple else out, title, arguments[:operands])
             return out
 
-        form = Fused(title, operands, named, forward, backward, checked or {}, checks_value)
+        form = Fused(title, operands, named, forward, backward, checked or {}, checks_value, rule)
 
         @functools.wraps(chain)
         def called(*arguments: Any) -> Any:
