@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.blocks import BLOCK, blocks
 from ..ops.elementary import sigmoid
 from ..ops.erf import erf
+from ..ops.memory import BLOCK, blocks
 from ..ops.reductions import sum_primitive
 
 Array = np.ndarray

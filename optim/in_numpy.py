@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..ops.array import quietly, require_writable
-from ..ops.blocks import blocks
+from ..ops.memory import blocks
 from ..tensors.operands import PLAIN_TENSORS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -22,14 +22,22 @@ Form = Callable[[Any, Any, Any, Any, Any], bool]
 _FLOATING = (np.dtype("float32"), np.dtype("float64"))
 
 
+_forms: dict[Any, Form] = {}  # by the function itself: what wraps it, or takes its place, has none
+
+
 def in_numpy(form: Form) -> Callable[[F], F]:
     """Decorate an ``update`` that plain eager mode may do by `form`; a subclass's own update has no such form."""
 
     def decorate(update: F) -> F:
-        update.in_numpy = form  # type: ignore[attr-defined]
+        _forms[update] = form
         return update
 
     return decorate
+
+
+def form_of(update: Any) -> Form | None:
+    """The form of an optimizer's bound method ``update``, None where it has none."""
+    return _forms.get(getattr(update, "__func__", None))
 
 
 def _updatable(written: Sequence[Any], gradient: Any) -> list[np.ndarray] | None:

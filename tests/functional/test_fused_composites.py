@@ -311,6 +311,7 @@ GENERAL = {
 }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:Using a target size")
 def test_numpy_serves_plain_eager_mode(tg):
     """What the other tests compare are two ways, not one."""
     for name, (_, function) in COMPOSITES.items():
@@ -351,3 +352,9 @@ def test_hooks(tg, name):
 def test_writes_in_between(tg, name, wanted, write):
     for place in range(-1, len(wanted)):
         same(*both(tg, name, write(place), "float32", "contiguous", wanted))
+
+
+def test_relu_gives_no_negative_zero(tg):
+    for size in range(1, 70):
+        assert not np.signbit(F(tg).relu(tg.full((size,), -0.0)).numpy()).any()
+        assert not np.signbit(F(tg).relu(tg.full((2 * size,), -0.0)[::2]).numpy()).any()
