@@ -65,6 +65,7 @@ def adam(optimizer: Any, p: Any, gradient: Any, state: Any, group: Any) -> bool:
     """`Adam.update`."""
     names = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if dict.get(group, "amsgrad") else ("exp_avg", "exp_avg_sq")
     written = [p, *[dict.get(state, name) for name in names]]
+    step: Any
     arrays, step, betas = _updatable(written, gradient), dict.get(state, "step"), dict.get(group, "betas")
     numbers = _numbers((*[dict.get(group, name) for name in ("lr", "eps", "weight_decay")], *(betas or ())))
     if arrays is None or numbers is None or type(step) not in PLAIN_TENSORS:
@@ -105,7 +106,8 @@ class _AdamFactors(NamedTuple):
 
     def of(self, dtype: np.dtype) -> _AdamFactors:
         """The same in an element type."""
-        return _AdamFactors(*[x if x is None or x is True or x is False else dtype.type(x) for x in self])
+        numbers: list[Any] = [x if x is None or x is True or x is False else dtype.type(x) for x in self]
+        return _AdamFactors(*numbers)
 
 
 def _adam_block(by: _AdamFactors, g: Any, p: Any, mean: Any, square: Any, peak: Any = None) -> None:

@@ -48,7 +48,7 @@ class Fused:
 
 
 class FusedNode(PrimitiveNode):
-    """A composite on the tape; `FusedNode.of` makes them."""
+    """A composite on the tape; `FusedNode.made` makes them."""
 
     fused: Fused
     kept: Any
@@ -58,9 +58,11 @@ class FusedNode(PrimitiveNode):
     dtype: np.dtype
 
     @staticmethod
-    def of(fused: Fused, arguments: Sequence[Any], out: Any, wanted: Sequence[bool], kept: Any, make: Any) -> FusedNode:
+    def made(
+        fused: Fused, arguments: Sequence[Any], out: Any, wanted: Sequence[bool], kept: Any, make: Any
+    ) -> FusedNode:
         """The node of `out`, a composite of `arguments`, with derivatives for the operands `wanted`."""
-        node: FusedNode = object.__new__(class_called(FusedNode, fused.title))
+        node: Any = object.__new__(class_called(FusedNode, fused.title))
         operands = zip(arguments, wanted, strict=False)
         node.edges = node.shown_edges = tuple(
             [x.gradient_edge() if want else NO_EDGE for x, want in operands if x is not None]

@@ -57,7 +57,7 @@ def fused(
 def _arrays(arguments: tuple[Any, ...], operands: int) -> list[Any] | None:
     """What numpy takes for the operands, None where these are not what it serves."""
     dtype = None
-    arrays = []
+    arrays: list[Any] = []
     for i in range(operands):
         x = arguments[i]
         if x is None:
@@ -88,5 +88,5 @@ def _evaluated(form: Fused, arguments: tuple[Any, ...], arrays: list[Any]) -> An
         value, *others = value
     out = make(value if type(value) is np.ndarray else np.asarray(value))
     if True in wanted:
-        out._node = FusedNode.of(form, arguments, out, wanted, kept, make)
+        out._node = FusedNode.made(form, arguments, out, wanted, kept, make)
     return out if others is None else (out, *map(make, others))
