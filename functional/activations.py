@@ -7,6 +7,7 @@ from typing import Any
 
 from ..ops import arithmetic, elementary, movement
 from ..ops import reductions as folds
+from ..ops.array import eager
 from ..ops.comparison import where
 from ..ops.pointwise import cast
 from ..ops.trigonometry import tanh as _tanh
@@ -24,7 +25,11 @@ def finished(input: Any, out: Any, inplace: bool) -> Any:
     return store(input, out) if inplace else out
 
 
-@fused("ReluBackward0", array_forms.relu, array_forms.relu_gradient)
+def _relu_rule(g: Any, dropped: Any) -> Any:
+    return where(eager().literal(dropped), 0, g)
+
+
+@fused("ReluBackward0", array_forms.relu, array_forms.relu_gradient, rule=_relu_rule)
 def _relu(input: Any) -> Any:
     return where(input <= 0, 0, input)
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.blocks import BLOCK, blocks
 from ..ops.elementary import sigmoid
 from ..ops.erf import erf
+from ..ops.memory import BLOCK, blocks
 from ..ops.reductions import sum_primitive
 
 Array = np.ndarray
@@ -247,66 +247,60 @@ def affine_gradient(g: Array, kept: None, shapes: Shapes, bias: None, x: Array, 
 def layer_norm(
     wanted: Wanted, x: Array, weight: Array | None, bias: Array | None, axes: Axes, eps: float
 ) -> tuple[Array, Any]:
-    count = x.dtype.type(math.prod([x.shape[axis] for axis in axes]))
-    normal = x - _total(x, axes) / count
-    scale = _total(normal * normal, axes) / count
-    scale += eps
-    scale = 1 / np.sqrt(scale)
-    normal *= scale
-    value = normal if weight is None else normal * weight
+    centred, scale, _, _ = _centred(x, axes, eps)
+    value = centred * scale
+    if weight is not None:
+        value *= weight
     if bias is not None:
-        value = value + bias if weight is None else np.add(value, bias, out=value)
-    kept = (normal, scale) if wanted[0] or wanted[1] else None
-    if kept is not None and value is normal:
-        kept = (normal.copy(), scale)  # the value is the program's, to write to
-    return value, kept
+        value += bias
+    return value, (centred, scale) if wanted[0] or wanted[1] else None
+
+
+def _centred(x: Array, axes: Axes, eps: float) -> tuple[Array, Array, Array, Array]:
+    """`x` without its mean, the reciprocal of its deviation, and its mean and variance over `axes`."""
+    count = x.dtype.type(math.prod([x.shape[axis] for axis in axes]))
+    mean = _total(x, axes) / count
+    centred = x - mean
+    var = _total(centred * centred, axes) / count
+    return centred, 1 / np.sqrt(var + x.dtype.type(eps)), mean, var
 
 
 def layer_norm_gradient(
     g: Array, kept: Any, shapes: Shapes, x: None, weight: Array | None, bias: None, axes: Axes, eps: float
 ) -> tuple[Any, Any, Any]:
     of_x, of_weight, of_bias = shapes
-    to_x = to_weight = None
-    if of_weight is not None:
-        to_weight = _summed_to(g * kept[0], of_weight)
-    if of_x is not None:
-        normal, scale = kept
-        count = g.dtype.type(math.prod([of_x[axis] for axis in axes]))
-        to_normal = g if weight is None else g * weight
-        to_x = to_normal - _total(to_normal, axes) / count
-        to_x -= normal * (_total(to_normal * normal, axes) / count)
-        to_x *= scale
+    to_weight = None if of_weight is None else _summed_to(g * (kept[0] * kept[1]), of_weight)
+    to_x = None if of_x is None else _through_norm(g if weight is None else g * weight, *kept, axes)
     return to_x, to_weight, None if of_bias is None else _summed_to(g, of_bias)
+
+
+def _through_norm(g: Array, centred: Array, scale: Array, axes: Axes) -> Array:
+    """The gradient of x from that of ``centred * scale``, in the primitives' order."""
+    count = g.dtype.type(math.prod([g.shape[axis] for axis in axes]))
+    to_centred = g * scale
+    to_scale = _total(g * centred, axes) * (scale * scale * scale * g.dtype.type(-0.5))
+    half = centred * (to_scale / count)
+    to_centred += half
+    to_centred += half
+    to_centred -= _total(to_centred, axes) / count
+    return to_centred
 
 
 def channel_norm(
     wanted: Wanted, x: Array, weight: Array | None, bias: Array | None, axes: Axes, along: Axes, eps: float
 ) -> tuple[tuple[Array, Array, Array], Any]:
     """A batch norm by the batch's own statistics, which are given as well, in the shape `along`."""
-    count = x.dtype.type(math.prod([x.shape[axis] for axis in axes]))
-    mean = _total(x, axes) / count
-    normal = x - mean
-    var = _total(normal * normal, axes) / count
-    scale = 1 / np.sqrt(var + x.dtype.type(eps))
-    normal *= scale
-    value = _scaled_and_shifted(normal, weight, bias, along)
-    return (value, mean, var), (normal, scale) if wanted[0] or wanted[1] else None
+    centred, scale, mean, var = _centred(x, axes, eps)
+    value = _scaled_and_shifted(centred * scale, weight, bias, along)
+    return (value, mean, var), (centred, scale) if wanted[0] or wanted[1] else None
 
 
 def channel_norm_gradient(
     g: Array, kept: Any, shapes: Shapes, x: None, weight: Array | None, bias: None, axes: Axes, along: Axes, eps: float
 ) -> tuple[Any, Any, Any]:
     of_x, of_weight, of_bias = shapes
-    to_x = to_weight = None
-    if of_weight is not None:
-        to_weight = _total(g * kept[0], axes).reshape(of_weight)
-    if of_x is not None:
-        normal, scale = kept
-        count = g.dtype.type(math.prod([of_x[axis] for axis in axes]))
-        to_normal = g if weight is None else g * weight.reshape(along)
-        to_x = to_normal - _total(to_normal, axes) / count
-        to_x -= normal * (_total(to_normal * normal, axes) / count)
-        to_x *= scale
+    to_weight = None if of_weight is None else _total(g * (kept[0] * kept[1]), axes).reshape(of_weight)
+    to_x = None if of_x is None else _through_norm(g if weight is None else g * weight.reshape(along), *kept, axes)
     return to_x, to_weight, None if of_bias is None else _total(g, axes).reshape(of_bias)
 
 
@@ -317,7 +311,8 @@ def channel_norm_by(
     scale = 1 / np.sqrt(var.ndarray.reshape(along) + x.dtype.type(eps))
     normal = x - mean.ndarray.reshape(along)
     normal *= scale
-    return _scaled_and_shifted(normal, weight, bias, along), (normal, scale) if wanted[0] or wanted[1] else None
+    kept = (normal, scale) if wanted[0] or wanted[1] else None
+    return _scaled_and_shifted(normal if kept is None else normal.copy(), weight, bias, along), kept
 
 
 def channel_norm_by_gradient(
@@ -334,8 +329,9 @@ def channel_norm_by_gradient(
 
 
 def _scaled_and_shifted(normal: Array, weight: Array | None, bias: Array | None, along: Axes) -> Array:
-    """In memory of its own: the value is the program's, to write to."""
-    value = normal.copy() if weight is None else normal * weight.reshape(along)
+    """In the memory of `normal`."""
+    if weight is not None:
+        normal *= weight.reshape(along)
     if bias is not None:
-        value += bias.reshape(along)
-    return value
+        normal += bias.reshape(along)
+    return normal

@@ -6,9 +6,11 @@ from typing import Any
 
 from ..ops import indexing, movement
 from ..ops import reductions as folds
+from ..ops.array import eager
 from ..ops.comparison import ne, where
 from ..ops.pointwise import cast
 from ..ops.requirements import Requirement, require
+from ..ops.sources import full
 from ..tensors.composite import composite, whole
 from ..tensors.fusion import fused
 from ..tensors.operands import SCALAR_NAMES
@@ -82,7 +84,16 @@ def nll_loss(
     return _nll(input, target, weight, ignore_index, reduction)
 
 
-@fused("NllLossBackward0", array_forms.picked_loss, array_forms.picked_loss_gradient)
+def _rule_of_rows(g: Any, kept: Any, target: Any, ignore_index: int, reduction: str) -> Any:
+    places, (rows, classes) = kept
+    index = eager().literal((places % classes).reshape(rows, 1))
+    share = -(g / rows if reduction == "mean" else g)
+    share = movement.broadcast(share, (rows,)) if reduction != "none" else share
+    zeros = full((rows, classes), 0, g.dtype)
+    return indexing.scatter_add(zeros, index, movement.reshape(share, (rows, 1)), 1)
+
+
+@fused("NllLossBackward0", array_forms.picked_loss, array_forms.picked_loss_gradient, rule=_rule_of_rows)
 def _nll_of_rows(input: Any, target: Any, ignore_index: int, reduction: str) -> Any:
     return _nll(input, target, None, ignore_index, reduction)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .blocks import blocks
+from .memory import blocks
 
 # Highest power first.
 _BENT = (

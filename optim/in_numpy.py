@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..ops.array import quietly, require_writable
-from ..ops.blocks import blocks
+from ..ops.memory import blocks
 from ..tensors.operands import PLAIN_TENSORS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -22,14 +22,22 @@ Form = Callable[[Any, Any, Any, Any, Any], bool]
 _FLOATING = (np.dtype("float32"), np.dtype("float64"))
 
 
+_forms: dict[Any, Form] = {}  # by the function itself: what wraps it, or takes its place, has none
+
+
 def in_numpy(form: Form) -> Callable[[F], F]:
     """Decorate an ``update`` that plain eager mode may do by `form`; a subclass's own update has no such form."""
 
     def decorate(update: F) -> F:
-        update.in_numpy = form  # type: ignore[attr-defined]
+        _forms[update] = form
         return update
 
     return decorate
+
+
+def form_of(update: Any) -> Form | None:
+    """The form of an optimizer's bound method ``update``, None where it has none."""
+    return _forms.get(getattr(update, "__func__", None))
 
 
 def _updatable(written: Sequence[Any], gradient: Any) -> list[np.ndarray] | None:
@@ -57,6 +65,7 @@ def adam(optimizer: Any, p: Any, gradient: Any, state: Any, group: Any) -> bool:
     """`Adam.update`."""
     names = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if dict.get(group, "amsgrad") else ("exp_avg", "exp_avg_sq")
     written = [p, *[dict.get(state, name) for name in names]]
+    step: Any
     arrays, step, betas = _updatable(written, gradient), dict.get(state, "step"), dict.get(group, "betas")
     numbers = _numbers((*[dict.get(group, name) for name in ("lr", "eps", "weight_decay")], *(betas or ())))
     if arrays is None or numbers is None or type(step) not in PLAIN_TENSORS:
@@ -97,7 +106,8 @@ class _AdamFactors(NamedTuple):
 
     def of(self, dtype: np.dtype) -> _AdamFactors:
         """The same in an element type."""
-        return _AdamFactors(*[x if x is None or x is True or x is False else dtype.type(x) for x in self])
+        numbers: list[Any] = [x if x is None or x is True or x is False else dtype.type(x) for x in self]
+        return _AdamFactors(*numbers)
 
 
 def _adam_block(by: _AdamFactors, g: Any, p: Any, mean: Any, square: Any, peak: Any = None) -> None:

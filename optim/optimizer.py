@@ -29,6 +29,7 @@ from ..tracing.watch import (
     watcher,
 )
 from .declared import OPTIMIZER
+from .in_numpy import form_of
 from .loading import loaded_groups, loaded_state
 
 
@@ -241,8 +242,7 @@ class Optimizer:
     def _step_group(self, group: Entries, index: int) -> None:
         declare_read(f"param_groups[{index}]['params']", lambda: tuple(map(id, _parameters_of(group))))
         options = Options(group, index)
-        plain = watcher() is None and not switch.stack
-        in_numpy = getattr(self.update, "in_numpy", None) if plain else None
+        in_numpy = form_of(self.update) if watcher() is None and not switch.stack else None
         needed = [key for key, when in self.per_parameter.items() if _is_needed(group, when)]
         for p in _parameters_of(group):
             gradient = p.grad

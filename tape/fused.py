@@ -32,6 +32,9 @@ class Fused:
     gradients are wanted, None of others. The arrays that it gets are those of the operands in `checked`, which maps
     them to the operands whose gradients read them: a write to their memory in between is an error, as it is where the
     primitives save them. With `checks_value` the same holds for the value, which `backward` gets in place of `kept`.
+
+    A composite of one operand that is linear but for what is kept may have its derivative in primitives as well,
+    ``rule(g, kept, *others)``: then the operand has not to be saved for gradients of gradients.
     """
 
     title: str
@@ -41,27 +44,35 @@ class Fused:
     backward: Callable[..., Sequence[Any]]
     checked: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     checks_value: bool = False
+    rule: Callable[..., Any] | None = None
 
 
 class FusedNode(PrimitiveNode):
-    """A composite on the tape; `FusedNode.of` makes them."""
+    """A composite on the tape; `FusedNode.made` makes them."""
 
     fused: Fused
     kept: Any
     read: tuple[int, ...]  # the operands that the derivative reads
     arguments: list[Any]  # operands and the others; tensors with their versions
     make: Callable[[np.ndarray], Any]
+    dtype: np.dtype
 
     @staticmethod
-    def of(fused: Fused, arguments: Sequence[Any], out: Any, wanted: Sequence[bool], kept: Any, make: Any) -> FusedNode:
+    def made(
+        fused: Fused, arguments: Sequence[Any], out: Any, wanted: Sequence[bool], kept: Any, make: Any
+    ) -> FusedNode:
         """The node of `out`, a composite of `arguments`, with derivatives for the operands `wanted`."""
-        node: FusedNode = object.__new__(class_called(FusedNode, fused.title))
+        node: Any = object.__new__(class_called(FusedNode, fused.title))
         operands = zip(arguments, wanted, strict=False)
         node.edges = node.shown_edges = tuple(
             [x.gradient_edge() if want else NO_EDGE for x, want in operands if x is not None]
         )
         node.sequence = count_now()
         node.fused, node.kept, node.make = fused, kept, make
+        node.shapes = tuple([None if x is None else x.ndarray.shape for x in arguments[: fused.operands]])
+        node.dtype = out.ndarray.dtype
+        if fused.rule is not None:
+            arguments = [*[None] * fused.operands, *arguments[fused.operands :]]
         node.arguments = saved = [Saved(x, False) if hasattr(x, "buffer") else x for x in arguments]
         node.read = tuple(
             [i for i, by in fused.checked.items() if saved[i] is not None and True in [wanted[user] for user in by]]
@@ -81,16 +92,17 @@ class FusedNode(PrimitiveNode):
         if self.released:
             raise RuntimeError(SECOND_BACKWARD)
         g, fused, saved = cotangents[0], self.fused, self.arguments
-        given = [i for i in range(fused.operands) if saved[i] is not None]
-        if switches.enabled or switch.stack or g.ndarray.dtype is not saved[given[0]].tensor.ndarray.dtype:
-            return self._by_chain(g, given, wanted)
+        given = [i for i, shape in enumerate(self.shapes) if shape is not None]
+        others = saved[fused.operands :]
+        if switches.enabled or switch.stack or g.ndarray.dtype is not self.dtype:
+            return self._by_chain(g, given, wanted) if fused.rule is None else [fused.rule(g, self.kept, *others)]
         shapes: list[Any] = [None] * fused.operands
         for i, want in zip(given, wanted, strict=True):
             if want:
-                shapes[i] = saved[i].tensor.ndarray.shape
+                shapes[i] = self.shapes[i]
         arrays = [saved[i].look(self).ndarray if i in self.read else None for i in range(fused.operands)]
-        others = [x.tensor if type(x) is Saved else x for x in saved[fused.operands :]]
         kept = self.known["out"].look(self).ndarray if fused.checks_value else self.kept
+        others = [x.tensor if type(x) is Saved else x for x in others]
         gradients = quietly(fused.backward, g.ndarray, kept, shapes, *arrays, *others)
         return [self._tensor(gradients[i], g) for i in given]
 

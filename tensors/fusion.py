@@ -27,6 +27,7 @@ def fused(
     operands: int = 1,
     checked: Mapping[int, tuple[int, ...]] | None = None,
     checks_value: bool = False,
+    rule: Callable[..., Any] | None = None,
 ) -> Callable[[F], F]:
     """Decorate a composite of primitives, whose node is called `title`, with its form in numpy (`tape.fused.Fused`).
 
@@ -41,7 +42,7 @@ def fused(
             relabel(out[0] if type(out) is tuple else out, title, arguments[:operands])
             return out
 
-        form = Fused(title, operands, named, forward, backward, checked or {}, checks_value)
+        form = Fused(title, operands, named, forward, backward, checked or {}, checks_value, rule)
 
         @functools.wraps(chain)
         def called(*arguments: Any) -> Any:
@@ -56,7 +57,7 @@ def fused(
 def _arrays(arguments: tuple[Any, ...], operands: int) -> list[Any] | None:
     """What numpy takes for the operands, None where these are not what it serves."""
     dtype = None
-    arrays = []
+    arrays: list[Any] = []
     for i in range(operands):
         x = arguments[i]
         if x is None:
@@ -87,5 +88,5 @@ def _evaluated(form: Fused, arguments: tuple[Any, ...], arrays: list[Any]) -> An
         value, *others = value
     out = make(value if type(value) is np.ndarray else np.asarray(value))
     if True in wanted:
-        out._node = FusedNode.of(form, arguments, out, wanted, kept, make)
+        out._node = FusedNode.made(form, arguments, out, wanted, kept, make)
     return out if others is None else (out, *map(make, others))

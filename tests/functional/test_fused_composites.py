@@ -1,8 +1,7 @@
 """Composites in eager mode, which have a numpy form of their own, against the primitives they are made of.
 
 The primitives run where an interpreter has been chosen; that is how a test gets them. Results may differ by roundings
-of intermediate values: 16 ulp of the largest number of a tensor, since sums and products come in another order. The
-gradient of a norm is the difference of numbers that may be a hundred times as large: 2000 ulp there.
+of intermediate values: 16 ulp of the largest number of a tensor, since sums and products come in another order.
 """
 
 import itertools
@@ -17,7 +16,7 @@ from tracegrad.tape.fused import FusedNode
 from tracegrad.tape.tape import Tape
 from tracegrad.tensors.tensor import make
 
-ULPS, ULPS_OF_DIFFERENCES = 16, 2000
+ULPS = 16
 
 
 def F(tg):
@@ -177,15 +176,15 @@ def both(tg, name, act, *args):
     """(numpy's form, the primitives)."""
     own = run(tg, name, operands(tg, name, *args), act)
     chain = interpreted(Tape(Evaluator(), make), run, tg, name, operands(tg, name, *args), act)
-    return own, chain, ULPS_OF_DIFFERENCES if name.startswith(("layer_norm", "batch_norm", "one_after")) else ULPS
+    return own, chain
 
 
-def same(own, chain, ulps):
+def same(own, chain):
     assert type(own) is type(chain)
     if isinstance(own, (list, tuple)):
         assert len(own) == len(chain)
         for a, b in zip(own, chain, strict=True):
-            same(a, b, ulps)
+            same(a, b)
     elif isinstance(own, np.ndarray):
         assert own.dtype == chain.dtype and own.shape == chain.shape
         if own.dtype.kind != "f":
@@ -194,7 +193,7 @@ def same(own, chain, ulps):
         finite = np.isfinite(chain)
         assert ((np.isnan(own) == np.isnan(chain)) & (np.isposinf(own) == np.isposinf(chain))).all()
         size = np.abs(chain[finite]).max(initial=np.finfo(chain.dtype).tiny)
-        assert np.abs(own[finite] - chain[finite]).max(initial=0) <= ulps * np.spacing(size)
+        assert np.abs(own[finite] - chain[finite]).max(initial=0) <= ULPS * np.spacing(size)
     else:
         assert own == chain
 
@@ -311,6 +310,7 @@ GENERAL = {
 }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:Using a target size")
 def test_numpy_serves_plain_eager_mode(tg):
     """What the other tests compare are two ways, not one."""
     for name, (_, function) in COMPOSITES.items():
@@ -322,25 +322,23 @@ def test_numpy_serves_plain_eager_mode(tg):
 
 @pytest.mark.parametrize("name", COMPOSITES)
 @pytest.mark.parametrize("dtypes", DTYPES)
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_values_and_gradients(tg, name, dtypes, layout):
-    if (name, layout) == ("one_after_another", "expanded"):
-        pytest.skip("its rows are equal numbers, of which a layer norm makes nothing but roundings")
-    same(*both(tg, name, value_and_gradients, dtypes, layout))
+def test_values_and_gradients(tg, name, dtypes):
+    for layout in LAYOUTS:
+        if (name, layout) == ("one_after_another", "expanded"):
+            continue  # its rows are equal numbers, of which a layer norm makes nothing but roundings
+        same(*both(tg, name, value_and_gradients, dtypes, layout))
 
 
 @pytest.mark.parametrize(("name", "wanted"), PATTERNS)
-@pytest.mark.parametrize(
-    "act", [value_and_gradients, second_backward, twice_with_retained_graph], ids=lambda act: act.__name__
-)
-def test_operands_that_require_gradients(tg, name, wanted, act):
-    same(*both(tg, name, act, "float32", "contiguous", wanted))
+def test_operands_that_require_gradients(tg, name, wanted):
+    for act in (value_and_gradients, second_backward, twice_with_retained_graph):
+        same(*both(tg, name, act, "float32", "contiguous", wanted))
 
 
 @pytest.mark.parametrize(("name", "wanted"), [(n, p) for n, p in PATTERNS if any(p)])
-@pytest.mark.parametrize("act", [gradients_of_gradients, gradient_penalty], ids=lambda act: act.__name__)
-def test_gradients_of_gradients(tg, name, wanted, act):
-    same(*both(tg, name, act, "float64", "contiguous", wanted))
+def test_gradients_of_gradients(tg, name, wanted):
+    for act in (gradients_of_gradients, gradient_penalty):
+        same(*both(tg, name, act, "float64", "contiguous", wanted))
 
 
 @pytest.mark.parametrize("name", COMPOSITES)
@@ -349,9 +347,13 @@ def test_hooks(tg, name):
 
 
 @pytest.mark.parametrize(("name", "wanted"), [(n, p) for n, p in PATTERNS if any(p)])
-@pytest.mark.parametrize("place", [-1, 0, 1, 2])
 @pytest.mark.parametrize("write", [writing, overwriting], ids=lambda write: write.__name__)
-def test_writes_in_between(tg, name, wanted, place, write):
-    if place >= len(wanted):
-        pytest.skip("no such operand")
-    same(*both(tg, name, write(place), "float32", "contiguous", wanted))
+def test_writes_in_between(tg, name, wanted, write):
+    for place in range(-1, len(wanted)):
+        same(*both(tg, name, write(place), "float32", "contiguous", wanted))
+
+
+def test_relu_gives_no_negative_zero(tg):
+    for size in range(1, 70):
+        assert not np.signbit(F(tg).relu(tg.full((size,), -0.0)).numpy()).any()
+        assert not np.signbit(F(tg).relu(tg.full((2 * size,), -0.0)[::2]).numpy()).any()

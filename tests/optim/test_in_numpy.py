@@ -1,13 +1,14 @@
 """Updates of optimizers as numpy code, which plain eager mode runs, against the primitives: equal to the last bit."""
 
+import functools
 import itertools
 
 import numpy as np
 import pytest
 
 from tracegrad.ops.array import Evaluator
-from tracegrad.ops.blocks import BLOCK
 from tracegrad.ops.core import interpreted
+from tracegrad.ops.memory import BLOCK
 from tracegrad.optim import in_numpy
 from tracegrad.tape.tape import Tape
 from tracegrad.tensors.tensor import make
@@ -128,6 +129,23 @@ def test_an_update_of_ones_own_is_called(tg):
     p.grad = tg.ones(2)
     Own([p], lr=0.5).step()
     assert called == [p] and p.tolist() == [0.5, 0.5]
+
+
+def test_an_update_that_is_wrapped_is_called(tg):
+    """What `functools.wraps` makes has all that is set on the function that it wraps."""
+    called = []
+
+    class Own(tg.optim.Adam):
+        @functools.wraps(tg.optim.Adam.update)
+        def update(self, *args):
+            called.append(self)
+            tg.optim.Adam.update(self, *args)
+
+    p = tg.nn.Parameter(tg.ones(2))
+    p.grad = tg.ones(2)
+    optimizer = Own([p])
+    optimizer.step()
+    assert called == [optimizer]
 
 
 def test_memory_that_cannot_be_written_to(tg):
