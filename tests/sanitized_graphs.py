@@ -10,7 +10,7 @@ from tracegrad.compiler.graph import Builder, Graph, Result
 from tracegrad.functional.recurrent.cells import gru_step, lstm_step, tanh_step
 from tracegrad.ops.arithmetic import abs as abs_of
 from tracegrad.ops.arithmetic import maximum, minimum, sign
-from tracegrad.ops.comparison import eq, where
+from tracegrad.ops.comparison import eq, ge, where
 from tracegrad.ops.core import interpreting
 from tracegrad.ops.division import floor_divide, fmod, remainder
 from tracegrad.ops.elementary import exp, log, pow, sqrt
@@ -23,7 +23,7 @@ from tracegrad.ops.random import pairs, permutation, random_seed, random_words, 
 from tracegrad.ops.reductions import amax, amin, argmax, argmin, prod, sum
 from tracegrad.ops.scan.primitive import apply_loop, traced
 from tracegrad.ops.scans import argsort, cumsum
-from tracegrad.ops.sources import full
+from tracegrad.ops.sources import full, iota
 from tracegrad.ops.trigonometry import cos, sin, tanh
 from tracegrad.ops.types import ALL_DTYPES, Type, bool_, float32, float64, int32, int64
 
@@ -278,6 +278,31 @@ def of_loops():
             yield back, {**values, "grad_out": numbers(dtype, loop.size) / 8}
 
 
+def attention(x, weight, g):
+    """Causal attention of 3 heads to 7 places, the gradient of its split, and a bias's gradient beside it."""
+    batch, length, width = x.type.shape
+    projected = reshape(dot(reshape(x, (batch * length, width)), weight), (batch, length, 3 * width))
+    parts = [slice(projected, (0, 0, n * width), (batch, length, (n + 1) * width), (1, 1, 1)) for n in range(3)]
+    q, k, v = (transpose(reshape(part, (batch, length, 3, width // 3)), (0, 2, 1, 3)) for part in parts)
+    scores = dot(q, transpose(k, (0, 1, 3, 2))) * 0.25
+    mask = ge(iota((length, length), 0, int64), iota((length, length), 1, int64))
+    raised = exp(where(mask, scores, -np.inf) - 1.0)
+    shape = (batch, 3, length, 1)
+    seen = dot(raised / reshape(sum(raised, (3,)), shape), v)
+    rows = [reshape(transpose(y * g, (0, 2, 1, 3)), (batch, length, width)) for y in (q, k, v)]
+    joined = reshape(concatenate(rows, 2), (batch * length, 3 * width))
+    out = transpose(seen, (0, 2, 1, 3))
+    return {"out": out, "x_grad": dot(joined, transpose(weight, (1, 0))), "bias_grad": sum(joined, (0,))}
+
+
+def of_attention():
+    draw = np.random.default_rng(5).random
+    for dtype, batch, length, width in ((float32, 2, 7, 9), (float64, 1, 5, 6), (float32, 2, 37, 48)):
+        shapes = {"x": (batch, length, width), "weight": (width, 3 * width), "g": (batch, 3, length, width // 3)}
+        arrays = {name: draw(shape).astype(dtype.numpy) for name, shape in shapes.items()}
+        yield graph_of(attention, f"attention_{dtype.name}_{length}", **arrays)
+
+
 def right_graphs():
     """Each graph with the values of its inputs."""
     for dtype in ALL_DTYPES:
@@ -287,6 +312,7 @@ def right_graphs():
     nothing = {"x": np.ones((0, 3), np.float32), "index": np.zeros(0, np.int64), "i": np.zeros(0, np.int32)}
     yield graph_of(without_elements, "without_elements", y=numbers(float32, 4, 3), **nothing)
     yield from of_products()
+    yield from of_attention()
     yield from of_extremes()
     yield from of_random_numbers()
     yield from of_loops()
