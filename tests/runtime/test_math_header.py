@@ -161,6 +161,18 @@ def test_float64_agrees_with_numpy(call):
         np.testing.assert_allclose(call("sigmoid", x), 1 / (1 + np.exp(-x)), rtol=1e-15)
 
 
+def test_exp_of_float64_is_within_an_ulp(call):
+    """Over all of its range, subnormal results included; 0, infinity and NaN where they belong."""
+    x = np.concatenate([np.linspace(-746, 710, 200_001), np.linspace(-1, 1, 50_001), np.ldexp(1.0, np.arange(-60, 9))])
+    with np.errstate(all="ignore"):
+        exact = np.exp(x.astype(np.longdouble))
+    finite = exact < np.finfo(np.float64).max
+    error = np.abs(call("exp", x)[finite] - exact[finite]) / np.spacing(exact[finite].astype(np.float64))
+    assert error.max() <= 1.0
+    limits = call("exp", np.array([710.0, INF, 1e308, -746.0, -INF, -1e308, NAN, 0.0, -0.0]))
+    np.testing.assert_array_equal(limits, [INF, INF, INF, 0, 0, 0, NAN, 1, 1])
+
+
 def test_cosine_near_its_zero(call):
     assert call("cos", np.float32([np.pi / 2]))[0] == np.float32(-4.371139e-08)
 

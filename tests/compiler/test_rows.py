@@ -1,0 +1,80 @@
+"""Row work, powers, sorting and turned loops against numpy, and what their C must not do."""
+
+import re
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from harness import compile_graphs
+from row_graphs import EXPONENTS, row_graphs
+
+from tracegrad.compiler.codegen.render import render
+from tracegrad.compiler.evaluate import evaluate_graph
+from tracegrad.compiler.schedule.plan import make_schedule
+
+GRAPHS = {graph.name: (graph, values) for graph, values in row_graphs()}
+# Sums are taken in another order than numpy's, and a row of some thousand numbers has a variance of few digits.
+TOLERANCE = {"float32": 5e-5, "float64": 1e-11}
+POWER_ULP = 2.0
+
+
+@lru_cache
+def compiled():
+    """Every graph by name; one compiler run for all of them."""
+    return dict(zip(GRAPHS, compile_graphs([graph for graph, _ in GRAPHS.values()], flags=("-O2",)), strict=True))
+
+
+def source(name):
+    return render(make_schedule(GRAPHS[name][0]))
+
+
+@pytest.mark.parametrize("name", [name for name in GRAPHS if not name.startswith("powers")])
+def test_the_c_gives_what_numpy_gives(name):
+    graph, values = GRAPHS[name]
+    expected = evaluate_graph(graph, values)
+    actual = compiled()[name].run({key: np.array(value, order="C") for key, value in values.items()})
+    for key, value in expected.items():
+        allowed = TOLERANCE.get(str(value.dtype), 0)
+        np.testing.assert_allclose(actual[key], value, rtol=allowed, atol=allowed, err_msg=key)
+
+
+@pytest.mark.parametrize("name", [name for name in GRAPHS if name.startswith("powers")])
+def test_powers_with_a_constant_exponent(name):
+    """Right to two ulp, subnormal results included, and at zeros, infinities and NaN what eager mode gives."""
+    graph, values = GRAPHS[name]
+    x = values["x"]
+    actual = compiled()[name].run({"x": x.copy()})
+    for n, exponent in enumerate(EXPONENTS):
+        value = actual[f"power_{n}"]
+        with np.errstate(all="ignore"):
+            eager = evaluate_graph(graph, values)[f"power_{n}"]
+            exact = x.astype(np.longdouble) ** exponent
+            rounded = exact.astype(x.dtype)
+        usual = np.isfinite(x) & (x != 0) & np.isfinite(rounded)
+        is_nan = np.isnan(eager)
+        np.testing.assert_array_equal(value[~usual], eager[~usual], err_msg=str(exponent))
+        np.testing.assert_array_equal(np.signbit(value[~is_nan]), np.signbit(eager[~is_nan]), err_msg=str(exponent))
+        error = np.abs(value[usual] - exact[usual]) / np.spacing(np.abs(rounded[usual]))
+        assert np.max(error) <= POWER_ULP, exponent
+
+
+def test_what_is_costly_is_computed_once_in_a_row():
+    """What several stages want of erf and exp is computed by the first, but for the element of a row that is picked.
+
+    All sums are in the one pass over memory.
+    """
+    text = source("row_work_5_300_float32")
+    assert text.count("tg_erff(") == 1 + 1
+    assert text.count("tg_expf(") == 2 + 1
+    sums = re.findall(r"^static void (\w*sum\w*)", text, re.M)
+    assert sums == ["mul_sum_sub_amax_0", "sum_0"]  # the second adds up what rows have one of
+
+
+def test_short_rows_are_worked_on_side_by_side():
+    """No loop over ten columns is the innermost one."""
+    inner = re.findall(r"#pragma omp simd.*\n\s*for \(long \w+ = 0; \w+ < (\d+);", source("row_work_64_10_float32"))
+    assert inner.count("64") >= 5
+
+
+def test_truth_values_are_no_bool():
+    assert not re.search(r"\bbool \w+ =", source("truths_5_300"))
