@@ -21,7 +21,6 @@ from ..runtime.program import Program as Library
 from ..runtime.provide import provide, require, say
 from .codegen.render import render
 from .dump import dump
-from .garbage import without_collections
 from .graph import Graph
 from .passes.simplify import simplify
 from .schedule.plan import make_schedule
@@ -55,7 +54,7 @@ class Code:
     @lazy
     def source(self) -> str:
         """The text."""
-        return without_collections(self._rendered)
+        return self._rendered()
 
     @lazy
     def built(self) -> Built:
@@ -104,10 +103,6 @@ def require_toolchain() -> None:
 
 def compile_graph(recorded: Graph) -> Program:
     """All stages after recording but for the last two: `built` does those."""
-    return without_collections(_compiled, recorded)
-
-
-def _compiled(recorded: Graph) -> Program:
     graph = simplify(recorded)
     schedule = make_schedule(graph)
     return Program(graph, schedule, Code(recorded, graph, schedule, lambda: render(schedule)))
@@ -117,7 +112,7 @@ class SizedProgram:
     """The program for all sizes that two recordings for two sizes are examples of; NotSized if there is none."""
 
     def __init__(self, one: Graph, other: Graph) -> None:
-        self.plan = without_collections(Sizing, one, other)
+        self.plan = Sizing(one, other)
         way = self.plan.way
         code = Code(self.plan.recorded, way.graph, way.schedule, lambda: way.source)
         self.program = Program(way.graph, way.schedule, code)
