@@ -55,8 +55,8 @@ class Graph:
 
     @lazy
     def _hash(self) -> int:
-        """Of the ops in their order: what is looked up is seldom there, and a structure takes longer to write down."""
-        return hash((self.name, *[node.op.name for node in self._nodes if is_statement(node)]))
+        """Of ops and shapes in their order: what is looked up is seldom there, and a structure is long to write."""
+        return hash((self.name, *[(node.op.name, node.type.shape) for node in self._nodes if is_statement(node)]))
 
     def result(self, name: str) -> Node | None:
         """The node returned under `name`, None if there is none."""
