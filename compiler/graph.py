@@ -16,7 +16,7 @@ from ..ops.lazy import lazy
 from ..ops.sources import full_primitive, input_primitive
 from ..ops.types import DType, Type
 from .node import NOWHERE, Node, Origin, Result, topological
-from .printing import graph_text, structure_text
+from .printing import graph_text, is_statement, structure_text
 
 __all__ = ["NOWHERE", "Builder", "Graph", "Node", "Origin", "Result", "topological", "users"]
 
@@ -51,7 +51,12 @@ class Graph:
         return self._structure == other._structure if isinstance(other, Graph) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self._structure)
+        return self._hash
+
+    @lazy
+    def _hash(self) -> int:
+        """Of ops and shapes in their order: what is looked up is seldom there, and a structure is long to write."""
+        return hash((self.name, *[(node.op.name, node.type.shape) for node in self._nodes if is_statement(node)]))
 
     def result(self, name: str) -> Node | None:
         """The node returned under `name`, None if there is none."""

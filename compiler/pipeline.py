@@ -21,7 +21,6 @@ from ..runtime.program import Program as Library
 from ..runtime.provide import provide, require, say
 from .codegen.render import render
 from .dump import dump
-from .garbage import without_collections
 from .graph import Graph
 from .passes.look_up_products import look_up_products
 from .passes.simplify import simplify
@@ -58,7 +57,7 @@ class Code:
     @lazy
     def source(self) -> str:
         """The text."""
-        return without_collections(self._rendered)
+        return self._rendered()
 
     @lazy
     def built(self) -> Built:
@@ -107,10 +106,6 @@ def require_toolchain() -> None:
 
 def compile_graph(recorded: Graph) -> Program:
     """All stages after recording but for the last two: `built` does those."""
-    return without_collections(_compiled, recorded)
-
-
-def _compiled(recorded: Graph) -> Program:
     graph = simplify(look_up_products(simplify(recorded)))
     schedule = make_schedule(graph)
     return Program(graph, schedule, Code(recorded, graph, schedule, lambda: render(schedule)))
@@ -120,7 +115,7 @@ class SizedProgram:
     """The program for all sizes that two recordings for two sizes are examples of; NotSized if there is none."""
 
     def __init__(self, one: Graph, other: Graph) -> None:
-        self.plan = without_collections(Sizing, one, other)
+        self.plan = Sizing(one, other)
         way = self.plan.way
         code = Code(self.plan.recorded, way.graph, way.schedule, lambda: way.source)
         self.program = Program(way.graph, way.schedule, code)

@@ -24,14 +24,14 @@ COMMENT_COLUMN = 80
 def graph_text(name: str, nodes: Sequence[Node], results: Sequence[Result], shown: Callable[[str], str] = str) -> str:
     """The whole graph, each node with the place it comes from. `shown` is how a statement or header is to be read."""
     names = node_names(nodes)
-    statements = [(shown(node_text(n, names)), str(n.origin)) for n in nodes if _is_statement(n)]
+    statements = [(shown(node_text(n, names)), str(n.origin)) for n in nodes if is_statement(n)]
     return "\n".join([shown(header_text(name, nodes)), *aligned(statements), *_result_lines(results, names)])
 
 
 def structure_text(name: str, nodes: Sequence[Node], results: Sequence[Result]) -> str:
     """The text without origins: equal for graphs that compute the same in the same way."""
     names = node_names(nodes)
-    statements = [node_text(n, names) for n in nodes if _is_statement(n)]
+    statements = [node_text(n, names) for n in nodes if is_statement(n)]
     return "\n".join([header_text(name, nodes), *statements, *_result_lines(results, names)])
 
 
@@ -49,7 +49,7 @@ def node_names(nodes: Sequence[Node]) -> dict[Node, str]:
     names: dict[Node, str] = {}
     count = 0
     for node in nodes:
-        if _is_statement(node):
+        if is_statement(node):
             names[node] = f"%{count}"
             count += 1
         elif node.is_input:
@@ -82,7 +82,8 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
-def _is_statement(node: Node) -> bool:
+def is_statement(node: Node) -> bool:
+    """True for what has a line of its own: inputs stand in the header, constants where they are read."""
     return not (node.is_input or node.is_constant)
 
 

@@ -293,7 +293,7 @@ class Environment:
 
 def _functions_of(codes: Iterable[types.CodeType]) -> list[types.FunctionType]:
     """The functions that run these codes, as far as they are still there."""
-    return [f for code in codes for f in gc.get_referrers(code) if isinstance(f, types.FunctionType)]
+    return [f for f in gc.get_referrers(*codes) if isinstance(f, types.FunctionType)]
 
 
 def _is_counted(value: Any) -> bool:

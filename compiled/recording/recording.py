@@ -150,6 +150,7 @@ class Recording:
         if not self._is_settled:
             self.scalar_outputs.make_plain()
             self.symbolic_inputs.abandon()
+            self._is_settled = True  # once is enough, unless an interrupt came: it looks at all objects there are
 
     @property
     def seen(self) -> Environment | None:

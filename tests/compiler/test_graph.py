@@ -112,3 +112,28 @@ def test_missing_and_mistyped_inputs_are_named():
         evaluate_graph(graph, {})
     with pytest.raises(TypeError, match=r"the input x is f64\[2\], wanted f32\[2\]"):
         evaluate_graph(graph, {"x": np.ones(2)})
+
+
+def test_a_rule_is_asked_once_for_what_it_leaves_as_it_is():
+    graph, asked, settled = build(lambda x: tanh(tanh(x)) * 2.0, (2,)), [], set()
+
+    def rule(node):
+        asked.append(node)
+        return node
+
+    assert graph.mapped(rule, settled) is graph
+    assert graph.mapped(rule, settled) is graph
+    assert asked == list(graph.nodes()) and settled == set(asked)
+
+
+def test_equal_graphs_have_equal_hashes():
+    """Constants and inputs have no line of their own: how many nodes stand for them does not count."""
+
+    def two():
+        return Builder().constant(2.0, float32)
+
+    one, other = build(lambda x: x * 2.0 + 2.0, (2,)), build(lambda x: x * two() + two(), (2,))
+    assert len(one.nodes()) < len(other.nodes())
+    assert one == other and hash(one) == hash(other)
+    assert hash(one) != hash(build(lambda x: x * 2.0, (2,)))
+    assert hash(one) != hash(build(lambda x: x * 2.0 + 2.0, (3,)))

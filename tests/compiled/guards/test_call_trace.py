@@ -356,7 +356,7 @@ def training_step(depth):
     return step
 
 
-LAYERS = 20
+LAYERS = 10
 
 
 @pytest.fixture(scope="module")
