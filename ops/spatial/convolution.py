@@ -56,10 +56,10 @@ def _weight_type(x: Type, y: Type, extents: Shape, steps: Shape, gaps: Shape, lo
 
 
 def _space(shape: Shape, kernel: Shape, windows: Shape, steps: Shape, gaps: Shape, low: Shape) -> tuple[Shape, Any]:
-    """The extents of all places that windows over `shape` reach, padding included, and the slices of what is inside."""
+    """The extents of all places that windows over `shape` reach, padding included, and the index of what is inside."""
     along = zip(shape, kernel, windows, steps, gaps, low, strict=True)
     places = tuple(max(n + before, (o - 1) * step + (k - 1) * gap + 1) for n, k, o, step, gap, before in along)
-    return places, tuple(np.s_[before : before + n] for before, n in zip(low, shape, strict=True))
+    return places, (..., *(np.s_[before : before + n] for before, n in zip(low, shape, strict=True)))
 
 
 def _seen(space: np.ndarray, kernel: Shape, windows: Shape, steps: Shape, gaps: Shape) -> np.ndarray:
@@ -88,7 +88,7 @@ def _columns(x: np.ndarray, kernel: Shape, windows: Shape, steps: Shape, gaps: S
     """The windows of x as matrices [groups, channels of a group * kernel, batch * windows]."""
     places, inner = _space(x.shape[2:], kernel, windows, steps, gaps, low)
     space = np.zeros((x.shape[1], x.shape[0], *places), x.dtype)
-    space[(..., *inner)] = x.swapaxes(0, 1)
+    space[inner] = x.swapaxes(0, 1)
     seen = np.moveaxis(_seen(space, kernel, windows, steps, gaps), 1, len(kernel) + 1)
     return seen.reshape(groups, x.shape[1] // groups * prod(kernel), x.shape[0] * prod(windows))
 
@@ -112,8 +112,9 @@ def _conv_input(y: np.ndarray, w: np.ndarray, extents: Shape, steps: Shape, gaps
     space = np.zeros((channels, batch, *places), y.dtype)
     seen = _seen(space, kernel, windows, steps, gaps)
     for tap in np.ndindex(*kernel):  # windows overlap, those of one tap do not
-        seen[(np.s_[:], np.s_[:], *tap)] += apart[(np.s_[:], np.s_[:], *tap)]
-    return np.ascontiguousarray(space[(..., *inner)].swapaxes(0, 1))
+        place: Any = (np.s_[:], np.s_[:], *tap)
+        seen[place] += apart[place]
+    return np.ascontiguousarray(space[inner].swapaxes(0, 1))
 
 
 def _conv_weight(x: np.ndarray, y: np.ndarray, extents: Shape, steps: Shape, gaps: Shape, low: Shape,
