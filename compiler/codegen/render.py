@@ -43,7 +43,7 @@ class Module:
     """What ``module.c.j2`` prints."""
 
     title: str
-    headers: tuple[str, ...]  # beside those that every program includes
+    has_windows: bool
     functions: tuple[str, ...]
     parts: tuple[Part, ...]
 
@@ -61,7 +61,7 @@ def render(schedule: Schedule) -> str:
     pieces = [calls[first : first + MOST_CALLS] for first in range(0, len(calls), MOST_CALLS)] or [[]]
     module = Module(
         title=sanitised(schedule.name),
-        headers=("tg_window.h",) if any(isinstance(kernel, ConvKernel) for kernel in schedule.kernels) else (),
+        has_windows=any(isinstance(kernel, ConvKernel) for kernel in schedule.kernels),
         functions=tuple(dict.fromkeys(part.text for part in parts)),
         parts=tuple(_part(f"step_part{n}", schedule, places, piece) for n, piece in enumerate(pieces)),
     )

@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...ops import movement
 from ...ops import reductions as folds
+from ...ops.arithmetic import maximum, minimum
 from ...ops.comparison import eq, isnan, where
-from ...ops.division import floor_divide
+from ...ops.division import floor_divide, remainder
 from ...ops.indexing import scatter, take
 from ...ops.logic import logical_and
 from ...ops.sources import full, iota
@@ -52,9 +54,38 @@ def _ravelled(positions: Sequence[Any], shape: Shape) -> Any:
     return flat
 
 
+def _sees_nothing(space: Shape, sliding: Sliding, counts: Shape) -> bool:
+    """True where all places of some window lie in the padding: the dilation steps over the whole axis."""
+    along = zip(space, counts, sliding.stride, sliding.dilation, sliding.padding, strict=True)
+    return any(
+        (o * step - low) % gap >= extent
+        for extent, count, step, gap, low in along
+        for o in range(min(count, -(-low // step)))
+    )
+
+
+def _padded_maxima(x: Any, sliding: Sliding, counts: Shape) -> tuple[Any, Any]:
+    """The same with padding that is part of the array. Where a window sees nothing else, its place is cut off to one
+    of the space."""
+    axes = sliding.axes
+    space, low = x.ndarray.shape[x.ndarray.ndim - axes :], sliding.padding
+    reach = zip(space, counts, sliding.stride, sliding.span, low, strict=True)
+    high = tuple(max((o - 1) * step + span - low - n, 0) for n, o, step, span, low in reach)
+    none = (0,) * (x.ndarray.ndim - axes)
+    padded = movement.pad(x, (*none, *low), (*none, *high), _lowest(x))
+    out, places = _maxima(padded, replace(sliding, padding=(0,) * axes, behind=(0,) * axes), counts)
+    found: list[Any] = []
+    for extent, before, whole in reversed(list(zip(space, low, padded.ndarray.shape[-axes:], strict=True))):
+        found.insert(0, minimum(maximum(remainder(places, whole) - before, 0), extent - 1))
+        places = floor_divide(places, whole)
+    return out, _ravelled(found, space)
+
+
 def _maxima(x: Any, sliding: Sliding, counts: Shape) -> tuple[Any, Any]:
     """The maximum of each window of ``x [*batch, *space]``, and where it stands in the space, counted row by row."""
     shape = x.ndarray.shape
+    if _sees_nothing(shape[len(shape) - sliding.axes :], sliding, counts):
+        return _padded_maxima(x, sliding, counts)
     batch, space = shape[: len(shape) - sliding.axes], shape[len(shape) - sliding.axes :]
     places = window_argmax(x, sliding.kernel, counts, sliding.stride, sliding.dilation, sliding.padding)
     rows = math.prod(batch)

@@ -20,7 +20,15 @@ def _argmax_type(x: Type, kernel: Shape, extents: Shape, steps: Shape, gaps: Sha
     if min((*kernel, *steps, *gaps)) < 1:
         raise RuntimeError(f"windows need kernels, steps and gaps above 0, got {kernel}, {steps} and {gaps}")
     _require_numbers(x)
+    if not all(map(_is_inside, x.shape[x.ndim - axes :], extents, steps, gaps, low)):
+        raise RuntimeError(f"each window has to see a place of {x}")
     return Type(int64, (*x.shape[: x.ndim - axes], *extents))
+
+
+def _is_inside(extent: int, count: int, step: int, gap: int, low: int) -> bool:
+    """True where each window along an axis has a place inside: its first one, or the first one behind the padding."""
+    in_padding = range(min(count, -(-low // step)))
+    return (count - 1) * step - low < extent and all((o * step - low) % gap < extent for o in in_padding)
 
 
 def _require_numbers(x: Type) -> None:
@@ -42,7 +50,8 @@ def _window_argmax(x: np.ndarray, kernel: Shape, extents: Shape, steps: Shape, g
     places = [max(n + b, (o - 1) * step + (k - 1) * gap + 1) for n, k, o, step, gap, b in along]
     lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
     padded = np.full((*batch, *places), lowest, x.dtype)
-    padded[(..., *(np.s_[b : b + n] for b, n in zip(low, space, strict=True)))] = x
+    inside: Any = (..., *(np.s_[b : b + n] for b, n in zip(low, space, strict=True)))
+    padded[inside] = x
     best = np.full((*batch, *extents), lowest, x.dtype)
     firsts = [_first_inside(axis, extents, steps, gaps, low) for axis in range(axes)]
     place = np.broadcast_to(_ravelled(firsts, space), best.shape).astype(np.int64)
@@ -60,10 +69,10 @@ def _seen(padded: np.ndarray, tap: Shape, extents: Shape, steps: Shape, gaps: Sh
     """The element at place `tap` of each window, as a view."""
     axes = len(tap)
     strides = padded.strides[padded.ndim - axes :]
-    inner = padded[(..., *(np.s_[k * gap :] for k, gap in zip(tap, gaps, strict=True)))]
+    behind: Any = (..., *(np.s_[k * gap :] for k, gap in zip(tap, gaps, strict=True)))
     along = (step * stride for step, stride in zip(steps, strides, strict=True))
     batch = padded.ndim - axes
-    return as_strided(inner, (*padded.shape[:batch], *extents), (*padded.strides[:batch], *along))
+    return as_strided(padded[behind], (*padded.shape[:batch], *extents), (*padded.strides[:batch], *along))
 
 
 def _ravelled(positions: list[np.ndarray], shape: Shape) -> np.ndarray:

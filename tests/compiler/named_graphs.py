@@ -26,6 +26,8 @@ from tracegrad.ops.products import dot
 from tracegrad.ops.random import permutation, random_seed, random_words, search
 from tracegrad.ops.reductions import amax, argmax, argmin, sum
 from tracegrad.ops.scans import argsort, cumsum
+from tracegrad.ops.spatial.convolution import conv, conv_input, conv_weight
+from tracegrad.ops.spatial.pooling import window_argmax
 from tracegrad.runtime.build import INCLUDE
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -110,6 +112,12 @@ SPECIALS = {
     "permutation": Kind(("i32[7]",), 1, lambda words: (permutation(words, 8),)),
     "check_and_gather": Kind(("f32[4,5]", "index[4,1]"), 1, lambda x, i: (gather(x, i, 1),)),
     "check_and_take": Kind(("f32[5,4]", "index[3]"), 1, lambda x, i: (take(x, i) * 2,)),
+    "conv": Kind(("f32[2,3,6]", "f32[4,3,3]"), 1, lambda x, w: (conv(x, w, (3,), (2,), (1,), (1,)),)),
+    "conv_input": Kind(("f32[2,4,3]", "f32[4,3,3]"), 1, lambda y, w: (conv_input(y, w, (6,), (2,), (1,), (1,)),)),
+    "conv_weight": Kind(("f32[2,3,6]", "f32[2,4,3]"), 1, lambda x, y: (conv_weight(x, y, (3,), (2,), (1,), (1,)),)),
+    "conv_weight_few": Kind(("f32[2,3,6]", "f32[2,1,3]"), 1, lambda x, y: (conv_weight(x, y, (3,), (2,), (1,), (1,)),)),
+    "window_argmax": Kind(("f32[2,7]",), 1, lambda x: (window_argmax(x, (3,), (4,), (2,), (1,), (1,)),)),
+    "window_argmax_small": Kind(("f32[2,6]",), 1, lambda x: (window_argmax(x, (2,), (3,), (2,), (1,), (0,)),)),
     "one_hot": Kind(("f32[4,5]", "index[4,1]", "f32[4,1]"), 1, _three(lambda x, i, s: scatter_add(x, i, s, 1))),
 }
 MANY = {

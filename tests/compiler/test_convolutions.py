@@ -1,5 +1,6 @@
 """Convolutions and maxima of windows, compiled: the family of `convolution_graphs`, what is fused, what is refused."""
 
+import platform
 import sys
 from pathlib import Path
 
@@ -16,9 +17,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # where the sanitized tests 
 from convolution_graphs import CHOSEN, convolutions, pools, window_graphs  # noqa: E402
 
 
-def assert_equal(graphs):
+def assert_equal(graphs, flags=()):
     graphs = list(graphs)
-    for compiled, (graph, values) in zip(compile_graphs([g for g, _ in graphs]), graphs, strict=True):
+    for compiled, (graph, values) in zip(compile_graphs([g for g, _ in graphs], flags=flags), graphs, strict=True):
         expected = evaluate_graph(graph, values)
         actual = compiled.run({name: array.copy() for name, array in values.items()})
         for name, wanted in expected.items():
@@ -32,6 +33,13 @@ def test_a_few_of_the_family_are_equal_to_numpy():
 @pytest.mark.long
 def test_the_family_is_equal_to_numpy():
     assert_equal(window_graphs(120))
+
+
+@pytest.mark.long
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the names of narrower x86 machines")
+@pytest.mark.parametrize("machine", ["x86-64", "x86-64-v3"])
+def test_narrower_vectors_give_the_same(machine):
+    assert_equal(window_graphs(4), (f"-march={machine}",))
 
 
 @pytest.mark.parametrize("config", CHOSEN, ids=lambda config: config.name)

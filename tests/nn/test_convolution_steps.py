@@ -72,3 +72,23 @@ def test_a_penalty_on_gradients_agrees_with_eager_mode(layer):
     for a, b in zip(actual, expected, strict=True):
         # Sums of some hundred float32 products, in another order.
         np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("length", "dilation"), [(2, 3), (3, 4)])
+def test_a_window_that_sees_padding_only_gives_the_least_number(length, dilation):
+    """PyTorch's values; its places are outside of the input there."""
+    x = tg.randn(1, 2, length)
+    compiled = tg.compile(lambda x: F.max_pool1d(x, 2, 1, 1, dilation, return_indices=True))
+    for _ in range(3):
+        out, places = compiled(x)
+    assert compiled.way == "replay"
+    assert (out == -np.inf).any()
+    assert ((places >= 0) & (places < length)).all()
+
+
+def test_lengths_of_sequences_have_programs_of_their_own():
+    layer = nn.Sequential(nn.Conv1d(2, 3, 3), nn.MaxPool1d(2))
+    compiled = tg.compile(lambda x: layer(x).sum())
+    for length in (8, 9, 10, 11, 8, 13):
+        x = tg.randn(2, 2, length)
+        np.testing.assert_allclose(compiled(x).item(), layer(x).sum().item(), rtol=1e-5)

@@ -119,7 +119,7 @@ def _geometry(conv: Node, weight: tuple[int, ...]) -> Geometry:
     windows = conv.type.shape[2:] if conv.op.name == "conv" else conv.args[1].type.shape[2:]
     apart = _is_apart(conv.op.name, weight[0] // conv.param("groups"), weight[1])
     along = zip(conv.args[0].type.shape[2:], kernel, windows, steps, gaps, low, strict=True)
-    return geometry(tuple(reading(*axis, apart) for axis in along), kernel)
+    return geometry(tuple(reading(n, k, o, step, gap, b, apart) for n, k, o, step, gap, b in along), kernel)
 
 
 def _flattened(

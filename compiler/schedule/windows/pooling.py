@@ -6,6 +6,7 @@ from itertools import product
 from math import prod
 
 from ...graph import Node
+from ...sizes.standins import NotSized, is_size
 from ..records import SpecialKernel
 from .sliding import AXES
 
@@ -18,8 +19,11 @@ LONGEST_BLOCK = 256
 
 
 def lower_window_argmax(name: str, node: Node, operands: Buffers, outputs: Buffers) -> SpecialKernel:
-    """Windows of few places, all inside of the array, have their places in a table (`window_argmax_small`)."""
+    """Windows of few places, all inside of the array, have their places in a table (`window_argmax_small`). NotSized
+    where the space depends on a size."""
     x = node.args[0].type
+    if any(map(is_size, (*x.shape[x.ndim - len(node.param("kernel")) :], *node.param("extents")))):
+        raise NotSized("windows over a space that depends on a size")
     params = [node.param(word) for word in ("kernel", "extents", "steps", "gaps", "low")]
     axes = len(params[0])
     space, missing = x.shape[x.ndim - axes :], AXES - axes
