@@ -9,8 +9,8 @@ from ...ops.types import Type, int64
 from ..demands import Demand, checked_base, demand_of
 from ..errors import CompilerError
 from ..graph import Graph, Node, Result
-from .group import Group, Grouping
-from .lowering import Lowering
+from .fusion.group import Group, Grouping
+from .fusion.lowering import Lowering
 from .memory import Names
 from .records import REQUIRED, Check, Kernel
 from .repeat import is_repeat, lower_repeat

@@ -15,7 +15,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from ...ops.identity import copy_primitive
 from ..graph import Node
-from .group import Group
+from .fusion.group import Group
 from .hazards import overwrites_early
 from .jobs import Job, Plan
 from .records import Kernel

@@ -16,7 +16,7 @@ from ..graph import Graph, Node
 from ..passes.simplify import simplify
 from ..sizes.standins import StandIns
 from .arena import placed, placed_later
-from .grouping import Partition, grouped, grouped_as
+from .fusion.grouping import Partition, grouped, grouped_as
 from .jobs import Plan, jobs_of
 from .order import in_order
 from .prepare import prepared

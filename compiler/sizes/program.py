@@ -20,7 +20,7 @@ from ..codegen.render import render
 from ..graph import Graph
 from ..passes.simplify import simplify
 from ..printing import graph_text
-from ..schedule.grouping import Partition, partition_of
+from ..schedule.fusion.grouping import Partition, partition_of
 from ..schedule.memory import Lifetime, offsets
 from ..schedule.plan import make_schedule
 from ..schedule.prepare import prepared, without_empty_folds

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..graph import Node
-from .dots import lower_dot
+from ...graph import Node
+from ..dots import lower_dot
+from ..lower import Memory, Stores, lower_loops
+from ..records import Contraction, LoopKernel
+from ..renaming import Renaming
+from ..structure import Key, Structure
+from ..values import Origins
+from ..windows.convolutions import is_conv, lower_conv
 from .group import Group, Grouping
-from .lower import Memory, Stores, lower_loops
-from .records import Contraction, LoopKernel
-from .renaming import Renaming
-from .structure import Key, Structure
-from .values import Origins
-from .windows.convolutions import is_conv, lower_conv
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from ..graph import Node
+from ...graph import Node
+from ..lower import Unit
+from ..space import Space, space_of, squeezed, united
 from .candidates import is_contraction, is_special
-from .lower import Unit
-from .space import Space, space_of, squeezed, united
 
 
 @dataclass(eq=False)

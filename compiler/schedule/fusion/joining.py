@@ -12,13 +12,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ..graph import Node
+from ...graph import Node
+from ..space import united
+from ..structure import Key
+from ..values import Unfusable
 from .condensed import Condensed
 from .group import Group, Grouping, union
 from .lowering import Lowering, lowered
-from .space import united
-from .structure import Key
-from .values import Unfusable
 
 #: Candidates of one kernel. Larger ones save no more memory traffic, and the C compiler's time grows faster than they.
 MOST_NODES = 64

@@ -7,7 +7,7 @@ between them, and if lowering them together succeeds: that is the proof that eac
 
 from __future__ import annotations
 
-from ..graph import Graph, Node
+from ...graph import Graph, Node
 from .candidates import candidates, indices_followed, reads
 from .group import Group, Grouping, alone, union
 from .joining import Joiner

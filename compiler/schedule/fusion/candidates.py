@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...ops.core import Kernel, Movement, Pointwise
-from ...ops.types import bool_
-from ..demands import checked_base, demand_of
-from ..graph import Graph, Node, users
-from .dots import base_of_view, is_dot
-from .lower import is_fold
-from .specials import operands_of
-from .values import is_one_hot
-from .windows.convolutions import flat_base, is_conv
+from ....ops.core import Kernel, Movement, Pointwise
+from ....ops.types import bool_
+from ...demands import checked_base, demand_of
+from ...graph import Graph, Node, users
+from ..dots import base_of_view, is_dot
+from ..lower import is_fold
+from ..specials import operands_of
+from ..values import is_one_hot
+from ..windows.convolutions import flat_base, is_conv
 
 #: Values are computed on demand, operand by operand; a place this often bounds the depth of that.
 LONGEST_CHAIN = 24
