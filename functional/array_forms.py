@@ -57,7 +57,7 @@ def _summed_to(g: Array, shape: tuple[int, ...]) -> Array:
 _ZEROS = {np.dtype(name): np.zeros(BLOCK, name) for name in ("float32", "float64")}
 for _zeros in _ZEROS.values():
     _zeros.flags.writeable = False
-_BITS = {np.dtype("float32"): np.dtype("int32"), np.dtype("float64"): np.dtype("int64")}
+_BITS: dict[Any, Any] = {np.dtype("float32"): np.dtype("int32"), np.dtype("float64"): np.dtype("int64")}
 
 
 def relu(wanted: Wanted, x: Array) -> Value:
@@ -270,7 +270,7 @@ def layer_norm_gradient(
 ) -> tuple[Any, Any, Any]:
     of_x, of_weight, of_bias = shapes
     to_weight = None if of_weight is None else _summed_to(g * (kept[0] * kept[1]), of_weight)
-    to_x = None if of_x is None else _through_norm(g if weight is None else g * weight, *kept, axes)
+    to_x = None if of_x is None else _through_norm(g if weight is None else g * weight, kept[0], kept[1], axes)
     return to_x, to_weight, None if of_bias is None else _summed_to(g, of_bias)
 
 
@@ -300,7 +300,8 @@ def channel_norm_gradient(
 ) -> tuple[Any, Any, Any]:
     of_x, of_weight, of_bias = shapes
     to_weight = None if of_weight is None else _total(g * (kept[0] * kept[1]), axes).reshape(of_weight)
-    to_x = None if of_x is None else _through_norm(g if weight is None else g * weight.reshape(along), *kept, axes)
+    scaled = g if weight is None else g * weight.reshape(along)
+    to_x = None if of_x is None else _through_norm(scaled, kept[0], kept[1], axes)
     return to_x, to_weight, None if of_bias is None else _total(g, axes).reshape(of_bias)
 
 

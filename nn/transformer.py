@@ -94,8 +94,9 @@ def _why_not_nested(layer: Any) -> str:
 
 def _without_padding(x: Tensor, padded: Tensor) -> Tensor:
     """`x` [batch, length, width] with zeros where `padded`, if padding is behind all sequences."""
-    behind = (padded[:, 1:] | ~padded[:, :-1]).all()
-    return x.masked_fill((padded & behind).unsqueeze(-1), 0.0)
+    mask: Any = padded
+    behind = (mask[:, 1:] | ~mask[:, :-1]).all()
+    return x.masked_fill((mask & behind).unsqueeze(-1), 0.0)
 
 
 class TransformerDecoder(Module):

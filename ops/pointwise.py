@@ -165,7 +165,8 @@ def _directly(primitive: Primitive, general: Op) -> Op:
                 return out
         return general(x, y)
 
-    return {1: unary, 2: binary}.get(len(primitive.inputs), general)
+    ways: dict[int, Callable[..., Any]] = {1: unary, 2: binary}
+    return ways.get(len(primitive.inputs), general)
 
 
 floating_domain = _floating

@@ -105,7 +105,7 @@ class Exchange:
 
     def __reversed__(self) -> Any:
         """The tensor with its first axis in reverse, as a copy; a 0-d tensor itself."""
-        return self.flip(0) if self.ndarray.ndim else self  # type: ignore[attr-defined]
+        return self.flip(0) if self.ndarray.ndim else self
 
     def __contains__(self, element: Any) -> bool:
         return bool((self == element).any())

@@ -39,7 +39,7 @@ def hear_starts(listener: Listener | None) -> Listener | None:
         if (before is None) is not (listener is None):
             _open.append(None) if before is None else _open.pop()
         if _open and threading.Thread.start is not _announced:
-            _start, threading.Thread.start = threading.Thread.start, _announced  # type: ignore[method-assign]
+            _start, threading.Thread.start = threading.Thread.start, _announced  # type: ignore[method-assign, assignment]
         elif not _open and threading.Thread.start is _announced:
             threading.Thread.start = _start  # type: ignore[method-assign]
     return before

@@ -300,6 +300,9 @@ class MemberCount(Source):
         return f"len({name(vars(self.owner))}) == {value}"
 
 
+_PARTS_IN_WORDS = {"__defaults__": "the defaults", "__kwdefaults__": "the defaults", "__mro__": "the bases"}
+
+
 @dataclass(eq=False)
 class Part(Source):
     """Whether a part of a function, a partial or a descriptor is the object that it was.
@@ -310,8 +313,10 @@ class Part(Source):
 
     given: Any = field(init=False)
 
-    text = "{name} of {of}"
     tells = True
+
+    def describe(self) -> str:
+        return f"{_PARTS_IN_WORDS.get(str(self.name), self.name)} of {_name_of(self.owner)}"
 
     def __post_init__(self) -> None:
         self.given = attribute(self.owner, self.name)

@@ -116,7 +116,8 @@ class KeptByOps:
     def _number(self, token: int, event: TrieInput, value: np.ndarray, i: int) -> Read:
         """A number of the op that has been another one before; if its derivative computes with it, it is the same one
         at each pass."""
-        key = key_of(value[()])
+        number: Any = value[()]
+        key = key_of(number)
         found = [name for (at, name), constant in self.constants.items() if at == i and constant == key]
         if not found:
             raise Unlike

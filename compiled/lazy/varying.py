@@ -55,7 +55,7 @@ def _updated(interpreter: Any, operands: Sequence[Any], params: Params, kind: Ki
 def places(shape: Sequence[int], starts: Sequence[int], steps: Sequence[int], extents: Sequence[int]) -> np.ndarray:
     """The positions, in an array of that shape, of the region that begins at `starts`."""
     spans = zip(starts, steps, extents, strict=True)
-    region = (..., *(slice(start, start + extent * step, step) for start, step, extent in spans))
+    region: tuple[Any, ...] = (..., *(slice(start, start + extent * step, step) for start, step, extent in spans))
     return np.array(np.arange(math.prod(shape)).reshape(shape)[region].reshape(-1), np.int64)
 
 

@@ -60,7 +60,7 @@ def code():
 
 def defaults():
     f = function()
-    return sources.Part(f, "__defaults__"), setting(f, "__defaults__", (2.5,)), "__defaults__ of helper"
+    return sources.Part(f, "__defaults__"), setting(f, "__defaults__", (2.5,)), "the defaults of helper"
 
 
 def attribute_count():
