@@ -12,7 +12,7 @@ import array
 import dis
 import gc
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from operator import is_
 from typing import Any
@@ -291,9 +291,10 @@ class Environment:
         )
 
 
-def _functions_of(codes: Iterable[types.CodeType]) -> list[types.FunctionType]:
+def _functions_of(codes: Codes) -> list[types.FunctionType]:
     """The functions that run these codes, as far as they are still there."""
-    return [f for f in gc.get_referrers(*codes) if isinstance(f, types.FunctionType)]
+    found = gc.get_referrers(*codes) if codes else []  # a look through all objects that there are
+    return [f for f in found if isinstance(f, types.FunctionType)]
 
 
 def _is_counted(value: Any) -> bool:
