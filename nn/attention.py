@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 __all__ = ["SDPBackend", "WARN_FOR_UNFUSED_KERNELS", "sdpa_kernel"]
 
@@ -23,8 +23,7 @@ class SDPBackend(enum.Enum):
     OVERRIDEABLE = 4
 
 
-@contextlib.contextmanager
-def sdpa_kernel(backends: SDPBackend | Sequence[SDPBackend], set_priority: bool = False) -> Iterator[None]:
+class sdpa_kernel(contextlib.ContextDecorator):
     """A context (or decorator) within which PyTorch uses the kernels given; here it changes nothing.
 
     AssertionError unless `backends` is an SDPBackend or a list.
@@ -34,9 +33,16 @@ def sdpa_kernel(backends: SDPBackend | Sequence[SDPBackend], set_priority: bool 
     >>> with sdpa_kernel(SDPBackend.MATH):
     ...     out = tg.nn.functional.scaled_dot_product_attention(tg.eye(2), tg.eye(2), tg.eye(2))
     """
-    if not isinstance(backends, SDPBackend | list):
-        raise AssertionError(
-            "Backend must be an instance of SDPBackend or a list of SDPBackend instances, got "
-            f"{type(backends).__name__}"
-        )
-    yield
+
+    def __init__(self, backends: SDPBackend | Sequence[SDPBackend], set_priority: bool = False) -> None:
+        if not isinstance(backends, SDPBackend | list):
+            raise AssertionError(
+                "Backend must be an instance of SDPBackend or a list of SDPBackend instances, got "
+                f"{type(backends).__name__}"
+            )
+
+    def __enter__(self) -> None:
+        """Nothing is chosen."""
+
+    def __exit__(self, *exc_info: object) -> None:
+        """Nothing was chosen."""

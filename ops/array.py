@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, cast
 
@@ -50,10 +51,28 @@ def _type(dtype: np.dtype, shape: tuple[int, ...]) -> Type:
     return Type(dtype_of(np.empty((), dtype)), shape)
 
 
-@np.errstate(all="ignore")
+class _Quiet(threading.local):
+    """Runs functions with numpy's warnings off. In each thread numpy's error state is set first, to what it is.
+
+    Where it was never set, the end of an ``errstate`` deletes it, and a collection of garbage in the middle of that, in
+    which a finaliser computes, leaves CPython's context variable with a pointer to what is freed (seen in Python 3.11).
+    """
+
+    def __init__(self) -> None:
+        np.seterr(**np.geterr())
+
+    @staticmethod
+    @np.errstate(all="ignore")
+    def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+
+_quiet = _Quiet()
+
+
 def quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``function(*args, **kwargs)``, numpy's work: infinities and NaN are values, not warnings."""
-    return function(*args, **kwargs)
+    return _quiet.run(function, *args, **kwargs)
 
 
 class Evaluator:

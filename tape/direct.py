@@ -80,7 +80,7 @@ def _number(operand: Any, dtype: np.dtype) -> Any:
     """A number of the program in a tensor's type; None for what is none, or does not fit."""
     kind = type(operand)
     if kind is float or kind is int or kind is np.float64:
-        if -_LARGEST <= operand <= _LARGEST:
+        if -_LARGEST <= operand <= _LARGEST and (kind is not int or -(2**63) <= operand < 2**64):
             return np.float32(operand) if dtype is FLOAT32 else np.float64(operand)
         return None
     return operand if kind is np.float32 and dtype is FLOAT32 else None

@@ -30,6 +30,7 @@ class LoopNode(JointNode):
     def __init__(self, loop: Loop, operands: Sequence[Any], flat: Any) -> None:
         on = tuple(i for i, operand in enumerate(operands) if operand.requires_grad)
         self.fill(scan_primitive, operands, {"loop": loop.text}, flat, on, needs_of(scan_primitive, on))
+        self.rename(scan_primitive.backward_name)
         self.loop = loop
         self.outputs = len(loop.results) + loop.carries
         self.known = {**self.known, "out": Saved(flat, is_output=False)}  # which is none of the outputs

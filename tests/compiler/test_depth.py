@@ -12,7 +12,7 @@ from sample_steps import adam, classifier_step, cross_entropy, layer_types, line
 
 from tracegrad.compiler.codegen.render import render
 from tracegrad.compiler.passes.simplify import simplify
-from tracegrad.compiler.schedule import joining, lowering
+from tracegrad.compiler.schedule.fusion import joining, lowering
 from tracegrad.compiler.schedule.fusion.condensed import Condensed
 from tracegrad.compiler.schedule.plan import make_schedule
 from tracegrad.compiler.sizes.program import Sizing

@@ -1,6 +1,7 @@
 """Whatever an evaluation or a function refuses for the numbers that it meets is declared, so that compiled code can."""
 
 import ast
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from samples import SAMPLES
 from tracegrad.ops.core import REGISTRY
 from tracegrad.ops.types import Type, dtype_of
 
+ROOT = Path(__file__).parents[2]
 EVALUATED = sorted(set(REGISTRY) - {"input"})
 HOSTILE = {
     "f": (np.nan, np.inf, -np.inf, 0.0, -0.0, -1.0, 1e30, -1e30, 0.5, 2.0),
@@ -55,7 +57,16 @@ def _hostile(primitive):
                         yield changed, case.params
 
 
-@pytest.mark.parametrize("name", sorted(set(EVALUATED) - DRAWN))
+#: Their positions come from `window_argmax`, and from nowhere else: they lie inside.
+OF_WINDOWS = {"pick", "unpick"}
+
+
+def test_positions_within_windows_come_from_one_place():
+    callers = [p for p in (ROOT / "functional").rglob("*.py") if re.search(r"\b(un)?pick\(", p.read_text())]
+    assert [path.name for path in callers] == ["max_pooling.py"]
+
+
+@pytest.mark.parametrize("name", sorted(set(EVALUATED) - DRAWN - OF_WINDOWS))
 def test_what_an_evaluation_refuses_is_declared(name):
     primitive = REGISTRY[name]
     for arrays, params in _hostile(primitive):
@@ -76,7 +87,7 @@ def test_some_are_refused():
 
 # ---------------------------------------------------------------------------------------------- functions of tensors
 
-ROOT = Path(__file__).parents[2]
+
 #: Functions that look at numbers themselves and raise, and why a compiled call need not repeat that.
 LOOKING = {
     "tensors/generator.py:_record": "looks at the size only; recordings refuse to take a state",

@@ -212,8 +212,20 @@ def test_a_fork_within_a_step_of_this_thread():
 
 # ------------------------------------------------------------------------------------------------------- all locks
 
-MAKERS = {"Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore", "Event", "Barrier", "allocate_lock",
-          "cached_property", "Queue", "SimpleQueue", "LifoQueue"}  # fmt: skip  (a cached_property has one in 3.11)
+MAKERS = {
+    "Lock",
+    "RLock",
+    "Condition",
+    "Semaphore",
+    "BoundedSemaphore",
+    "Event",
+    "Barrier",
+    "allocate_lock",
+    "cached_property",
+    "Queue",
+    "SimpleQueue",
+    "LifoQueue",
+}  # fmt: skip  (a cached_property has one in 3.11)
 LIBRARIES = {"threading", "_thread", "queue", "functools", "multiprocessing"}
 OUTSIDE = {"tests", "examples", "benchmarks", "docs", "build", "dist"}
 
@@ -226,7 +238,8 @@ def package_files():
 def test_locks_are_made_in_one_place():
     wrong, files = [], package_files()
     # the latter two make none
-    names_types = ("ops/locks.py", "compiled/guards/value_kinds.py", "compiled/guards/reachability.py")
+    guards = ("value_kinds.py", "reachability.py", "sources.py")
+    names_types = ("ops/locks.py", *(f"compiled/guards/{name}" for name in guards))
     for path in files:
         where = path.relative_to(ROOT).as_posix()
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
