@@ -235,7 +235,7 @@ def xlogy(input: Any, other: Any) -> Any:
 
 
 class _XLogY(Function):
-    """``x * log(y)`` with PyTorch's derivatives at zeros: 0 for x where x is 0, x / y for y."""
+    """``x * log(y)`` with PyTorch's derivatives: 0 for x where x is 0 and y not above it, x / y for y."""
 
     @staticmethod
     def forward(ctx: Any, x: Any, y: Any) -> Any:
@@ -245,7 +245,8 @@ class _XLogY(Function):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         x, y = ctx.saved_tensors
-        to_x = g * where(_silent(x, y), 0.0, elementary.log(y)) if ctx.needs_input_grad[0] else None
+        silent = logic.logical_and(eq(x, 0), comparison.le(y, 0))
+        to_x = g * where(silent, 0.0, elementary.log(y)) if ctx.needs_input_grad[0] else None
         return to_x, g * x / y if ctx.needs_input_grad[1] else None
 
 

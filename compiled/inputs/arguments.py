@@ -94,7 +94,8 @@ class Arguments:
         ]
         # The common call: tensors and numbers, by position. It needs no walk over trees.
         kinds = (TensorArgument, NumberArgument)
-        simple = not kwargs and all(isinstance(spec, kinds) and len(path) == 2 for path, spec in self._specs)
+        is_flat = not kwargs and len(args) == len(self._specs)  # an empty container is an argument without a leaf
+        simple = is_flat and all(isinstance(spec, kinds) and len(path) == 2 for path, spec in self._specs)
         self.simple = [spec for _, spec in self._specs] if simple else None
         self._compared = recording.questions.are_compared
         self._identities = (
