@@ -62,9 +62,16 @@ class CallTrace:
         self._hide()
 
     def _collected(self) -> None:
-        if self._aside is not None:
-            self._show()
-            switch.stack, local.watcher = self._aside
+        aside = self._aside
+        if aside is None:
+            return
+        try:
+            try:
+                self._show()
+            finally:  # Python drops an interrupt that comes in here: the call goes on
+                switch.stack, local.watcher = aside
+        finally:
+            switch.stack, local.watcher = aside
             self._aside = None
 
     def _watch(self, function: Callable[..., Any], *args: Any) -> Any:

@@ -45,6 +45,10 @@ def tried(name, events, numbers):
     return sum(it.interrupted(kind, events, at, states) for at in numbers)
 
 
+# Python drops an exception that comes within a finaliser, and says so.
+LOST = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
 @pytest.mark.parametrize("name", FAST)
 def test_a_sample(name):
     among, count = FAST[name]
@@ -53,6 +57,7 @@ def test_a_sample(name):
     assert tried(name, "opcode", draw.sample(range(1, among), 1)) == 1
 
 
+@LOST
 @pytest.mark.long(every=8)
 @pytest.mark.parametrize("name", it.CASES)
 def test_every_line(name, record_property):
@@ -136,10 +141,6 @@ def at_random_times(name, way, count, seed):
 
 
 WAYS = {"signal": by_signal, "another thread": by_another_thread}
-
-
-# Python drops an exception that comes within a finaliser, and says so.
-LOST = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
 @LOST

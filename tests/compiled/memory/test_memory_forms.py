@@ -40,11 +40,6 @@ def _behind_a_header():
     return _filled(np.frombuffer(raw, np.uint8), np.frombuffer(raw, np.float32, COUNT, 3).reshape(SHAPE))
 
 
-def _reversed():
-    raw = np.zeros(SHAPE, np.float32)
-    return _filled(raw, raw[::-1, ::-1])
-
-
 def _every_second():
     raw = np.zeros((8, 6), np.float32)
     return _filled(raw, raw[::2, 1::2])
@@ -132,7 +127,7 @@ def _foreign():
 KINDS = {
     f.__name__[1:]: f
     for f in (
-        _plain, _misaligned, _behind_a_header, _reversed, _every_second, _transposed, _field, _sub_array, _windows,
+        _plain, _misaligned, _behind_a_header, _every_second, _transposed, _field, _sub_array, _windows,
         _repeated, _broadcast, _read_only, _of_bytes, _mapped, _mapped_aligned, _matrix, _masked, _foreign,
     )
 }  # fmt: skip
