@@ -31,6 +31,8 @@ SEED = 20_24
 # In the fast tier, for each case: events among which some are drawn (the call has more), and how many are drawn.
 FAST = {"record": (20_000, 3), "stand-ins": (20_000, 1), "replay": (80, 2), "replay by keyword": (300, 1),
         "re-record": (1_000, 1), "verify": (20_000, 1), "joined": (4_000, 1)}  # fmt: skip
+# Python drops an exception that comes within a finaliser or a callback of the garbage collector, and says so.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 RANDOM = 150  # further events of each case, in the long one
 
 
@@ -45,10 +47,6 @@ def tried(name, events, numbers):
     return sum(it.interrupted(kind, events, at, states) for at in numbers)
 
 
-# Python drops an exception that comes within a finaliser, and says so.
-LOST = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
-
 @pytest.mark.parametrize("name", FAST)
 def test_a_sample(name):
     among, count = FAST[name]
@@ -57,7 +55,6 @@ def test_a_sample(name):
     assert tried(name, "opcode", draw.sample(range(1, among), 1)) == 1
 
 
-@LOST
 @pytest.mark.long(every=8)
 @pytest.mark.parametrize("name", it.CASES)
 def test_every_line(name, record_property):
@@ -143,14 +140,12 @@ def at_random_times(name, way, count, seed):
 WAYS = {"signal": by_signal, "another thread": by_another_thread}
 
 
-@LOST
 @pytest.mark.parametrize("way", WAYS)
 def test_a_few_random_times(way):
     at_random_times("record", WAYS[way], 4, SEED)
     it.assert_untouched_thread()
 
 
-@LOST
 @pytest.mark.long(every=8)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", it.CASES)
