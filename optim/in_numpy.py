@@ -85,9 +85,9 @@ def adam(optimizer: Any, p: Any, gradient: Any, state: Any, group: Any) -> bool:
         decay=decay if decay and not optimizer.decoupled else None,
         negated=bool(dict.get(group, "maximize")),
     ).of(p.ndarray.dtype)
+    _count_writes(written)  # first: an interrupt between blocks leaves memory that counts as written to
     for block in blocks(arrays):
         quietly(_adam_block, factors, *block)
-    _count_writes(written)
     return True
 
 
@@ -147,9 +147,9 @@ def sgd(optimizer: Any, p: Any, gradient: Any, state: Any, group: Any) -> bool:
     number = p.ndarray.dtype.type
     factors = number(lr), number(momentum), number(1 - dampening), number(decay) if decay else None
     choices = bool(dict.get(group, "nesterov")), bool(dict.get(group, "maximize"))
+    _count_writes(written)
     for block in blocks(arrays):
         quietly(_sgd_block, factors, choices, *block)
-    _count_writes(written)
     return True
 
 
