@@ -114,27 +114,27 @@ class FusedNode(PrimitiveNode):
     def _by_chain(self, g: Any, given: Sequence[int], wanted: Sequence[bool]) -> list[Any]:
         """The derivative of the composite's primitives, which may be differentiated again."""
         arguments = [x.unpack(self) if type(x) is Saved else x for x in self.arguments]
-        doors = [_Door(edge) if want else None for edge, want in zip(self.edges, wanted, strict=True)]
-        for i, door in zip(given, doors, strict=True):
-            if door is not None:  # others keep their histories: the derivative may be differentiated by them
+        entries = [_OperandNode(edge) if want else None for edge, want in zip(self.edges, wanted, strict=True)]
+        for i, entry in zip(given, entries, strict=True):
+            if entry is not None:  # others keep their histories: the derivative may be differentiated by them
                 arguments[i] = arguments[i].detach()
-                arguments[i].attach(door, 0)
+                arguments[i].attach(entry, 0)
         keep = switches.enabled
         with enable_grad():
             out = self.fused.chain(*arguments)
         out = out[0] if type(out) is tuple else out
         sweep = Sweep(keep, keep, _no_leaves)
-        sweep.captures = {Edge(door): None for door in doors if door is not None}
+        sweep.captures = {Edge(entry): None for entry in entries if entry is not None}
         sweep.seed(out.gradient_edge(), g)
         sweep.run([out.gradient_edge()])
-        return [None if door is None else sweep.captures[Edge(door)] for door in doors]
+        return [None if entry is None else sweep.captures[Edge(entry)] for entry in entries]
 
 
-class _Door(Node):
+class _OperandNode(Node):
     """Where an operand enters a composite that is computed again: what lies behind is not part of it."""
 
     def __init__(self, edge: Edge) -> None:
-        super().__init__("Door", (edge,))
+        super().__init__("Operand", (edge,))
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         return list(cotangents)
