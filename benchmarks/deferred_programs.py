@@ -20,6 +20,8 @@ import time
 
 import numpy as np
 
+from . import environment
+
 # Logs are means of losses over many steps, in which roundings of float32 have grown; counts of right answers among some
 # hundred may differ by a few that lie on the border.
 RELATIVE, ABSOLUTE = 0.05, 0.02
@@ -194,6 +196,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--wall", action="store_true", help="seconds by the clock")
     options = parser.parse_args()
+    environment.use_one_thread()
     os.environ["TRACEGRAD_CACHE_DIR"] = tempfile.mkdtemp()  # an empty one, for the first run
     tg, torch = importlib.import_module("tracegrad"), importlib.import_module("torch")
     torch.set_num_threads(1)

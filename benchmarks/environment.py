@@ -36,6 +36,13 @@ def pin(threads):
     os.sched_setaffinity(0, {first} if threads == 1 else set(range(threads)))
 
 
+def use_one_thread():
+    """Starts this process again with one thread for each library; the processor time of idle threads counts, too."""
+    if any(os.environ.get(name) != "1" for name in THREAD_COUNTS):
+        os.environ.update(dict.fromkeys(THREAD_COUNTS, "1"))
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+
+
 def set_up(peer, threads, cache):
     """Pins the process and sets the variables by which the libraries learn of threads and caches.
 

@@ -14,6 +14,8 @@ import time
 
 import numpy as np
 
+from . import environment
+
 BATCHES, ROWS, FEATURES, CLASSES = 8, 64, 64, 10
 WAYS = ("return loss", "return loss.item()", "losses.append(loss.item())", "if loss.item() < 10: optimizer.step()")
 
@@ -84,6 +86,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--calls", type=int, default=100)
     options = parser.parse_args()
+    environment.use_one_thread()
     tg, torch = importlib.import_module("tracegrad"), importlib.import_module("torch")
     torch.set_num_threads(1)
     print(f"{'step':42} {'tracegrad':>10} {'served by':>10} {'PyTorch':>8}")

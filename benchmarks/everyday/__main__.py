@@ -3,7 +3,7 @@
     python -m benchmarks.everyday [--only NAME] [--rounds 7] [--calls 150] [--count]
 
 First all ways of running a pattern are compared. Then: microseconds of processor time for one training step, the
-quietest of several rounds after enough calls to be warm; PyTorch on one thread. A line that begins with "part" is the
+quietest of several rounds after enough calls to be warm; one thread. A line that begins with "part" is the
 pattern with the inner function compiled instead of the outer one. `programs` counts the C programs that were made,
 `built` those of them that came up while measuring. With --count Python's calls are counted instead of time.
 """
@@ -16,6 +16,7 @@ import importlib
 import time
 from typing import Any
 
+from .. import environment
 from . import PATTERNS, Sizes
 from .checks import Compiling, disagreement, outcome, programs_made, python_calls, start
 from .setting import Pattern, Run
@@ -28,6 +29,7 @@ COUNT_HEAD = f"{'pattern':52} {'Python':>8} {'C':>8} {'eager':>8} {'way':>10} {'
 
 def main() -> None:
     options = _options()
+    environment.use_one_thread()
     tg, torch = importlib.import_module("tracegrad"), importlib.import_module("torch")
     torch.set_num_threads(1)
     chosen = [p for p in PATTERNS if options.only in (p.name, "")]

@@ -142,9 +142,11 @@ def compiler(folder, body, good):
 
 def usual_or_long(*groups):
     """All combinations of values; those that differ from the first one in more than one place take long together."""
+    cases = []
     for values in itertools.product(*groups):
         differing = sum(one is not group[0] for one, group in zip(values, groups, strict=True))
-        yield pytest.param(*values, marks=pytest.mark.long(every=2) if differing > 1 else [])
+        cases.append(pytest.param(*values, marks=pytest.mark.long(every=2) if differing > 1 else []))
+    return cases
 
 
 @pytest.mark.parametrize(("kind", "body", "good"), usual_or_long(KINDS, list(BODIES), [0, 1, 2, 3, 4]))

@@ -170,7 +170,7 @@ def test_two_causes(tg, first, second):
 
 
 @pytest.mark.long(every=4)
-@pytest.mark.parametrize(("first", "second"), itertools.product(CAUSES, CAUSES))
+@pytest.mark.parametrize(("first", "second"), list(itertools.product(CAUSES, CAUSES)))
 @pytest.mark.parametrize("looking", [False, True])
 def test_every_pair(tg, first, second, looking):
     """Replayed as far as that can be, and re-recorded."""

@@ -266,7 +266,7 @@ def test_each_role(tg, role):
 
 
 @pytest.mark.long(every=20)
-@pytest.mark.parametrize(("kind", "role", "touch", "way"), itertools.product(KINDS, ROLES, TOUCHES, WAYS))
+@pytest.mark.parametrize(("kind", "role", "touch", "way"), list(itertools.product(KINDS, ROLES, TOUCHES, WAYS)))
 def test_all(tg, kind, role, touch, way):
     """Every kind of memory, in every role, touched in every way, however calls are served."""
     _agree(tg, kind, role, touch, way)
