@@ -6,6 +6,7 @@ otherwise.
 """
 
 import difflib
+import gc
 import importlib
 import os
 import sys
@@ -57,6 +58,22 @@ def pytest_collection_modifyitems(config, items):
         (long if sampled else left_out).append(item)
     items[:], others = (long, usual) if exhaustive or config.getoption("--long") else (usual, long)
     config.hook.pytest_deselected(items=others + left_out)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Nothing that is made meanwhile is garbage."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
+def pytest_runtest_setup(item):
+    """Collections look at what tests make, not at thousands of tests: a third of the time that these take."""
+    if not gc.get_freeze_count():
+        gc.freeze()
 
 
 def compiled(library, function):

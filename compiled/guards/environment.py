@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import array
 import dis
-import gc
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from ...compiler.errors import CaptureError
 from ...tensors.tensor import Tensor
 from ...tracing.declares import declares
 from ...tracing.watched_classes import classes
+from ..common.collection import referrers
 from ..common.effect_lines import EffectLines, lines_storing
 from ..common.pytree import Path
 from ..common.tensor_memory import hooks_on
@@ -293,7 +293,7 @@ class Environment:
 
 def _functions_of(codes: Codes) -> list[types.FunctionType]:
     """The functions that run these codes, as far as they are still there."""
-    found = gc.get_referrers(*codes) if codes else []  # a look through all objects that there are
+    found = referrers(list(codes)) if codes else []  # a look through all objects that there are
     return [f for f in found if isinstance(f, types.FunctionType)]
 
 

@@ -7,7 +7,6 @@ there. Of small ints Python has one object each: for these an instance of a subc
 
 from __future__ import annotations
 
-import gc
 import types
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 from ...compiler.graph import Origin
 from ...ops.identity import copy
 from ...tensors.tensor import Tensor
+from ..common.collection import referrers
 from ..common.pytree import containers, leaves, rebuilt
 from ..guards.environment import Environment, ValueGuard
 from ..guards.sources import Source
@@ -162,7 +162,7 @@ class ScalarOutputs:
         for number in self._given:
             if not isinstance(number, MARKED):
                 continue
-            for holder in gc.get_referrers(number):
+            for holder in referrers([number]):
                 if id(holder) in spared:
                     continue
                 if type(holder) is list:

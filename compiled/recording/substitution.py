@@ -8,14 +8,13 @@ spots which lead to one storage are known to.
 from __future__ import annotations
 
 import contextlib
-import gc
 import types
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from operator import is_
 from typing import Any
 
+from ..common.collection import referrers
 from ..common.pytree import Excerpt, Path, at
 from ..guards.sources import MISSING, Source, attribute
 from ..guards.value_kinds import own_attributes
@@ -210,12 +209,12 @@ def swap(pairs: list[tuple[Any, Any]]) -> None:
             return
         found = {id(old): new for old, new in pairs}
         own, olds, again = {id(pairs), *map(id, pairs)}, [old for old, _ in pairs], []
-        for holder in gc.get_referrers(*olds):
-            if id(holder) in own or holder is olds or isinstance(holder, _NOT_CHANGED):
+        for holder in referrers(olds):
+            if id(holder) in own or isinstance(holder, _NOT_CHANGED):
                 continue
             kind: Any = type(holder)
             if isinstance(holder, tuple):
-                if _is_open(kind) and not (len(holder) == len(olds) and all(map(is_, holder, olds))):
+                if _is_open(kind):
                     items = [found.get(id(item), item) for item in holder]
                     again.append((holder, kind(items) if kind is tuple else kind(*items)))
             elif kind is slice:

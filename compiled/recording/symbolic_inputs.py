@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...autograd.function import FunctionCtx
+from ..common.collection import referrers
 from ..common.pytree import Path, leaves, rebuilt
 from ..guards import onlookers
 from ..guards.environment import Environment
@@ -154,7 +155,7 @@ class SymbolicInputs:
             survivors, passing = self.formulas.survivors(), (FunctionCtx, types.FrameType)
             for number in survivors:
                 if id(number) not in known:
-                    holders = [holder for holder in gc.get_referrers(number) if holder is not survivors]
+                    holders = [holder for holder in referrers([number]) if holder is not survivors]
                     escaped = not all(isinstance(holder, passing) for holder in holders)
                     self.escaped = self.escaped or (escaped and not self.is_withdrawn)
             swap([(number, number.tg_value) for number in survivors if id(number) not in known])
