@@ -13,7 +13,8 @@ from .graph import Origin
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # Programs that live inside the checkout but are users of the package, not part of it.
-_USERS = tuple(_PACKAGE + folder + os.sep for folder in ("tests", "examples", "benchmarks", ".venv"))
+USERS = ("tests", "examples", "benchmarks")
+_USERS = tuple(_PACKAGE + folder + os.sep for folder in (*USERS, ".venv"))
 
 
 _STANDARD = sysconfig.get_path("stdlib") + os.sep

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from ...compiler.origins import is_user_file
+from ...compiler.origins import USERS, is_user_file
 from ...tensors.tensor import Tensor
 from ...tracing.declares import declares
 
@@ -166,7 +166,8 @@ def is_optimizer(value: Any) -> bool:
 
 
 def _package_of(kind: type) -> str:
-    return str(kind.__module__).partition(".")[0]  # Python 3.10 gives a descriptor for some classes made in C
+    package, _, name = str(kind.__module__).partition(".")  # Python 3.10 gives a descriptor for some classes made in C
+    return "" if package == _PACKAGE and name.partition(".")[0] in USERS else package
 
 
 def is_named(kind: type) -> bool:

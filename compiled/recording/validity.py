@@ -156,7 +156,7 @@ class CallTrace:
             raise refusal(f"{what} inside a compiled function", f"at {place}", advice)
 
 
-_NOT_THE_PROGRAM = frozenset({"tracegrad", "numpy", *sys.stdlib_module_names})
+_NOT_THE_PROGRAM = frozenset({"numpy", *sys.stdlib_module_names})
 
 
 def _is_programs(frame: types.FrameType) -> bool:

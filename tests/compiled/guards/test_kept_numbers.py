@@ -27,6 +27,18 @@ class Cell:
         self.put, self.look = put, lambda: kept
 
 
+TRAINER = """
+class Trainer:
+    def __init__(self):
+        self.count, self.log = 0, []
+
+    def step(self, x):
+        self.count += 1
+        if self.count % 3 == 0:
+            self.log.append(self.count)
+        return x * self.count
+"""
+
 PLACES = {
     "list": (list, list.append, list),
     "dict": (dict, lambda place, n: place.update(a=n), lambda place: [place["a"]]),
@@ -74,3 +86,14 @@ def histories(tg, way, freezes, make, put, look, value):
 def test_numbers_that_are_kept(tg, place, value, freezes):
     eager = histories(tg, lambda function: function, freezes, *PLACES[place], VALUES[value])
     assert histories(tg, tg.compile, freezes, *PLACES[place], VALUES[value]) == eager
+
+
+@pytest.mark.parametrize("module", ["examples.train", "benchmarks", "tests.programs"])
+def test_programs_in_the_checkout_are_no_library(tg, module):
+    """What runs as ``python -m tracegrad.examples.train`` is a program like any other."""
+    names = {"__name__": f"tracegrad.{module}"}
+    exec(compile(TRAINER, __file__, "exec"), names)
+    trainer = names["Trainer"]()
+    step = tg.compile(trainer.step)
+    assert [float(step(tg.ones(1))) for _ in range(9)] == list(range(1, 10))
+    assert trainer.log == [3, 6, 9]
