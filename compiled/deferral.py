@@ -12,6 +12,7 @@ from ..ops.core import current, switch
 from ..tape.tape import Tape
 from ..tensors.tensor import EAGER, make
 from ..tracing.watch import set_server
+from .common.callables import owner_of
 from .common.collection import set_listener
 from .common.threads import hear_starts
 from .function import Subprogram
@@ -87,7 +88,7 @@ class deferred:
         if block.has_ended:
             return otherwise(*args, **kwargs)
         result = self.parts.serve(block.interpreter, whole, otherwise, args, kwargs)
-        if is_optimizer(getattr(whole, "__self__", None)):
+        if is_optimizer(owner_of(whole)):
             block.interpreter.settle()  # a step is over: the next one shall take the same way
         return result
 

@@ -17,6 +17,7 @@ from ..ops.core import current, drop_stale_interpreters, switch
 from ..ops.locks import new_lock
 from ..runtime.errors import RuntimeFault
 from ..tensors.tensor import EAGER
+from .common.callables import NAMED, function_of, name_of
 from .common.outermost import clean_up, entry
 from .common.profilers import PROFILED, is_profiled
 from .execution.binding import CheckFailed
@@ -50,8 +51,9 @@ class CompiledFunction:
     """
 
     def __init__(self, function: Callable[..., Any], fullgraph: bool = False) -> None:
-        functools.update_wrapper(self, function, updated=())
-        self.__name__ = _name_of(function)
+        functools.update_wrapper(self, function if isinstance(function, NAMED) else type(function), updated=())
+        self.__wrapped__ = function
+        self.__name__ = name_of(function)
         self.function = function
         self.fullgraph = fullgraph
         self.specialisations: list[Specialisation] = []
@@ -159,16 +161,16 @@ class CompiledFunction:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """By name where this is what the function's module has under the function's name, as functions are."""
-        name = getattr(self.function, "__qualname__", None)
-        if isinstance(name, str) and self._is_named(name):
-            return name
+        inner = function_of(self.function)
+        if inner is not None and self._is_named(inner.__qualname__):
+            return inner.__qualname__
         return CompiledFunction, (self.function, self.fullgraph)
 
     def __copy__(self) -> CompiledFunction:
         return CompiledFunction(self.function, self.fullgraph)
 
     def _is_named(self, name: str) -> bool:
-        found: Any = sys.modules.get(getattr(self.function, "__module__", None) or "")
+        found: Any = sys.modules.get(self.function.__module__ or "")
         for part in name.split("."):
             found = getattr(found, part, None)
         return found is self
@@ -365,11 +367,6 @@ class Subprogram(CompiledFunction):
     def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: Change) -> None:
         check_order_of_hooks(recording)
         super()._compile(recording, args, kwargs, because)
-
-
-def _name_of(function: Any) -> str:
-    inner = function.func if isinstance(function, functools.partial) else function
-    return str(getattr(inner, "__name__", type(inner).__name__))
 
 
 def compile(function: Callable[..., Any] | None = None, *, fullgraph: bool = False, **options: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 from ..tape.nodes import Node
 from ..tracing.eager_server import set_eager_server
 from ..tracing.user_warning import given
+from .common.callables import owner_of
 from .explain import Change
 from .function import Subprogram
 from .guards.value_kinds import is_optimizer, is_ours
@@ -53,7 +54,7 @@ class FusedStep(Subprogram):
 
 def serve(whole: Any, otherwise: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """``otherwise(*args, **kwargs)`` in plain eager mode, by a program for `whole` if there can be one."""
-    optimizer = getattr(whole, "__self__", None)
+    optimizer = owner_of(whole)
     part = _part_of_loss(whole, otherwise, args, kwargs) if optimizer is None else _part_of_step(optimizer, otherwise)
     result = NOT_SERVED if part is None else part(*args, **kwargs)
     return otherwise(*args, **kwargs) if result is NOT_SERVED else result

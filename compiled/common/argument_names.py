@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ...tensors.tensor import Tensor
+from .callables import asked, function_of
 from .pytree import Path
 
 
 def argument_names(function: Callable[..., Any], args: tuple[Any, ...]) -> list[str]:
     """What the function calls the arguments that are given by position."""
     try:
-        bound = inspect.signature(function).bind_partial(*args)
+        bound = inspect.signature(asked(function)).bind_partial(*args)
     except (TypeError, ValueError):
         return [f"arg{i}" for i in range(len(args))]
     names: list[str] = []
@@ -37,12 +38,13 @@ def name_captured(function: Callable[..., Any]) -> None:
 
 def visible_variables(function: Callable[..., Any]) -> list[tuple[str, Any]]:
     """Closure cells that are filled, and the globals that the code names."""
-    code = getattr(function, "__code__", None)
-    if code is None:
+    inner = function_of(function)
+    if inner is None:
         return []
-    cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
-    inner = [(name, cell.cell_contents) for name, cell in cells if _is_filled(cell)]
-    return inner + [(name, function.__globals__[name]) for name in code.co_names if name in function.__globals__]
+    code = inner.__code__
+    cells = zip(code.co_freevars, inner.__closure__ or (), strict=True)
+    enclosing = [(name, cell.cell_contents) for name, cell in cells if _is_filled(cell)]
+    return enclosing + [(name, inner.__globals__[name]) for name in code.co_names if name in inner.__globals__]
 
 
 def _is_filled(cell: Any) -> bool:

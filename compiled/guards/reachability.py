@@ -21,6 +21,7 @@ from typing import Any
 from ...compiler.origins import is_user_file
 from ...tensors.tensor import Tensor
 from ...tracing.declares import declares
+from ..common.callables import name_of
 from ..common.tensor_memory import users_attributes
 from . import library_sources as library
 from . import sources
@@ -211,7 +212,7 @@ class Reach:
             yield from self._of_partial(value)
 
     def _of_partial(self, value: functools.partial[Any]) -> Iterator[Place]:
-        name = getattr(value.func, "__name__", "a function")
+        name = name_of(value.func)
         yield sources.Kept(value.keywords, f"the keywords of partial {name}"), None
         for item in value.args:
             yield sources.Kept(item, f"an argument of partial {name}"), None

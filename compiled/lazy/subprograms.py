@@ -16,6 +16,7 @@ from ...ops.locks import new_lock
 from ...tape.reverse import backward
 from ...tensors.tensor import EAGER
 from ...tracing.watch import served
+from ..common.callables import owner_of
 from ..guards.environment import Environment
 from .deferred_calls import Deferred
 from .expected_call import NOT_NOTED, owner_of_call
@@ -47,7 +48,8 @@ class Subprograms:
     def titles(self) -> list[str]:
         """What the parts that have programs are: classes of modules and optimizers, names of functions."""
         served = [part for part in list(self._parts.values()) if part.specialisations]
-        return [type(p.function.__self__).__name__ if hasattr(p.function, "__self__") else p.__name__ for p in served]
+        owners = [(owner_of(part.function), part) for part in served]
+        return [part.__name__ if owner is None else type(owner).__name__ for owner, part in owners]
 
     def look_at(self, environment: Environment | None) -> None:
         """Learn from a recording whether parts can be told from what they stand for."""

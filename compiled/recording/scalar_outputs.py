@@ -15,6 +15,7 @@ from typing import Any
 from ...compiler.graph import Origin
 from ...ops.identity import copy
 from ...tensors.tensor import Tensor
+from ..common.callables import function_of
 from ..common.collection import referrers
 from ..common.pytree import containers, leaves, rebuilt
 from ..guards.environment import Environment, ValueGuard
@@ -53,7 +54,8 @@ class ScalarOutputs:
     """The marked numbers of one recorded call of `function`."""
 
     def __init__(self, function: Any) -> None:
-        self._code: Any = getattr(getattr(function, "__func__", function), "__code__", None)
+        inner = function_of(function)
+        self._code: Any = None if inner is None else inner.__code__
         self._given: list[Any] = []  # to the program,
         self._marked: list[Any] = []  # and what stands for it: itself where it is a small int
         self.is_gone = False  # small ints were made plain while the call was under way

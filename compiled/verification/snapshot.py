@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import random
+import types
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
 from operator import is_
@@ -123,9 +124,12 @@ def _all_objects(objects: Iterable[Any]) -> Iterator[Any]:
             stack += [part for part in own.values() if isinstance(part, dict)]
 
 
+_CODE = (types.FunctionType, types.ModuleType, types.MethodType, staticmethod, classmethod)
+
+
 def _is_code(value: Any) -> bool:
     """True for functions, modules and the like, whose attributes are not a call's business, unless named places."""
-    return hasattr(value, "__code__") or hasattr(value, "__spec__") or hasattr(value, "__func__")
+    return isinstance(value, _CODE)
 
 
 def _rebind(source: Source, value: Any) -> None:
