@@ -88,11 +88,12 @@ class Results:
             (appends.source, [self._placed(number) for number in appends.numbers])
             for appends in recording.scalar_outputs.appends
         ]
+        self.is_one_tensor = self._is_one_tensor()
 
-    @property
-    def is_one_tensor(self) -> bool:
-        """True if the whole result is one new tensor."""
-        return isinstance(self._tree, Placed) and len(self.fresh) == 1 and not self._has_numbers
+    def _is_one_tensor(self) -> bool:
+        """True if the whole result is one new tensor, and not a view of one."""
+        tree = self._tree
+        return isinstance(tree, Placed) and [fill for _, fill in self._wholes.values()] == [tree.fill]
 
     @property
     def appends_anything(self) -> bool:
