@@ -14,9 +14,10 @@ from ...tape.nodes import Node as TapeNode
 from ...tensors.tensor import Tensor, make
 
 
-def is_spent(node: TapeNode) -> bool:
-    """True if a backward pass has already used up the graph behind `node`."""
-    return any(isinstance(n, FreedNode) or (isinstance(n, PrimitiveNode) and n.released) for n in graph_behind([node]))
+def is_spent(node: TapeNode, stop: Iterable[TapeNode | None] = ()) -> bool:
+    """True if a backward pass has already used up the graph behind `node`, up to the nodes `stop`."""
+    behind = graph_behind([node], stop)
+    return any(isinstance(n, FreedNode) or (isinstance(n, PrimitiveNode) and n.released) for n in behind)
 
 
 class FreedNode(TapeNode):

@@ -291,6 +291,10 @@ class Recording:
         made = self.own.get(id(tensor))
         return made is not None and made() is tensor
 
+    def histories(self) -> list[Any]:
+        """Where the graph of derivatives goes on outside of the call."""
+        return [getattr(root.array, "grad_fn", None) for root in self.recorder.roots if root.requires_grad]
+
     def grad_read(self, tensor: Tensor) -> None:
         if id(tensor) not in self.grads and not self.is_own(tensor):
             self.grads[id(tensor)] = GradSlot(tensor, tensor._grad, read_first=True)

@@ -193,7 +193,7 @@ class Results:
         strides = None if array.flags.c_contiguous else array.strides
         if node is None:
             return FreshOutput(name, leaf=tensor.requires_grad, strides=strides)
-        if is_spent(node):
+        if is_spent(node, stop=self._recording.histories()):
             return FreshOutput(name, spent=FreedNode(node.name()), strides=strides)
         return FreshOutput(name, live=True, strides=strides)
 

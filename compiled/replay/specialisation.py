@@ -263,8 +263,7 @@ class Specialisation:
 def _backward_of(recording: Recording, graph: Graph, results: Results, programs: Programs) -> Backward | None:
     """The backward program for results that can still be differentiated; None if there are none."""
     tensors = [t for output, t in zip(results.fresh, results.tensors, strict=True) if output.live]
-    began: list[Any] = [getattr(root.array, "grad_fn", None) for root in recording.recorder.roots if root.requires_grad]
-    behind = graph_behind((t.grad_fn for t in tensors), stop=began)
+    behind = graph_behind((t.grad_fn for t in tensors), stop=recording.histories())
     check_history(behind)
     check_ends(behind, recording)
     if tensors and recording.flag_changed:
