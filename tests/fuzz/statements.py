@@ -281,8 +281,7 @@ def can_go_back(a: Author) -> bool:
         return True
     try:
         with tg.enable_grad():
-            total = sum(e.sum().double() for e in ends)
-            tg.autograd.grad(total, leaves, retain_graph=True, allow_unused=True)
+            tg.autograd.grad([e.as_subclass(tg.Tensor).sum() for e in ends], leaves, retain_graph=True, allow_unused=True)
     except RuntimeError:
         return False
     return True
