@@ -16,6 +16,7 @@ from ..compiler.schedule.schedule import Schedule
 from ..ops.core import current, drop_stale_interpreters, switch
 from ..ops.locks import new_lock
 from ..runtime.errors import RuntimeFault
+from ..runtime.pages import give_back
 from ..tensors.tensor import EAGER
 from .common.outermost import clean_up, entry
 from .common.profilers import PROFILED, is_profiled
@@ -179,6 +180,7 @@ class CompiledFunction:
             self.specialisations = [specialisation, *rest]
             if specialisation.usual is NOT_WRITTEN:
                 specialisation.usual = compile_fast_path(specialisation)
+                give_back()  # recorded gradients have been replaced
             self._usual = specialisation.usual
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -215,6 +217,7 @@ class CompiledFunction:
                 self._rerun.note(recording.recorder.refused, recording.seen, kind)
             raise
         recording.let_go()
+        give_back()
         return result
 
     def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: Change) -> None:
