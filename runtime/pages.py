@@ -10,7 +10,7 @@ import numpy as np
 
 from .program import address_of, allocate
 
-#: What x86-64 and most ARM systems take for a large page. A program that sweeps megabytes misses the table of small ones.
+#: A large page of x86-64 and of most ARM systems. Sweeping megabytes of small ones misses the processor's page table.
 LARGE_PAGE = 2 << 20
 
 _ADVICE = getattr(mmap, "MADV_HUGEPAGE", None)  # Linux
