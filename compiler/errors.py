@@ -9,3 +9,7 @@ class CompilerError(RuntimeError):
 
 class CaptureError(CompilerError):
     """The function does something that cannot be recorded; the message names the line and what to write instead."""
+
+
+class MemoryLimitError(CompilerError):
+    """The program needs more memory between its kernels than ``memory_limit`` allows; the call has changed nothing."""
