@@ -12,17 +12,20 @@ make_schedule:  Graph    -> Schedule
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from sys import maxsize
 
+from ..errors import MemoryLimitError
 from ..graph import Graph, Node
 from ..passes.simplify import simplify
 from ..sizes.standins import StandIns
 from .arena import placed, placed_later
 from .fusion.grouping import Partition, grouped, grouped_as
 from .jobs import Plan, jobs_of
-from .order import in_order
+from .order import in_order, in_thrifty_order
 from .prepare import prepared
 from .recompute import within
-from .records import Buffer
+from .records import Buffer, Kernel
 from .repeat import body_graph
 from .schedule import Schedule
 
@@ -42,14 +45,20 @@ def make_schedule(
     ready = prepared(graph)
     grouping = grouped(ready) if partition is None else grouped_as(ready, partition)
     plan: Plan = jobs_of(ready, grouping, _bodies())
-    kernels = in_order(plan)
     if sizes is not None:
+        kernels = in_order(plan, large=maxsize)  # the numbers are stand-ins
         buffers, final, lifetimes = placed_later(plan, kernels, len(sizes.numbers))
         return Schedule(graph.name, buffers, final, 0, plan.checks, sizes, _slots(buffers), lifetimes, plan.early)
-    if memory_limit is not None:
-        kernels = within(plan, kernels, memory_limit)
+    kernels = in_order(plan) if memory_limit is None else _limited(plan, memory_limit)
     buffers, final, arena_bytes = placed(plan, kernels)
     return Schedule(graph.name, buffers, final, arena_bytes, plan.checks, early=plan.early, memory_limit=memory_limit)
+
+
+def _limited(plan: Plan, limit: int) -> list[Kernel]:
+    """The kernels in an arena of at most `limit` bytes."""
+    with suppress(MemoryLimitError):
+        return within(plan, in_order(plan, large=0), limit)
+    return within(plan, in_thrifty_order(plan), limit)
 
 
 def _bodies() -> Callable[[Node], Schedule]:
