@@ -12,4 +12,14 @@ class CaptureError(CompilerError):
 
 
 class MemoryLimitError(CompilerError):
-    """The program needs more memory between its kernels than ``memory_limit`` allows; the call has changed nothing."""
+    """The program needs more memory between its kernels than ``memory_limit`` allows; the call has changed nothing.
+
+    `least` is a limit, in bytes, that it would be within.
+    """
+
+    def __init__(self, message: str, least: int) -> None:
+        super().__init__(message)
+        self.least = least
+
+    def __reduce__(self) -> tuple[type[MemoryLimitError], tuple[str, int]]:
+        return type(self), (str(self), self.least)

@@ -11,8 +11,8 @@ make_schedule:  Graph    -> Schedule
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from sys import maxsize
 
 from ..errors import MemoryLimitError
@@ -56,9 +56,13 @@ def make_schedule(
 
 def _limited(plan: Plan, limit: int) -> list[Kernel]:
     """The kernels in an arena of at most `limit` bytes."""
-    with suppress(MemoryLimitError):
-        return within(plan, in_order(plan, large=0), limit)
-    return within(plan, in_thrifty_order(plan), limit)
+    refused: list[MemoryLimitError] = []
+    for order in (functools.partial(in_order, large=0), in_thrifty_order):
+        try:
+            return within(plan, order(plan), limit)
+        except MemoryLimitError as error:
+            refused.append(error)
+    raise min(refused, key=lambda error: error.least)
 
 
 def _bodies() -> Callable[[Node], Schedule]:

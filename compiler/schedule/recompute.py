@@ -42,7 +42,7 @@ def within(plan: Plan, kernels: Sequence[Kernel], limit: int) -> list[Kernel]:
         live = again.steps.live_bytes()
         most = int(live.max(initial=0))
         if most > target:
-            if not again.shrinks(live, target):
+            if not again.shrinks(live):
                 raise _beyond(plan, again.steps, live, limit)
             continue
         found = again.steps.kernels()
@@ -87,13 +87,13 @@ class _Recomputation:
         self.steps = Steps([step_of(kernel) for kernel in self.begin], plan.types, slots, holds)
         self._order = {node: place for place, node in enumerate(plan.graph.nodes())}
 
-    def shrinks(self, live: np.ndarray, target: int) -> bool:
-        """Compute one value again that waits where most is live; False if none makes less of what is above `target`."""
-        above = _above(live, target)
+    def shrinks(self, live: np.ndarray) -> bool:
+        """Compute one value again that waits where most is live; False if that never makes it less there."""
+        most = _most(live)
         choices = sorted(self._choices(int(live.argmax())), key=lambda found: found[0])
         for _, choice in choices[:MOST_TRIED]:
             steps = self._with(choice)
-            if steps is not None and _above(steps.live_bytes(), target) < above:
+            if steps is not None and _most(steps.live_bytes()) < most:
                 self.steps = steps
                 return True
         return False
@@ -180,8 +180,10 @@ def _cost(inside: set[Node], sources: set[Node]) -> int:
     return max(total, 1)
 
 
-def _above(live: np.ndarray, target: int) -> int:
-    return int(np.maximum(live - target, 0).sum())
+def _most(live: np.ndarray) -> tuple[int, int]:
+    """The most bytes that are live, and in how many steps they are."""
+    most = int(live.max())
+    return most, int((live == most).sum())
 
 
 def _beyond(plan: Plan, steps: Steps, live: np.ndarray, limit: int) -> MemoryLimitError:
@@ -191,8 +193,9 @@ def _beyond(plan: Plan, steps: Steps, live: np.ndarray, limit: int) -> MemoryLim
     largest = sorted(there, key=lambda name: (-steps.size(name), name))[:_LINES]
     made = [f"{plan.types[n]} made at {steps.holds[n].origin}" for n in largest if n in steps.holds]
     kernel = steps.steps[place].kernel.name
-    return MemoryLimitError(
+    message = (
         f"{plan.graph.name} needs {least} bytes between its kernels, and memory_limit is {limit}\n"
         f"  at {kernel}, where most is live: {', '.join(made) or 'what this kernel has for itself'}\n"
         f"  Pass memory_limit={least} or more, or smaller batches: what is cheap to compute again already is."
     )
+    return MemoryLimitError(message, least)

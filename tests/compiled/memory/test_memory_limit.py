@@ -85,13 +85,13 @@ def recurrent(tg):
 #: What part of the unlimited arena is enough.
 FEW = {deep_gelu: 0.6}
 MORE = {
-    deep_silu: 0.55,
-    residual: 0.6,
-    attention: 0.8,
+    deep_silu: 0.6,
+    residual: 0.56,
+    attention: 0.75,
     deep_mish: 0.7,
     dropped: 0.7,
-    convolutions: 0.95,
-    recurrent: 0.97,
+    convolutions: 0.7,
+    recurrent: 0.85,
 }
 
 
@@ -164,10 +164,9 @@ def test_every_limit_down_to_the_least(tg, make, optimizer):
         try:
             limited = Trained(tg, make, int(size * share), optimizer)
         except MemoryLimitError as error:
-            least = int(re.search(r"memory_limit=(\d+) or more", str(error)).group(1))
-            assert least > int(size * share)
-            limited = Trained(tg, make, least, optimizer)
-            assert limited.schedule.arena_bytes <= least
+            assert error.least > int(size * share)
+            limited = Trained(tg, make, error.least, optimizer)
+            assert limited.schedule.arena_bytes <= error.least
             assert limited.bits() == free.bits()
             break
         met += 1
@@ -225,10 +224,11 @@ def test_beyond_the_limit_the_call_has_changed_nothing(tg):
     what, where, remedy = str(error.value).split("\n")
     assert re.fullmatch(r"step needs \d+ bytes between its kernels, and memory_limit is 1000", what)
     assert "test_memory_limit.py:" in where and "f32[48,32] made at" in where
-    least = int(re.search(r"memory_limit=(\d+)", remedy).group(1))
+    least = error.value.least
+    assert f"memory_limit={least} or more" in remedy
     within = tg.compile(program.step, memory_limit=least)
-    for _ in range(3):
-        within(program.x)
+    within.programs.later = True  # the C is of no interest
+    within(program.x)
     assert within.schedule.arena_bytes <= least
 
 
@@ -262,7 +262,7 @@ def test_forward_and_backward_programs_of_a_model_are_limited(tg):
             compiled(x).square().mean().backward()
         return [p.grad.numpy().tobytes() for p in model.parameters()]
 
-    assert grads(None) == grads(110_000)
+    assert grads(None) == grads(90_000)
     with pytest.raises(MemoryLimitError):
         grads(100)
 
