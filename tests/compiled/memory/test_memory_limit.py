@@ -252,46 +252,60 @@ def test_each_size_has_a_program_within_the_limit(tg):
 
 
 def test_forward_and_backward_programs_of_a_model_are_limited(tg):
-    def grads(limit):
+    def trained(limit):
         tg.manual_seed(0)
         model, shape = deep_gelu(tg)
         compiled = tg.compile(model, memory_limit=limit)
         x = tg.randn(*shape)
-        for _ in range(3):
-            model.zero_grad()
-            compiled(x).square().mean().backward()
-        return [p.grad.numpy().tobytes() for p in model.parameters()]
+        compiled(x)
+        loss = compiled(x).square().mean()
+        try:
+            loss.backward()
+        except MemoryLimitError:
+            assert all(p.grad is None for p in model.parameters())
+            raise
+        (backward,) = compiled.programs.backward._same.values()
+        gradients = [p.grad.numpy().tobytes() for p in model.parameters()]
+        return gradients, compiled.schedule.arena_bytes, backward.schedule.arena_bytes, compiled
 
-    assert grads(None) == grads(90_000)
-    with pytest.raises(MemoryLimitError):
-        grads(100)
+    gradients, forward, backward, _ = trained(None)
+    assert forward < backward
+    with pytest.raises(MemoryLimitError, match="Sequential"):
+        trained(forward - 1)
+    with pytest.raises(MemoryLimitError, match="Sequential") as error:
+        trained(forward)
+    assert forward < error.value.least <= backward
+    found, *sizes, _ = trained(error.value.least)
+    assert found == gradients and max(sizes) <= error.value.least
 
 
-def test_values_of_what_is_overwritten_are_not_computed_again(tg):
-    """Between the two uses of ``w * x`` the parameter changes: the old value is to be used."""
+@pytest.mark.parametrize("overwritten", [False, True])
+def test_values_of_what_is_overwritten_are_not_computed_again(tg, overwritten):
+    """`kept` waits while much else is live. It could be computed again, but not of another `w`."""
 
     def run(limit):
         tg.manual_seed(0)
-        w, v = tg.randn(32, 32), tg.randn(32, 32)
+        w, wide, wider, back = tg.randn(32, 32), tg.randn(32, 256), tg.randn(256, 256), tg.randn(256, 32)
 
         def step(x):
-            first = tg.sigmoid(w * x + 1)
-            second = tg.tanh(first @ v)
-            w.mul_(0.5)
-            third = tg.tanh(second @ v + w)
-            return (third @ first + first * second).sum()
+            kept = tg.sigmoid(w * x + 1)
+            if overwritten:
+                w.mul_(0.5)
+            return tg.tanh(tg.tanh(kept @ wide) @ wider) @ back + kept
 
         compiled = tg.compile(step, memory_limit=limit)
         x = tg.ones(32, 32)
-        out = [compiled(x).numpy().tobytes() for _ in range(3)]
-        return compiled, [*out, w.numpy().tobytes()]
+        return compiled, [compiled(x).numpy().tobytes() for _ in range(3)] + [w.numpy().tobytes()]
 
     free, expected = run(None)
-    for bytes_less in (1, 4096, 8192):
-        try:
-            _, found = run(free.schedule.arena_bytes - bytes_less)
-        except MemoryLimitError:
-            continue
+    limit = free.schedule.arena_bytes - 4096
+    if overwritten:
+        with pytest.raises(MemoryLimitError) as error:
+            run(limit)
+        assert error.value.least == free.schedule.arena_bytes
+    else:
+        limited, found = run(limit)
+        assert again(limited.schedule) == ["again_sigmoid_0"]
         assert found == expected
 
 
