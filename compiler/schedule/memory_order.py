@@ -42,7 +42,9 @@ class Usage:
         return sum(self.sizes[name] for name in self.writes.get(job, ()))
 
     def _freed(self, job: Job) -> int:
-        return sum(self.sizes[name] for name in self.reads.get(job, ()) if self._readers[name] == 1)
+        last = [name for name in self.reads.get(job, ()) if self._readers[name] == 1]
+        unread = [name for name in self.writes.get(job, ()) if not self._readers[name]]
+        return sum(self.sizes[name] for name in (*last, *unread))
 
     def fresh(self) -> Usage:
         """The same before the first job."""
