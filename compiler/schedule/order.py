@@ -55,9 +55,9 @@ def _in_order(plan: Plan, choice: Choice) -> list[Kernel]:
         waits = _waits(plan, lowered)
         order, stuck = _sorted(plan.jobs, waits)
         if not stuck:
-            order = choice(order, waits, _usage(plan, lowered))
-            plan.early = _results_before_checks(plan, order)
-            return [lowered.kernel(job) for job in order]
+            chosen = choice(order, waits, _usage(plan, lowered))
+            plan.early = _results_before_checks(plan, chosen)
+            return [lowered.kernel(job) for job in chosen]
         writer = next(job for job in stuck if _writes(job) & plan.updated)
         lowered.forget(_write_later(plan, writer, _writes(writer) & plan.updated))
 
