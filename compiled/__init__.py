@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from . import fused
+from .decorator import compile
 from .deferral import deferred
-from .function import CompiledFunction, compile
+from .function import CompiledFunction
 from .verification.verify import VerificationError
 
 __all__ = ["CompiledFunction", "VerificationError", "compile", "deferred", "fused"]

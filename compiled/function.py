@@ -16,6 +16,7 @@ from ..compiler.schedule.schedule import Schedule
 from ..ops.core import current, drop_stale_interpreters, switch
 from ..ops.locks import new_lock
 from ..runtime.errors import RuntimeFault
+from ..runtime.pages import give_back
 from ..tensors.tensor import EAGER
 from .common.callables import NAMED, function_of, name_of
 from .common.outermost import clean_up, entry
@@ -30,6 +31,7 @@ from .lazy.fallback import Fallback, kind_of
 from .lazy.segments import Segments
 from .lazy.subprograms import NOT_SERVED
 from .limits import Limits
+from .memory_limit import undone_beyond_limit
 from .recording.call_inputs import LearnedInputs
 from .recording.leaks import check_order_of_hooks
 from .recording.recording import Recording
@@ -50,14 +52,15 @@ class CompiledFunction:
     `explain()` why. `graph`, `schedule` and `source` show the latest specialisation.
     """
 
-    def __init__(self, function: Callable[..., Any], fullgraph: bool = False) -> None:
+    def __init__(self, function: Callable[..., Any], fullgraph: bool = False, memory_limit: int | None = None) -> None:
         functools.update_wrapper(self, function if isinstance(function, NAMED) else type(function), updated=())
         self.__wrapped__ = function
         self.__name__ = name_of(function)
         self.function = function
         self.fullgraph = fullgraph
+        self.memory_limit = memory_limit
         self.specialisations: list[Specialisation] = []
-        self.programs = Programs()
+        self.programs = Programs(memory_limit=memory_limit)
         self.way = "eager"
         self._rerun = Fallback(self.__name__, Subprogram)
         self._lock = new_lock()
@@ -132,6 +135,8 @@ class CompiledFunction:
             if is_profiled():
                 self._rerun.note_once(PROFILED.format(name=self.__name__))
                 return self._without_program(None, args, kwargs)
+            if self.memory_limit is not None:
+                return undone_beyond_limit(self.function, self._record, args, kwargs)
             return self._record(args, kwargs)
         return self._rerecord(args, kwargs)
 
@@ -157,17 +162,17 @@ class CompiledFunction:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CompiledFunction:
         """A copy of the function, yet to be recorded: programs are bound to the tensors that they were made for."""
-        return CompiledFunction(copy.deepcopy(self.function, memo), self.fullgraph)
+        return CompiledFunction(copy.deepcopy(self.function, memo), self.fullgraph, self.memory_limit)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """By name where this is what the function's module has under the function's name, as functions are."""
         inner = function_of(self.function)
         if inner is not None and self._is_named(inner.__qualname__):
             return inner.__qualname__
-        return CompiledFunction, (self.function, self.fullgraph)
+        return CompiledFunction, (self.function, self.fullgraph, self.memory_limit)
 
     def __copy__(self) -> CompiledFunction:
-        return CompiledFunction(self.function, self.fullgraph)
+        return CompiledFunction(self.function, self.fullgraph, self.memory_limit)
 
     def _is_named(self, name: str) -> bool:
         found: Any = sys.modules.get(self.function.__module__ or "")
@@ -181,6 +186,7 @@ class CompiledFunction:
             self.specialisations = [specialisation, *rest]
             if specialisation.usual is NOT_WRITTEN:
                 specialisation.usual = compile_fast_path(specialisation)
+                give_back()  # recorded gradients have been replaced
             self._usual = specialisation.usual
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -217,6 +223,7 @@ class CompiledFunction:
                 self._rerun.note(recording.recorder.refused, recording.seen, kind)
             raise
         recording.let_go()
+        give_back()
         return result
 
     def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: Change) -> None:
@@ -367,27 +374,3 @@ class Subprogram(CompiledFunction):
     def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: Change) -> None:
         check_order_of_hooks(recording)
         super()._compile(recording, args, kwargs, because)
-
-
-def compile(function: Callable[..., Any] | None = None, *, fullgraph: bool = False, **options: Any) -> Any:
-    """Record `function` (a training step, a model) and serve its later calls from C.
-
-    With `fullgraph` a function that cannot be replayed by one C call (it looks at numbers, prints, appends to a list)
-    is refused with a CaptureError that names the line; without, Python runs at each of its calls and C does the ops.
-    Where no program can be built (no C compiler, no folder for programs), a warning says why and how to mend it, and
-    the function runs eagerly; with `fullgraph` a RuntimeError says so before the call does anything. If it only shows
-    when the call is done, its result is returned, and the next call that needs a program raises the error.
-    ``dynamic``, ``backend``, ``mode`` and the like are accepted for PyTorch's sake and have no effect. Works as a
-    decorator, with or without parentheses. Where a model is compiled and the loop around it is eager, losses of the
-    library that are taken of its result, and steps of optimizers unless ``fused=False``, become programs as well; the
-    graph behind such a loss is one node.
-
-    >>> import tracegrad as tg
-    >>> double = tg.compile(lambda x: x * 2)
-    >>> double(tg.ones(2)); double(tg.ones(2))
-    tensor([2., 2.])
-    tensor([2., 2.])
-    """
-    if function is None:
-        return functools.partial(compile, fullgraph=fullgraph, **options)
-    return CompiledFunction(function, fullgraph)

@@ -3,6 +3,8 @@
 Memory is functionalised here. A *root* is a piece of memory that existed before the recording (an argument, a
 parameter, an optimizer's state): it is a graph input. Every memory, root or made meanwhile, has a current node; an
 in-place write gives it another one, through whatever view the write came. What roots hold in the end is written back.
+
+A recorder keeps no memory alive but that of roots: what is known of other memory goes with it.
 """
 
 from __future__ import annotations
@@ -90,10 +92,10 @@ class Recorder(Evaluator):
         self._strict = strict  # raise at the refused line; else go on eagerly, to no recording
         self.builder = NodeBuilder()
         self.roots: list[Root] = []
-        self._regions: dict[int, list[Region]] = {}
-        self._memories: dict[int, np.ndarray] = {}  # keeps ids of memories valid
-        self._numbers: dict[int, Array] = {}
-        self._cut: dict[int, Array] = {}
+        self._regions: dict[int, list[Region]] = {}  # by the identity of the memory, for as long as there is memory
+        self._memories: dict[int, weakref.ref[np.ndarray]] = {}
+        self._numbers: weakref.WeakValueDictionary[int, Array] = weakref.WeakValueDictionary()
+        self._cut: weakref.WeakValueDictionary[int, Array] = weakref.WeakValueDictionary()
         self._names: set[str] = set()
         self.aliases: dict[int, weakref.ref[Array]] = {}  # other arrays over the memory of roots
         self.refused: CaptureError | None = None  # the first refusal
@@ -268,9 +270,13 @@ class Recorder(Evaluator):
         whole = buffer.whole
         key = id(whole)
         if key not in self._regions:
-            self._memories[key] = whole
+            self._memories[key] = weakref.KeyedRef(whole, self._forget, key)
             self._regions[key] = []
         return self._regions[key]
+
+    def _forget(self, memory: weakref.KeyedRef[int, np.ndarray]) -> None:
+        """A memory is gone: another one may get its identity."""
+        del self._memories[memory.key], self._regions[memory.key]
 
     def _remember(self, array: Array, node: Node) -> None:
         self._regions_of(array.buffer)[:] = [Region(array.steps, node)]

@@ -9,3 +9,17 @@ class CompilerError(RuntimeError):
 
 class CaptureError(CompilerError):
     """The function does something that cannot be recorded; the message names the line and what to write instead."""
+
+
+class MemoryLimitError(CompilerError):
+    """The program needs more memory between its kernels than ``memory_limit`` allows; the call has changed nothing.
+
+    `least` is a limit, in bytes, that it would be within.
+    """
+
+    def __init__(self, message: str, least: int) -> None:
+        super().__init__(message)
+        self.least = least
+
+    def __reduce__(self) -> tuple[type[MemoryLimitError], tuple[str, int]]:
+        return type(self), (str(self), self.least)

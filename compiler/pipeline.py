@@ -104,10 +104,10 @@ def require_toolchain() -> None:
     require(FLAGS)
 
 
-def compile_graph(recorded: Graph) -> Program:
-    """All stages after recording but for the last two: `built` does those."""
+def compile_graph(recorded: Graph, memory_limit: int | None = None) -> Program:
+    """All stages after recording but for the last two: `built` does those. MemoryLimitError beyond `memory_limit`."""
     graph = simplify(look_up_products(simplify(recorded)))
-    schedule = make_schedule(graph)
+    schedule = make_schedule(graph, memory_limit=memory_limit)
     return Program(graph, schedule, Code(recorded, graph, schedule, lambda: render(schedule)))
 
 

@@ -46,7 +46,7 @@ div = pointwise(
     domain=floating_domain,
     c="{x} / {y}",
     eval=np.true_divide,
-    vjp={"x": lambda g, y: g / y, "y": lambda g, y, out: -g * (out / y)},
+    vjp={"x": lambda g, y: g / y, "y": lambda g, y, out: -(g * (out / y))},
 )
 neg = pointwise(
     "neg",

@@ -7,6 +7,7 @@ name, and nothing else; the engine (`engine.py`) walks the nodes backwards.
 from __future__ import annotations
 
 import itertools
+import math
 import types
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -276,10 +277,15 @@ class PrimitiveNode(Node):
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         known = self.unpacked()
         gradients: list[Any] = [None] * len(self.edges)
-        for i, shape in zip(self.on, self.shapes, strict=True):
-            if wanted[i]:
-                gradients[i] = pull_back(self.primitive, i, cotangents[0], known, self.params, shape)
+        pairs = [(i, shape) for i, shape in zip(self.on, self.shapes, strict=True) if wanted[i]]
+        # Gradients of small operands first: one that is made early is kept while the others are computed.
+        for i, shape in pairs if len(pairs) == 1 else sorted(pairs, key=_size):
+            gradients[i] = pull_back(self.primitive, i, cotangents[0], known, self.params, shape)
         return gradients
+
+
+def _size(of: tuple[int, tuple[int, ...]]) -> int:
+    return math.prod(of[1])
 
 
 class _Plan(NamedTuple):

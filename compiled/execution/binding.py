@@ -11,7 +11,8 @@ from ...compiler.pipeline import Program
 from ...compiler.sizes.program import Fit
 from ...ops.locks import new_lock
 from ...ops.memory import aligned_empty
-from ...runtime.program import SlotTable, address_of, allocate
+from ...runtime.pages import working_memory
+from ...runtime.program import SlotTable, address_of
 from ...tensors.tensor import Tensor, make
 
 ARENA, DETAIL, FIRST = 0, 1, 2  # the fixed slots of the table; graph inputs follow, then results
@@ -47,7 +48,7 @@ class Binding:
         self.lock = new_lock(around_steps=True) if fit is None else fit.arena.lock
 
     def _own_memory(self, nbytes: int) -> Any:
-        arena = allocate(max(1, nbytes))
+        arena = working_memory(max(1, nbytes))
         self.slots.set_array(ARENA, arena)
         return arena
 

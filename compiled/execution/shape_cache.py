@@ -22,10 +22,12 @@ MOST_KEPT = 4
 
 
 class Programs:
-    """Finds or makes the program of a recorded graph. With `later`, C is built when a program is first run."""
+    """Finds or makes the program of a recorded graph. With `later`, C is built when a program is first run. With
+    `memory_limit`, each size has a program of its own, whose arena is no larger."""
 
-    def __init__(self, later: bool = False) -> None:
+    def __init__(self, later: bool = False, memory_limit: int | None = None) -> None:
         self.later = later
+        self._memory_limit = memory_limit
         self._same: weakref.WeakValueDictionary[Graph, Program] = weakref.WeakValueDictionary()
         self.sized: list[SizedProgram] = []
         self.built = 0  # how many programs there are
@@ -41,13 +43,13 @@ class Programs:
     def backward(self) -> Programs:
         """Those of the backward passes, where calls are joined to the tape."""
         if self._backward is None:
-            self._backward = Programs(later=True)
+            self._backward = Programs(later=True, memory_limit=self._memory_limit)
         return self._backward
 
     def of(self, graph: Graph) -> Program:
         """A program for a recorded graph: one for all sizes if another size was recorded before.
 
-        RuntimeFault, after a warning, if its C is built now and that fails.
+        RuntimeFault, after a warning, if its C is built now and that fails. MemoryLimitError.
         """
         with self._lock:
             program = self._same.get(graph)
@@ -94,8 +96,9 @@ class Programs:
             self.notes = [*self.notes, reason][-MOST_KEPT:]
 
     def _alone(self, graph: Graph) -> Program:
-        program = self._ready(compile_graph(graph))
-        self._kept = [graph, *self._kept][:MOST_KEPT]
+        program = self._ready(compile_graph(graph, self._memory_limit))
+        if self._memory_limit is None:
+            self._kept = [graph, *self._kept][:MOST_KEPT]
         self.built += 1
         return program
 

@@ -37,6 +37,19 @@ def placed_later(plan: Plan, kernels: Sequence[Kernel], words: int) -> tuple[Buf
     return buffers, _with(kernels, scratch, at), (*lives.values(), *scratch.values())
 
 
+def lifetimes(plan: Plan, kernels: Sequence[Kernel]) -> list[Lifetime]:
+    """Of all that lies in the arena."""
+    _, lives, scratch = _memory(plan, kernels)
+    return [*lives.values(), *scratch.values()]
+
+
+def scratch_bytes(kernel: Kernel) -> int:
+    """What a kernel has in the arena for itself."""
+    if isinstance(kernel, ConvKernel):
+        return kernel.scratch_bytes
+    return scratch_of(kernel) if isinstance(kernel, DotKernel) else 0
+
+
 def _memory(
     plan: Plan, kernels: Sequence[Kernel]
 ) -> tuple[dict[str, int], dict[str, Lifetime], dict[Contraction, Lifetime]]:
@@ -47,9 +60,7 @@ def _memory(
             slots[plan.results[result.node]] = 2 + len(slots)
     spans = _spans(kernels, slots)
     scratch: dict[Contraction, Lifetime] = {
-        k: Lifetime(k.scratch_bytes if isinstance(k, ConvKernel) else scratch_of(k), n, n)
-        for n, k in enumerate(kernels)
-        if isinstance(k, (DotKernel, ConvKernel))
+        k: Lifetime(scratch_bytes(k), n, n) for n, k in enumerate(kernels) if isinstance(k, (DotKernel, ConvKernel))
     }
     lives = {name: Lifetime(nbytes(plan.types[name]), *span) for name, span in spans.items()}
     return slots, lives, {kernel: life for kernel, life in scratch.items() if life.nbytes}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from .expressions import let_expression, operand_text
 from .index import Variable
+from .memory import AGAIN
 from .records import (
     Buffer,
     ConvKernel,
@@ -23,9 +24,13 @@ from .records import (
 )
 
 
-def listing(name: str, buffers: Iterable[Buffer], kernels: Iterable[Kernel], arena_bytes: int) -> str:
+def listing(
+    name: str, buffers: Iterable[Buffer], kernels: Sequence[Kernel], arena_bytes: int, limit: int | None = None
+) -> str:
     """The whole schedule: buffers with places, kernels with loops and statements."""
-    lines = [f"schedule {name}  arena {arena_bytes} bytes"]
+    again = sum(kernel.name.startswith(AGAIN) for kernel in kernels)
+    limited = "" if limit is None else f" of at most {limit}, {again} values computed again"
+    lines = [f"schedule {name}  arena {arena_bytes} bytes{limited}"]
     lines += [f"  buffer {b.name}: {b.type} {_place(b)}" for b in buffers]
     for kernel in kernels:
         lines += [f"  {line}" for line in _kernel(kernel)]

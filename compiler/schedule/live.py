@@ -45,7 +45,7 @@ def is_costly(node: Node, at_hand: Test) -> bool:
     pending = [node]
     while pending:
         current = pending.pop()
-        total += _cost(current)
+        total += cost_of(current)
         if total > CHEAP:
             return True
         for arg in current.args:
@@ -55,7 +55,8 @@ def is_costly(node: Node, at_hand: Test) -> bool:
     return False
 
 
-def _cost(node: Node) -> int:
+def cost_of(node: Node) -> int:
+    """What computing a node of its operands takes, in instructions that take no longer than an addition."""
     lower = node.op.lower
     if isinstance(lower, Movement):
         return 0 if lower.view else 1

@@ -11,6 +11,8 @@ import numpy as np
 from ...ops.types import Type
 
 ALIGNMENT = 64
+#: What the names of kernels begin with that compute a value again instead of its being kept.
+AGAIN = "again_"
 
 
 @dataclass

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
@@ -18,22 +18,46 @@ from ..graph import Node
 from .fusion.group import Group
 from .hazards import overwrites_early
 from .jobs import Job, Plan
+from .memory import nbytes
+from .memory_order import Usage, in_less_memory, thrifty
 from .records import Kernel
 from .space import space_of
 
+#: Where the arena may have more bytes than this, jobs run in an order that takes less: a core's own cache.
+LARGE = 1 << 20
 
-def in_order(plan: Plan) -> list[Kernel]:
-    """The kernels in the order in which they run."""
+
+Choice = Callable[[Sequence[Job], Mapping[Job, set[Job]], Usage], Sequence[Job]]
+
+
+def in_order(plan: Plan, large: int = LARGE) -> list[Kernel]:
+    """The kernels in the order in which they run. Where buffers between them have more than `large` bytes in all, what
+    frees memory comes first, if that makes less of it."""
+
+    def choice(order: Sequence[Job], waits: Mapping[Job, set[Job]], usage: Usage) -> Sequence[Job]:
+        return in_less_memory(order, waits, usage) if sum(usage.sizes.values()) > large else order
+
+    return _in_order(plan, choice)
+
+
+def in_thrifty_order(plan: Plan) -> list[Kernel]:
+    """The kernels in the order in which what frees memory comes first."""
+    return _in_order(plan, thrifty)
+
+
+def _in_order(plan: Plan, choice: Choice) -> list[Kernel]:
     lowered = _Lowered(plan)
     for job in plan.jobs:  # which grow by copies
         clash = overwrites_early(lowered.kernel(job), plan.updated)
         if clash:
             lowered.forget(_write_later(plan, job, clash))
     while True:
-        order, stuck = _sorted(plan.jobs, _waits(plan, lowered))
+        waits = _waits(plan, lowered)
+        order, stuck = _sorted(plan.jobs, waits)
         if not stuck:
-            plan.early = _results_before_checks(plan, order)
-            return [lowered.kernel(job) for job in order]
+            chosen = choice(order, waits, _usage(plan, lowered))
+            plan.early = _results_before_checks(plan, chosen)
+            return [lowered.kernel(job) for job in chosen]
         writer = next(job for job in stuck if _writes(job) & plan.updated)
         lowered.forget(_write_later(plan, writer, _writes(writer) & plan.updated))
 
@@ -62,6 +86,13 @@ class _Lowered:
         if job not in self._known:
             self._known[job] = self.plan.lower(job)
         return self._known[job]
+
+
+def _usage(plan: Plan, lowered: _Lowered) -> Usage:
+    slots = {*plan.slots, *plan.results.values()}
+    reads = {job: lowered.reads(job) - slots for job in plan.jobs}
+    writes = {job: _writes(job) - slots for job in plan.jobs}
+    return Usage(reads, writes, {name: nbytes(plan.types[name]) for names in writes.values() for name in names})
 
 
 def _writes(job: Job) -> set[str]:

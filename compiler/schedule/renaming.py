@@ -13,10 +13,13 @@ from .records import (
     Counter,
     Fold,
     Keep,
+    Kernel,
     Let,
     Load,
     LoopKernel,
     Operand,
+    RepeatKernel,
+    SpecialKernel,
     Stage,
     Statement,
     Store,
@@ -74,6 +77,30 @@ class Renaming:
         if isinstance(operand, Load):
             return Load(self.buffers[operand.buffer], operand.index, operand.ranges, operand.otherwise)
         return operand
+
+
+class _Same(dict[str, str]):
+    """Names of which most stay."""
+
+    def __missing__(self, name: str) -> str:
+        return name
+
+
+def reading(kernel: Kernel, names: Mapping[str, str]) -> Kernel:
+    """A kernel that reads other buffers, none of which it writes."""
+    table = _Same({own: name for own, name in names.items() if own != name})
+    if not table:
+        return kernel
+    if isinstance(kernel, LoopKernel):
+        return Renaming(table, _Same()).loops(kernel, kernel.name)
+    if not isinstance(kernel, SpecialKernel):
+        return Renaming(table, _Same()).product(kernel, kernel.name)
+    operands = tuple((role, table[buffer]) for role, buffer in kernel.operands)
+    if not isinstance(kernel, RepeatKernel):
+        return replace(kernel, operands=operands)
+    copies = tuple(replace(copy, source=table[copy.source]) for copy in kernel.copies)
+    addresses = tuple((name, replace(at, buffer=table[at.buffer])) for name, at in kernel.addresses)
+    return replace(kernel, operands=operands, copies=copies, addresses=addresses)
 
 
 def with_variables(statements: Iterable[Statement], table: Mapping[Index, Index]) -> tuple[Statement, ...]:

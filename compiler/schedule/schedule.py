@@ -18,7 +18,8 @@ class Schedule:
     codes of the step mean. In a program for all sizes `sizes` stand for these, slot `sizes_slot` has the table
     of sizes, and `lifetimes` are what lies in the
     arena, placed anew for each size: the words of the table of sizes behind the sizes themselves. `early` names the
-    results that are written before it is known that no check fails.
+    results that are written before it is known that no check fails. `memory_limit` is what `arena_bytes` had to be
+    within; kernels whose names begin with ``again_`` are there for its sake.
     """
 
     name: str
@@ -30,7 +31,8 @@ class Schedule:
     sizes_slot: int = 0
     lifetimes: tuple[Lifetime, ...] = ()
     early: frozenset[str] = frozenset()
+    memory_limit: int | None = None
 
     def __str__(self) -> str:
-        text = listing(self.name, self.buffers, self.kernels, self.arena_bytes)
+        text = listing(self.name, self.buffers, self.kernels, self.arena_bytes, self.memory_limit)
         return text if self.sizes is None else self.sizes.named(text)

@@ -15,7 +15,8 @@ import numpy as np
 
 from ...ops.locks import new_lock
 from ...ops.types import Type
-from ...runtime.program import SlotTable, allocate
+from ...runtime.pages import working_memory
+from ...runtime.program import SlotTable
 from ..codegen.render import render
 from ..graph import Graph
 from ..passes.simplify import simplify
@@ -42,7 +43,7 @@ class SharedArena:
 
     def __init__(self) -> None:
         self.lock = new_lock(around_steps=True)
-        self._memories = [allocate(1)]  # one, but while the tables change from one to the next
+        self._memories = [working_memory(1)]  # one, but while the tables change from one to the next
         self._tables: list[tuple[SlotTable, int]] = []
 
     def serve(self, table: SlotTable, slot: int, nbytes: int) -> None:
@@ -50,7 +51,7 @@ class SharedArena:
         with self.lock:
             self._tables.append((table, slot))
             if nbytes > len(self._memories[-1]):
-                self._memories.append(allocate(nbytes))
+                self._memories.append(working_memory(nbytes))
             for known, place in self._tables:
                 known.set_array(place, self._memories[-1])
             del self._memories[:-1]
