@@ -5,6 +5,7 @@ make_schedule:  Graph    -> Schedule
   grouped:      Graph    -> Grouping    which nodes share a kernel
   jobs_of:      Grouping -> jobs        what runs, what it stores where
   in_order:     jobs     -> kernels     operands before users, readers before the overwriting of an input
+  shared:       kernels  -> kernels     which loops threads share, where there is work for two
   placed:       kernels  -> kernels     every buffer in its slot or in the arena
 """
 
@@ -23,6 +24,7 @@ from .prepare import prepared
 from .records import Buffer
 from .repeat import body_graph
 from .schedule import Schedule
+from .threads import shared
 
 
 def make_schedule(graph: Graph, sizes: StandIns | None = None, partition: Partition | None = None) -> Schedule:
@@ -34,7 +36,7 @@ def make_schedule(graph: Graph, sizes: StandIns | None = None, partition: Partit
     ready = prepared(graph)
     grouping = grouped(ready) if partition is None else grouped_as(ready, partition)
     plan: Plan = jobs_of(ready, grouping, _bodies())
-    kernels = in_order(plan)
+    kernels = shared(in_order(plan))
     if sizes is not None:
         buffers, final, lifetimes = placed_later(plan, kernels, len(sizes.numbers))
         return Schedule(graph.name, buffers, final, 0, plan.checks, sizes, _slots(buffers), lifetimes, plan.early)

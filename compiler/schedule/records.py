@@ -182,6 +182,18 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class Split:
+    """How threads share a kernel: pieces of `axis`, one of its loops, that begin at multiples of `grain`."""
+
+    axis: str
+    extent: int
+    grain: int
+
+    def __str__(self) -> str:
+        return f"parallel {self.axis} < {self.extent} by {self.grain}"
+
+
+@dataclass(frozen=True)
 class LoopKernel:
     """Loops over `outer` around `stages`, one after the other.
 
@@ -194,6 +206,7 @@ class LoopKernel:
     locals: tuple[LocalArray, ...] = ()
     totals: tuple[Accumulator, ...] = ()
     last: tuple[Stage, ...] = ()
+    split: Split | None = None
 
     @property
     def all_stages(self) -> tuple[Stage, ...]:
@@ -234,6 +247,7 @@ class DotKernel:
     origin: str
     scratch: int | str = 0  # offset in the arena; C where it depends on sizes
     scratch_bytes: int = 0
+    split: Split | None = None
 
 
 @dataclass(frozen=True)
@@ -262,6 +276,7 @@ class ConvKernel:
     op: str
     origin: str
     scratch: int | str = 0  # offset in the arena; C where it depends on sizes
+    split: Split | None = None
 
     @property
     def scratch_bytes(self) -> int:

@@ -1,0 +1,104 @@
+"""Which kernels threads share, along which loop, and in pieces of what size.
+
+A kernel is split along one loop whose turns do not depend on each other: what each of them stores is its own, and no
+fold goes on from one to the next. So a result is the same number, to the last bit, however the turns are shared.
+
+The least piece, a grain, is work worth handing to another thread. The C compares extents with it when it runs: a program
+for all sizes stays on one thread where a size is small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from math import prod
+
+from ..sizes.standins import is_size
+from .index import Variable
+from .live import form_cost
+from .records import Fold, Kernel, Let, LoopKernel, Split, Stage, Statement, Store
+from .traffic import statement_indices
+
+#: Nanoseconds of work in a grain (`GRAIN_NS` in runtime/pool.c). Starting and ending a shared kernel takes half of one.
+GRAIN = 2500
+#: Nanoseconds for one element: of an addition in a vector, and of a load or a store from the second level of cache.
+ADDITION, ACCESS = 0.02, 0.03
+#: What a loop is taken to run where its length is a size.
+USUAL_LENGTH = 16
+#: Pieces of a contiguous loop begin at multiples of this many elements: a cache line of the smallest type. Other long
+#: pieces hold whole tiles of loops that walk through memory in different orders.
+LINE, TILE = 64, 32
+#: Turns that a loop should have to be split, if another one has more.
+ENOUGH_TURNS = 32
+
+
+def shared(kernels: Iterable[Kernel]) -> tuple[Kernel, ...]:
+    """The kernels, those with a split that have work for two threads."""
+    return tuple(_shared(kernel) for kernel in kernels)
+
+
+def _shared(kernel: Kernel) -> Kernel:
+    split = _split_of_loops(kernel) if isinstance(kernel, LoopKernel) else None
+    if split is None or split.extent < 2 * split.grain:
+        return kernel
+    assert isinstance(kernel, LoopKernel)
+    return replace(kernel, split=split)
+
+
+# ------------------------------------------------------------------------------------------------ loops
+
+
+def _split_of_loops(kernel: LoopKernel) -> Split | None:
+    variable = _variable(kernel)
+    if variable is None:
+        return None
+    others = [v for v in kernel.outer if v != variable]
+    each = prod(map(_turns, others)) * sum(_nanoseconds(stage, variable) for stage in kernel.stages)
+    return Split(variable.name, variable.extent, _grain(each, variable, kernel))
+
+
+def _variable(kernel: LoopKernel) -> Variable | None:
+    """The loop whose turns threads may share."""
+    if kernel.totals or kernel.last:
+        return None
+    if kernel.outer:
+        found = _longest_enough(kernel.outer)
+    elif len(kernel.stages) == 1 and not kernel.stages[0].accumulators and kernel.stages[0].loops:
+        found = _longest_enough(kernel.stages[0].loops)
+    else:
+        return None
+    return found if all(_is_own(s, found) for stage in kernel.stages for s in stage.body) else None
+
+
+def _longest_enough(loops: Sequence[Variable]) -> Variable:
+    """The first loop with enough turns; the longest if none has."""
+    return next((v for v in loops if v.extent >= ENOUGH_TURNS), max(loops, key=lambda v: v.extent))
+
+
+def _is_own(statement: Statement, variable: Variable) -> bool:
+    """True unless what a statement stores could be stored, or read, in another turn of the loop."""
+    return not isinstance(statement, Store) or variable in statement.index.variables()
+
+
+def _grain(each: float, variable: Variable, kernel: LoopKernel) -> int:
+    turns = max(1, int(GRAIN / max(each, 1e-3)))
+    innermost = all(stage.loops[-1:] == (variable,) for stage in kernel.stages)
+    whole = LINE if innermost else TILE if turns > TILE else 1
+    return -(-turns // whole) * whole
+
+
+def _nanoseconds(stage: Stage, without: Variable) -> float:
+    """Roughly what a stage takes, for one turn of the loop `without`."""
+    turns = prod(_turns(v) for v in stage.loops if v != without)
+    return turns * sum(map(_cost, stage.body))
+
+
+def _turns(variable: Variable) -> int:
+    return USUAL_LENGTH if is_size(variable.extent) else variable.extent
+
+
+def _cost(statement: Statement) -> float:
+    accesses = ACCESS * len(statement_indices(statement))
+    if isinstance(statement, Let):
+        return ADDITION * form_cost(statement.form) + accesses
+    return (ADDITION if isinstance(statement, Fold) else 0) + accesses
