@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import threads
-from .errors import RuntimeFault, three_parts
+from .errors import three_parts
 from .program import ffi
 from .provide import provide_pool
 
@@ -51,7 +51,8 @@ def set_num_interop_threads(int: int) -> None:
     wanted = _checked("set_num_interop_threads", int)
     if _interop:
         what = (
-            "Error: cannot set number of interop threads after parallel work has started or set_num_interop_threads called"
+            "Error: cannot set number of interop threads after parallel work has started "
+            "or set_num_interop_threads called"
         )
         where = "in tracegrad.set_num_interop_threads: it has been called before"
         raise RuntimeError(three_parts(what, where, "call it once, at the start of the program"))

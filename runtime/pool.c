@@ -34,7 +34,7 @@ enum
     MOST_THREADS = 512,
     PIECES = 4,                  /* of the range of a thread: what is left to others when one is late */
     STACK_BYTES = 8 << 20,       /* kernels keep rows on the stack */
-    GRAIN_NS = 2500,             /* the work of one grain: see compiler/schedule/threads.py */
+    WORTH_NS = 2500,             /* the unit of `worth` */
     SPIN_NS = 100000,            /* longer than Python takes from one step to the next */
     YIELD_NS = 20000,            /* from then on a worker that looks out lets others run */
     WORTH_WAKING_NS = 40000,     /* what waking a parked worker takes */
@@ -55,9 +55,8 @@ static member members[MOST_THREADS];
 static struct
 {
     /* The region. Written while it is closed and nobody is inside. */
-    tg_share *share;
-    void *const *arguments;
-    long scratch_bytes, extent, grain, threads, piece;
+    tg_work work;
+    long threads, piece;
     uint64_t rounding;
     _Alignas(LINE) atomic_ulong epoch; /* odd while a region is open */
     /* The caller's, who holds `busy`. */
@@ -117,7 +116,8 @@ static void round_like(uint64_t wanted)
 /* Compute pieces until none is left, of the own range first. Returns how many. */
 static long work(long own, char *scratch)
 {
-    const long threads = pool.threads, piece = pool.piece, grain = pool.grain, extent = pool.extent;
+    const tg_work *const all = &pool.work;
+    const long threads = pool.threads, piece = pool.piece;
     long done = 0;
     for (long turn = 0; turn < threads; ++turn)
     {
@@ -128,7 +128,8 @@ static long work(long own, char *scratch)
             if (first >= of->end)
                 break;
             const long last = first + piece < of->end ? first + piece : of->end;
-            pool.share(pool.arguments, scratch, first * grain, last * grain < extent ? last * grain : extent);
+            const long end = last * all->grain < all->extent ? last * all->grain : all->extent;
+            all->share(all->arguments, scratch, first * all->grain, end);
             ++done;
         }
     }
@@ -191,8 +192,8 @@ static void *worker(void *place)
         atomic_store(&members[own].inside, 1); /* before the epoch is read: the caller does both in the other order */
         if (atomic_load(&pool.epoch) == seen && own < pool.threads)
         {
-            scratch = enough(scratch, &have, pool.scratch_bytes);
-            if (scratch || !pool.scratch_bytes)
+            scratch = enough(scratch, &have, pool.work.scratch_bytes);
+            if (scratch || !pool.work.scratch_bytes)
             {
                 round_like(pool.rounding);
                 const long done = work(own, scratch);
@@ -222,11 +223,11 @@ static int started(long place)
     return !failed;
 }
 
-/* The threads of a region: as many as have a grain each, and as can be had without waking those that are worth less
- * than that. */
-static long gathered(long grains, long threads)
+/* The threads of a region: those that have something to do, without those that would have to be woken for little. */
+static long gathered(long pieces, long worth, long threads)
 {
-    threads = threads < grains ? threads : grains;
+    threads = threads < pieces ? threads : pieces;
+    threads = threads < worth ? threads : worth;
     threads = threads < MOST_THREADS ? threads : MOST_THREADS;
     while (pool.workers < threads - 1 && !pool.refused)
     {
@@ -243,7 +244,7 @@ static long gathered(long grains, long threads)
     if (begun - pool.left > SPIN_NS)
         pool.missed = 0;
     pool.left = begun;
-    pool.missed += grains < WORTH_WAKING_NS ? grains * GRAIN_NS / 2 : WORTH_WAKING_NS;
+    pool.missed += worth < WORTH_WAKING_NS ? worth * WORTH_NS / 2 : WORTH_WAKING_NS;
     if (pool.missed < WORTH_WAKING_NS)
         return awake;
     pool.missed = 0;
@@ -288,29 +289,27 @@ static void closed(void)
 EXPORTED tg_pool_run tracegrad_pool_run;
 EXPORTED void tracegrad_pool_counts(long *counts);
 
-void tracegrad_pool_run(
-    tg_share *share, void *const *arguments, char *scratch, long scratch_bytes, long extent, long grain, long threads)
+void tracegrad_pool_run(const tg_work *all, long threads)
 {
-    const long grains = TG_PIECES(extent, grain);
+    const long grains = TG_PIECES(all->extent, all->grain);
     if (atomic_exchange_explicit(&pool.busy, 1, memory_order_acquire))
     {
-        share(arguments, scratch, 0, extent);
+        all->share(all->arguments, all->scratch, 0, all->extent);
         return;
     }
-    threads = gathered(grains, threads);
+    threads = gathered(grains, all->worth, threads);
     if (threads > 1)
     {
-        pool.share = share, pool.arguments = arguments, pool.scratch_bytes = scratch_bytes;
-        pool.extent = extent, pool.grain = grain, pool.threads = threads, pool.rounding = rounding();
+        pool.work = *all, pool.threads = threads, pool.rounding = rounding();
         const long piece = grains / threads / PIECES;
         pool.piece = piece ? piece : 1;
         opened(grains);
-        work(0, scratch);
+        work(0, all->scratch);
         closed();
         atomic_fetch_add_explicit(&pool.regions, 1, memory_order_relaxed);
     }
     else
-        share(arguments, scratch, 0, extent);
+        all->share(all->arguments, all->scratch, 0, all->extent);
     atomic_store_explicit(&pool.busy, 0, memory_order_release);
 }
 

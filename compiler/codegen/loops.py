@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from ..schedule.coalesce import LONGEST_SUM, has_sum
 from ..schedule.expressions import Names, statement_text
 from ..schedule.index import Variable
-from ..schedule.records import Accumulator, Fold, Let, LoopKernel, Stage, Statement
+from ..schedule.records import Accumulator, Fold, Let, LoopKernel, Split, Stage, Statement
 from ..schedule.traffic import stage_indices
 from .comments import sanitised
-from .sharing import SharedRecord, shared_record
+from .sharing import SharedRecord, shared_record, worth
 
 #: Turns of both loops of a tile, where loops walk through memory in different orders.
 TILE = 32
@@ -122,8 +122,12 @@ def loops_record(
         stages=tuple(_stage(stage, names, bounds) for stage in kernel.stages),
         totals=_started(kernel.totals),
         last=tuple(_stage(stage, names, bounds) for stage in kernel.last),
-        shared=None if split is None else shared_record(parameters, extent or str(split.extent), str(split.grain)),
+        shared=None if split is None else _shared(split, parameters, extent or str(split.extent)),
     )
+
+
+def _shared(split: Split, parameters: Sequence[str], extent: str) -> SharedRecord:
+    return shared_record(parameters, extent, str(split.grain), worth(extent, split))
 
 
 def _nest(stage: Stage, bounds: _Bounds) -> tuple[Loop, ...]:

@@ -183,11 +183,13 @@ class Stage:
 
 @dataclass(frozen=True)
 class Split:
-    """How threads share a kernel: pieces of `axis`, one of its loops, that begin at multiples of `grain`."""
+    """How threads share a kernel: pieces of `axis`, one of its loops, that begin at multiples of `grain`. So many turns
+    are worth handing over; `weight` tells how many times."""
 
     axis: str
     extent: int
     grain: int
+    weight: int = 1
 
     def __str__(self) -> str:
         return f"parallel {self.axis} < {self.extent} by {self.grain}"

@@ -3,8 +3,8 @@
 A kernel is split along one loop whose turns do not depend on each other: what each of them stores is its own, and no
 fold goes on from one to the next. So a result is the same number, to the last bit, however the turns are shared.
 
-The least piece, a grain, is work worth handing to another thread. The C compares extents with it when it runs: a program
-for all sizes stays on one thread where a size is small.
+The least piece, a grain, is work worth handing to another thread. The C compares extents with it when it runs: a
+program for all sizes stays on one thread where a size is small.
 """
 
 from __future__ import annotations
@@ -13,16 +13,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import prod
 
+from ...ops.types import float32, float64
+from ..codegen.products import axis_to_share
 from ..sizes.standins import is_size
 from .index import Variable
 from .live import form_cost
-from .records import Fold, Kernel, Let, LoopKernel, Split, Stage, Statement, Store
+from .records import DotKernel, Fold, Kernel, Let, LoopKernel, Split, Stage, Statement, Store
 from .traffic import statement_indices
 
 #: Nanoseconds of work in a grain (`GRAIN_NS` in runtime/pool.c). Starting and ending a shared kernel takes half of one.
 GRAIN = 2500
 #: Nanoseconds for one element: of an addition in a vector, and of a load or a store from the second level of cache.
 ADDITION, ACCESS = 0.02, 0.03
+#: Nanoseconds for one multiplication of a product: in tiles, by type, and where each operand is read once.
+IN_TILES = {float32: 0.009, float64: 0.018}
+READ_ONCE = 0.03
 #: What a loop is taken to run where its length is a size.
 USUAL_LENGTH = 16
 #: Pieces of a contiguous loop begin at multiples of this many elements: a cache line of the smallest type. Other long
@@ -38,11 +43,18 @@ def shared(kernels: Iterable[Kernel]) -> tuple[Kernel, ...]:
 
 
 def _shared(kernel: Kernel) -> Kernel:
-    split = _split_of_loops(kernel) if isinstance(kernel, LoopKernel) else None
-    if split is None or split.extent < 2 * split.grain:
-        return kernel
-    assert isinstance(kernel, LoopKernel)
-    return replace(kernel, split=split)
+    if isinstance(kernel, LoopKernel):
+        split = _split_of_loops(kernel)
+        return replace(kernel, split=split) if split is not None and _is_worth(split) else kernel
+    if isinstance(kernel, DotKernel):
+        split = _split_of_product(kernel)
+        return replace(kernel, split=split) if _is_worth(split) else kernel
+    return kernel
+
+
+def _is_worth(split: Split) -> bool:
+    """True where there is work for two threads."""
+    return split.extent >= 2 * split.grain
 
 
 # ------------------------------------------------------------------------------------------------ loops
@@ -54,7 +66,15 @@ def _split_of_loops(kernel: LoopKernel) -> Split | None:
         return None
     others = [v for v in kernel.outer if v != variable]
     each = prod(map(_turns, others)) * sum(_nanoseconds(stage, variable) for stage in kernel.stages)
-    return Split(variable.name, variable.extent, _grain(each, variable, kernel))
+    innermost = all(stage.loops[-1:] == (variable,) for stage in kernel.stages)
+    return _split(variable.name, variable.extent, each, LINE if innermost else TILE)
+
+
+def _split(axis: str, extent: int, each: float, whole: int) -> Split:
+    """The split of a loop whose turns take `each` nanoseconds; long pieces are multiples of `whole`."""
+    turns = max(1, int(GRAIN / max(each, 1e-3)))
+    grain = -(-turns // whole) * whole if turns > whole else turns
+    return Split(axis, extent, grain, max(1, int(each * grain / GRAIN)))
 
 
 def _variable(kernel: LoopKernel) -> Variable | None:
@@ -80,13 +100,6 @@ def _is_own(statement: Statement, variable: Variable) -> bool:
     return not isinstance(statement, Store) or variable in statement.index.variables()
 
 
-def _grain(each: float, variable: Variable, kernel: LoopKernel) -> int:
-    turns = max(1, int(GRAIN / max(each, 1e-3)))
-    innermost = all(stage.loops[-1:] == (variable,) for stage in kernel.stages)
-    whole = LINE if innermost else TILE if turns > TILE else 1
-    return -(-turns // whole) * whole
-
-
 def _nanoseconds(stage: Stage, without: Variable) -> float:
     """Roughly what a stage takes, for one turn of the loop `without`."""
     turns = prod(_turns(v) for v in stage.loops if v != without)
@@ -94,7 +107,11 @@ def _nanoseconds(stage: Stage, without: Variable) -> float:
 
 
 def _turns(variable: Variable) -> int:
-    return USUAL_LENGTH if is_size(variable.extent) else variable.extent
+    return _length(variable.extent)
+
+
+def _length(extent: int) -> int:
+    return USUAL_LENGTH if is_size(extent) else extent
 
 
 def _cost(statement: Statement) -> float:
@@ -102,3 +119,15 @@ def _cost(statement: Statement) -> float:
     if isinstance(statement, Let):
         return ADDITION * form_cost(statement.form) + accesses
     return (ADDITION if isinstance(statement, Fold) else 0) + accesses
+
+
+# ------------------------------------------------------------------------------------------------ products
+
+
+def _split_of_product(kernel: DotKernel) -> Split:
+    axis, extent = axis_to_share(kernel)
+    elements = prod(map(_length, (*kernel.batch, kernel.m, kernel.n)))
+    each = READ_ONCE if 1 in (kernel.m, kernel.n) else IN_TILES.get(kernel.dtype, READ_ONCE)
+    whole = elements * (_length(kernel.k) * each + sum(map(_cost, kernel.epilogue)))
+    is_stretch = axis == "columns" and 1 in (kernel.m, kernel.n)
+    return _split(axis, extent, whole / max(1, _length(extent)), LINE if is_stretch else 1)

@@ -6,10 +6,19 @@
 /* The part [begin, end) of a kernel's work. `scratch` is memory of the thread that computes it. */
 typedef void tg_share(void *const *arguments, char *scratch, long begin, long end);
 
-/* Computes [0, extent) in pieces that begin at multiples of `grain`, and returns when all of them are done. The caller
- * works too, with `scratch`; other threads have `scratch_bytes` of their own. */
-typedef void tg_pool_run(
-    tg_share *share, void *const *arguments, char *scratch, long scratch_bytes, long extent, long grain, long threads);
+/* What is to be shared: [0, extent), in pieces that begin at multiples of `grain`. The caller computes with `scratch`,
+ * other threads have `scratch_bytes` of their own. `worth` tells how long all of it takes, in units of 2.5 us: those
+ * that a piece should have at least. */
+typedef struct
+{
+    tg_share *share;
+    void *const *arguments;
+    char *scratch;
+    long scratch_bytes, extent, grain, worth;
+} tg_work;
+
+/* Shares work among up to so many threads, the calling one included, and returns when all of it is done. */
+typedef void tg_pool_run(const tg_work *work, long threads);
 
 /* What a process says of its threads: how many may compute at a time, and who starts them. */
 typedef struct
@@ -23,18 +32,23 @@ typedef struct
 extern const tg_threads *tracegrad_threads;
 __attribute__((visibility("default"), weak)) const tg_threads *tracegrad_threads;
 
+/* So many elements are packed in 2.5 us. */
+enum
+{
+    TG_PACKED = 10000
+};
+
 /* `count` things in pieces of `size`: how many pieces. */
 #define TG_PIECES(count, size) (((count) + (size) - 1) / (size))
 
-__attribute__((always_inline, unused)) static inline void tg_parallel(
-    tg_share *share, void *const *arguments, char *scratch, long scratch_bytes, long extent, long grain)
+__attribute__((always_inline, unused)) static inline void tg_parallel(tg_work work)
 {
     const tg_threads *const of = tracegrad_threads;
     const long threads = of ? __atomic_load_n(&of->threads, __ATOMIC_ACQUIRE) : 1;
-    if (threads > 1 && extent > grain)
-        of->run(share, arguments, scratch, scratch_bytes, extent, grain, threads);
+    if (threads > 1 && work.extent > work.grain && work.worth > 1)
+        of->run(&work, threads);
     else
-        share(arguments, scratch, 0, extent);
+        work.share(work.arguments, work.scratch, 0, work.extent);
 }
 
 #endif
