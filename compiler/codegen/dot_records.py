@@ -71,6 +71,7 @@ class Parts:
 
     axis: str
     extent: int
+    has_scratch: bool
     scales: str
     depth_argument: str
     pack_rows: SharedRecord | None

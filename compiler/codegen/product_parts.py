@@ -27,7 +27,7 @@ def parts_of(kernel: DotKernel, tiling: Tiling, rows: str) -> Parts:
 
     def part(tile: str, count: int, grain: str, all_of_it: str, shared: tuple[str, ...]) -> SharedRecord:
         pieces = f"TG_PIECES({count}, {tile})"
-        given = (_SHARED, *shared)
+        given = (_SHARED, *shared) if tiling.scratch_bytes else ()
         return shared_record(kernel.parameters, pieces, grain, all_of_it, tiling.scratch_bytes, given)
 
     def packing(tile: str, count: int) -> SharedRecord:
@@ -41,6 +41,7 @@ def parts_of(kernel: DotKernel, tiling: Tiling, rows: str) -> Parts:
     return Parts(
         axis=kernel.axis,
         extent=extent,
+        has_scratch=tiling.scratch_bytes > 0,
         scales=f"{rows}{start}",
         depth_argument="dot_depth, " if blocked else "",
         pack_rows=packing(f"{name}_tile_rows", tiling.rows) if tiling.rows_packed else None,
