@@ -289,13 +289,15 @@ class ConvKernel:
 class ConvTiling:
     """How a convolution goes through its elements: `vectors` in a tile, rows of places (`chunk`) that are worked on at
     a time, whether all rows of results see a tile's places before the next tile does, whether its epilogue is one loop
-    over all elements, and bytes of each part of the scratch memory."""
+    over all elements, and bytes of each part of the scratch memory. The images of a weight's gradient are summed in
+    `parts`, then these."""
 
     vectors: int
     chunk: int
     rows_inside: bool
     is_flat: bool
     scratch: tuple[int, ...]
+    parts: int = 1
 
 
 @dataclass(frozen=True)

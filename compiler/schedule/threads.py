@@ -18,7 +18,8 @@ from ..codegen.products import axis_to_share
 from ..sizes.standins import is_size
 from .index import Variable
 from .live import form_cost
-from .records import DotKernel, Fold, Kernel, Let, LoopKernel, Split, Stage, Statement, Store
+from .memory import aligned
+from .records import ConvKernel, DotKernel, Fold, Kernel, Let, LoopKernel, Split, Stage, Statement, Store
 from .traffic import statement_indices
 
 #: Nanoseconds of work in a grain (`GRAIN_NS` in runtime/pool.c). Starting and ending a shared kernel takes half of one.
@@ -28,6 +29,9 @@ ADDITION, ACCESS = 0.02, 0.03
 #: Nanoseconds for one multiplication of a product: in tiles, by type, and where each operand is read once.
 IN_TILES = {float32: 0.009, float64: 0.018}
 READ_ONCE = 0.03
+#: Parts that images are summed in, at most; bytes of sums for each nanosecond of work.
+MOST_PARTS = 16
+WORTH_BYTES = 1.5
 #: What a loop is taken to run where its length is a size.
 USUAL_LENGTH = 16
 #: Pieces of a contiguous loop begin at multiples of this many elements: a cache line of the smallest type. Other long
@@ -49,7 +53,7 @@ def _shared(kernel: Kernel) -> Kernel:
     if isinstance(kernel, DotKernel):
         split = _split_of_product(kernel)
         return replace(kernel, split=split) if _is_worth(split) else kernel
-    return kernel
+    return _shared_convolution(kernel) if isinstance(kernel, ConvKernel) else kernel
 
 
 def _is_worth(split: Split) -> bool:
@@ -131,3 +135,38 @@ def _split_of_product(kernel: DotKernel) -> Split:
     whole = elements * (_length(kernel.k) * each + sum(map(_cost, kernel.epilogue)))
     is_stretch = axis == "columns" and 1 in (kernel.m, kernel.n)
     return _split(axis, extent, whole / max(1, _length(extent)), LINE if is_stretch else 1)
+
+
+# ------------------------------------------------------------------------------------------------ convolutions
+
+
+def _shared_convolution(kernel: ConvKernel) -> ConvKernel:
+    """The images are shared. What is summed over them is summed in parts, as many for any number of threads."""
+    if kernel.kind == "conv_weight":
+        return _shared_in_parts(kernel)
+    image = prod(map(_length, kernel.shape[1:])) * (_multiplications(kernel) + sum(map(_cost, kernel.epilogue)))
+    split = _split("images", kernel.images, image, 1)
+    return replace(kernel, split=split) if _is_worth(split) else kernel
+
+
+def _multiplications(kernel: ConvKernel) -> float:
+    """Nanoseconds for an element of the result."""
+    return kernel.channels * prod(kernel.kernel) * IN_TILES.get(kernel.dtype, READ_ONCE)
+
+
+def _shared_in_parts(kernel: ConvKernel) -> ConvKernel:
+    tiling = kernel.tiling
+    packed, panel, total, sums = tiling.scratch
+    places = prod(kernel.geometry.phases[0].counts)
+    image = kernel.groups * kernel.rows * places * _multiplications(kernel)
+    each = total or sums
+    # Clearing and adding up the sums of a part should take little of the time of its images.
+    parts = min(_length(kernel.images), MOST_PARTS, int(image * _length(kernel.images) * WORTH_BYTES / max(each, 1)))
+    if is_size(kernel.images):
+        parts = min(parts, MOST_PARTS // 2)
+    parts = max(1, parts)
+    split = _split("parts", parts, image * _length(kernel.images) / parts, 1)
+    if not _is_worth(split):
+        return kernel
+    scratch = (packed, panel, aligned(parts * each), sums)
+    return replace(kernel, split=split, tiling=replace(tiling, scratch=scratch, parts=parts))
