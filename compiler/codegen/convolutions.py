@@ -182,10 +182,10 @@ def _common(
 
 def _shared(kernel: ConvKernel, split: Split, parameters: tuple[str, ...]) -> SharedRecord:
     """Threads share images, or the sums for parts of them, which are apart for blocks of channels."""
-    extent, narrow = str(split.extent), is_narrow(kernel.kind, kernel.rows)
-    if kernel.kind == "conv_weight" and not narrow:
-        extent = f"{split.extent} * {kernel.groups} * TG_PIECES({kernel.rows}, {kernel.name}_columns)"
-    whole = worth(split.extent, split)
+    extent = str(split.parts or split.extent)
+    if split.parts and not is_narrow(kernel.kind, kernel.rows):
+        extent = f"{split.parts} * {kernel.groups} * TG_PIECES({kernel.rows}, {kernel.name}_columns)"
+    whole = worth(split.parts or split.extent, split)
     return shared_record(parameters, extent, str(split.grain), whole, kernel.scratch_bytes, ("char *restrict shared",))
 
 
@@ -243,6 +243,6 @@ def _weight_record(kernel: ConvKernel, common: dict[str, Any]) -> WeightRecord:
         is_narrow=narrow,
         loops=(flat,) if kernel.tiling.is_flat else nest,
         element=element,
-        parts=kernel.tiling.parts,
+        parts=kernel.split.parts if kernel.split else 0,
         total="conv_own" if kernel.split else "conv_sums" if narrow else "conv_total",
     )

@@ -64,8 +64,21 @@ class StageRecord:
 
 
 @dataclass(frozen=True)
+class Sum:
+    """A fold of all rows that is computed in parts, an array: an element of it in one part, and in the whole, which is
+    `added` with that part."""
+
+    ctype: str
+    name: str
+    size: int
+    each: str
+    element: str
+    added: str
+
+
+@dataclass(frozen=True)
 class LoopsRecord:
-    """What ``loops.c.j2`` prints."""
+    """What ``loops.c.j2`` prints; with `parts`, threads share parts of the rows, with `sums` for each."""
 
     name: str
     comment: tuple[str, ...]
@@ -76,6 +89,8 @@ class LoopsRecord:
     totals: Started
     last: tuple[StageRecord, ...]
     shared: SharedRecord | None
+    sums: tuple[Sum, ...]
+    parts: int
 
 
 @dataclass(frozen=True)
@@ -83,12 +98,15 @@ class _Bounds:
     """From where to where loops run: a flat one to `extent`, the one that threads share over a part."""
 
     extent: str = ""
-    split: str = ""
+    split: Split | None = None
 
     def of(self, variable: Variable) -> tuple[str, str]:
-        if variable.name == self.split:
-            return "begin", "end"
-        return "0", str(variable.extent)
+        split = self.split
+        if split is None or variable.name != split.axis:
+            return "0", str(variable.extent)
+        if split.parts:
+            return f"part * {split.extent} / {split.parts}", f"(part + 1) * {split.extent} / {split.parts}"
+        return "begin", "end"
 
     def loop(self, variable: Variable, pragma: str = "") -> Loop:
         begin, end = self.of(variable)
@@ -96,7 +114,7 @@ class _Bounds:
 
     def last(self, variable: Variable, pragma: str) -> Loop:
         """The innermost loop."""
-        if self.extent and not self.split:
+        if self.extent and self.split is None:
             return Loop(variable.name, self.extent, pragma)
         return self.loop(variable, pragma)
 
@@ -112,7 +130,8 @@ def loops_record(
     """The record of a kernel whose buffers are called `names`; `extent` replaces the length of a flat loop, and is a
     parameter then."""
     split = kernel.split
-    bounds = _Bounds(extent, "" if split is None else split.axis)
+    bounds = _Bounds(extent, split)
+    totals = kernel.totals if split is not None and split.parts else ()
     return LoopsRecord(
         name=name,
         comment=comment,
@@ -122,12 +141,25 @@ def loops_record(
         stages=tuple(_stage(stage, names, bounds) for stage in kernel.stages),
         totals=_started(kernel.totals),
         last=tuple(_stage(stage, names, bounds) for stage in kernel.last),
-        shared=None if split is None else _shared(split, parameters, extent or str(split.extent)),
+        shared=None if split is None else _shared(split, parameters, extent or str(split.extent), totals),
+        sums=tuple(_sum(a) for a in totals),
+        parts=split.parts if split is not None else 0,
     )
 
 
-def _shared(split: Split, parameters: Sequence[str], extent: str) -> SharedRecord:
-    return shared_record(parameters, extent, str(split.grain), worth(extent, split))
+def _shared(split: Split, parameters: Sequence[str], extent: str, totals: Sequence[Accumulator]) -> SharedRecord:
+    turns = str(split.parts) if split.parts else extent
+    sums = [f"{a.ctype} *restrict {a.name}_parts" for a in totals]
+    return shared_record(parameters, turns, str(split.grain), worth(turns, split), shared=sums)
+
+
+def _sum(total: Accumulator) -> Sum:
+    each = f"{total.name}_parts[part]"
+    if total.size:
+        each = f"{total.name}_parts[part * {total.size} + element]"
+    element = f"{total.name}[element]" if total.size else total.name
+    added = total.combine.replace("{acc}", element).replace("{x}", each)
+    return Sum(total.ctype, f"{total.name}_parts", total.size, each, element, added)
 
 
 def _nest(stage: Stage, bounds: _Bounds) -> tuple[Loop, ...]:

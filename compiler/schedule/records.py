@@ -184,15 +184,21 @@ class Stage:
 @dataclass(frozen=True)
 class Split:
     """How threads share a kernel: pieces of `axis`, one of its loops, that begin at multiples of `grain`. So many turns
-    are worth handing over; `weight` tells how many times."""
+    are worth handing over; `weight` tells how many times.
+
+    With `parts` the loop adds numbers up: it is cut into so many parts, whatever the number of threads is, and their
+    sums are added up in order. A piece is some of the parts then.
+    """
 
     axis: str
     extent: int
     grain: int
     weight: int = 1
+    parts: int = 0
 
     def __str__(self) -> str:
-        return f"parallel {self.axis} < {self.extent} by {self.grain}"
+        pieces = f"in {self.parts} parts" if self.parts else f"by {self.grain}"
+        return f"parallel {self.axis} < {self.extent} {pieces}"
 
 
 @dataclass(frozen=True)
@@ -289,15 +295,13 @@ class ConvKernel:
 class ConvTiling:
     """How a convolution goes through its elements: `vectors` in a tile, rows of places (`chunk`) that are worked on at
     a time, whether all rows of results see a tile's places before the next tile does, whether its epilogue is one loop
-    over all elements, and bytes of each part of the scratch memory. The images of a weight's gradient are summed in
-    `parts`, then these."""
+    over all elements, and bytes of each part of the scratch memory."""
 
     vectors: int
     chunk: int
     rows_inside: bool
     is_flat: bool
     scratch: tuple[int, ...]
-    parts: int = 1
 
 
 @dataclass(frozen=True)

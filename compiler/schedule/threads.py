@@ -1,7 +1,8 @@
 """Which kernels threads share, along which loop, and in pieces of what size.
 
-A kernel is split along one loop whose turns do not depend on each other: what each of them stores is its own, and no
-fold goes on from one to the next. So a result is the same number, to the last bit, however the turns are shared.
+A kernel is split along one loop whose turns do not depend on each other: what each of them stores is its own. Sums
+that go on from one turn to the next are added up in parts, as many for any number of threads. So a result is the same
+number, to the last bit, however the turns are shared.
 
 The least piece, a grain, is work worth handing to another thread. The C compares extents with it when it runs: a
 program for all sizes stays on one thread where a size is small.
@@ -21,6 +22,7 @@ from .live import form_cost
 from .memory import aligned
 from .records import ConvKernel, DotKernel, Fold, Kernel, Let, LoopKernel, Split, Stage, Statement, Store
 from .traffic import statement_indices
+from .windows.convolutions import is_narrow
 
 #: Nanoseconds of work in a grain (`GRAIN_NS` in runtime/pool.c). Starting and ending a shared kernel takes half of one.
 GRAIN = 2500
@@ -29,9 +31,11 @@ ADDITION, ACCESS = 0.02, 0.03
 #: Nanoseconds for one multiplication of a product: in tiles, by type, and where each operand is read once.
 IN_TILES = {float32: 0.009, float64: 0.018}
 READ_ONCE = 0.03
-#: Parts that images are summed in, at most; bytes of sums for each nanosecond of work.
+#: Parts that a sum is cut into, at most. Of convolutions: bytes of sums for each nanosecond of work; of loops: numbers
+#: that their sums may have, which lie on the stack.
 MOST_PARTS = 16
 WORTH_BYTES = 1.5
+MOST_TOTALS = 40960
 #: What a loop is taken to run where its length is a size.
 USUAL_LENGTH = 16
 #: Pieces of a contiguous loop begin at multiples of this many elements: a cache line of the smallest type. Other long
@@ -70,6 +74,9 @@ def _split_of_loops(kernel: LoopKernel) -> Split | None:
         return None
     others = [v for v in kernel.outer if v != variable]
     each = prod(map(_turns, others)) * sum(_nanoseconds(stage, variable) for stage in kernel.stages)
+    if kernel.totals:
+        most = MOST_TOTALS // sum(max(total.size, 1) for total in kernel.totals)
+        return _in_parts(variable.name, variable.extent, each, most)
     innermost = all(stage.loops[-1:] == (variable,) for stage in kernel.stages)
     return _split(variable.name, variable.extent, each, LINE if innermost else TILE)
 
@@ -83,8 +90,6 @@ def _split(axis: str, extent: int, each: float, whole: int) -> Split:
 
 def _variable(kernel: LoopKernel) -> Variable | None:
     """The loop whose turns threads may share."""
-    if kernel.totals or kernel.last:
-        return None
     if kernel.outer:
         found = _longest_enough(kernel.outer)
     elif len(kernel.stages) == 1 and not kernel.stages[0].accumulators and kernel.stages[0].loops:
@@ -102,6 +107,16 @@ def _longest_enough(loops: Sequence[Variable]) -> Variable:
 def _is_own(statement: Statement, variable: Variable) -> bool:
     """True unless what a statement stores could be stored, or read, in another turn of the loop."""
     return not isinstance(statement, Store) or variable in statement.index.variables()
+
+
+def _in_parts(axis: str, extent: int, each: float, most: int) -> Split | None:
+    """The split of a loop that adds up, in up to `most` parts; None where there is no work for two."""
+    whole = each * _length(extent)
+    parts = min(most, MOST_PARTS, _length(extent), int(whole / GRAIN))
+    if parts < 2:
+        return None
+    even = 1 << parts.bit_length() - 1  # so that two, four or eight threads have equal shares
+    return Split(axis, extent, 1, max(1, int(whole / even / GRAIN)), even)
 
 
 def _nanoseconds(stage: Stage, without: Variable) -> float:
@@ -159,14 +174,13 @@ def _shared_in_parts(kernel: ConvKernel) -> ConvKernel:
     packed, panel, total, sums = tiling.scratch
     places = prod(kernel.geometry.phases[0].counts)
     image = kernel.groups * kernel.rows * places * _multiplications(kernel)
-    each = total or sums
+    each = sums if is_narrow(kernel.kind, kernel.rows) else total
     # Clearing and adding up the sums of a part should take little of the time of its images.
     parts = min(_length(kernel.images), MOST_PARTS, int(image * _length(kernel.images) * WORTH_BYTES / max(each, 1)))
     if is_size(kernel.images):
         parts = min(parts, MOST_PARTS // 2)
-    parts = max(1, parts)
-    split = _split("parts", parts, image * _length(kernel.images) / parts, 1)
-    if not _is_worth(split):
+    split = _in_parts("images", kernel.images, image, parts)
+    if split is None:
         return kernel
-    scratch = (packed, panel, aligned(parts * each), sums)
-    return replace(kernel, split=split, tiling=replace(tiling, scratch=scratch, parts=parts))
+    scratch = (packed, panel, aligned(split.parts * each), sums)
+    return replace(kernel, split=split, tiling=replace(tiling, scratch=scratch))
