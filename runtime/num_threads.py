@@ -36,6 +36,7 @@ def set_num_threads(int: int) -> None:
 def get_num_threads() -> int:
     """The number of threads that a compiled step may compute with, the calling one included.
 
+    >>> set_num_threads(1)
     >>> get_num_threads()
     1
     """

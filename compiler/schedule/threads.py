@@ -31,9 +31,9 @@ ADDITION, ACCESS = 0.02, 0.03
 #: Nanoseconds for one multiplication of a product: in tiles, by type, and where each operand is read once.
 IN_TILES = {float32: 0.009, float64: 0.018}
 READ_ONCE = 0.03
-#: Parts that a sum is cut into, at most. Of convolutions: bytes of sums for each nanosecond of work; of loops: numbers
-#: that their sums may have, which lie on the stack.
-MOST_PARTS = 16
+#: Parts that a sum is cut into, at most: of loops, of images. Of convolutions: bytes of sums for each nanosecond of
+#: work; of loops: numbers that their sums may have, which lie on the stack.
+MOST_PARTS, MOST_IMAGE_PARTS = 16, 8
 WORTH_BYTES = 1.5
 MOST_TOTALS = 40960
 #: What a loop is taken to run where its length is a size.
@@ -176,10 +176,8 @@ def _shared_in_parts(kernel: ConvKernel) -> ConvKernel:
     image = kernel.groups * kernel.rows * places * _multiplications(kernel)
     each = sums if is_narrow(kernel.kind, kernel.rows) else total
     # Clearing and adding up the sums of a part should take little of the time of its images.
-    parts = min(_length(kernel.images), MOST_PARTS, int(image * _length(kernel.images) * WORTH_BYTES / max(each, 1)))
-    if is_size(kernel.images):
-        parts = min(parts, MOST_PARTS // 2)
-    split = _in_parts("images", kernel.images, image, parts)
+    affordable = int(image * _length(kernel.images) * WORTH_BYTES / max(each, 1))
+    split = _in_parts("images", kernel.images, image, min(MOST_IMAGE_PARTS, affordable))
     if split is None:
         return kernel
     scratch = (packed, panel, aligned(split.parts * each), sums)
