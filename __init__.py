@@ -189,6 +189,7 @@ from .ops.types import (
     promote_types,
     set_default_dtype,
 )
+from .runtime.num_threads import get_num_interop_threads, get_num_threads, set_num_interop_threads, set_num_threads
 from .serialization.serialization import load, save
 from .tape.grad_mode import (
     enable_grad,

@@ -10,6 +10,10 @@ import cffi
 
 DECLARATIONS = """
 int tracegrad_step(void *const *slots);
+extern const void *tracegrad_threads;
+void tracegrad_pool_run(void);
+void tracegrad_pool_counts(long *counts);
+void *calloc(size_t count, size_t size);
 int fegetenv(void *environment);
 int fesetenv(const void *environment);
 int feholdexcept(void *environment);

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray  # by its own name: a look-up less in `address_of`
 
+from . import threads
 from .errors import LoadFailed, ToolchainMissing, printable, three_parts
 from .float_environment import FloatEnvironmentChanged, unchanged
 
@@ -52,15 +53,9 @@ def load(path: str | os.PathLike[str], stands_at: str | None = None) -> Program:
     when it cannot be loaded, or when loading it changes how this process computes (which is taken back);
     ToolchainMissing when cffi is not installed. A damaged library kills the process: pass what `build` returned.
     """
-    require_cffi()
     path = Path(path).absolute()
-    if path.name in _refused:
-        raise LoadFailed(_refused[path.name])
-    try:
-        library = unchanged(ffi, path, lambda: _opened(path, stands_at or os.fspath(path)))
-    except FloatEnvironmentChanged as error:
-        _refused[path.name] = str(error)
-        raise
+    library = _library(path, stands_at)
+    threads.attach(library, ffi)
     try:
         # With the last reference to the function its library goes: five mappings and 30 kB for each.
         return Program(path, ffi.gc(library.tracegrad_step, functools.partial(_close, library)))
@@ -69,9 +64,31 @@ def load(path: str | os.PathLike[str], stands_at: str | None = None) -> Program:
         raise LoadFailed(three_parts("the library has no function tracegrad_step", printable(path), remedy)) from error
 
 
-def _opened(path: Path, stands_at: str) -> Any:
+def load_pool(path: str | os.PathLike[str], stands_at: str | None = None) -> Any:
+    """Load the worker pool, built from `pool.c`, and let programs use it. Raises what `load` does."""
+    path = Path(path).absolute()
+    pool = _library(path, stands_at, os.RTLD_NODELETE)  # its threads run until the process ends
     try:
-        return ffi.dlopen(stands_at, os.RTLD_NOW | os.RTLD_LOCAL)
+        threads.set_pool(pool, ffi)
+    except (AttributeError, ffi.error) as error:
+        raise LoadFailed(three_parts("the library is no worker pool", printable(path), "clear the cache")) from error
+    return pool
+
+
+def _library(path: Path, stands_at: str | None, mode: int = 0) -> Any:
+    require_cffi()
+    if path.name in _refused:
+        raise LoadFailed(_refused[path.name])
+    try:
+        return unchanged(ffi, path, lambda: _opened(path, stands_at or os.fspath(path), mode))
+    except FloatEnvironmentChanged as error:
+        _refused[path.name] = str(error)
+        raise
+
+
+def _opened(path: Path, stands_at: str, mode: int) -> Any:
+    try:
+        return ffi.dlopen(stands_at, os.RTLD_NOW | os.RTLD_LOCAL | mode)
     except (OSError, UnicodeError) as error:  # UnicodeError: bytes that are not UTF-8, on a system without /proc
         words = str(error).rpartition(": ")[2]  # behind the path, twice
         remedy = "set TRACEGRAD_CACHE_DIR to a folder that programs may run from (not mounted with noexec)"

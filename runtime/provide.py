@@ -18,14 +18,17 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from .build import Built, Unit, build
+from . import threads
+from .build import Built, Load, Unit, build
 from .cache import default_directory, reported_as_unusable
 from .errors import CacheUnusable, LoadFailed, RuntimeFault
 from .eviction import bound
 from .float_environment import FloatEnvironmentChanged
-from .program import load, require_cffi
+from .program import ffi, load, load_pool, require_cffi
 
 PACKAGE = __name__.partition(".")[0]
+POOL = Path(__file__).with_name("pool.c")
+POOL_FLAGS = ("-std=gnu17", "-O2", "-fPIC", "-fvisibility=hidden", "-pthread")
 EMPTY = """__attribute__((visibility("default"))) int tracegrad_step(void *const *slots);
 int tracegrad_step(void *const *slots) { return slots == 0; }
 """
@@ -38,10 +41,22 @@ _private: dict[int, Path] = {}  # the private folder, by process: a fork has its
 def provide(name: str, units: Sequence[Unit]) -> Built:
     """The loaded program of `units`. RuntimeFault if there is none; why has been said in a warning then."""
     try:
-        return _somewhere(units)
+        built = _somewhere(units)
     except RuntimeFault as fault:
         say(f"{name} runs eagerly: {fault}", str(fault))
         raise
+    if threads.is_wanted():
+        provide_pool()
+    return built
+
+
+def provide_pool() -> None:
+    """Load the worker pool of this process; after a warning, there is one thread if that cannot be done."""
+    try:
+        _somewhere([Unit("pool", POOL.read_text(encoding="utf-8"), POOL_FLAGS)], load_pool)
+    except RuntimeFault as fault:
+        say(f"compiled programs run on one thread: {fault}", str(fault))
+        threads.set_number(1, ffi)
 
 
 def require(flags: Sequence[str]) -> None:
@@ -57,10 +72,10 @@ def say(text: str, cause: str) -> None:
         _said.add(first)  # now: where warnings are errors, every failure is one
 
 
-def _somewhere(units: Sequence[Unit]) -> Built:
+def _somewhere(units: Sequence[Unit], load: Load = load) -> Built:
     require_cffi()
     try:
-        return _in_cache(units)
+        return _in_cache(units, load)
     except FloatEnvironmentChanged:  # which is the compiler's doing, not the folder's
         raise
     except (CacheUnusable, LoadFailed) as fault:
@@ -72,7 +87,7 @@ def _somewhere(units: Sequence[Unit]) -> Built:
         return built
 
 
-def _in_cache(units: Sequence[Unit]) -> Built:
+def _in_cache(units: Sequence[Unit], load: Load) -> Built:
     directory = default_directory()
     if directory in _not_loaded_from:
         raise LoadFailed(_not_loaded_from[directory])

@@ -7,6 +7,7 @@ from . import Peer
 
 
 def build(work, variant, threads):
+    tracegrad.set_num_threads(threads)
     step = programs.train_step(programs.build(tracegrad, work), work)
     if variant != "eager":
         step = tracegrad.compile(step)

@@ -16,6 +16,8 @@ import sys
 import types
 from typing import Any
 
+from ...runtime import num_threads
+
 _FUNCTIONS: dict[Any, str] = {
     builtins.print: "print()",
     builtins.input: "input()",
@@ -45,6 +47,11 @@ _CODES: dict[types.CodeType, str] = {
     **{
         getattr(type(os.environ), name).__code__: "the environment"
         for name in ("__getitem__", "__setitem__", "__delitem__", "__iter__", "__len__")
+    },
+    **{
+        getattr(num_threads, f"{verb}_num_{kind}").__code__: "the number of threads"
+        for verb in ("get", "set")
+        for kind in ("threads", "interop_threads")
     },
 }
 _OWN_RANDOM = random.Random.__mro__[1]  # what draws the numbers

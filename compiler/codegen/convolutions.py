@@ -11,12 +11,14 @@ from typing import Any
 from ..schedule.expressions import Names, statement_text
 from ..schedule.index import Variable, flattened, of_variable
 from ..schedule.literals import ctype
-from ..schedule.records import ConvKernel
+from ..schedule.records import ConvKernel, Split
 from ..schedule.windows.convolutions import is_apart, is_narrow
 from ..schedule.windows.sliding import AXES, Phase, Piece
+from .dot_records import Range
 from .environment import render
 from .loops import Loop
 from .products import parted
+from .sharing import SharedRecord, shared_record, worth
 
 SIMD = "#pragma omp simd"
 
@@ -52,6 +54,7 @@ class ConvRecord:
     scratch: tuple[int, ...]
     setup: tuple[str, ...]
     epilogue: tuple[str, ...]
+    shared: SharedRecord | None
 
     @property
     def piece_count(self) -> int:
@@ -75,6 +78,7 @@ class SlidingRecord(ConvRecord):
     last: str
     result: tuple[int, ...]
     result_steps: tuple[int, ...]
+    image_range: Range
 
     @property
     def tap_count(self) -> int:
@@ -107,6 +111,8 @@ class WeightRecord(ConvRecord):
     is_narrow: bool
     loops: tuple[Loop, ...]
     element: str
+    parts: int
+    total: str  # where the sums of one part of the images lie
 
     @property
     def tile_taps(self) -> int:
@@ -170,7 +176,17 @@ def _common(
         scratch=tuple(accumulate(scratch)),
         setup=tuple(line for statement in fixed for line in statement_text(statement, names)),
         epilogue=tuple(line for statement in each for line in statement_text(statement, names)),
+        shared=None if kernel.split is None else _shared(kernel, kernel.split, parameters),
     )
+
+
+def _shared(kernel: ConvKernel, split: Split, parameters: tuple[str, ...]) -> SharedRecord:
+    """Threads share images, or the sums for parts of them, which are apart for blocks of channels."""
+    extent = str(split.parts or split.extent)
+    if split.parts and not is_narrow(kernel.kind, kernel.rows):
+        extent = f"{split.parts} * {kernel.groups} * TG_PIECES({kernel.rows}, {kernel.name}_columns)"
+    whole = worth(split.parts or split.extent, split)
+    return shared_record(parameters, extent, str(split.grain), whole, kernel.scratch_bytes, ("char *restrict shared",))
 
 
 def _piece(piece: Piece, high: int, wide: int) -> tuple[int, ...]:
@@ -202,6 +218,7 @@ def _sliding_record(kernel: ConvKernel, common: dict[str, Any]) -> SlidingRecord
         last=f"z{len(kernel.shape) - 1}",
         result=(*(1,) * missing, *kernel.shape[2:]),
         result_steps=seen.result_steps,
+        image_range=Range("begin", "end") if kernel.split else Range("0", str(kernel.images)),
     )
 
 
@@ -212,6 +229,7 @@ def _weight_record(kernel: ConvKernel, common: dict[str, Any]) -> WeightRecord:
     axes = tuple(Variable(f"z{axis}", extent) for axis, extent in enumerate(kernel.shape))
     flat = Loop("i", str(prod(kernel.shape)), SIMD)
     nest = (*(Loop(v.name, str(v.extent)) for v in axes[:-1]), Loop(axes[-1].name, str(axes[-1].extent), SIMD))
+    narrow = is_narrow(kernel.kind, kernel.rows)
     element = "i" if kernel.tiling.is_flat else str(flattened(tuple(of_variable(v) for v in axes), kernel.shape))
     return WeightRecord(
         **common,
@@ -222,7 +240,9 @@ def _weight_record(kernel: ConvKernel, common: dict[str, Any]) -> WeightRecord:
         tile_offsets=offsets,
         results=kernel.groups * kernel.rows,
         sums_bytes=kernel.tiling.scratch[3],
-        is_narrow=is_narrow(kernel.kind, kernel.rows),
+        is_narrow=narrow,
         loops=(flat,) if kernel.tiling.is_flat else nest,
         element=element,
+        parts=kernel.split.parts if kernel.split else 0,
+        total="conv_own" if kernel.split else "conv_sums" if narrow else "conv_total",
     )

@@ -15,20 +15,21 @@ the difference. How wide a vector is, and so how large a tile, only the C compil
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..sizes.standins import is_size
 from .dot_records import (
-    BatchLoop,
     BroadcastOperand,
     DotKernel,
     DotOperand,
     PlainDot,
+    Range,
     RowDot,
     TiledDot,
+    Tiling,
     VectorOperand,
 )
 from .environment import render
+from .loops import Loop
+from .product_parts import parts_of, shared_whole
 
 __all__ = ["DotKernel", "DotOperand", "render_dot", "scratch_bytes"]
 
@@ -59,6 +60,8 @@ FEWEST_COLUMNS = 8
 LONGEST_STRETCH = 1024
 #: Run-time sizes get the tiles of results this large. The last one is filled up: it has packed rows.
 USUAL_EXTENT = 1024
+#: From so many columns on, there are enough panels for threads to share them.
+MANY_COLUMNS = 256
 #: Products with fewer multiplications than this gain nothing from tiles.
 TINY_WORK = 64
 
@@ -81,37 +84,22 @@ def scratch_bytes(kernel: DotKernel) -> int:
     return 0 if _is_plain(kernel) or _is_row(kernel) else _tiling(kernel).scratch_bytes
 
 
-@dataclass(frozen=True)
-class _Tiling:
-    """What was decided about a tiled product. Scratch holds the panel, the partial sums and the packed rows in turn."""
-
-    a: DotOperand
-    b: DotOperand
-    row: str
-    column: str
-    rows: int
-    columns: int
-    block: int
-    blocked: bool
-    panels_first: bool
-    packing: str
-    rows_packed: bool
-    sums_rows: int
-    panel_bytes: int
-    sums_bytes: int
-    packed_bytes: int
-
-    @property
-    def last_rows(self) -> bool:
-        """True where the last tile has fewer rows, in a function of its own."""
-        return self.blocked and not is_size(self.rows)
-
-    @property
-    def scratch_bytes(self) -> int:
-        return self.panel_bytes + self.sums_bytes + self.packed_bytes
+def axis_to_share(kernel: DotKernel) -> tuple[str, int]:
+    """What of a product threads can share best, and its extent: turns of a loop of the batch, rows, or columns."""
+    longest = max(enumerate(kernel.batch), key=lambda axis: axis[1], default=(0, 1))
+    if longest[1] > 1:
+        return f"z{longest[0]}", longest[1]
+    if _is_plain(kernel):
+        return ("i", kernel.m) if kernel.m >= kernel.n else ("j", kernel.n)
+    if _is_row(kernel):
+        return "columns", max(kernel.m, kernel.n)
+    tiling = _tiling(kernel)
+    # Each thread packs the panels that it reads: those of its own columns, if there are enough; few are packed twice.
+    by_rows = tiling.panels_first or (tiling.columns < MANY_COLUMNS and tiling.rows > tiling.columns)
+    return ("rows", tiling.rows) if by_rows else ("columns", tiling.columns)
 
 
-def _tiling(kernel: DotKernel) -> _Tiling:
+def _tiling(kernel: DotKernel) -> Tiling:
     a, b = kernel.a, kernel.b
     rows, columns, row, column = kernel.m, kernel.n, "i", "j"
     if kernel.n < FEWEST_COLUMNS and kernel.n < kernel.m:
@@ -129,7 +117,7 @@ def _tiling(kernel: DotKernel) -> _Tiling:
     conflicts = a.row_stride * item % WAY_BYTES == 0 and rows > 1
     rows_packed = is_size(rows) or columns >= COLUMNS_WORTH_PACKING and (a.column_stride != 1 or conflicts)
     sums_rows = _sums_rows(rows, blocked, panels_first)
-    return _Tiling(
+    return Tiling(
         a=a,
         b=b,
         row=row,
@@ -199,6 +187,8 @@ def _row_record(kernel: DotKernel) -> RowDot:
         vector_row=f"{b.name} + {_offset(b.batch_strides, (('p', b.row_stride),))}",
         setup=kernel.setup,
         epilogue=kernel.epilogue,
+        column_range=Range("begin", "end") if kernel.axis == "columns" else Range("0", str(columns)),
+        shared=shared_whole(kernel),
     )
 
 
@@ -209,6 +199,8 @@ def _plain_record(kernel: DotKernel) -> PlainDot:
         comment=kernel.comment,
         parameters=", ".join(kernel.parameters),
         batch=_batch_loops(kernel),
+        row=_loop(kernel, "i", kernel.m),
+        column=_loop(kernel, "j", kernel.n),
         m=kernel.m,
         n=kernel.n,
         k=kernel.k,
@@ -218,11 +210,15 @@ def _plain_record(kernel: DotKernel) -> PlainDot:
         b_element=f"{b.name}[{_offset(b.batch_strides, (('p', b.row_stride), ('j', b.column_stride)))}]",
         setup=kernel.setup,
         epilogue=kernel.epilogue,
+        shared=shared_whole(kernel),
     )
 
 
-def _tiled_record(kernel: DotKernel, tiling: _Tiling) -> TiledDot:
+def _tiled_record(kernel: DotKernel, tiling: Tiling) -> TiledDot:
     name, blocked = kernel.name, tiling.blocked
+    in_parts = kernel.axis in ("rows", "columns")
+    rows, columns = Range("0", str(tiling.rows)), Range("0", str(tiling.columns))
+    part = Range("dot_begin", "dot_end")
     return TiledDot(
         name=name,
         comment=kernel.comment,
@@ -256,6 +252,12 @@ def _tiled_record(kernel: DotKernel, tiling: _Tiling) -> TiledDot:
         sums_bytes=tiling.sums_bytes,
         setup=kernel.setup,
         epilogue=kernel.epilogue,
+        row_range=part if kernel.axis == "rows" else rows,
+        column_range=part if kernel.axis == "columns" else columns,
+        panel_range=part if in_parts else columns,
+        pack_range=Range("first", "last") if in_parts else rows,
+        shared=None if in_parts else shared_whole(kernel, tiling.scratch_bytes),
+        parts=parts_of(kernel, tiling, _base(tiling.a)) if in_parts else None,
     )
 
 
@@ -266,7 +268,7 @@ def _tile_functions(name: str, last_rows: bool) -> tuple[tuple[str, str], ...]:
     return (whole, (f"{name}_last_tile", f"{name}_last_rows")) if last_rows else (whole,)
 
 
-def _broadcast_operand(kernel: DotKernel, tiling: _Tiling) -> BroadcastOperand:
+def _broadcast_operand(kernel: DotKernel, tiling: Tiling) -> BroadcastOperand:
     a, packed = tiling.a, tiling.rows_packed
     base = _base(a)
     in_place = "dot_scales" if tiling.blocked else base
@@ -284,7 +286,7 @@ def _broadcast_operand(kernel: DotKernel, tiling: _Tiling) -> BroadcastOperand:
     )
 
 
-def _vector_operand(kernel: DotKernel, tiling: _Tiling) -> VectorOperand:
+def _vector_operand(kernel: DotKernel, tiling: Tiling) -> VectorOperand:
     b = tiling.b
     return VectorOperand(
         base=_base(b),
@@ -311,8 +313,13 @@ def _panel_row_bytes(columns: int, item_bytes: int) -> int:
     return VECTOR_BYTES * (3 if 2 * lanes < columns <= 3 * lanes else 2)
 
 
-def _batch_loops(kernel: DotKernel) -> tuple[BatchLoop, ...]:
-    return tuple(BatchLoop(f"z{axis}", extent) for axis, extent in enumerate(kernel.batch))
+def _batch_loops(kernel: DotKernel) -> tuple[Loop, ...]:
+    return tuple(_loop(kernel, f"z{axis}", extent) for axis, extent in enumerate(kernel.batch))
+
+
+def _loop(kernel: DotKernel, name: str, extent: int) -> Loop:
+    """The loop `name`, over a part where threads share it."""
+    return Loop(name, "end", begin="begin") if kernel.axis == name else Loop(name, str(extent))
 
 
 def _transposed(operand: DotOperand) -> DotOperand:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..schedule.records import Split
+from ..sizes.standins import is_size
+from .loops import Loop
+from .sharing import SharedRecord
+
 
 @dataclass(frozen=True)
 class DotOperand:
@@ -36,14 +41,73 @@ class DotKernel:
     epilogue: tuple[str, ...]
     setup: tuple[str, ...] = ()  # statements before all elements
     sizes: tuple[str, ...] = ()  # what parts of the text depend on at run time, as names of C variables
+    split: Split | None = None  # along a loop of the batch, rows or columns
+
+    @property
+    def axis(self) -> str:
+        """What threads share."""
+        return "" if self.split is None else self.split.axis
 
 
 @dataclass(frozen=True)
-class BatchLoop:
-    """One loop around the product."""
+class Range:
+    """Where a loop begins and ends, in C."""
 
-    index: str
+    first: str
+    last: str
+
+    @property
+    def count(self) -> str:
+        return self.last if self.first == "0" else f"{self.last} - {self.first}"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A tiled product as parts that threads share, which run one after the other: packing of rows and panels, the
+    product along `axis` with `extent` rows or columns, and, behind the passes of a blocked one, the epilogue.
+
+    What is packed of the rows begins at `scales`.
+    """
+
+    axis: str
     extent: int
+    has_scratch: bool
+    scales: str
+    depth_argument: str
+    pack_rows: SharedRecord | None
+    panels: SharedRecord | None
+    main: SharedRecord
+    after: SharedRecord
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """What was decided about a tiled product. Scratch holds the panel, the partial sums and the packed rows in turn."""
+
+    a: DotOperand
+    b: DotOperand
+    row: str
+    column: str
+    rows: int
+    columns: int
+    block: int
+    blocked: bool
+    panels_first: bool
+    packing: str
+    rows_packed: bool
+    sums_rows: int
+    panel_bytes: int
+    sums_bytes: int
+    packed_bytes: int
+
+    @property
+    def last_rows(self) -> bool:
+        """True where the last tile has fewer rows, in a function of its own."""
+        return self.blocked and not is_size(self.rows)
+
+    @property
+    def scratch_bytes(self) -> int:
+        return self.panel_bytes + self.sums_bytes + self.packed_bytes
 
 
 @dataclass(frozen=True)
@@ -53,7 +117,9 @@ class PlainDot:
     name: str
     comment: tuple[str, ...]
     parameters: str
-    batch: tuple[BatchLoop, ...]
+    batch: tuple[Loop, ...]
+    row: Loop
+    column: Loop
     m: int
     n: int
     k: int
@@ -63,6 +129,7 @@ class PlainDot:
     b_element: str
     setup: tuple[str, ...]
     epilogue: tuple[str, ...]
+    shared: SharedRecord | None
 
 
 @dataclass(frozen=True)
@@ -72,7 +139,7 @@ class RowDot:
     name: str
     comment: tuple[str, ...]
     parameters: str
-    batch: tuple[BatchLoop, ...]
+    batch: tuple[Loop, ...]
     ctype: str
     row: str
     column: str
@@ -83,6 +150,8 @@ class RowDot:
     vector_row: str
     setup: tuple[str, ...]
     epilogue: tuple[str, ...]
+    column_range: Range
+    shared: SharedRecord | None
 
 
 @dataclass(frozen=True)
@@ -125,13 +194,14 @@ class TiledDot:
     first tile, and the tiles go row by row. `shape_rows` and `shape_columns` decide on the tile's shape: they are
     `rows` and `columns` unless these are run-time sizes. `last_rows`: there is a function for the last tile's rows;
     otherwise all tiles of the partial sums are whole, `sums_rows` rows with the padding. Helper functions have
-    `size_parameters` before their own parameters and are called with `size_arguments`.
+    `size_parameters` before their own parameters and are called with `size_arguments`. Threads share the whole in
+    pieces of the batch (`shared`), or `parts` of it.
     """
 
     name: str
     comment: tuple[str, ...]
     parameters: str
-    batch: tuple[BatchLoop, ...]
+    batch: tuple[Loop, ...]
     ctype: str
     vector: str
     lanes: str
@@ -160,3 +230,9 @@ class TiledDot:
     sums_bytes: int
     setup: tuple[str, ...]
     epilogue: tuple[str, ...]
+    row_range: Range
+    column_range: Range
+    panel_range: Range
+    pack_range: Range
+    shared: SharedRecord | None
+    parts: Parts | None

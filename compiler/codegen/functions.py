@@ -133,8 +133,7 @@ def _loops_record(
 ) -> LoopsRecord:
     names = _generic(kernel) if shared else str
     extent = "n" if shared and _has_length(kernel) else ""
-    parameters = [*_parameters(kernel, buffers, names, sizes), *(["long n"] if extent else [])]
-    return loops_record(kernel, names, ", ".join(parameters), kernel.name, comment, extent)
+    return loops_record(kernel, names, _parameters(kernel, buffers, names, sizes), kernel.name, comment, extent)
 
 
 def _loops_text(kernel: LoopKernel, buffers: Buffers, shared: bool, sizes: Sizes) -> str:

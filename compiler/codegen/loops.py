@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..schedule.coalesce import LONGEST_SUM, has_sum
 from ..schedule.expressions import Names, statement_text
 from ..schedule.index import Variable
-from ..schedule.records import Accumulator, Fold, Let, LoopKernel, Stage, Statement
+from ..schedule.records import Accumulator, Fold, Let, LoopKernel, Split, Stage, Statement
 from ..schedule.traffic import stage_indices
 from .comments import sanitised
+from .sharing import SharedRecord, shared_record, worth
 
 #: Turns of both loops of a tile, where loops walk through memory in different orders.
 TILE = 32
@@ -63,8 +64,21 @@ class StageRecord:
 
 
 @dataclass(frozen=True)
+class Sum:
+    """A fold of all rows that is computed in parts, an array: an element of it in one part, and in the whole, which is
+    `added` with that part."""
+
+    ctype: str
+    name: str
+    size: int
+    each: str
+    element: str
+    added: str
+
+
+@dataclass(frozen=True)
 class LoopsRecord:
-    """What ``loops.c.j2`` prints."""
+    """What ``loops.c.j2`` prints; with `parts`, threads share parts of the rows, with `sums` for each."""
 
     name: str
     comment: tuple[str, ...]
@@ -74,37 +88,89 @@ class LoopsRecord:
     stages: tuple[StageRecord, ...]
     totals: Started
     last: tuple[StageRecord, ...]
+    shared: SharedRecord | None
+    sums: tuple[Sum, ...]
+    parts: int
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    """From where to where loops run: a flat one to `extent`, the one that threads share over a part."""
+
+    extent: str = ""
+    split: Split | None = None
+
+    def of(self, variable: Variable) -> tuple[str, str]:
+        split = self.split
+        if split is None or variable.name != split.axis:
+            return "0", str(variable.extent)
+        if split.parts:
+            return f"part * {split.extent} / {split.parts}", f"(part + 1) * {split.extent} / {split.parts}"
+        return "begin", "end"
+
+    def loop(self, variable: Variable, pragma: str = "") -> Loop:
+        begin, end = self.of(variable)
+        return Loop(variable.name, end, pragma, begin)
+
+    def last(self, variable: Variable, pragma: str) -> Loop:
+        """The innermost loop."""
+        if self.extent and self.split is None:
+            return Loop(variable.name, self.extent, pragma)
+        return self.loop(variable, pragma)
 
 
 def loops_record(
-    kernel: LoopKernel, names: Names, parameters: str, name: str = "", comment: tuple[str, ...] = (), extent: str = ""
+    kernel: LoopKernel,
+    names: Names,
+    parameters: Sequence[str],
+    name: str = "",
+    comment: tuple[str, ...] = (),
+    extent: str = "",
 ) -> LoopsRecord:
-    """The record of a kernel whose buffers are called `names`; `extent` replaces the length of a flat loop."""
+    """The record of a kernel whose buffers are called `names`; `extent` replaces the length of a flat loop, and is a
+    parameter then."""
+    split = kernel.split
+    bounds = _Bounds(extent, split)
+    totals = kernel.totals if split is not None and split.parts else ()
     return LoopsRecord(
         name=name,
         comment=comment,
-        parameters=parameters,
-        outer=tuple(_loop(v) for v in kernel.outer),
+        parameters=", ".join((*parameters, *([f"long {extent}"] if extent else []))),
+        outer=tuple(bounds.loop(v) for v in kernel.outer),
         arrays=tuple(Array(a.ctype, a.name, a.size, "") for a in kernel.locals),
-        stages=tuple(_stage(stage, names, extent) for stage in kernel.stages),
+        stages=tuple(_stage(stage, names, bounds) for stage in kernel.stages),
         totals=_started(kernel.totals),
-        last=tuple(_stage(stage, names, extent) for stage in kernel.last),
+        last=tuple(_stage(stage, names, bounds) for stage in kernel.last),
+        shared=None if split is None else _shared(split, parameters, extent or str(split.extent), totals),
+        sums=tuple(_sum(a) for a in totals),
+        parts=split.parts if split is not None else 0,
     )
 
 
-def _loop(variable: Variable, extent: str = "", pragma: str = "") -> Loop:
-    return Loop(variable.name, extent or str(variable.extent), pragma)
+def _shared(split: Split, parameters: Sequence[str], extent: str, totals: Sequence[Accumulator]) -> SharedRecord:
+    turns = str(split.parts) if split.parts else extent
+    sums = [f"{a.ctype} *restrict {a.name}_parts" for a in totals]
+    return shared_record(parameters, turns, str(split.grain), worth(turns, split), shared=sums)
 
 
-def _nest(stage: Stage, extent: str) -> tuple[Loop, ...]:
+def _sum(total: Accumulator) -> Sum:
+    each = f"{total.name}_parts[part]"
+    if total.size:
+        each = f"{total.name}_parts[part * {total.size} + element]"
+    element = f"{total.name}[element]" if total.size else total.name
+    added = total.combine.replace("{acc}", element).replace("{x}", each)
+    return Sum(total.ctype, f"{total.name}_parts", total.size, each, element, added)
+
+
+def _nest(stage: Stage, bounds: _Bounds) -> tuple[Loop, ...]:
     if not stage.loops:
         return ()
     tiled = _turned(stage)
     if tiled is not None:
-        return _in_tiles(stage, tiled)
+        return _in_tiles(stage, tiled, bounds)
     *around, last = stage.loops
     innermost = _in_blocks(last, _pragma(stage)) if has_sum(stage) and last.extent > LONGEST_SUM else None
-    return (*(_loop(v) for v in around), *(innermost or [_loop(last, extent, _pragma(stage))]))
+    return (*map(bounds.loop, around), *(innermost or [bounds.last(last, _pragma(stage))]))
 
 
 def _turned(stage: Stage) -> Variable | None:
@@ -119,20 +185,20 @@ def _turned(stage: Stage) -> Variable | None:
     return None
 
 
-def _in_tiles(stage: Stage, turned: Variable) -> tuple[Loop, ...]:
+def _in_tiles(stage: Stage, turned: Variable, bounds: _Bounds) -> tuple[Loop, ...]:
     """Tiles of two loops, so that the lines of memory that one turn of the inner loop touches serve the next turns."""
     last = stage.loops[-1]
-    others = tuple(_loop(v) for v in stage.loops if v not in (turned, last))
-    pairs = [_tiles(turned, "first", TILE, ""), _tiles(last, "second", TILE, _pragma(stage))]
+    others = tuple(bounds.loop(v) for v in stage.loops if v not in (turned, last))
+    pairs = [_tiles(turned, "first", "", bounds), _tiles(last, "second", _pragma(stage), bounds)]
     return (*others, *(outer for outer, _ in pairs), *(inner for _, inner in pairs))
 
 
-def _tiles(variable: Variable, name: str, size: int, pragma: str) -> tuple[Loop, Loop]:
-    total = str(variable.extent)
-    end = f"{name} + {size}"
-    if variable.extent % size:
+def _tiles(variable: Variable, name: str, pragma: str, bounds: _Bounds) -> tuple[Loop, Loop]:
+    begin, total = bounds.of(variable)
+    end = f"{name} + {TILE}"
+    if begin != "0" or variable.extent % TILE:
         end = f"({end} < {total} ? {end} : {total})"
-    return Loop(name, total, step=f"{name} += {size}"), Loop(variable.name, end, pragma, begin=name)
+    return Loop(name, total, begin=begin, step=f"{name} += {TILE}"), Loop(variable.name, end, pragma, begin=name)
 
 
 def _in_blocks(variable: Variable, pragma: str) -> tuple[Loop, Loop]:
@@ -143,10 +209,10 @@ def _in_blocks(variable: Variable, pragma: str) -> tuple[Loop, Loop]:
     return block, Loop(variable.name, end, pragma, begin="block")
 
 
-def _stage(stage: Stage, names: Names, extent: str) -> StageRecord:
+def _stage(stage: Stage, names: Names, bounds: _Bounds) -> StageRecord:
     return StageRecord(
         started=_started(stage.accumulators),
-        loops=_nest(stage, extent),
+        loops=_nest(stage, bounds),
         lines=tuple(line for statement in stage.body for line in statement_text(statement, names)),
         after=tuple(f"{a.name} = {a.nan_flag} ? NAN : {a.name};" for a in stage.accumulators if a.nan_flag),
     )

@@ -37,6 +37,7 @@ def product_record(
         setup=tuple(line for statement in fixed for line in statement_text(statement, names)),
         epilogue=epilogue,
         sizes=sizes,
+        split=kernel.split,
     )
 
 
@@ -70,6 +71,11 @@ def parted(epilogue: Sequence[Statement], element: Callable[[str], str]) -> tupl
 def scratch_of(kernel: DotKernel) -> int:
     """Bytes of scratch memory that the product wants."""
     return dot.scratch_bytes(product_record(kernel, str, (), ()))
+
+
+def axis_to_share(kernel: DotKernel) -> tuple[str, int]:
+    """What of the product threads can share best, and its extent."""
+    return dot.axis_to_share(product_record(kernel, str, (), ()))
 
 
 def _operand(view: View, names: Names) -> dot.DotOperand:

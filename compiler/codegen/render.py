@@ -44,6 +44,7 @@ class Module:
 
     title: str
     has_windows: bool
+    is_shared: bool
     functions: tuple[str, ...]
     parts: tuple[Part, ...]
 
@@ -62,6 +63,7 @@ def render(schedule: Schedule) -> str:
     module = Module(
         title=sanitised(schedule.name),
         has_windows=any(isinstance(kernel, ConvKernel) for kernel in schedule.kernels),
+        is_shared=any("tg_parallel(" in part.text for part in parts),
         functions=tuple(dict.fromkeys(part.text for part in parts)),
         parts=tuple(_part(f"step_part{n}", schedule, places, piece) for n, piece in enumerate(pieces)),
     )

@@ -9,6 +9,7 @@ from .index import Variable
 from .memory import AGAIN
 from .records import (
     Buffer,
+    Contraction,
     ConvKernel,
     DotKernel,
     Fold,
@@ -46,6 +47,7 @@ def _place(buffer: Buffer) -> str:
 def _kernel(kernel: Kernel) -> Iterator[str]:
     if isinstance(kernel, LoopKernel):
         yield f"kernel {kernel.name}"
+        yield from _split(kernel)
         for stage in kernel.stages:
             yield from _stage(kernel.outer, stage)
         for stage in kernel.last:
@@ -53,6 +55,7 @@ def _kernel(kernel: Kernel) -> Iterator[str]:
     elif isinstance(kernel, DotKernel):
         yield f"kernel {kernel.name}{_comment(kernel.op, kernel.origin)}"
         yield f"  {_view(kernel.a)} @ {_view(kernel.b)}  batch {kernel.batch} m {kernel.m} n {kernel.n} k {kernel.k}"
+        yield from _split(kernel)
         yield from (f"    {line}" for s in kernel.epilogue for line in _statement(s))
     elif isinstance(kernel, ConvKernel):
         yield from _conv(kernel)
@@ -61,6 +64,11 @@ def _kernel(kernel: Kernel) -> Iterator[str]:
     if isinstance(kernel, RepeatKernel):
         yield from (f"  buffer {b.name}: {b.type} {_inside(kernel, b)}" for b in kernel.buffers)
         yield from (f"  {line}" for inner in kernel.kernels for line in _kernel(inner))
+
+
+def _split(kernel: LoopKernel | Contraction) -> Iterator[str]:
+    if kernel.split is not None:
+        yield f"  {kernel.split}"
 
 
 def _inside(kernel: RepeatKernel, buffer: Buffer) -> str:
@@ -78,6 +86,7 @@ def _conv(kernel: ConvKernel) -> Iterator[str]:
     )
     packed = " x ".join(map(str, seen.places))
     yield f"  packed {packed} by {seen.steps}, tiles of {tiling.vectors} vectors, scratch {kernel.scratch_bytes} bytes"
+    yield from _split(kernel)
     yield from (f"    {line}" for s in kernel.epilogue for line in _statement(s))
 
 

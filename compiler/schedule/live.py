@@ -62,7 +62,11 @@ def cost_of(node: Node) -> int:
         return 0 if lower.view else 1
     if not isinstance(lower, Pointwise):
         return 0 if node.is_constant else 1
-    form = form_of(node, lower)
+    return form_cost(form_of(node, lower))
+
+
+def form_cost(form: str) -> int:
+    """What an expression takes, in additions."""
     if _CALL.search(form):
         return _FUNCTION
     return _DIVISION if "/" in form else 1

@@ -6,6 +6,7 @@ make_schedule:  Graph    -> Schedule
   jobs_of:      Grouping -> jobs        what runs, what it stores where
   in_order:     jobs     -> kernels     operands before users, readers before the overwriting of an input
   within:       kernels  -> kernels     values computed again instead of kept, where memory is limited
+  shared:       kernels  -> kernels     which loops threads share, where there is work for two
   placed:       kernels  -> kernels     every buffer in its slot or in the arena
 """
 
@@ -28,6 +29,7 @@ from .recompute import within
 from .records import Buffer, Kernel
 from .repeat import body_graph
 from .schedule import Schedule
+from .threads import shared
 
 
 def make_schedule(
@@ -46,10 +48,10 @@ def make_schedule(
     grouping = grouped(ready) if partition is None else grouped_as(ready, partition)
     plan: Plan = jobs_of(ready, grouping, _bodies())
     if sizes is not None:
-        kernels = in_order(plan, large=maxsize)  # the numbers are stand-ins
+        kernels = shared(in_order(plan, large=maxsize))  # the numbers are stand-ins
         buffers, final, lifetimes = placed_later(plan, kernels, len(sizes.numbers))
         return Schedule(graph.name, buffers, final, 0, plan.checks, sizes, _slots(buffers), lifetimes, plan.early)
-    kernels = in_order(plan) if memory_limit is None else _limited(plan, memory_limit)
+    kernels = shared(in_order(plan) if memory_limit is None else _limited(plan, memory_limit))
     buffers, final, arena_bytes = placed(plan, kernels)
     return Schedule(graph.name, buffers, final, arena_bytes, plan.checks, early=plan.early, memory_limit=memory_limit)
 

@@ -182,6 +182,26 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class Split:
+    """How threads share a kernel: pieces of `axis`, one of its loops, that begin at multiples of `grain`. So many turns
+    are worth handing over; `weight` tells how many times.
+
+    With `parts` the loop adds numbers up: it is cut into so many parts, whatever the number of threads is, and their
+    sums are added up in order. A piece is some of the parts then.
+    """
+
+    axis: str
+    extent: int
+    grain: int
+    weight: int = 1
+    parts: int = 0
+
+    def __str__(self) -> str:
+        pieces = f"in {self.parts} parts" if self.parts else f"by {self.grain}"
+        return f"parallel {self.axis} < {self.extent} {pieces}"
+
+
+@dataclass(frozen=True)
 class LoopKernel:
     """Loops over `outer` around `stages`, one after the other.
 
@@ -194,6 +214,7 @@ class LoopKernel:
     locals: tuple[LocalArray, ...] = ()
     totals: tuple[Accumulator, ...] = ()
     last: tuple[Stage, ...] = ()
+    split: Split | None = None
 
     @property
     def all_stages(self) -> tuple[Stage, ...]:
@@ -234,6 +255,7 @@ class DotKernel:
     origin: str
     scratch: int | str = 0  # offset in the arena; C where it depends on sizes
     scratch_bytes: int = 0
+    split: Split | None = None
 
 
 @dataclass(frozen=True)
@@ -262,6 +284,7 @@ class ConvKernel:
     op: str
     origin: str
     scratch: int | str = 0  # offset in the arena; C where it depends on sizes
+    split: Split | None = None
 
     @property
     def scratch_bytes(self) -> int:

@@ -37,6 +37,7 @@ class Compiled:
     def __init__(self, graph, schedule, source, library):
         self.graph, self.schedule, self.source = graph, schedule, source
         self.step = library.tracegrad_step
+        self.library = library.library
 
     def run(self, inputs):
         """All results by name; those with `into` are the inputs themselves."""
@@ -83,14 +84,14 @@ def _compile(graphs, folder, command):
     assert result.returncode == 0, f"{result.stderr[:4000]}\n{sources[0][:20000]}"
     library = ctypes.CDLL(str(folder / "all.so"))
     return [
-        Compiled(g, s, text, _Step(library[f"tracegrad_step_{n}"]))
+        Compiled(g, s, text, _Step(library[f"tracegrad_step_{n}"], library))
         for n, (g, s, text) in enumerate(zip(graphs, schedules, sources, strict=True))
     ]
 
 
 class _Step:
-    def __init__(self, function):
-        self.tracegrad_step = function
+    def __init__(self, function, library):
+        self.tracegrad_step, self.library = function, library
 
 
 def compile_and_run(graph, inputs):

@@ -66,9 +66,9 @@ static void dot_sub_mul_0_pack(
 
 /* Interleaves the rows of each tile: to[row, p, r] = from[row + r, p]; the last tile is filled up with zeros. */
 static void dot_sub_mul_0_pack_rows(
-    TG_UNUSED long n0, const float *restrict from, float *restrict to)
+    TG_UNUSED long n0, const float *restrict from, float *restrict to, long first, long last)
 {
-    for (long row = 0; row < n0; row += dot_sub_mul_0_tile_rows)
+    for (long row = first; row < last; row += dot_sub_mul_0_tile_rows)
     {
         const long left = n0 - row;
         const long rows = left < dot_sub_mul_0_tile_rows ? left : dot_sub_mul_0_tile_rows;
@@ -90,6 +90,23 @@ static void dot_sub_mul_0_pack_rows(
     }
 }
 
+/* Interleaves the rows of some tiles. */
+static void dot_sub_mul_0_rows_part(TG_UNUSED float *restrict sub_0, TG_UNUSED float *restrict mul_0, TG_UNUSED const float *restrict x_, TG_UNUSED const float *restrict weight_, TG_UNUSED const float *restrict bias_, TG_UNUSED const float *restrict y_, TG_UNUSED const float *restrict of_sizes_0_, TG_UNUSED long n0, TG_UNUSED char *restrict scratch, TG_UNUSED char *restrict shared, long begin, long end)
+{
+    const long dot_begin = begin * dot_sub_mul_0_tile_rows;
+    const long dot_stop = end * dot_sub_mul_0_tile_rows;
+    const long dot_end = dot_stop < n0 ? dot_stop : n0;
+    {
+        dot_sub_mul_0_pack_rows(
+            n0, x_, (float *)(shared + 384), dot_begin, dot_end);
+    }
+}
+
+static void dot_sub_mul_0_rows_part_share(void *const *arguments, TG_UNUSED char *scratch, long begin, long end)
+{
+    dot_sub_mul_0_rows_part(arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5], arguments[6], (long)arguments[7], scratch, arguments[8], begin, end);
+}
+
 /*
  * acc = dot          training_steps.py:83
  * v1 = add          training_steps.py:83
@@ -98,12 +115,14 @@ static void dot_sub_mul_0_pack_rows(
  * v4 = mul          ∂ training_steps.py:83
  * v5 = mul          ∂ training_steps.py:83
  */
-static void dot_sub_mul_0(float *restrict sub_0, float *restrict mul_0, const float *restrict x_, const float *restrict weight_, const float *restrict bias_, const float *restrict y_, const float *restrict of_sizes_0_, long n0, char *restrict scratch)
+static void dot_sub_mul_0_part(TG_UNUSED float *restrict sub_0, TG_UNUSED float *restrict mul_0, TG_UNUSED const float *restrict x_, TG_UNUSED const float *restrict weight_, TG_UNUSED const float *restrict bias_, TG_UNUSED const float *restrict y_, TG_UNUSED const float *restrict of_sizes_0_, TG_UNUSED long n0, TG_UNUSED char *restrict scratch, TG_UNUSED char *restrict shared, long begin, long end)
 {
+    const long dot_begin = begin * dot_sub_mul_0_tile_rows;
+    const long dot_stop = end * dot_sub_mul_0_tile_rows;
+    const long dot_end = dot_stop < n0 ? dot_stop : n0;
     const float dot_scalar0 = of_sizes_0_[0];
+    float *const dot_packed = (float *)(shared + 384);
     {
-        float *const dot_packed = (float *)(scratch + 384);
-        dot_sub_mul_0_pack_rows(n0, x_, dot_packed);
         for (long dot_column = 0; dot_column < 20; dot_column += dot_sub_mul_0_tile_columns)
         {
             const long dot_left = 20 - dot_column;
@@ -112,7 +131,7 @@ static void dot_sub_mul_0(float *restrict sub_0, float *restrict mul_0, const fl
                 = weight_ + dot_column * 1;
             float *const dot_panel = (float *)scratch;
             dot_sub_mul_0_pack(n0, dot_vectors, dot_columns, dot_panel);
-            for (long dot_row = 0; dot_row < n0; dot_row += dot_sub_mul_0_tile_rows)
+            for (long dot_row = dot_begin; dot_row < dot_end; dot_row += dot_sub_mul_0_tile_rows)
             {
                 const long dot_first = dot_row;
                 const float *const dot_broadcast
@@ -139,6 +158,34 @@ static void dot_sub_mul_0(float *restrict sub_0, float *restrict mul_0, const fl
             }
         }
     }
+}
+
+static void dot_sub_mul_0_part_share(void *const *arguments, TG_UNUSED char *scratch, long begin, long end)
+{
+    dot_sub_mul_0_part(arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5], arguments[6], (long)arguments[7], scratch, arguments[8], begin, end);
+}
+
+static void dot_sub_mul_0(float *restrict sub_0, float *restrict mul_0, const float *restrict x_, const float *restrict weight_, const float *restrict bias_, const float *restrict y_, const float *restrict of_sizes_0_, long n0, char *restrict scratch)
+{
+    char *const shared = scratch;
+    void *const dot_sub_mul_0_rows_part_arguments[] = {(void *)sub_0, (void *)mul_0, (void *)x_, (void *)weight_, (void *)bias_, (void *)y_, (void *)of_sizes_0_, (void *)n0, (void *)shared};
+    tg_parallel((tg_work){
+        .share = dot_sub_mul_0_rows_part_share,
+        .arguments = dot_sub_mul_0_rows_part_arguments,
+        .scratch = scratch,
+        .scratch_bytes = (12 * n0 + 552),
+        .extent = TG_PIECES(n0, dot_sub_mul_0_tile_rows),
+        .grain = TG_PIECES(TG_PACKED, 3 * dot_sub_mul_0_tile_rows),
+        .worth = 3 * n0 / TG_PACKED});
+    void *const dot_sub_mul_0_part_arguments[] = {(void *)sub_0, (void *)mul_0, (void *)x_, (void *)weight_, (void *)bias_, (void *)y_, (void *)of_sizes_0_, (void *)n0, (void *)shared};
+    tg_parallel((tg_work){
+        .share = dot_sub_mul_0_part_share,
+        .arguments = dot_sub_mul_0_part_arguments,
+        .scratch = scratch,
+        .scratch_bytes = (12 * n0 + 552),
+        .extent = TG_PIECES(n0, dot_sub_mul_0_tile_rows),
+        .grain = TG_PIECES(350, dot_sub_mul_0_tile_rows),
+        .worth = TG_PIECES(n0, 350)});
 }
 
 /*
