@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 from ..tensors.tensor import Tensor
+from ..tracing.counted import Counted
 from ..tracing.watch import WatchedDict, changes, watcher
 from .option import Option
 from .parameter import Parameter
@@ -21,7 +22,7 @@ def _title(value: Any) -> str:
 REGISTRIES = ("_parameters", "_buffers", "_modules")
 
 
-class Registry:
+class Registry(Counted):
     """Sorts what is assigned into `_parameters`, `_buffers` and `_modules`, and finds it there again.
 
     Compiled functions notice what is rebound in the registries.
@@ -33,8 +34,8 @@ class Registry:
     _non_persistent_buffers_set: set[str]
 
     def __init__(self) -> None:
-        self.__dict__.update({registry: WatchedDict() for registry in REGISTRIES})
-        self.__dict__["_non_persistent_buffers_set"] = set()
+        empty: dict[str, Any] = {registry: WatchedDict() for registry in REGISTRIES}
+        dict.update(self.__dict__, empty, _non_persistent_buffers_set=set())
         note_made(self)
 
     # -------------------------------------------------------------------------------------------------- registering
@@ -141,7 +142,7 @@ class Registry:
 
     def _forget(self, name: str, keep: str) -> None:
         """Take `name` away everywhere but in the registry `keep`."""
-        self.__dict__.pop(name, None)
+        dict.pop(self.__dict__, name, None)
         for kind in REGISTRIES:
             if kind != keep and name in self.__dict__.get(kind, ()):
                 del self.__dict__[kind][name]

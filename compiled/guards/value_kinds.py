@@ -141,7 +141,12 @@ def has_attributes(value: Any) -> bool:
     if is_ours(kind):
         declared = declares(kind)
         return own is not None and declared is not None and declared.attributes
-    return own is not None or any(is_users(base) for base in kind.__mro__[:-1])
+    return own is not None or any(map(_is_open_to_all, kind.__mro__[:-1]))
+
+
+def _is_open_to_all(kind: type) -> bool:
+    """True for a class made by a class statement, but for those whose objects never change."""
+    return is_users(kind) or (is_changeable(kind) and not issubclass(kind, _IMMUTABLE))
 
 
 def own_attributes(value: Any) -> Any:

@@ -1,0 +1,986 @@
+"""Functions, modules and what runs them that change after calls were replayed."""
+
+import builtins
+import collections
+import contextlib
+import contextvars
+import copy
+import fractions
+import functools
+import importlib
+import inspect
+import json
+import operator
+import pickle
+import re
+import statistics
+import string
+import sys
+import textwrap
+import types
+
+import pytest
+from compiled.changing import Programs, assert_changes_are_noticed
+
+program = Programs()
+
+SCALE = 2.0
+TABLE = {"scale": 2.0}
+
+
+class Plain:
+    """Holds what it is given."""
+
+    def __init__(self, **given):
+        vars(self).update(given)
+
+
+def set_scale(value):
+    global SCALE
+    SCALE = value
+
+
+@program
+def variable_by_nonlocal(tg):
+    scale = 2.0
+
+    def change(v):
+        nonlocal scale
+        scale = v
+
+    return lambda x: x * scale, change
+
+
+@program
+def variable_two_functions_out(tg):
+    scale = 2.0
+
+    def outer():
+        def inner():
+            return scale
+
+        return inner
+
+    def change(v):
+        nonlocal scale
+        scale = v
+
+    return lambda x: x * outer()(), change
+
+
+@program
+def cell_by_the_closure(tg):
+    scale = 2.0
+    step = lambda x: x * scale  # noqa: E731
+    return step, lambda v: setattr(step.__closure__[0], "cell_contents", v)
+
+
+@program
+def default_that_is_a_list(tg):
+    def helper(x, scales=[2.0]):  # noqa: B006
+        return x * scales[0]
+
+    return lambda x: helper(x), lambda v: helper.__defaults__[0].__setitem__(0, v)
+
+
+@program
+def defaults_of_a_helper(tg):
+    def helper(x, scale=2.0):
+        return x * scale
+
+    return lambda x: helper(x), lambda v: setattr(helper, "__defaults__", (v,))
+
+
+@program
+def defaults_where_there_were_none(tg):
+    def helper(*scales):
+        return sum(scales, 1.0)
+
+    def other(scale=4.0):
+        return scale
+
+    codes = {2.0: helper.__code__, 5.0: other.__code__}
+
+    def change(v):
+        helper.__code__, helper.__defaults__ = codes[v], (v,)
+
+    return lambda x: x * helper(), change
+
+
+@program
+def keyword_defaults_of_a_helper(tg):
+    def helper(x, *, scale=2.0):
+        return x * scale
+
+    return lambda x: helper(x), lambda v: helper.__kwdefaults__.update(scale=v)
+
+
+@program
+def code_of_a_helper(tg):
+    def helper():
+        return 2.0
+
+    codes = {2.0: helper.__code__, 5.0: (lambda: 5.0).__code__}
+    return lambda x: x * helper(), lambda v: setattr(helper, "__code__", codes[v])
+
+
+@program
+def attribute_of_a_helper(tg):
+    def helper():
+        return helper.scale
+
+    helper.scale = 2.0
+    return lambda x: x * helper(), lambda v: setattr(helper, "scale", v)
+
+
+@program
+def attribute_of_a_helper_that_comes(tg):
+    def helper():
+        return 2.0
+
+    def step(x):
+        try:
+            return x * helper.scale
+        except AttributeError:
+            return x * 2.0
+
+    return step, lambda v: setattr(helper, "scale", v)
+
+
+@program
+def attribute_of_a_lambda_with_a_default(tg):
+    helper = lambda: 2.0  # noqa: E731
+    return lambda x: x * getattr(helper, "scale", 2.0), lambda v: setattr(helper, "scale", v)
+
+
+@program
+def attribute_of_the_step_itself(tg):
+    def step(x):
+        try:
+            return x * step.scale
+        except AttributeError:
+            return x * 2.0
+
+    return step, lambda v: setattr(step, "scale", v)
+
+
+@program
+def name_of_a_helper(tg):
+    def helper():
+        pass
+
+    return lambda x: x * len(helper.__name__), lambda v: setattr(helper, "__name__", "h" * int(v))
+
+
+@program
+def text_of_a_helper(tg):
+    def helper():
+        """ab"""
+
+    return lambda x: x * len(helper.__doc__), lambda v: setattr(helper, "__doc__", "h" * int(v))
+
+
+@program
+def annotations_of_a_helper(tg):
+    def helper(x: 2.0):
+        pass
+
+    return lambda x: x * helper.__annotations__["x"], lambda v: helper.__annotations__.update(x=v)
+
+
+@program
+def defaults_that_are_looked_at(tg):
+    def helper(scale=2.0):
+        pass
+
+    return lambda x: x * helper.__defaults__[0], lambda v: setattr(helper, "__defaults__", (v,))
+
+
+@program
+def signature_of_a_helper(tg):
+    def helper(scale=2.0):
+        pass
+
+    def step(x):
+        return x * inspect.signature(helper).parameters["scale"].default
+
+    return step, lambda v: setattr(helper, "__defaults__", (v,))
+
+
+@program
+def wrapped_function_replaced(tg):
+    def scaled(function):
+        @functools.wraps(function)
+        def wrapper(x):
+            return wrapper.__wrapped__(x)
+
+        return wrapper
+
+    @scaled
+    def helper(x):
+        return x * 2.0
+
+    return lambda x: helper(x), lambda v: setattr(helper, "__wrapped__", lambda x: x * v)
+
+
+@program
+def decorator_with_state(tg):
+    state = {"scale": 2.0}
+
+    def scaled(function):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            return function(*args, **kwargs) * state["scale"]
+
+        return wrapper
+
+    return scaled(lambda x: x + 1), lambda v: state.update(scale=v)
+
+
+@program
+def decorator_that_is_an_object(tg):
+    class Scaled:
+        def __init__(self, function):
+            self.function, self.scale = function, 2.0
+
+        def __call__(self, x):
+            return self.function(x) * self.scale
+
+    helper = Scaled(lambda x: x + 1)
+    return lambda x: helper(x), lambda v: setattr(helper, "scale", v)
+
+
+@program
+def cache_that_is_cleared(tg):
+    box = [2.0]
+
+    @functools.cache
+    def scale():
+        return box[0]
+
+    def change(v):
+        box[0] = v
+        scale.cache_clear()
+
+    return lambda x: x * scale(), change
+
+
+@program
+def dispatch_by_type(tg):
+    @functools.singledispatch
+    def scale(of):
+        return 2.0
+
+    return lambda x: x * scale("a"), lambda v: scale.register(str, lambda of: v)
+
+
+@program
+def dispatch_of_a_method(tg):
+    class Config:
+        @functools.singledispatchmethod
+        def scale(self, of):
+            return 2.0
+
+    config, register = Config(), vars(Config)["scale"].register
+    return lambda x: x * config.scale("a"), lambda v: register(str, lambda self, of: v)
+
+
+@program
+def partial_given_anew(tg):
+    helper = functools.partial(lambda x, scale: x * scale, scale=2.0)
+    func = helper.func
+    return lambda x: helper(x), lambda v: helper.__setstate__((func, (), {"scale": v}, {}))
+
+
+@program
+def keywords_of_a_partial(tg):
+    helper = functools.partial(lambda x, scale: x * scale, scale=2.0)
+    return lambda x: helper(x), lambda v: helper.keywords.update(scale=v)
+
+
+@program
+def attribute_of_a_partial(tg):
+    helper = functools.partial(max, 1.0)
+    helper.scale = 2.0
+    return lambda x: x * helper.scale, lambda v: setattr(helper, "scale", v)
+
+
+@program
+def attribute_of_a_partial_that_comes(tg):
+    helper = functools.partial(max, 1.0)
+
+    def step(x):
+        try:
+            return x * helper.scale
+        except AttributeError:
+            return x * 2.0
+
+    return step, lambda v: setattr(helper, "scale", v)
+
+
+@program
+def class_of_partials_with_a_method(tg):
+    class Own(functools.partial):
+        def scale(self):
+            return 2.0
+
+    helper = Own(max, 1.0)
+    return lambda x: x * helper.scale(), lambda v: setattr(Own, "scale", lambda self: v)
+
+
+@program
+def class_of_partials_that_is_called(tg):
+    class Own(functools.partial):
+        def __call__(self, *args):
+            return super().__call__(*args) * 2.0
+
+    helper = Own(max, 1.0)
+    return lambda x: x * helper(2.0), lambda v: setattr(Own, "__call__", lambda self, *args: v)
+
+
+@program
+def class_of_properties(tg):
+    class Own(property):
+        def __get__(self, instance, owner=None):
+            return 2.0
+
+    class Config:
+        scale = Own(lambda self: 1.0)
+
+    config = Config()
+    return lambda x: x * config.scale, lambda v: setattr(Own, "__get__", lambda self, *_: v)
+
+
+@program
+def class_of_static_methods(tg):
+    class Own(staticmethod):
+        def __get__(self, instance, owner=None):
+            return lambda: 2.0
+
+    class Config:
+        scale = Own(lambda: 1.0)
+
+    config = Config()
+    return lambda x: x * config.scale(), lambda v: setattr(Own, "__get__", lambda self, *_: lambda: v)
+
+
+@program
+def partial_method(tg):
+    class Config:
+        def _scaled(self, scale):
+            return scale
+
+        scale = functools.partialmethod(_scaled, 2.0)
+
+    config = Config()
+    return lambda x: x * config.scale(), lambda v: setattr(vars(Config)["scale"], "args", (v,))
+
+
+@program
+def bound_method_of_an_object(tg):
+    thing = Plain(scale=2.0)
+    bound = types.MethodType(lambda self: self.scale, thing)
+    return lambda x: x * bound(), lambda v: setattr(thing, "scale", v)
+
+
+@program
+def bound_method_of_a_dict(tg):
+    table = {"scale": 2.0}
+    look = table.get
+    return lambda x: x * look("scale"), lambda v: table.update(scale=v)
+
+
+@program
+def bound_special_method_of_a_list(tg):
+    items = [2.0]
+    look = items.__getitem__
+    return lambda x: x * look(0), lambda v: items.__setitem__(0, v)
+
+
+@program
+def getters_of_operator(tg):
+    thing, look = Plain(inner=Plain(scale=2.0)), operator.attrgetter("inner.scale")
+    return lambda x: x * look(thing), lambda v: setattr(thing.inner, "scale", v)
+
+
+@program
+def item_getters_of_operator(tg):
+    items, look = [1.0, 2.0], operator.itemgetter(1)
+    return lambda x: x * look(items), lambda v: items.__setitem__(1, v)
+
+
+@program
+def function_in_a_dict(tg):
+    table = {"f": lambda x: x * 2.0}
+    return lambda x: table["f"](x), lambda v: table.update(f=lambda x: x * v)
+
+
+@program
+def mutual_recursion(tg):
+    space = {}
+
+    def even(x, n):
+        return x if n == 0 else odd(x * 2.0, n - 1)
+
+    def odd(x, n):
+        return x if n == 0 else space["even"](x, n - 1)
+
+    space["even"] = even
+    return lambda x: even(x, 3), lambda v: space.update(even=lambda x, n: x * v)
+
+
+@program
+def recursion_by_a_global(tg):
+    def step(x):
+        return x * SCALE
+
+    return step, set_scale
+
+
+@program
+def executed_function(tg):
+    space = {"scale": 2.0}
+    exec("def step(x):\n    return x * scale", space)
+    return space["step"], lambda v: space.update(scale=v)
+
+
+@program
+def executed_in_the_step(tg):
+    space = {"scale": 2.0}
+
+    def step(x):
+        inner = dict(space, x=x)
+        exec("y = x * scale", inner)
+        return inner["y"]
+
+    return step, lambda v: space.update(scale=v)
+
+
+@program
+def evaluated_text(tg):
+    box = ["x * 2.0"]
+    return lambda x: eval(box[0], {"x": x}), lambda v: box.__setitem__(0, f"x * {v}")
+
+
+@program
+def name_in_globals(tg):
+    return lambda x: x * globals()["SCALE"], set_scale
+
+
+@program
+def attributes_by_vars(tg):
+    thing = Plain(scale=2.0)
+    return lambda x: x * vars(thing)["scale"], lambda v: setattr(thing, "scale", v)
+
+
+@program
+def generator_function(tg):
+    box = [2.0]
+
+    def scales():
+        yield from box
+
+    return lambda x: x * sum(scales()), lambda v: box.__setitem__(0, v)
+
+
+@program
+def generator_kept_across_calls(tg):
+    def scales():
+        value = 1.0
+        while True:
+            value += 1.0
+            yield value
+
+    kept = scales()
+    return lambda x: x * next(kept), lambda v: next(kept)
+
+
+@program
+def generator_that_is_sent_to(tg):
+    def scales():
+        value = 2.0
+        while True:
+            value = (yield value) or value
+
+    kept = scales()
+    next(kept)
+    return lambda x: x * next(kept), lambda v: kept.send(v)
+
+
+@program
+def iterator_kept_across_calls(tg):
+    kept = iter(range(100))
+    return lambda x: x * next(kept), lambda v: next(kept)
+
+
+@program
+def coroutine_run_by_hand(tg):
+    box = [2.0]
+
+    async def scale():
+        return box[0]
+
+    def step(x):
+        try:
+            scale().send(None)
+        except StopIteration as stop:
+            return x * stop.value
+
+    return step, lambda v: box.__setitem__(0, v)
+
+
+@program
+def context_manager_with_state(tg):
+    class Scaled:
+        scale = 2.0
+
+        def __enter__(self):
+            return self.scale
+
+        def __exit__(self, *_):
+            return None
+
+    holder = Plain(context=Scaled())
+
+    def step(x):
+        with holder.context as scale:
+            return x * scale
+
+    return step, lambda v: setattr(holder.context, "scale", v)
+
+
+@program
+def context_manager_of_a_generator(tg):
+    box = [2.0]
+
+    @contextlib.contextmanager
+    def scaled():
+        yield box[0]
+
+    def step(x):
+        with scaled() as scale:
+            return x * scale
+
+    return step, lambda v: box.__setitem__(0, v)
+
+
+@program
+def null_context(tg):
+    context = contextlib.nullcontext(2.0)
+
+    def step(x):
+        with context as scale:
+            return x * scale
+
+    return step, lambda v: setattr(context, "enter_result", v)
+
+
+@program
+def suppressed_exceptions(tg):
+    context = contextlib.suppress(KeyError)
+
+    def step(x):
+        with context:
+            x = x * 2.0
+            {}["a"]
+            x = x * 3.0
+        return x
+
+    return step, lambda v: setattr(context, "_exceptions", (KeyError, ValueError) if v == 2.0 else (ValueError,))
+
+
+@program
+def context_variable_with_a_token(tg):
+    variable = contextvars.ContextVar("scale", default=2.0)
+    return lambda x: x * variable.get(), variable.set
+
+
+@program
+def context_variable_in_a_copied_context(tg):
+    variable = contextvars.ContextVar("scale", default=2.0)
+    box = [contextvars.copy_context()]
+
+    def change(v):
+        box[0].run(variable.set, v)
+
+    return lambda x: x * box[0].run(variable.get), change
+
+
+@program
+def exception_as_control(tg):
+    box = [2.0]
+
+    def scale():
+        if box[0] > 3.0:
+            raise ValueError(box[0])
+        return box[0]
+
+    def step(x):
+        try:
+            factor = scale()
+        except ValueError as error:
+            factor = error.args[0] * 10.0
+        else:
+            factor = factor + 1.0
+        finally:
+            x = x + 1.0
+        return x * factor
+
+    return step, lambda v: box.__setitem__(0, v)
+
+
+@program
+def exception_that_leaves(tg):
+    box = [2.0]
+
+    def step(x):
+        if box[0] > 3.0:
+            raise ValueError(f"too large: {box[0]}")
+        return x * box[0]
+
+    return step, lambda v: box.__setitem__(0, v)
+
+
+@program
+def exception_that_is_kept(tg):
+    error = ValueError(2.0)
+    return lambda x: x * error.args[0], lambda v: setattr(error, "args", (v,))
+
+
+@program
+def match_over_state(tg):
+    box = [{"kind": "a", "scale": 2.0}]
+
+    def step(x):
+        match box[0]:
+            case {"kind": "a", "scale": scale}:
+                return x * scale
+            case {"kind": "b"}:
+                return x * 7.0
+
+    return step, lambda v: box.__setitem__(0, {"kind": "b"} if v == 5.0 else {"kind": "a", "scale": v})
+
+
+@program
+def walrus_in_a_comprehension(tg):
+    box = [2.0, 3.0]
+    return lambda x: x * sum(y for z in box if (y := z * 2.0) > 1.0), lambda v: box.__setitem__(0, v)
+
+
+@program
+def order_of_keywords(tg):
+    table = {"a": 2.0, "b": 3.0}
+
+    def first(**named):
+        return next(iter(named.values()))
+
+    def change(v):
+        table["a"] = table.pop("a") if v == 5.0 else v
+
+    return lambda x: x * first(**table), change
+
+
+@program
+def star_arguments_of_a_list(tg):
+    items = [2.0]
+    return lambda x: x * max(1.0, *items), lambda v: items.append(v)
+
+
+@program
+def positional_only(tg):
+    def helper(x, scale=2.0, /, **others):
+        return x * scale + others.get("scale", 0.0)
+
+    table = {"scale": 2.0}
+    return lambda x: helper(x, **table), lambda v: table.update(scale=v)
+
+
+@program
+def sorted_by_a_key(tg):
+    holder = Plain(key=lambda item: item)
+    return lambda x: x * sorted([2.0, 5.0], key=holder.key)[0], lambda v: setattr(
+        holder, "key", (lambda item: item) if v == 2.0 else (lambda item: -item)
+    )
+
+
+@program
+def reduced_by_a_function(tg):
+    holder = Plain(f=operator.add)
+    return lambda x: x * functools.reduce(holder.f, [2.0, 3.0]), lambda v: setattr(
+        holder, "f", operator.add if v == 2.0 else operator.mul
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------ modules
+
+
+def made_module(name="changing_module", **given):
+    module = types.ModuleType(name)
+    vars(module).update(given)
+    return module
+
+
+@program
+def variable_of_a_module(tg):
+    module = made_module(scale=2.0)
+    return lambda x: x * module.scale, lambda v: setattr(module, "scale", v)
+
+
+@program
+def variable_of_a_module_by_its_dict(tg):
+    module = made_module(scale=2.0)
+    return lambda x: x * module.scale, lambda v: module.__dict__.update(scale=v)
+
+
+@program
+def getattr_of_a_module(tg):
+    table = {"scale": 2.0}
+    module = made_module(__getattr__=lambda name: table[name])
+    return lambda x: x * module.scale, lambda v: table.update(scale=v)
+
+
+@program
+def getattr_of_a_module_replaced(tg):
+    module = made_module(__getattr__=lambda name: 2.0)
+    return lambda x: x * module.scale, lambda v: setattr(module, "__getattr__", lambda name: v)
+
+
+@program
+def class_of_a_module_with_a_property(tg):
+    kinds = {v: type("Own", (types.ModuleType,), {"scale": property(lambda self, v=v: v)}) for v in (2.0, 5.0)}
+    module = made_module()
+    module.__class__ = kinds[2.0]
+    return lambda x: x * module.scale, lambda v: setattr(module, "__class__", kinds[v])
+
+
+@program
+def property_of_a_class_of_modules(tg):
+    kind = type("Own", (types.ModuleType,), {"scale": property(lambda self: 2.0)})
+    module = made_module()
+    module.__class__ = kind
+    return lambda x: x * module.scale, lambda v: setattr(kind, "scale", property(lambda self: v))
+
+
+@program
+def name_of_a_module(tg):
+    module = made_module("ab")
+    return lambda x: x * len(module.__name__), lambda v: setattr(module, "__name__", "a" * int(v))
+
+
+@program
+def entry_of_sys_modules(tg):
+    sys.modules["changing_module"] = made_module(scale=2.0)
+
+    def step(x):
+        import changing_module
+
+        return x * changing_module.scale
+
+    return step, lambda v: sys.modules.update(changing_module=made_module(scale=v))
+
+
+@program
+def from_import_inside(tg):
+    sys.modules["changing_module"] = module = made_module(scale=2.0)
+
+    def step(x):
+        from changing_module import scale
+
+        return x * scale
+
+    return step, lambda v: setattr(module, "scale", v)
+
+
+@program
+def module_by_import_module(tg):
+    sys.modules["changing_module"] = made_module(scale=2.0)
+
+    def step(x):
+        return x * importlib.import_module("changing_module").scale
+
+    return step, lambda v: sys.modules.update(changing_module=made_module(scale=v))
+
+
+@program
+def function_of_a_users_module(tg):
+    module = made_module(scale=lambda: 2.0)
+    return lambda x: x * module.scale(), lambda v: setattr(module, "scale", lambda: v)
+
+
+@program
+def builtin_replaced(tg):
+    original = builtins.oct
+    return lambda x: x * len(oct(8)), lambda v: setattr(builtins, "oct", original if v == 2.0 else lambda *_: "a")
+
+
+@program
+def builtins_of_a_space(tg):
+    space = {"__builtins__": dict(vars(builtins), scale=2.0)}
+    exec("def step(x):\n    return x * scale", space)
+    return space["step"], lambda v: space["__builtins__"].update(scale=v)
+
+
+@program
+def builtin_shadowed(tg):
+    space = {}
+    exec("def step(x):\n    return x * max(2.0, 1.0)", space)
+
+    def change(v):
+        if v == 5.0:
+            space["max"] = min
+        else:
+            space.pop("max", None)
+
+    return space["step"], change
+
+
+# ------------------------------------------------------------------------------------------ what libraries are made of
+
+
+def with_attribute(name, look, of):
+    """A program that reads the attribute ``scale`` of something of a library; and one where it comes later."""
+
+    def maker(tg):
+        thing = of(tg)
+        thing.changing_scale = 2.0
+        return lambda x: x * look(tg).changing_scale, lambda v: setattr(thing, "changing_scale", v)
+
+    def later(tg):
+        thing = of(tg)
+        if hasattr(thing, "changing_scale"):
+            del thing.changing_scale
+
+        def step(x):
+            try:
+                return x * look(tg).changing_scale
+            except AttributeError:
+                return x * 2.0
+
+        return step, lambda v: setattr(thing, "changing_scale", v)
+
+    maker.__name__, later.__name__ = f"attribute_of_{name}", f"attribute_that_comes_of_{name}"
+    program(maker)
+    program(later)
+
+
+OF_LIBRARIES = {
+    "relu": (lambda tg: tg.nn.functional.relu, lambda tg: tg.nn.functional.relu),
+    "a_function_by_variable": (lambda tg: _look(tg.nn.functional.gelu), lambda tg: tg.nn.functional.gelu),
+    "a_layer_class": (lambda tg: tg.nn.Linear, lambda tg: tg.nn.Linear),
+    "an_optimizer_class": (lambda tg: tg.optim.SGD, lambda tg: tg.optim.SGD),
+    "the_tensor_class": (lambda tg: tg.Tensor, lambda tg: tg.Tensor),
+    "a_dataset_class": (lambda tg: tg.utils.data.TensorDataset, lambda tg: tg.utils.data.TensorDataset),
+    "a_package": (lambda tg: tg.nn, lambda tg: tg.nn),
+    "a_function_of_statistics": (lambda tg: statistics.mean, lambda tg: statistics.mean),
+    "a_class_of_fractions": (lambda tg: fractions.Fraction, lambda tg: fractions.Fraction),
+    "a_class_of_collections": (lambda tg: collections.UserDict, lambda tg: collections.UserDict),
+    "a_module_of_python": (lambda tg: statistics, lambda tg: statistics),
+    "a_method_of_a_class_of_python": (lambda tg: fractions.Fraction.limit_denominator,) * 2,
+    "a_function_of_numpys_python": (lambda tg: _NUMPYS, lambda tg: _NUMPYS),
+    "a_function_of_another_library": (lambda tg: pytest.raises, lambda tg: pytest.raises),
+}
+_NUMPYS = __import__("numpy").lib.stride_tricks.sliding_window_view.__wrapped__
+
+
+def _look(thing):
+    return thing
+
+
+for _name, (_how, _of) in OF_LIBRARIES.items():
+    with_attribute(_name, _how, _of)
+
+
+@program
+def defaults_of_a_function_of_python(tg):
+    function = statistics.harmonic_mean
+    return lambda x: x * statistics.harmonic_mean([2.0, 4.0]), lambda v: setattr(
+        function, "__defaults__", (None,) if v == 2.0 else ([1.0, 5.0],)
+    )
+
+
+@program
+def defaults_of_a_function_of_the_library(tg):
+    function = tg.nn.functional.leaky_relu
+    defaults = function.__defaults__
+
+    def change(v):
+        function.__defaults__ = defaults if v == 2.0 else (0.5, *defaults[1:])
+
+    return lambda x: tg.nn.functional.leaky_relu(x - 1), change
+
+
+@program
+def code_of_a_function_of_python(tg):
+    function, code = textwrap.dedent, textwrap.dedent.__code__
+
+    def change(v):
+        function.__code__ = code if v == 2.0 else (lambda text: "abcde").__code__
+
+    return lambda x: x * len(textwrap.dedent("  ab")), change
+
+
+@program
+def attribute_of_a_class_of_python_that_is_used(tg):
+    before = string.Template.delimiter
+
+    def change(v):
+        string.Template.delimiter = before if v == 2.0 else "%"
+
+    return lambda x: x * len(string.Template("$abc").safe_substitute(abc="a")), change
+
+
+@program
+def table_of_a_module_of_python(tg):
+    table = copy._deepcopy_dispatch
+    key = Plain
+
+    def change(v):
+        table.pop(key, None)
+        if v == 5.0:
+            table[key] = lambda thing, memo: Plain(scale=v)
+
+    thing = Plain(scale=2.0)
+    return lambda x: x * copy.deepcopy(thing).scale, change
+
+
+@program
+def copy_of_an_object(tg):
+    thing = Plain(scale=2.0)
+    return lambda x: x * copy.copy(thing).scale, lambda v: setattr(thing, "scale", v)
+
+
+@program
+def deep_copy_of_a_nested_object(tg):
+    thing = Plain(inner=[Plain(scale=2.0)])
+    return lambda x: x * copy.deepcopy(thing).inner[0].scale, lambda v: setattr(thing.inner[0], "scale", v)
+
+
+@program
+def text_of_json(tg):
+    table = {"scale": [2.0]}
+    return lambda x: x * json.loads(json.dumps(table))["scale"][0], lambda v: table["scale"].__setitem__(0, v)
+
+
+@program
+def pickled_state(tg):
+    table = {"scale": [2.0]}
+    return lambda x: x * pickle.loads(pickle.dumps(table))["scale"][0], lambda v: table["scale"].__setitem__(0, v)
+
+
+@program
+def pattern_of_re(tg):
+    box = [re.compile("a+")]
+    return lambda x: x * len(box[0].match("aab").group()), lambda v: box.__setitem__(
+        0, re.compile("a+" if v == 2.0 else ".+")
+    )
+
+
+@program
+def text_of_state_as_a_key(tg):
+    thing, table = Plain(name="a"), {"key_a": 2.0, "key_b": 5.0}
+    return lambda x: x * table[f"key_{thing.name}"], lambda v: setattr(thing, "name", "a" if v == 2.0 else "b")
+
+
+@pytest.mark.parametrize("make", program.rows())
+def test_changes_of_functions(tg, make):
+    assert_changes_are_noticed(tg, make)
