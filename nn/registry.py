@@ -19,6 +19,10 @@ def _title(value: Any) -> str:
     return f"torch.{value.dtype.title}Tensor" if isinstance(value, Tensor) else type(value).__name__
 
 
+def _registered(module: Any, kind: str, name: str) -> Any:
+    return module.__dict__.get(kind, {}).get(name)
+
+
 REGISTRIES = ("_parameters", "_buffers", "_modules")
 
 
@@ -95,7 +99,7 @@ class Registry(Counted):
             registry = self.__dict__.get(kind)
             if registry is not None and name in registry:
                 if watcher() is not None:
-                    return declared(self, name, functools.partial(registry.get, name))
+                    return declared(self, name, functools.partial(_registered, self, kind, name))
                 return registry[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 

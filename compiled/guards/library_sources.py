@@ -87,9 +87,9 @@ class GeneratorState(Source):
 
     text = "the state of a random generator"
 
-    def now(self) -> str:
+    def now(self) -> bytes:
         of = self.owner.bit_generator.state if isinstance(self.owner, np.random.Generator) else self.owner.get_state()
-        return repr(pickle.dumps(of))
+        return pickle.dumps(of)
 
     def as_python(self, value: Any, name: Naming) -> str:
         return f"{name(self.now)}() == {name(value)}"

@@ -40,6 +40,11 @@ from .value_kinds import (
 
 Place = tuple[Source, types.CodeType | None]  # and the code that reads it, if that is known
 Codes = dict[types.CodeType, dict[str, Any]]  # with their globals
+# Python's and numpy's objects whose state is no attribute.
+_STATEFUL = (
+    contextvars.ContextVar, logging.Logger, types.MappingProxyType, types.CellType, np.random.Generator,
+    np.random.RandomState,
+)  # fmt: skip
 _ASKING_FOR_STATES = frozenset({"bit_generator", "state", "get_state", "__getstate__"})
 
 
@@ -84,7 +89,10 @@ class Places:
 
     def _of_value(self, value: Any) -> Iterator[Place]:
         yield from self._parts(value)
-        yield from self._of_stateful(value)
+        if isinstance(value, _STATEFUL):
+            yield from self._of_stateful(value)
+            if not users_classes(type(value)):
+                return
         if _belongs_to_an_object(value):
             yield sources.Kept(value.__self__, f"what {value.__name__} belongs to"), None
         if isinstance(value, (operator.attrgetter, operator.methodcaller)):
@@ -104,9 +112,8 @@ class Places:
             yield library.BehindProxy(value), None
         elif isinstance(value, types.CellType):
             yield sources.Cell(value, "the contents of a cell"), None
-        elif isinstance(value, (np.random.Generator, np.random.RandomState)):
-            if not self.names.isdisjoint(_ASKING_FOR_STATES):
-                yield library.GeneratorState(value), None
+        elif not self.names.isdisjoint(_ASKING_FOR_STATES):
+            yield library.GeneratorState(value), None
 
     # ------------------------------------------------------------------------------------------------ functions, code
 
@@ -143,13 +150,10 @@ class Places:
             return
         self._of_libraries[id(value)] = value
         if isinstance(value, types.FunctionType):
-            yield sources.FunctionCode(value), None
-            yield from _parts_of_defaults(value, None)
-            if value.__kwdefaults__:
-                yield library.DefaultsByKeyword(value), None
             yield from self._attributes(value, reads.names_of_function(value))
             yield from self._absent(value)
-            if not _is_ours(value):
+            if not _is_ours(value):  # whose own functions nobody gives other code
+                yield from _of_code_of_library(value)
                 self.names |= reads.read_by_function(value)
         else:
             for base in filter(reads.is_of_python, value.__mro__):
@@ -307,6 +311,13 @@ def _parts_of_defaults(function: types.FunctionType, code: types.CodeType | None
     for name in ("__defaults__", "__kwdefaults__"):
         if getattr(function, name):
             yield sources.Part(function, name), code
+
+
+def _of_code_of_library(function: types.FunctionType) -> Iterator[Place]:
+    yield sources.FunctionCode(function), None
+    yield from _parts_of_defaults(function, None)
+    if function.__kwdefaults__:
+        yield library.DefaultsByKeyword(function), None
 
 
 def _builtins_of(space: dict[str, Any]) -> dict[str, Any]:

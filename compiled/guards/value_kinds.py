@@ -122,7 +122,7 @@ def is_users(thing: Any) -> bool:
     """True for modules and classes of the user's program, False for libraries and for this package."""
     name = thing.__module__ if isinstance(thing, type) else thing.__name__
     module = sys.modules.get(name) if isinstance(thing, type) else thing
-    file = getattr(module, "__file__", None)
+    file = None if module is None else vars(module).get("__file__")
     if file is None:  # a notebook, a REPL, exec; built-in modules have no file either
         return name == "__main__" or (name not in sys.builtin_module_names and name not in sys.stdlib_module_names)
     return is_user_file(file) and name.partition(".")[0] not in sys.stdlib_module_names and not _is_library(file)

@@ -54,6 +54,7 @@ def assert_changes_are_noticed(tg, make):
             expected, _, _ = run(tg, build, False, CALLS)
             actual, _, program = run(tg, build, True, CALLS)
     finally:
-        make(tg)[1](2.0)  # what is changed in libraries is as it was
+        change = make(tg)[1]
+        getattr(change, "undo", lambda: change(2.0))()  # what is changed in libraries is as it was
     assert_agree(actual, expected)
     return program.ways

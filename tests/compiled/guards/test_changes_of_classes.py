@@ -387,7 +387,8 @@ def class_of_a_computing_tensor(tg):
     class Scaled(tg.Tensor):
         @classmethod
         def __torch_function__(cls, function, kinds, args=(), kwargs=None):
-            return super().__torch_function__(function, kinds, args, kwargs or {}) * 5.0
+            args = (args[0], 5.0) if len(args) == 2 else args
+            return super().__torch_function__(function, kinds, args, kwargs or {})
 
     w, kinds = ramp(tg, 3), {2.0: tg.Tensor, 5.0: Scaled}
     return lambda x: (x * w).sum(), lambda v: setattr(w, "__class__", kinds[v])

@@ -837,18 +837,23 @@ def builtin_shadowed(tg):
 # ------------------------------------------------------------------------------------------ what libraries are made of
 
 
-def with_attribute(name, look, of):
-    """A program that reads the attribute ``scale`` of something of a library; and one where it comes later."""
+def with_attribute(name, of, look):
+    """A program that reads an attribute of something of a library; and one where it comes later."""
 
-    def maker(tg):
-        thing = of(tg)
-        thing.changing_scale = 2.0
-        return lambda x: x * look(tg).changing_scale, lambda v: setattr(thing, "changing_scale", v)
+    def changing(tg):
+        def change(v):
+            of(tg).changing_scale = v
+
+        change.undo = lambda: delattr(of(tg), "changing_scale")
+        return change
+
+    def there(tg):
+        changing(tg)(2.0)
+        return lambda x: x * look(tg).changing_scale, changing(tg)
 
     def later(tg):
-        thing = of(tg)
-        if hasattr(thing, "changing_scale"):
-            del thing.changing_scale
+        if hasattr(of(tg), "changing_scale"):
+            del of(tg).changing_scale
 
         def step(x):
             try:
@@ -856,16 +861,18 @@ def with_attribute(name, look, of):
             except AttributeError:
                 return x * 2.0
 
-        return step, lambda v: setattr(thing, "changing_scale", v)
+        change = changing(tg)
+        change.undo = lambda: None
+        return step, change
 
-    maker.__name__, later.__name__ = f"attribute_of_{name}", f"attribute_that_comes_of_{name}"
-    program(maker)
+    there.__name__, later.__name__ = f"attribute_of_{name}", f"attribute_that_comes_of_{name}"
+    program(there)
     program(later)
 
 
 OF_LIBRARIES = {
     "relu": (lambda tg: tg.nn.functional.relu, lambda tg: tg.nn.functional.relu),
-    "a_function_by_variable": (lambda tg: _look(tg.nn.functional.gelu), lambda tg: tg.nn.functional.gelu),
+    "a_function_by_variable": (lambda tg: tg.nn.functional.gelu, lambda tg: _look(tg.nn.functional.gelu)),
     "a_layer_class": (lambda tg: tg.nn.Linear, lambda tg: tg.nn.Linear),
     "an_optimizer_class": (lambda tg: tg.optim.SGD, lambda tg: tg.optim.SGD),
     "the_tensor_class": (lambda tg: tg.Tensor, lambda tg: tg.Tensor),
@@ -886,8 +893,8 @@ def _look(thing):
     return thing
 
 
-for _name, (_how, _of) in OF_LIBRARIES.items():
-    with_attribute(_name, _how, _of)
+for _name, (_of, _how) in OF_LIBRARIES.items():
+    with_attribute(_name, _of, _how)
 
 
 @program
@@ -896,17 +903,6 @@ def defaults_of_a_function_of_python(tg):
     return lambda x: x * statistics.harmonic_mean([2.0, 4.0]), lambda v: setattr(
         function, "__defaults__", (None,) if v == 2.0 else ([1.0, 5.0],)
     )
-
-
-@program
-def defaults_of_a_function_of_the_library(tg):
-    function = tg.nn.functional.leaky_relu
-    defaults = function.__defaults__
-
-    def change(v):
-        function.__defaults__ = defaults if v == 2.0 else (0.5, *defaults[1:])
-
-    return lambda x: tg.nn.functional.leaky_relu(x - 1), change
 
 
 @program
@@ -927,20 +923,6 @@ def attribute_of_a_class_of_python_that_is_used(tg):
         string.Template.delimiter = before if v == 2.0 else "%"
 
     return lambda x: x * len(string.Template("$abc").safe_substitute(abc="a")), change
-
-
-@program
-def table_of_a_module_of_python(tg):
-    table = copy._deepcopy_dispatch
-    key = Plain
-
-    def change(v):
-        table.pop(key, None)
-        if v == 5.0:
-            table[key] = lambda thing, memo: Plain(scale=v)
-
-    thing = Plain(scale=2.0)
-    return lambda x: x * copy.deepcopy(thing).scale, change
 
 
 @program
