@@ -297,7 +297,9 @@ _READ_BY_PYTHON = frozenset({"forward", "__getattr__"})  # of a layer, of a modu
 
 
 def _may_change_class(value: Any) -> bool:
-    """True if ``__class__`` of a value can be assigned to."""
+    """True if ``__class__`` of a value can be assigned to; not what this package keeps for itself."""
+    if is_ours(type(value)):
+        return declares(type(value)) is not None
     return is_changeable(type(value)) or (isinstance(value, types.ModuleType) and is_users(value))
 
 
