@@ -34,7 +34,7 @@ def _program(make, tg):
         step,
         lambda i: (ramp(tg, 3) + i,),
         between=lambda i: change(CHANGES[i]) if i in CHANGES else None,
-        raises=(AttributeError, KeyError, NameError, TypeError, ValueError),
+        raises=(AttributeError, IndexError, KeyError, NameError, TypeError, ValueError),
     )
 
 
