@@ -27,7 +27,6 @@ from .overriding import (
     subclasses,
 )
 
-
 _set_class = vars(object)["__class__"].__set__
 
 

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...tensors.tensor import Tensor
-from ...tracing.declares import declares
 from ...tracing.counted import CountingDict
+from ...tracing.declares import declares
 from ...tracing.watch import WatchedDict
 from .value_kinds import CONTAINERS, is_users, own_attributes
 

@@ -81,7 +81,7 @@ class Fallback:
     ) -> Any:
         """Call `function`; whatever comes out of it, or has been written when it raises, holds its numbers.
 
-        Beside other threads a write to a tensor from outside is done at once, and no library work is put off as a whole.
+        Beside other threads a write to a tensor from outside is done at once, and no library work is put off whole.
         """
         deferred = Deferred(self.segments)
         deferred.is_observed = is_observed

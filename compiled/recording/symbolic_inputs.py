@@ -25,9 +25,8 @@ from .shims import shims_for
 from .substitution import Key, NumberLocation, Replaced, found_in, key_at, key_of, unwrapped
 from .validity import refusal
 
-
 STAYS = (
-    "a number that stands for {value!r} in a recording stays in an object that the compiled function has kept: {holders}\n"
+    "a number that stands for {value!r} in a recording stays in what the compiled function has kept: {holders}\n"
     "  in a call that was recorded because a number had changed; the call itself was done\n"
     "  It computes as the number does, but its type is another one. Keep such objects outside of the function."
 )

@@ -10,6 +10,7 @@ import importlib
 import pytest
 from side_by_side import Program, assert_agree, ramp, run
 
+SAMPLED = 8  # of so many programs one is run in the fast tier
 CALLS, CHANGES = 8, {4: 5.0, 6: 2.0}
 
 
@@ -24,8 +25,9 @@ class Programs:
         return make
 
     def rows(self):
-        """The programs as parameters of a test."""
-        return [pytest.param(make, id=make.__name__) for make in self.makers]
+        """The programs as parameters of a test: a sample of them where nobody asks for long tests."""
+        marks = [() if i % SAMPLED == 0 else (pytest.mark.long,) for i in range(len(self.makers))]
+        return [pytest.param(make, id=make.__name__, marks=m) for make, m in zip(self.makers, marks, strict=True)]
 
 
 def _program(make, tg):

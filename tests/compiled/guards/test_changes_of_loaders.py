@@ -1,5 +1,5 @@
-"""Loaders, samplers and datasets that a compiled function reads: what they are made of is replaced, or changes in place,
-after calls were replayed or re-recorded."""
+"""Loaders, samplers and datasets that a compiled function reads: what they are made of is replaced, or changes in
+place, after calls were replayed or re-recorded."""
 
 import pytest
 from compiled.changing import Programs, assert_changes_are_noticed
@@ -102,60 +102,82 @@ for _what in ("all", "the first", "its indices"):
 #: Samplers and datasets by themselves: how they are made, read and changed.
 THINGS = {
     "sequential": (
-        lambda tg, data: data.SequentialSampler([1, 2]), lambda s: len(list(s)), lambda tg, s, v: s.data_source.append(v)
+        lambda tg, data: data.SequentialSampler([1, 2]),
+        lambda s: len(list(s)),
+        lambda tg, s, v: s.data_source.append(v),
     ),
     "source": (
-        lambda tg, data: data.SequentialSampler([1, 2]), lambda s: len(s), lambda tg, s, v: setattr(s, "data_source", [1] * int(v))
+        lambda tg, data: data.SequentialSampler([1, 2]),
+        lambda s: len(s),
+        lambda tg, s, v: setattr(s, "data_source", [1] * int(v)),
     ),
     "subset": (
-        lambda tg, data: data.SubsetRandomSampler([7, 7]), lambda s: sum(s), lambda tg, s, v: s.indices.append(int(v))
+        lambda tg, data: data.SubsetRandomSampler([7, 7]),
+        lambda s: sum(s),
+        lambda tg, s, v: s.indices.append(int(v)),
     ),
     "indices": (
-        lambda tg, data: data.SubsetRandomSampler([7, 7]), lambda s: len(s), lambda tg, s, v: setattr(s, "indices", [1] * int(v))
+        lambda tg, data: data.SubsetRandomSampler([7, 7]),
+        lambda s: len(s),
+        lambda tg, s, v: setattr(s, "indices", [1] * int(v)),
     ),
     "random": (
-        lambda tg, data: data.RandomSampler([1, 2, 3]), lambda s: len(s), lambda tg, s, v: setattr(s, "_num_samples", int(v))
+        lambda tg, data: data.RandomSampler([1, 2, 3]),
+        lambda s: len(s),
+        lambda tg, s, v: setattr(s, "_num_samples", int(v)),
     ),
     "replacement": (
-        lambda tg, data: data.RandomSampler([1, 2, 3]), lambda s: 2.0 if s.replacement else 3.0,
+        lambda tg, data: data.RandomSampler([1, 2, 3]),
+        lambda s: 2.0 if s.replacement else 3.0,
         lambda tg, s, v: setattr(s, "replacement", v == 5.0),
     ),
     "random order": (
-        lambda tg, data: data.RandomSampler(list(range(9)), generator=generator(tg)), lambda s: list(s)[0],
+        lambda tg, data: data.RandomSampler(list(range(9)), generator=generator(tg)),
+        lambda s: list(s)[0],
         lambda tg, s, v: s.generator.manual_seed(int(v)),
     ),
     "weights": (
-        lambda tg, data: data.WeightedRandomSampler([1.0, 0.0], 3), lambda s: sum(s),
+        lambda tg, data: data.WeightedRandomSampler([1.0, 0.0], 3),
+        lambda s: sum(s),
         lambda tg, s, v: s.weights.copy_(tg.tensor([0.0, 1.0])),
     ),
     "weights read": (
-        lambda tg, data: data.WeightedRandomSampler([1.0, 0.0], 3), lambda s: s.weights.sum(),
+        lambda tg, data: data.WeightedRandomSampler([1.0, 0.0], 3),
+        lambda s: s.weights.sum(),
         lambda tg, s, v: s.weights.copy_(tg.tensor([0.0, v])),
     ),
     "number of samples": (
-        lambda tg, data: data.WeightedRandomSampler([1.0, 0.0], 3), lambda s: s.num_samples,
+        lambda tg, data: data.WeightedRandomSampler([1.0, 0.0], 3),
+        lambda s: s.num_samples,
         lambda tg, s, v: setattr(s, "num_samples", int(v)),
     ),
     "batches": (
-        lambda tg, data: data.BatchSampler([1, 2, 3], 2, False), lambda s: len(s), lambda tg, s, v: setattr(s, "batch_size", int(v))
+        lambda tg, data: data.BatchSampler([1, 2, 3], 2, False),
+        lambda s: len(s),
+        lambda tg, s, v: setattr(s, "batch_size", int(v)),
     ),
     "dropped": (
-        lambda tg, data: data.BatchSampler([1, 2, 3], 2, False), lambda s: len(list(s)),
+        lambda tg, data: data.BatchSampler([1, 2, 3], 2, False),
+        lambda s: len(list(s)),
         lambda tg, s, v: setattr(s, "drop_last", v == 5.0),
     ),
     "tensors": (
-        lambda tg, data: data.TensorDataset(tg.ones(3) * 2.0), lambda s: s[0][0],
+        lambda tg, data: data.TensorDataset(tg.ones(3) * 2.0),
+        lambda s: s[0][0],
         lambda tg, s, v: setattr(s, "tensors", (tg.ones(3) * v,)),
     ),
     "part": (
-        lambda tg, data: data.Subset([1.0, 2.0, 3.0], [0, 1]), lambda s: s[1], lambda tg, s, v: s.indices.__setitem__(1, 2)
+        lambda tg, data: data.Subset([1.0, 2.0, 3.0], [0, 1]),
+        lambda s: s[1],
+        lambda tg, s, v: s.indices.__setitem__(1, 2),
     ),
     "parts joined": (
-        lambda tg, data: data.ConcatDataset([[1.0], [2.0, 3.0]]), lambda s: s[1] + len(s),
+        lambda tg, data: data.ConcatDataset([[1.0], [2.0, 3.0]]),
+        lambda s: s[1] + len(s),
         lambda tg, s, v: s.cumulative_sizes.__setitem__(1, int(v)),
     ),
     "limits": (lambda tg, data: tg.finfo(tg.float32), lambda s: s.eps, lambda tg, s, v: setattr(s, "eps", v)),
-}  # fmt: skip
+}
 
 
 def with_thing(name, make, look, change):
@@ -178,9 +200,20 @@ def test_changes_of_loaders(tg, make):
 
 # What these classes hold is of one call, or is looked at by the recording itself.
 OF_A_CALL = {
-    "Function", "FunctionCtx", "Registry", "Traversal", "Counted", "Generator", "DisableTorchFunctionSubclass",
-    "_GradMode", "_BareDecorator", "enable_grad", "inference_mode", "no_grad", "set_grad_enabled",
-}  # fmt: skip
+    "Function",
+    "FunctionCtx",
+    "Registry",
+    "Traversal",
+    "Counted",
+    "Generator",
+    "DisableTorchFunctionSubclass",
+    "_GradMode",
+    "_BareDecorator",
+    "enable_grad",
+    "inference_mode",
+    "no_grad",
+    "set_grad_enabled",
+}
 
 
 def test_every_public_class_with_attributes_says_what_is_read_of_them():

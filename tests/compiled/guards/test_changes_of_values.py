@@ -9,12 +9,10 @@ import fractions
 import functools
 import io
 import itertools
-import os
 import pathlib
 import queue
 import random
 import struct
-import sys
 import threading
 import types
 import uuid
@@ -23,7 +21,6 @@ import weakref
 import numpy as np
 import pytest
 from compiled.changing import Programs, assert_changes_are_noticed
-from side_by_side import ramp
 
 program = Programs()
 
@@ -39,10 +36,14 @@ class Plain:
 HELD = {
     "chain_map": (lambda: collections.ChainMap({}, {"a": 2.0}), lambda c: c["a"], lambda c, v: c.maps[1].update(a=v)),
     "chain_map_that_hides": (
-        lambda: collections.ChainMap({}, {"a": 2.0}), lambda c: c["a"], lambda c, v: c.maps[0].update(a=v)
+        lambda: collections.ChainMap({}, {"a": 2.0}),
+        lambda c: c["a"],
+        lambda c, v: c.maps[0].update(a=v),
     ),
     "maps_of_a_chain_map": (
-        lambda: collections.ChainMap({"a": 2.0}), lambda c: c["a"], lambda c, v: c.maps.insert(0, {"a": v})
+        lambda: collections.ChainMap({"a": 2.0}),
+        lambda c: c["a"],
+        lambda c, v: c.maps.insert(0, {"a": v}),
     ),
     "default_factory": (
         lambda: collections.defaultdict(lambda: 2.0),
@@ -55,10 +56,14 @@ HELD = {
         lambda c, v: setattr(c, "default_factory", lambda: v),
     ),
     "order_of_an_ordered_dict": (
-        lambda: collections.OrderedDict(a=2.0, b=5.0), lambda c: next(iter(c.values())), lambda c, v: c.move_to_end("a")
+        lambda: collections.OrderedDict(a=2.0, b=5.0),
+        lambda c: next(iter(c.values())),
+        lambda c, v: c.move_to_end("a"),
     ),
     "order_of_a_dict": (
-        lambda: dict(a=2.0, b=5.0), lambda c: next(iter(c.values())), lambda c, v: c.update(a=c.pop("a"))
+        lambda: dict(a=2.0, b=5.0),
+        lambda c: next(iter(c.values())),
+        lambda c, v: c.update(a=c.pop("a")),
     ),
     "counter": (lambda: collections.Counter("aab"), lambda c: c["a"], lambda c, v: c.update("a")),
     "deque_rotated": (lambda: collections.deque([2.0, 5.0]), lambda c: c[0], lambda c, v: c.rotate()),
@@ -66,7 +71,9 @@ HELD = {
     "bytes_that_change": (lambda: bytearray(b"\x02"), lambda c: c[0], lambda c, v: c.__setitem__(0, int(v))),
     "numpy_array": (lambda: np.full(3, 2.0), lambda c: float(c[1]), lambda c, v: c.__setitem__(1, v)),
     "numpy_array_by_a_view": (
-        lambda: np.full(3, 2.0)[1:], lambda c: float(c[0]), lambda c, v: c.base.__setitem__(1, v)
+        lambda: np.full(3, 2.0)[1:],
+        lambda c: float(c[0]),
+        lambda c, v: c.base.__setitem__(1, v),
     ),
     "large_numpy_array": (lambda: np.full(9000, 2.0), lambda c: float(c[8000]), lambda c, v: c.__setitem__(8000, v)),
     "numpy_array_of_none": (lambda: np.array(2.0), lambda c: float(c), lambda c, v: c.__setitem__((), v)),
@@ -75,91 +82,129 @@ HELD = {
         lambda c: float(c[0]["a"]),
         lambda c, v: c["a"].__setitem__(0, v),
     ),
-    "array_of_objects": (
-        lambda: np.array([2.0, None], object), lambda c: c[0], lambda c, v: c.__setitem__(0, v)
+    "array_of_objects": (lambda: np.array([2.0, None], object), lambda c: c[0], lambda c, v: c.__setitem__(0, v)),
+    "array_of_texts": (
+        lambda: np.array(["ab"], "U9"),
+        lambda c: len(c[0]),
+        lambda c, v: c.__setitem__(0, "a" * int(v)),
     ),
-    "array_of_texts": (lambda: np.array(["ab"], "U9"), lambda c: len(c[0]), lambda c, v: c.__setitem__(0, "a" * int(v))),
     "shape_of_a_numpy_array": (
-        lambda: np.full((2, 5), 2.0), lambda c: c.shape[0], lambda c, v: setattr(c, "shape", (5, 2))
+        lambda: np.full((2, 5), 2.0),
+        lambda c: c.shape[0],
+        lambda c, v: setattr(c, "shape", (5, 2)),
     ),
     "masked_array": (
-        lambda: np.ma.array([2.0, 3.0]), lambda c: float(c.sum()), lambda c, v: c.__setitem__(1, np.ma.masked)
+        lambda: np.ma.array([2.0, 3.0]),
+        lambda c: float(c.sum()),
+        lambda c, v: c.__setitem__(1, np.ma.masked),
     ),
     "rec_array": (lambda: np.rec.array([(2.0,)], [("a", "f8")]), lambda c: float(c.a[0]), lambda c, v: c.a.fill(v)),
     "flag_of_a_numpy_array": (
-        lambda: np.full(3, 2.0), lambda c: 2.0 if c.flags.writeable else 5.0, lambda c, v: c.setflags(write=v == 2.0)
+        lambda: np.full(3, 2.0),
+        lambda c: 2.0 if c.flags.writeable else 5.0,
+        lambda c, v: c.setflags(write=v == 2.0),
     ),
-    "memory_view": (
-        lambda: memoryview(bytearray(b"\x02")), lambda c: c[0], lambda c, v: c.obj.__setitem__(0, int(v))
-    ),
+    "memory_view": (lambda: memoryview(bytearray(b"\x02")), lambda c: c[0], lambda c, v: c.obj.__setitem__(0, int(v))),
     "set_of_texts": (lambda: {"a"}, lambda c: 5.0 if "b" in c else 2.0, lambda c, v: c.add("b")),
     "set_of_objects": (lambda: {Plain(a=2.0)}, lambda c: sum(p.a for p in c), lambda c, v: c.add(Plain(a=v))),
     "deep_list": (lambda: [[[[2.0]]]], lambda c: c[0][0][0][0], lambda c, v: c[0][0][0].__setitem__(0, v)),
     "dict_of_dicts": (
-        lambda: {"a": {"b": {"c": 2.0}}}, lambda c: c["a"]["b"]["c"], lambda c, v: c["a"]["b"].update(c=v)
+        lambda: {"a": {"b": {"c": 2.0}}},
+        lambda c: c["a"]["b"]["c"],
+        lambda c, v: c["a"]["b"].update(c=v),
     ),
     "list_that_holds_itself": (lambda: _circular(), lambda c: c[1][1][0], lambda c, v: c.__setitem__(0, v)),
     "dict_with_an_object_as_key": (
-        lambda: {Plain(a=2.0): 1.0}, lambda c: next(iter(c)).a, lambda c, v: setattr(next(iter(c)), "a", v)
+        lambda: {Plain(a=2.0): 1.0},
+        lambda c: next(iter(c)).a,
+        lambda c, v: setattr(next(iter(c)), "a", v),
     ),
     "view_of_a_dict": (lambda: _with_view(), lambda c: next(iter(c.view)), lambda c, v: c.table.update(a=v)),
     "iterator_of_a_list": (lambda: _with_iterator(), lambda c: c.it.__length_hint__(), lambda c, v: next(c.it)),
     "reversed_list": (lambda: _with_iterator(reversed), lambda c: c.it.__length_hint__(), lambda c, v: next(c.it)),
-    "zip_kept": (lambda: zip(range(99), range(99)), lambda c: float(next(c)[0]), lambda c, v: next(c)),
+    "zip_kept": (lambda: zip(range(99), range(99), strict=True), lambda c: float(next(c)[0]), lambda c, v: next(c)),
     "map_kept": (lambda: map(float, range(99)), lambda c: next(c), lambda c, v: next(c)),
     "count_kept": (lambda: itertools.count(2), lambda c: float(next(c)), lambda c, v: next(c)),
     "cycle_kept": (lambda: itertools.cycle([2.0, 5.0, 7.0]), lambda c: next(c), lambda c, v: next(c)),
     "count_that_is_looked_at": (
-        lambda: itertools.count(2), lambda c: float(len(repr(c))), lambda c, v: [next(c) for _ in range(120)]
+        lambda: itertools.count(2),
+        lambda c: float(len(repr(c))),
+        lambda c, v: [next(c) for _ in range(120)],
     ),
     "namespace": (lambda: types.SimpleNamespace(a=2.0), lambda c: c.a, lambda c, v: setattr(c, "a", v)),
     "namespace_by_computed_name": (
-        lambda: types.SimpleNamespace(a=2.0), lambda c: sum(vars(c).values()), lambda c, v: setattr(c, "b", v)
+        lambda: types.SimpleNamespace(a=2.0),
+        lambda c: sum(vars(c).values()),
+        lambda c, v: setattr(c, "b", v),
     ),
     "user_dict": (lambda: collections.UserDict(a=2.0), lambda c: c["a"], lambda c, v: c.update(a=v)),
-    "user_dict_data": (lambda: collections.UserDict(a=2.0), lambda c: c["a"], lambda c, v: setattr(c, "data", {"a": v})),
+    "user_dict_data": (
+        lambda: collections.UserDict(a=2.0),
+        lambda c: c["a"],
+        lambda c, v: setattr(c, "data", {"a": v}),
+    ),
     "own_user_dict": (lambda: _Own(a=2.0), lambda c: c["a"], lambda c, v: setattr(c, "data", {"a": v})),
     "user_list": (lambda: collections.UserList([2.0]), lambda c: c[0], lambda c, v: c.__setitem__(0, v)),
     "own_user_list": (lambda: _OwnList([2.0]), lambda c: c[0], lambda c, v: setattr(c, "data", [v])),
     "user_string": (
-        lambda: collections.UserString("ab"), lambda c: len(c), lambda c, v: setattr(c, "data", "a" * int(v))
+        lambda: collections.UserString("ab"),
+        lambda c: len(c),
+        lambda c, v: setattr(c, "data", "a" * int(v)),
     ),
     "mapping_proxy": (lambda: _with_proxy(), lambda c: c.proxy["a"], lambda c, v: c.table.update(a=v)),
-    "fraction": (
-        lambda: fractions.Fraction(2), lambda c: float(c), lambda c, v: setattr(c, "_numerator", int(v))
-    ),
+    "fraction": (lambda: fractions.Fraction(2), lambda c: float(c), lambda c, v: setattr(c, "_numerator", int(v))),
     "own_fraction": (
-        lambda: _OwnFraction(2), lambda c: float(c.numerator), lambda c, v: setattr(c, "_numerator", int(v))
+        lambda: _OwnFraction(2),
+        lambda c: float(c.numerator),
+        lambda c, v: setattr(c, "_numerator", int(v)),
     ),
     "decimal": (lambda: [decimal.Decimal(2)], lambda c: float(c[0]), lambda c, v: c.__setitem__(0, decimal.Decimal(v))),
     "date": (
-        lambda: [datetime.date(2000, 1, 2)], lambda c: c[0].day, lambda c, v: c.__setitem__(0, datetime.date(1, 1, int(v)))
+        lambda: [datetime.date(2000, 1, 2)],
+        lambda c: c[0].day,
+        lambda c, v: c.__setitem__(0, datetime.date(1, 1, int(v))),
     ),
     "time_delta": (
-        lambda: [datetime.timedelta(2)], lambda c: c[0].days, lambda c, v: c.__setitem__(0, datetime.timedelta(v))
+        lambda: [datetime.timedelta(2)],
+        lambda c: c[0].days,
+        lambda c, v: c.__setitem__(0, datetime.timedelta(v)),
     ),
     "path": (
-        lambda: [pathlib.PurePath("ab")], lambda c: len(str(c[0])), lambda c, v: c.__setitem__(0, pathlib.PurePath("a" * int(v)))
+        lambda: [pathlib.PurePath("ab")],
+        lambda c: len(str(c[0])),
+        lambda c, v: c.__setitem__(0, pathlib.PurePath("a" * int(v))),
     ),
     "uuid": (lambda: [uuid.UUID(int=2)], lambda c: c[0].int, lambda c, v: c.__setitem__(0, uuid.UUID(int=int(v)))),
     "struct": (
-        lambda: [struct.Struct("2s")], lambda c: c[0].size, lambda c, v: c.__setitem__(0, struct.Struct(f"{int(v)}s"))
+        lambda: [struct.Struct("2s")],
+        lambda c: c[0].size,
+        lambda c, v: c.__setitem__(0, struct.Struct(f"{int(v)}s")),
     ),
     "int_for_float": (lambda: [2], lambda c: c[0], lambda c, v: c.__setitem__(0, 2 if v == 2.0 else 2.0)),
     "bool_for_int": (
-        lambda: [1], lambda c: 2.0 if c[0] is True else 5.0, lambda c, v: c.__setitem__(0, 1 if v == 2.0 else True)
+        lambda: [1],
+        lambda c: 2.0 if c[0] is True else 5.0,
+        lambda c, v: c.__setitem__(0, 1 if v == 2.0 else True),
     ),
     "minus_zero": (
-        lambda: [0.0], lambda c: 2.0 if str(c[0]) == "0.0" else 5.0, lambda c, v: c.__setitem__(0, 0.0 if v == 2.0 else -0.0)
+        lambda: [0.0],
+        lambda c: 2.0 if str(c[0]) == "0.0" else 5.0,
+        lambda c, v: c.__setitem__(0, 0.0 if v == 2.0 else -0.0),
     ),
     "tuple_for_list": (
-        lambda: [[2.0]], lambda c: 2.0 if isinstance(c[0], list) else 5.0, lambda c, v: c.__setitem__(0, (2.0,))
+        lambda: [[2.0]],
+        lambda c: 2.0 if isinstance(c[0], list) else 5.0,
+        lambda c, v: c.__setitem__(0, (2.0,)),
     ),
     "own_class_for_str": (
-        lambda: ["a"], lambda c: 2.0 if type(c[0]) is str else 5.0, lambda c, v: c.__setitem__(0, _OwnStr("a"))
+        lambda: ["a"],
+        lambda c: 2.0 if type(c[0]) is str else 5.0,
+        lambda c, v: c.__setitem__(0, _OwnStr("a")),
     ),
     "own_class_for_float": (
-        lambda: [2.0], lambda c: c[0].twice() if hasattr(c[0], "twice") else c[0], lambda c, v: c.__setitem__(0, _OwnFloat(v))
+        lambda: [2.0],
+        lambda c: c[0].twice() if hasattr(c[0], "twice") else c[0],
+        lambda c, v: c.__setitem__(0, _OwnFloat(v)),
     ),
     "attribute_of_an_own_float": (lambda: _OwnFloat(3.0), lambda c: c.scale, lambda c, v: setattr(c, "scale", v)),
     "attribute_of_an_own_tuple": (lambda: _OwnTuple((3.0,)), lambda c: c.scale, lambda c, v: setattr(c, "scale", v)),
@@ -168,13 +213,19 @@ HELD = {
     "item_of_an_own_list": (lambda: _OwnList2([3.0]), lambda c: c[0], lambda c, v: c.__setitem__(0, v)),
     "random_numbers": (lambda: random.Random(2), lambda c: c.random(), lambda c, v: c.seed(int(v))),
     "random_state_looked_at": (
-        lambda: random.Random(2), lambda c: float(c.getstate()[1][0] % 7), lambda c, v: c.seed(int(v))
+        lambda: random.Random(2),
+        lambda c: float(c.getstate()[1][0] % 7),
+        lambda c, v: c.seed(int(v)),
     ),
     "random_numbers_of_numpy": (
-        lambda: np.random.RandomState(2), lambda c: float(c.rand()), lambda c, v: c.seed(int(v))
+        lambda: np.random.RandomState(2),
+        lambda c: float(c.rand()),
+        lambda c, v: c.seed(int(v)),
     ),
     "generator_of_numpy": (
-        lambda: np.random.default_rng(2), lambda c: float(c.random()), lambda c, v: c.bit_generator.advance(int(v))
+        lambda: np.random.default_rng(2),
+        lambda c: float(c.random()),
+        lambda c, v: c.bit_generator.advance(int(v)),
     ),
     "bit_generator_looked_at": (
         lambda: np.random.default_rng(2),
@@ -183,7 +234,9 @@ HELD = {
     ),
     "thread_local": (lambda: _local(), lambda c: c.scale, lambda c, v: setattr(c, "scale", v)),
     "weak_reference": (
-        lambda: _weak(), lambda c: 5.0 if c.reference() is None else 2.0, lambda c, v: vars(c).pop("thing", None)
+        lambda: _weak(),
+        lambda c: 5.0 if c.reference() is None else 2.0,
+        lambda c, v: vars(c).pop("thing", None),
     ),
     "weak_proxy": (lambda: _weak(), lambda c: c.proxy.a, lambda c, v: setattr(c.thing, "a", v)),
     "weak_set": (lambda: _weak(), lambda c: float(len(c.known)), lambda c, v: vars(c).pop("thing", None)),
@@ -194,16 +247,24 @@ HELD = {
     "event": (lambda: threading.Event(), lambda c: 5.0 if c.is_set() else 2.0, lambda c, v: c.set()),
     "cell": (lambda: types.CellType(2.0), lambda c: c.cell_contents, lambda c, v: setattr(c, "cell_contents", v)),
     "cached_function": (
-        lambda: functools.lru_cache(lambda a: a), lambda c: float(c.cache_info().currsize), lambda c, v: c(v)
+        lambda: functools.lru_cache(lambda a: a),
+        lambda c: float(c.cache_info().currsize),
+        lambda c, v: c(v),
     ),
     "heap_of_pairs": (lambda: [(2.0, "a"), (3.0, "b")], lambda c: min(c)[0], lambda c, v: c.append((v - 4, "c"))),
-    "dataclass_in_a_dict": (lambda: {"a": _Options()}, lambda c: c["a"].scale, lambda c, v: setattr(c["a"], "scale", v)),
+    "dataclass_in_a_dict": (
+        lambda: {"a": _Options()},
+        lambda c: c["a"].scale,
+        lambda c, v: setattr(c["a"], "scale", v),
+    ),
     "nan": (lambda: [float("nan")], lambda c: 2.0 if c[0] != c[0] else 5.0, lambda c, v: c.__setitem__(0, v)),
     "large_int": (lambda: [2**70], lambda c: float(c[0] % 7), lambda c, v: c.__setitem__(0, 2**70 + int(v))),
     "complex_number": (lambda: [2j], lambda c: c[0].imag, lambda c, v: c.__setitem__(0, v * 1j)),
     "bytes_value": (lambda: [b"ab"], lambda c: len(c[0]), lambda c, v: c.__setitem__(0, b"a" * int(v))),
     "slice_value": (
-        lambda: [slice(0, 2)], lambda c: len(range(9)[c[0]]), lambda c, v: c.__setitem__(0, slice(0, int(v)))
+        lambda: [slice(0, 2)],
+        lambda c: len(range(9)[c[0]]),
+        lambda c, v: c.__setitem__(0, slice(0, int(v))),
     ),
     "range_value": (lambda: [range(2)], lambda c: len(c[0]), lambda c, v: c.__setitem__(0, range(int(v)))),
     "numpy_scalar": (lambda: [np.float32(2)], lambda c: float(c[0]), lambda c, v: c.__setitem__(0, np.float32(v))),
@@ -218,9 +279,11 @@ HELD = {
         lambda c, v: c.__setitem__(0, np.datetime64(f"2000-01-0{int(v)}")),
     ),
     "numpy_dtype": (
-        lambda: [np.dtype("f4")], lambda c: c[0].itemsize, lambda c, v: c.__setitem__(0, np.dtype("f8" if v > 3 else "f4"))
+        lambda: [np.dtype("f4")],
+        lambda c: c[0].itemsize,
+        lambda c, v: c.__setitem__(0, np.dtype("f8" if v > 3 else "f4")),
     ),
-}  # fmt: skip
+}
 
 
 class _Own(collections.UserDict):
@@ -304,168 +367,6 @@ def with_held(name, make, look, change):
 
 for _name, _row in HELD.items():
     with_held(_name, *_row)
-
-
-# --------------------------------------------------------------------------------------------------- of this library
-
-
-def layer_with(tg, **given):
-    class Layer(tg.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.scale = 2.0
-            self.weight = tg.nn.Parameter(ramp(tg, 3))
-            self.register_buffer("mask", ramp(tg, 3))
-            self.inner = tg.nn.Identity()
-
-        def forward(self, x):
-            return self.inner(x) * self.scale * self.weight + self.mask
-
-    return Layer()
-
-
-#: How a module is changed, by ways that its own methods do not see.
-MODULES = {
-    "attribute": lambda tg, m, v: setattr(m, "scale", v),
-    "attribute_by_the_dict": lambda tg, m, v: m.__dict__.update(scale=v),
-    "attribute_by_vars": lambda tg, m, v: vars(m).__setitem__("scale", v),
-    "attribute_by_object": lambda tg, m, v: object.__setattr__(m, "scale", v),
-    "dict_replaced": lambda tg, m, v: setattr(m, "__dict__", dict(vars(m), scale=v)),
-    "parameter_by_the_dict": lambda tg, m, v: m._parameters.__setitem__("weight", tg.nn.Parameter(ramp(tg, 3) * v)),
-    "parameters_replaced": lambda tg, m, v: m.__dict__.update(
-        _parameters={"weight": tg.nn.Parameter(ramp(tg, 3) * v)}
-    ),
-    "buffer_by_the_dict": lambda tg, m, v: m._buffers.__setitem__("mask", ramp(tg, 3) * v),
-    "module_by_the_dict": lambda tg, m, v: m._modules.__setitem__("inner", tg.nn.ReLU() if v == 5.0 else tg.nn.Identity()),
-    "forward_by_the_dict": lambda tg, m, v: m.__dict__.update(forward=lambda x: x * v),
-    "forward_of_a_layer_by_the_dict": lambda tg, m, v: m.inner.__dict__.update(forward=lambda x: x * v),
-    "hook_by_the_dict": lambda tg, m, v: m._forward_hooks.__setitem__(7, lambda module, args, out: out * v),
-    "data_of_a_parameter": lambda tg, m, v: setattr(m.weight, "data", ramp(tg, 3) * v),
-    "numbers_of_a_parameter": lambda tg, m, v: m.weight.data.fill_(v),
-    "attribute_of_a_class": lambda tg, m, v: setattr(type(m), "factor", v),
-}  # fmt: skip
-
-
-def with_module(name, change):
-    def maker(tg):
-        module = layer_with(tg)
-        return lambda x: module(x), lambda v: change(tg, module, v)
-
-    maker.__name__ = f"module_{name}"
-    program(maker)
-
-
-for _name, _change in MODULES.items():
-    with_module(_name, _change)
-
-
-@program
-def attribute_of_a_library_layer_by_the_dict(tg):
-    layer = tg.nn.LeakyReLU(0.2)
-    return lambda x: layer(x - 1), lambda v: layer.__dict__.update(negative_slope=v)
-
-
-@program
-def training_by_the_dict(tg):
-    layer = tg.nn.Dropout(0.5)
-    layer.eval()
-    return lambda x: layer(x), lambda v: layer.__dict__.update(training=v == 5.0)
-
-
-@program
-def attribute_of_a_scheduler(tg):
-    optimizer = tg.optim.SGD([tg.ones(2, requires_grad=True)], 0.1)
-    scheduler = tg.optim.lr_scheduler.StepLR(optimizer, 2)
-    return lambda x: x * scheduler.step_size, lambda v: setattr(scheduler, "step_size", int(v))
-
-
-@program
-def attribute_of_an_optimizer_by_the_dict(tg):
-    optimizer = tg.optim.SGD([tg.ones(2, requires_grad=True)], 0.1)
-    optimizer.scale = 2.0
-    return lambda x: x * optimizer.scale, lambda v: optimizer.__dict__.update(scale=v)
-
-
-@program
-def defaults_of_an_optimizer(tg):
-    optimizer = tg.optim.SGD([tg.ones(2, requires_grad=True)], 0.1)
-    return lambda x: x * optimizer.defaults["lr"], lambda v: optimizer.defaults.update(lr=v)
-
-
-@program
-def group_of_an_optimizer_by_dict(tg):
-    optimizer = tg.optim.SGD([tg.ones(2, requires_grad=True)], 2.0)
-    return lambda x: x * optimizer.param_groups[0]["lr"], lambda v: dict.__setitem__(optimizer.param_groups[0], "lr", v)
-
-
-@program
-def attribute_of_a_tensor_by_the_dict(tg):
-    w = ramp(tg, 3)
-    w.scale = 2.0
-    return lambda x: x * w.scale, lambda v: w.__dict__.update(scale=v)
-
-
-@program
-def attribute_of_a_tensor_that_comes(tg):
-    w = ramp(tg, 3)
-
-    def step(x):
-        try:
-            return x * w.scale
-        except AttributeError:
-            return x * 2.0
-
-    return step, lambda v: setattr(w, "scale", v)
-
-
-@program
-def attribute_of_a_parameter(tg):
-    w = tg.nn.Parameter(ramp(tg, 3))
-    w.scale = 2.0
-    return lambda x: x * w.scale, lambda v: setattr(w, "scale", v)
-
-
-@program
-def tensor_in_a_set(tg):
-    w = ramp(tg, 3)
-    kept = {w}
-    return lambda x: x * (2.0 if w in kept else 5.0), lambda v: kept.clear() if v == 5.0 else kept.add(w)
-
-
-@program
-def tensor_in_a_chain_map(tg):
-    table = collections.ChainMap({}, {"w": ramp(tg, 3)})
-    return lambda x: x * table["w"], lambda v: table.update(w=ramp(tg, 3) * v)
-
-
-@program
-def default_type(tg):
-    def change(v):
-        tg.set_default_dtype(tg.float64 if v == 5.0 else tg.float32)
-
-    return lambda x: x + tg.ones(3), change
-
-
-@program
-def entry_of_the_environment(tg):
-    os.environ["CHANGING"] = "2"
-    return lambda x: x * float(os.environ["CHANGING"]), lambda v: os.environ.update(CHANGING=str(v))
-
-
-@program
-def recursion_limit(tg):
-    before = sys.getrecursionlimit()
-    return lambda x: x * (sys.getrecursionlimit() - before + 2), lambda v: sys.setrecursionlimit(before - 2 + int(v))
-
-
-@program
-def print_options_of_numpy(tg):
-    np.set_printoptions(precision=2)
-
-    def step(x):
-        return x * len(str(np.array([1 / 3])))
-
-    return step, lambda v: np.set_printoptions(precision=8 if v == 2.0 else int(v))
 
 
 @pytest.mark.parametrize("make", program.rows())

@@ -1,5 +1,5 @@
-"""What a function puts a number into that is data, and keeps: afterwards there is a plain number in it, whether the call
-came to an end or not."""
+"""What a function puts a number into that is data, and keeps: afterwards there is a plain number in it, whether the
+call came to an end or not."""
 
 import collections
 import functools
@@ -89,7 +89,7 @@ def raised(value):
     try:
         raise ValueError(value)
     except ValueError as error:
-        return error
+        return error.with_traceback(None)
 
 
 def own_function(value):

@@ -137,7 +137,7 @@ PLACES = (
 
 
 def watched(step, x, look, expected):
-    """What another thread has seen that is none of the `expected` numbers, how often it looked, and the ways of calls."""
+    """What another thread has seen that is none of the `expected` numbers, how often it looked, the ways of calls."""
     wrong, looks, done, begun, ways = [], [], threading.Event(), threading.Event(), set()
 
     def spin():
