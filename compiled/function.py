@@ -148,8 +148,12 @@ class CompiledFunction:
         return self.function(*args, **kwargs)
 
     def _rerecord(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        self.way = "eager" if self._rerun.is_eager else "re-record"
-        return self._rerun.call(self.function, args, kwargs)
+        self.way, is_observed = "re-record", False
+        if self._rerun.is_eager or len(sys._current_frames()) > 1:  # other threads may look
+            self.way, is_observed = self._rerun.way()
+            if self.way == "eager":
+                return self.function(*args, **kwargs)
+        return self._rerun.call(self.function, args, kwargs, is_observed)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -211,7 +215,7 @@ class CompiledFunction:
         except CaptureError as reason:
             if self.fullgraph:
                 raise
-            self._rerun.note(reason, recording.seen or self._surroundings, kind)
+            self._rerun.note(reason, recording.seen or self._surroundings, kind, not recording.stores_nothing())
             if recording.done:
                 result = plain(recording.result)
                 recording.let_go()

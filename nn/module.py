@@ -63,7 +63,7 @@ class Module(Traversal):
 
     def __init__(self) -> None:
         super().__init__()
-        self.__dict__.update({hooks: WatchedDict() for hooks in _HOOKS})
+        dict.update(self.__dict__, {hooks: WatchedDict() for hooks in _HOOKS})
         self.training = True
 
     # ------------------------------------------------------------------------------------------------------ calling

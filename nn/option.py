@@ -30,7 +30,7 @@ class Option:
         if not declare_set(name, lambda: instance.__dict__.get(self.name), value):
             declare_transient(f"the call sets {name}")
         before = instance.__dict__.get(self.name, self)
-        instance.__dict__[self.name] = value
+        dict.__setitem__(instance.__dict__, self.name, value)
         if value is not before:
             setattr(changes, self.kind, getattr(changes, self.kind) + 1)
 

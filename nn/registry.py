@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 from ..tensors.tensor import Tensor
+from ..tracing.counted import Counted
 from ..tracing.watch import WatchedDict, changes, watcher
 from .option import Option
 from .parameter import Parameter
@@ -18,10 +19,14 @@ def _title(value: Any) -> str:
     return f"torch.{value.dtype.title}Tensor" if isinstance(value, Tensor) else type(value).__name__
 
 
+def _registered(module: Any, kind: str, name: str) -> Any:
+    return module.__dict__.get(kind, {}).get(name)
+
+
 REGISTRIES = ("_parameters", "_buffers", "_modules")
 
 
-class Registry:
+class Registry(Counted):
     """Sorts what is assigned into `_parameters`, `_buffers` and `_modules`, and finds it there again.
 
     Compiled functions notice what is rebound in the registries.
@@ -33,8 +38,8 @@ class Registry:
     _non_persistent_buffers_set: set[str]
 
     def __init__(self) -> None:
-        self.__dict__.update({registry: WatchedDict() for registry in REGISTRIES})
-        self.__dict__["_non_persistent_buffers_set"] = set()
+        empty: dict[str, Any] = {registry: WatchedDict() for registry in REGISTRIES}
+        dict.update(self.__dict__, empty, _non_persistent_buffers_set=set())
         note_made(self)
 
     # -------------------------------------------------------------------------------------------------- registering
@@ -94,7 +99,7 @@ class Registry:
             registry = self.__dict__.get(kind)
             if registry is not None and name in registry:
                 if watcher() is not None:
-                    return declared(self, name, functools.partial(registry.get, name))
+                    return declared(self, name, functools.partial(_registered, self, kind, name))
                 return registry[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
@@ -141,7 +146,7 @@ class Registry:
 
     def _forget(self, name: str, keep: str) -> None:
         """Take `name` away everywhere but in the registry `keep`."""
-        self.__dict__.pop(name, None)
+        dict.pop(self.__dict__, name, None)
         for kind in REGISTRIES:
             if kind != keep and name in self.__dict__.get(kind, ()):
                 del self.__dict__[kind][name]

@@ -17,6 +17,7 @@ from ..ops.core import current, switch
 from ..ops.memory import aligned_empty
 from ..tape.grad_mode import enable_grad, no_grad
 from ..tensors.tensor import Tensor, forget_gradients, make, unrecorded
+from ..tracing.counted import Counted
 from ..tracing.eager_server import serve_or_fuse
 from ..tracing.watch import (
     Entries,
@@ -103,7 +104,7 @@ def _is_nonzero(value: Any) -> bool:
     return isinstance(value, Tensor) or value != 0
 
 
-class Optimizer:
+class Optimizer(Counted):
     """Base of all optimizers. `params` is an iterable of tensors or of dicts (groups with options of their own).
 
     A subclass has `defaults` and an `update(parameter, gradient, state, options)`.

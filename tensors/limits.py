@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..ops.types import DType, get_default_dtype
+from ..tracing.declares import Declares
 
 
 class finfo:
     """What a floating type can hold: ``eps``, ``max``, ``min``, ``tiny``, ``resolution``, ``bits``."""
+
+    _declares = Declares(attributes=True)
 
     def __init__(self, dtype: DType | None = None) -> None:
         info = np.finfo((dtype or get_default_dtype()).numpy)
@@ -20,6 +23,8 @@ class finfo:
 
 class iinfo:
     """What an integer type can hold: ``max``, ``min``, ``bits``."""
+
+    _declares = Declares(attributes=True)
 
     def __init__(self, dtype: DType) -> None:
         info = np.iinfo(dtype.numpy)

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..ops import movement
 from ..ops.array import Array
+from ..tracing.watch import changes
 from .blank import blank, copy_fields
 from .overriding import (
     ask,
@@ -26,12 +27,21 @@ from .overriding import (
     subclasses,
 )
 
+_set_class = vars(object)["__class__"].__set__
+
+
+def _change_class(tensor: Any, cls: type) -> None:
+    _set_class(tensor, cls)
+    changes.count += 1
+
 
 class Subclassing:
     """The part of Tensor that makes tensors of subclasses."""
 
     __slots__ = ()
     tensor_class: Any = None  # Tensor, as the protocol knows it
+    #: Compiled functions have looked at the class of each tensor: giving it another one counts as a change.
+    __class__ = property(type, _change_class)  # type: ignore[assignment]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -109,7 +119,7 @@ def in_class(tensor: Any, cls: Any) -> Any:
     if type(tensor) is cls:
         return tensor
     try:
-        tensor.__class__ = cls
+        _set_class(tensor, cls)
         return tensor
     except TypeError:  # `cls` has slots
         made = blank(cls)

@@ -27,5 +27,8 @@ class Declares:
 
 def declares(kind: type) -> Declares | None:
     """What the class, or one that it inherits from, declares."""
-    found = getattr(kind, "_declares", None)
-    return found if isinstance(found, Declares) else None
+    for base in kind.__mro__:  # a metaclass may answer as it likes
+        found = vars(base).get("_declares")
+        if found is not None:
+            return found if isinstance(found, Declares) else None
+    return None

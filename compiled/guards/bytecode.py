@@ -8,6 +8,7 @@ import types
 from typing import Any
 
 _FORMATS = ("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")  # what f-strings do, up to and from Python 3.13 on
+_ASKED_BY = {**dict.fromkeys(_FORMATS, "__format__"), "MATCH_CLASS": "__match_args__"}
 
 
 _BY_COMPUTED_NAME = frozenset({"setattr", "__setattr__", "__dict__", "vars"})
@@ -32,11 +33,11 @@ def global_names(code: types.CodeType) -> tuple[str, ...]:
 def attribute_names(code: types.CodeType) -> tuple[str, ...]:
     """The names that may be those of attributes: all that the code mentions, texts among them.
 
-    ``__format__`` is one of them where there is an f-string.
+    ``__format__`` is one of them where there is an f-string, ``__match_args__`` where a class is matched.
     """
     texts = [c for c in code.co_consts if isinstance(c, str)]
-    formats = any(i.opname in _FORMATS for i in dis.get_instructions(code))
-    return (*code.co_names, *texts, *(["__format__"] if formats else []))
+    asked = dict.fromkeys(_ASKED_BY[i.opname] for i in dis.get_instructions(code) if i.opname in _ASKED_BY)
+    return (*code.co_names, *texts, *asked)
 
 
 @functools.lru_cache(maxsize=1024)

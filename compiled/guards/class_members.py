@@ -22,6 +22,7 @@ _ON_MENTION: dict[str, Set[str]] = {
     **dict.fromkeys(("__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"), _COPY),
     **dict.fromkeys(("__dir__", "__sizeof__", "__annotate__", "__annotate_func__"), frozenset()),
 }
+ASKING = _TEXT | _COPY
 _CONSTRUCTING = frozenset({"__init__", "__new__", "__post_init__", "__init_subclass__", "__class_getitem__"})
 # What shows an object's own storage, which is looked at in the object.
 _STORAGE = (types.GetSetDescriptorType, types.MemberDescriptorType)
@@ -41,7 +42,7 @@ def methods(kind: type, names: Set[str], ran: Container[types.CodeType], constru
     """
     for name, member in vars(kind).items():
         is_method = (callable(member) or is_descriptor(member)) and not isinstance(member, _STORAGE)
-        if is_method and (_is_used(name, names, constructed) or _code_of(member) in ran):
+        if is_method and (is_used(name, names, constructed) or _code_of(member) in ran):
             yield name
 
 
@@ -51,7 +52,14 @@ def _code_of(member: Any) -> Any:
     return getattr(inner, "__code__", None)
 
 
-def _is_used(name: str, names: Set[str], constructed: bool) -> bool:
+def functions_of(member: Any) -> list[types.FunctionType]:
+    """The functions that a method, a property, a classmethod is made of."""
+    parts = [member, *(getattr(member, name, None) for name in ("fget", "fset", "fdel", "__func__", "func"))]
+    return [part for part in parts if isinstance(part, types.FunctionType)]
+
+
+def is_used(name: str, names: Set[str], constructed: bool) -> bool:
+    """True for a method that code may call which mentions `names`, be it that Python calls it by itself."""
     if name in names or name == "forward":
         return True
     if not (name.startswith("__") and name.endswith("__")):
@@ -87,6 +95,11 @@ def is_watched(module: Any) -> bool:
 
 def _is_standard(module: types.ModuleType) -> bool:
     return module.__name__.partition(".")[0] in ("numpy", *sys.stdlib_module_names, *sys.builtin_module_names)
+
+
+def is_used_by_name(name: str) -> bool:
+    """False for methods that Python calls by itself."""
+    return not (name.startswith("__") and name.endswith("__"))
 
 
 def users_classes(kind: type) -> list[type]:

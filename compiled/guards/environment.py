@@ -37,6 +37,7 @@ from .symbolic_safe import is_symbolic_safe
 from .value_kinds import CONTAINERS, is_guardable, is_of_threads, is_optimizer
 
 MUTABLE = (*CONTAINERS, np.ndarray, bytearray, array.array)
+_MAKING = frozenset({"backward", "retain_grad", "register_buffer", "register_parameter"})
 MOST = 20_000  # places that each call may look at
 
 
@@ -143,6 +144,11 @@ class Environment:
     def keeps_nothing(self) -> bool:
         """True if none of the code that was found can put a number where others find it."""
         return keeps_nothing(self._reach.codes, self._reach.objects.values())
+
+    def stores_nothing(self) -> bool:
+        """The same of tensors: no gradient is made, and no optimizer's state."""
+        makes = any(not _MAKING.isdisjoint(code.co_names) for code in self._reach.codes)
+        return not makes and not any(map(is_optimizer, self._reach.objects.values())) and self.keeps_nothing()
 
     def is_stranger(self, frame: types.FrameType) -> bool:
         """True for a frame that may look at what it finds: its code was not found, nor does it only compute."""

@@ -5,16 +5,19 @@ from __future__ import annotations
 import abc
 import decimal
 import logging
+import pickle
 import types
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ...tracing.declares import declares
 from .bytecode import stored_names
 from .class_members import is_watched
-from .sources import Naming, Source
+from .sources import Member, Naming, Source
 from .states import Identities
 from .value_kinds import is_ours, own_attributes
 
@@ -42,6 +45,54 @@ class LibraryName(Source):
 
     def is_counted(self, value: Any) -> bool:
         return is_watched(self.owner)
+
+
+class LibraryMember(Member):
+    """What a class of a library itself has under a name."""
+
+    is_of_library = True
+
+
+class AbsentNames(Source):
+    """Whether a module, a class or a function still has nothing under these names, which code may ask it for."""
+
+    text = "attributes that {of} does not have"
+    tells = True
+
+    def __init__(self, owner: Any, names: frozenset[str]) -> None:
+        super().__init__(owner)
+        self.names = names
+
+    def now(self) -> bool:
+        return vars(self.owner).keys().isdisjoint(self.names)
+
+    def as_python(self, value: Any, name: Naming) -> str:
+        return f"{name(self.owner)}.__dict__.keys().isdisjoint({name(self.names)})"
+
+    def is_counted(self, value: Any) -> bool:
+        return is_watched(self.owner)
+
+
+class DefaultsByKeyword(Source):
+    """The defaults by keyword of a function of a library."""
+
+    text = "the defaults of {of}"
+
+    def now(self) -> Contents:
+        return Contents.of(self.owner.__kwdefaults__ or {})
+
+
+class GeneratorState(Source):
+    """The state of a generator of random numbers of numpy."""
+
+    text = "the state of a random generator"
+
+    def now(self) -> bytes:
+        of = self.owner.bit_generator.state if isinstance(self.owner, np.random.Generator) else self.owner.get_state()
+        return pickle.dumps(of)
+
+    def as_python(self, value: Any, name: Naming) -> str:
+        return f"{name(self.now)}() == {name(value)}"
 
 
 class LibraryContents(Source):
@@ -111,6 +162,18 @@ def hiding(value: Any) -> dict[str, Any]:
     """The attributes of an object, by name, that are found in place of methods of its class."""
     own = own_attributes(value) or {}
     return {name: own[name] for name in own if callable(getattr(type(value), name, None))}
+
+
+class TensorClasses(Source):
+    """The classes of captured tensors, the owners; who gives a tensor another one counts `changes`."""
+
+    text = "the class of a captured tensor"
+
+    def now(self) -> Identities:
+        return Identities(list(map(type, self.owner)))
+
+    def is_counted(self, value: Any) -> bool:
+        return True
 
 
 class TensorAttributes(Source):

@@ -11,6 +11,7 @@ import functools
 import keyword
 import sys
 import types
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...tensors.tensor import Tensor
+from ...tracing.counted import CountingDict
 from ...tracing.declares import declares
 from ...tracing.watch import WatchedDict
 from .value_kinds import CONTAINERS, is_users, own_attributes
@@ -213,12 +215,24 @@ def attribute(value: Any, name: str) -> Any:
         return MISSING
 
 
+def counts_changes(value: Any) -> bool:
+    """True for an object of the library's whose attributes nobody sets without `changes` being counted: the program
+    has no ``__setattr__`` of its own for it, and its ``__dict__`` counts as well."""
+    declared = declares(type(value))
+    if declared is None or not declared.counter or not isinstance(own_attributes(value), CountingDict):
+        return False
+    return not any("__setattr__" in vars(base) or "__delattr__" in vars(base) for base in _users_bases(type(value)))
+
+
+def _users_bases(kind: type) -> list[type]:
+    return [base for base in kind.__mro__[:-1] if is_users(base)]
+
+
 class _OfObject(Source):
     """What belongs to an object, whose class may count it as a change when it is set."""
 
     def is_counted(self, value: Any) -> bool:
-        declared = declares(type(self.owner))
-        return declared is not None and bool(declared.counter)
+        return counts_changes(self.owner)
 
 
 class Attribute(_OfObject):
@@ -235,7 +249,7 @@ class Attribute(_OfObject):
     def storage(self) -> Storage | None:
         value, name, now = self.owner, self.name, self.now()
         own = own_attributes(value)
-        if type(own) is dict and name in own:
+        if type(own) in (dict, CountingDict) and name in own:
             return Storage("entry", own, name) if own[name] is now else None
         for base in value.__mro__ if isinstance(value, type) else type(value).__mro__:
             if name in vars(base):
@@ -332,6 +346,8 @@ class Part(Source):
 PARTS: dict[type, tuple[str, ...]] = {
     functools.partial: ("func", "args", "keywords"),
     functools.cached_property: ("func",),
+    functools.partialmethod: ("func", "args", "keywords"),
+    defaultdict: ("default_factory",),
     property: ("fget", "fset", "fdel"),
     staticmethod: ("__func__",),
     classmethod: ("__func__",),

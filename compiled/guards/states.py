@@ -79,7 +79,7 @@ def _state(value: Any, within: tuple[int, ...], free: Set[Path], by_identity: bo
         items = _items(value, (*within, id(value)), free, by_identity)
         return type(value), items, *_identity(value, by_identity)
     if isinstance(value, np.ndarray) and value.size <= LARGEST and value.dtype.kind != "O":
-        return id(value), value.dtype.str, value.shape, value.tobytes()
+        return id(value), value.dtype.str, value.shape, value.strides, value.flags.num, value.tobytes()
     if isinstance(value, np.generic):
         return *exact(value), *_identity(value, by_identity)
     if isinstance(value, types.MethodType):

@@ -122,7 +122,7 @@ def is_users(thing: Any) -> bool:
     """True for modules and classes of the user's program, False for libraries and for this package."""
     name = thing.__module__ if isinstance(thing, type) else thing.__name__
     module = sys.modules.get(name) if isinstance(thing, type) else thing
-    file = getattr(module, "__file__", None)
+    file = None if module is None else vars(module).get("__file__")
     if file is None:  # a notebook, a REPL, exec; built-in modules have no file either
         return name == "__main__" or (name not in sys.builtin_module_names and name not in sys.stdlib_module_names)
     return is_user_file(file) and name.partition(".")[0] not in sys.stdlib_module_names and not _is_library(file)
@@ -141,7 +141,12 @@ def has_attributes(value: Any) -> bool:
     if is_ours(kind):
         declared = declares(kind)
         return own is not None and declared is not None and declared.attributes
-    return own is not None or any(is_users(base) for base in kind.__mro__[:-1])
+    return own is not None or any(map(_is_open_to_all, kind.__mro__[:-1]))
+
+
+def _is_open_to_all(kind: type) -> bool:
+    """True for a class made by a class statement, but for those whose objects never change."""
+    return is_users(kind) or (is_changeable(kind) and not issubclass(kind, _IMMUTABLE))
 
 
 def own_attributes(value: Any) -> Any:

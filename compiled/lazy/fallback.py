@@ -14,6 +14,7 @@ from ...tensors.tensor import Tensor, make
 from ...tracing.watch import served
 from ..common.collection import around_collections
 from ..guards.environment import Environment
+from ..guards.onlookers import threads_are_absent
 from .deferred_calls import Deferred
 from .finalisers import Aside
 from .segments import Segments
@@ -23,6 +24,11 @@ FOR_THREADS = (
     "it can reach threads, pools, queues or locks: other threads may look at tensors at any time\n"
     "  so nothing is computed later than in eager mode, and these calls are eager\n"
     "  Hand tensors to other threads outside of the compiled function."
+)
+BESIDE_THREADS = (
+    "other threads of the program are alive, which may look at tensors at any time\n"
+    "  so nothing is computed later than in eager mode, and calls are eager while they are\n"
+    "  Hand results to other threads by returning them from functions that are replayed, or end the threads."
 )
 ATTEMPTS = 2  # recordings of one kind of call: the first call may do what later calls do not
 
@@ -35,10 +41,14 @@ class Fallback:
         self.parts = Subprograms(compile)
         self.reasons: list[str] = []
         self._attempts: dict[Any, int] = {}
+        self.stores = False
+        self.is_verified = False  # calls are compared with eager ones: nothing else is to be seen of them
         self.is_eager = False  # other threads may look at tensors before their numbers are there
 
-    def note(self, reason: CaptureError, environment: Environment | None, kind: Any) -> None:
-        """Remember why a recording of a `kind_of` call cannot be replayed."""
+    def note(self, reason: CaptureError, environment: Environment | None, kind: Any, stores: bool = True) -> None:
+        """Remember why a recording of a `kind_of` call cannot be replayed. `stores`: such calls may put tensors where
+        other threads find them."""
+        self.stores = self.stores or stores
         self.parts.look_at(environment)
         self._attempts[kind] = self._attempts.get(kind, 0) + 1
         if environment is not None and not self.is_eager:
@@ -55,15 +65,30 @@ class Fallback:
         """False once recordings of such calls have turned out to be useless."""
         return not self._attempts or self._attempts.get(kind_of(args, kwargs), 0) < ATTEMPTS
 
-    def call(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call `function`; whatever comes out of it, or has been written when it raises, holds its numbers."""
+    def way(self) -> tuple[str, bool]:
+        """How a call made now is served, "eager" where other threads could see what it has not computed yet; and
+        whether there are such threads."""
         if self.is_eager:
-            return function(*args, **kwargs)
+            return "eager", True
+        is_observed = not (self.is_verified or threads_are_absent())
+        if is_observed and self.stores:
+            self.note_once(BESIDE_THREADS)
+            return "eager", True
+        return "re-record", is_observed
+
+    def call(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], is_observed: bool
+    ) -> Any:
+        """Call `function`; whatever comes out of it, or has been written when it raises, holds its numbers.
+
+        Beside other threads a write to a tensor from outside is done at once, and no library work is put off whole.
+        """
         deferred = Deferred(self.segments)
+        deferred.is_observed = is_observed
         return around_collections(Aside(deferred).both, self._call, deferred, function, args, kwargs)
 
     def _call(self, deferred: Deferred, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
-        server = functools.partial(self.parts.serve, deferred)
+        server = None if deferred.is_observed else functools.partial(self.parts.serve, deferred)
         try:
             try:
                 return served(server, interpreted, Tape(deferred, make), function, *args, **kwargs)

@@ -38,6 +38,7 @@ class DeferredOps(Evaluator):
 
     def __init__(self, segments: Segments) -> None:
         self.segments = segments
+        self.is_observed = False  # by other threads, which see what is written to tensors from outside
         self.ops = 0  # how many were noted
         self.passing = 0  # so many segments are not worth programs: later ones will be others
         self._execution: Execution | None = None  # of the segment, once it is to be done
@@ -104,6 +105,8 @@ class DeferredOps(Evaluator):
         self.written.add(id(target.buffer.whole))
         target.buffer.version += 1
         self.here = point
+        if self.is_observed:
+            self.settle()
 
     def read(self, array: Array, purpose: str) -> np.ndarray:
         self.settle()

@@ -157,6 +157,12 @@ class Recording:
         """What the function can reach, if the recording came so far as to look."""
         return getattr(self, "environment", None)
 
+    def stores_nothing(self) -> bool:
+        """True if only code ran that was found beforehand, and none of it can put a tensor where others find it."""
+        if not self.done or self._calls.is_blind or self.environment.unknown(self._calls.codes):
+            return False
+        return self.environment.stores_nothing()
+
     def _marked(self, tensor: Any) -> Any:
         """What ``item()`` gives: a number that is known again if the program only passes it on, else None."""
         if self.transient:

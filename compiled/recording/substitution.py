@@ -7,21 +7,16 @@ spots which lead to one storage are known to.
 
 from __future__ import annotations
 
-import contextlib
-import types
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..common.collection import referrers
 from ..common.pytree import Excerpt, Path, at
-from ..guards.sources import MISSING, Source, attribute
-from ..guards.value_kinds import own_attributes
+from ..guards.sources import MISSING, Source
 from ..symbolic.number import KINDS
 
 LARGEST = 256  # items of a container that are looked at one by one
-DEEPEST = 8  # tuples within tuples that are made anew
 _LISTS = (list,)
 _DICTS = (dict, OrderedDict, defaultdict, Excerpt)
 
@@ -199,60 +194,3 @@ def unwrapped(value: Any, plain: Callable[[Any], Any], within: tuple[int, ...] =
         if any(a is not b for a, b in zip(items, value, strict=True)):
             return tuple(items) if kind is tuple else kind(*items)
     return plain(value)
-
-
-def swap(pairs: list[tuple[Any, Any]]) -> None:
-    """Put the second of each pair wherever something holds the first: in containers, cells and attributes; tuples are
-    made anew."""
-    for _ in range(DEEPEST):
-        if not pairs:
-            return
-        found = {id(old): new for old, new in pairs}
-        own, olds, again = {id(pairs), *map(id, pairs)}, [old for old, _ in pairs], []
-        for holder in referrers(olds):
-            if id(holder) in own or isinstance(holder, _NOT_CHANGED):
-                continue
-            kind: Any = type(holder)
-            if isinstance(holder, tuple):
-                if _is_open(kind):
-                    items = [found.get(id(item), item) for item in holder]
-                    again.append((holder, kind(items) if kind is tuple else kind(*items)))
-            elif kind is slice:
-                ends = (found.get(id(end), end) for end in (holder.start, holder.stop, holder.step))
-                again.append((holder, slice(*ends)))
-            else:
-                _swap_in(holder, found)
-        pairs = again
-
-
-_NOT_CHANGED = (types.FrameType, types.FunctionType, type)
-
-
-def _swap_in(holder: Any, found: dict[int, Any]) -> None:
-    """Put what is `found` by identity into what holds it."""
-    if isinstance(holder, types.CellType):
-        holder.cell_contents = found[id(holder.cell_contents)]
-    elif type(holder) in (*_LISTS, deque):
-        for i, item in enumerate(holder):
-            if id(item) in found:
-                holder[i] = found[id(item)]
-    elif type(holder) is set:
-        for item in [item for item in holder if id(item) in found]:
-            holder.remove(item)
-            holder.add(found[id(item)])
-    elif isinstance(holder, dict):
-        for key in [key for key, item in dict.items(holder) if id(item) in found]:
-            dict.__setitem__(holder, key, found[id(dict.__getitem__(holder, key))])
-    else:
-        _swap_attributes(holder, found)
-
-
-def _swap_attributes(holder: Any, found: dict[int, Any]) -> None:
-    own = own_attributes(holder) or {}
-    for name in [name for name, value in own.items() if id(value) in found]:
-        own[name] = found[id(own[name])]
-    for base in type(holder).__mro__:
-        for name, member in vars(base).items():
-            if isinstance(member, types.MemberDescriptorType) and id(attribute(holder, name)) in found:
-                with contextlib.suppress(AttributeError, TypeError):  # what is read-only keeps the stand-in
-                    object.__setattr__(holder, name, found[id(attribute(holder, name))])

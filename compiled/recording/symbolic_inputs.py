@@ -15,14 +15,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...autograd.function import FunctionCtx
+from ...tracing.user_warning import warn_user
 from ..common.collection import referrers
 from ..common.pytree import Path, leaves, rebuilt
 from ..guards import onlookers
 from ..guards.environment import Environment
 from ..symbolic.number import Formulas, Number, same_number, value_of
+from .holders import swap
 from .shims import shims_for
-from .substitution import Key, NumberLocation, Replaced, found_in, key_at, key_of, swap, unwrapped
+from .substitution import Key, NumberLocation, Replaced, found_in, key_at, key_of, unwrapped
 from .validity import refusal
+
+STAYS = (
+    "a number that stands for {value!r} in a recording stays in what the compiled function has kept: {holders}\n"
+    "  in a call that was recorded because a number had changed; the call itself was done\n"
+    "  It computes as the number does, but its type is another one. Keep such objects outside of the function."
+)
+_HOLDERS_OF_A_CALL = frozenset({"frame", "list_iterator", "traceback"})  # for as long as somebody looks at its error
 
 
 @dataclass(eq=False)
@@ -124,7 +133,7 @@ class SymbolicInputs:
 
     def abandon(self) -> None:
         """Stand-ins that something still holds become plain numbers: the call has come to no end."""
-        swap([(number, number.tg_value) for number in self.formulas.survivors()])
+        self._take_back(tuple(self.formulas.survivors()))
 
     def _stand_ins(self, found: list[Any], keys: set[Key | None]) -> dict[Key, Number]:
         by_key: dict[Key, Source] = {}
@@ -158,7 +167,15 @@ class SymbolicInputs:
                     holders = [holder for holder in referrers([number]) if holder is not survivors]
                     escaped = not all(isinstance(holder, passing) for holder in holders)
                     self.escaped = self.escaped or (escaped and not self.is_withdrawn)
-            swap([(number, number.tg_value) for number in survivors if id(number) not in known])
+            self._take_back(tuple(number for number in survivors if id(number) not in known))
+
+    def _take_back(self, numbers: tuple[Number, ...]) -> None:
+        """Plain numbers wherever something holds these stand-ins; a warning where that is not possible."""
+        swap([(number, number.tg_value) for number in numbers])
+        for number in numbers:  # no cell: what that holds has been replaced
+            kinds = _kinds_of_holders(number, numbers)
+            if kinds:
+                warn_user(STAYS.format(value=number.tg_value, holders=", ".join(kinds)))
 
     def forget(self, gets: list[Any]) -> None:
         """What is found there is not to be opened later: lists that grow at each call."""
@@ -172,6 +189,12 @@ class SymbolicInputs:
                 if spot.get is not None:
                     free.setdefault(id(spot.get), set()).add(spot.path)
         return free
+
+
+def _kinds_of_holders(number: Number, own: tuple[Number, ...]) -> list[str]:
+    """What still holds a stand-in, but for the call itself."""
+    kinds = {type(holder).__name__ for holder in referrers([number]) if holder is not own}
+    return sorted(kinds - _HOLDERS_OF_A_CALL)
 
 
 def _numbers_around(environment: Environment, call_arguments: Any) -> Iterator[tuple[NumberLocation, Key, Any]]:

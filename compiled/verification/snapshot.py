@@ -18,6 +18,7 @@ import numpy as np
 
 from ...tensors.generator import Generator, default_generator
 from ...tensors.tensor import Tensor
+from ...tracing.counted import CountingDict
 from ...tracing.watch import changes
 from ..guards.reachability import Reach
 from ..guards.sources import Source
@@ -76,7 +77,7 @@ class Snapshot:
             self._restorers.append(_items_restorer(value))
         elif isinstance(value, (random.Random, np.random.RandomState, np.random.Generator)):
             self._restorers.append(_random_restorer_of(value))
-        elif not isinstance(value, (type, Tensor)) and type(own_attributes(value)) is dict:
+        elif not isinstance(value, (type, Tensor)) and type(own_attributes(value)) in (dict, CountingDict):
             if not _is_code(value):
                 self._restorers.append(_items_restorer(own_attributes(value)))
 

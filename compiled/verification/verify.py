@@ -6,6 +6,7 @@ is compared is what would have happened.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -83,7 +84,7 @@ def _both_ways(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ends: l
     for _ in range(ATTEMPTS):
         start = Snapshot(step.function, arguments, [*_known_tensors(step), *ends])
         has_program, known = _has_program(step, args, kwargs), list(step.specialisations)
-        compiled = _outcome(lambda: step._call(args, kwargs), start, step)
+        compiled = _outcome(functools.partial(_compiled, step, args, kwargs), start, step)
         has_refused = has_program and step.specialisations == known  # the numbers of this call, so that it was eager
         if step.way != "eager" or compiled.error is not None or has_refused:
             return _compared(step, args, kwargs, start, compiled)
@@ -92,6 +93,14 @@ def _both_ways(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any], ends: l
         f"  in {step.__name__}.verify(): {ATTEMPTS} calls in a row ran eagerly\n"
         "  Install a C compiler if there is none; otherwise let the function do the same at each call."
     )
+
+
+def _compiled(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    before, step._rerun.is_verified = step._rerun.is_verified, True
+    try:
+        return step._call(args, kwargs)
+    finally:
+        step._rerun.is_verified = before
 
 
 def _has_program(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...tensors.generator import Generator
+from ...tracing.declares import Declares
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset, TensorDataset
 from .sampler import BatchSampler, RandomSampler, SequentialSampler, drawn_seed
@@ -25,6 +26,8 @@ class DataLoader:
     tensor([1, 2])
     tensor([3])
     """
+
+    _declares = Declares(attributes=True)
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ from ...ops.types import float64, int64
 from ...tensors.creation import as_tensor
 from ...tensors.generator import Generator
 from ...tensors.random import multinomial, randint, random, randperm
+from ...tracing.declares import Declares
 
 T = TypeVar("T", covariant=True)
 
@@ -20,6 +21,8 @@ def drawn_seed(generator: Generator | None = None) -> int:
 
 class Sampler(Generic[T]):
     """A subclass defines ``__iter__``, which gives indices (or lists of them: a batch sampler)."""
+
+    _declares = Declares(attributes=True)
 
     def __iter__(self) -> Iterator[T]:
         raise NotImplementedError("Subclasses of Sampler should implement __iter__.")

@@ -6,6 +6,7 @@ import logging
 import sys
 import types
 
+import numpy as np
 import pytest
 
 import tracegrad
@@ -109,6 +110,36 @@ def library_contents():
     return library.LibraryContents(module, "table"), lambda: module.table.append(2), "a_library.table"
 
 
+def library_member():
+    kind = new_class()
+    return library.LibraryMember(kind, "method"), setting(kind, "method", None), "Made.method"
+
+
+def absent_names():
+    module = types.ModuleType("a_library")
+    source = library.AbsentNames(module, frozenset({"rate"}))
+    return source, setting(module, "rate", 2.5), "attributes that a_library does not have"
+
+
+def defaults_by_keyword():
+    def helper(*, rate=1.5):
+        return rate
+
+    source = library.DefaultsByKeyword(helper)
+    return source, lambda: helper.__kwdefaults__.update(rate=2.5), "the defaults of helper"
+
+
+def generator_state():
+    generator = np.random.default_rng(0)
+    return library.GeneratorState(generator), generator.random, "the state of a random generator"
+
+
+def tensor_classes():
+    tensors = parameters(2)
+    other = type("Other", (nn.Parameter,), {})
+    return library.TensorClasses(tensors), setting(tensors[1], "__class__", other), "the class of a captured tensor"
+
+
 def behind_proxy():
     inner = {}
     proxy = types.MappingProxyType(inner)
@@ -169,11 +200,14 @@ MADE = {
     "library contents": library_contents, "proxy": behind_proxy, "level": level, "decimals": decimals,
     "registrations": registrations, "program": program_attributes, "program's": lambda: program_attributes(note="a"),
     "tensors": tensor_attributes, "tensors'": lambda: tensor_attributes(note="a"), "optimizer": made_of,
+    "library member": library_member, "absent": absent_names, "defaults by keyword": defaults_by_keyword,
+    "generator": generator_state, "classes": tensor_classes,
     "methods": lambda: hidden_methods(parameters(2)),
     "methods of tensors with attributes": lambda: hidden_methods(parameters(2, note="a")),
 }  # fmt: skip
 BY_CONTENT = (
     library.LibraryContents, library.BehindProxy, library.DecimalContext, library.MadeOf, library.ProgramAttributes,
+    library.DefaultsByKeyword, library.GeneratorState, library.TensorClasses,
 )  # fmt: skip
 
 

@@ -1,0 +1,62 @@
+"""Objects whose attributes compiled functions read: what is set in their ``__dict__``, past ``__setattr__``, counts as
+a change as well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .watch import changes
+
+_NOTHING = object()
+
+
+class CountingDict(dict[str, Any]):
+    """The ``__dict__`` of an object. The library's own code, which counts in its own ways, goes past these methods."""
+
+    __slots__ = ()
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        before = self.get(name, _NOTHING)
+        super().__setitem__(name, value)
+        changes.count += before is not value
+
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    def __ior__(self, other: Any) -> CountingDict:  # type: ignore[override, misc]
+        self.update(other)
+        return self
+
+
+def _counting(name: str) -> Callable[..., Any]:
+    change = getattr(dict, name)
+
+    def changed(self: CountingDict, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return change(self, *args, **kwargs)
+        finally:
+            changes.count += 1
+
+    return changed
+
+
+for _name in ("__delitem__", "update", "pop", "popitem", "clear"):
+    setattr(CountingDict, _name, _counting(_name))
+
+
+class Counted:
+    """An object with such a ``__dict__``. Where a program gives it another one, or makes the object without this
+    class's ``__new__``, compiled functions look at the attributes at each call."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        new = super().__new__
+        made = new(cls) if new is object.__new__ else new(cls, *args, **kwargs)
+        object.__setattr__(made, "__dict__", CountingDict())
+        return made
+
+    def __getstate__(self) -> Any:
+        """What is pickled and copied: a plain dict."""
+        return dict(self.__dict__)
