@@ -27,14 +27,11 @@ from .functional.arithmetic import (
     equal,
     float_power,
     frac,
-    hypot,
     isclose,
     lerp,
-    logaddexp,
     nan_to_num,
     positive,
     pow,
-    reciprocal,
     round,
     rsub,
     square,
@@ -162,7 +159,7 @@ from .functional.shapes import (
     view_as,
 )
 from .functional.windows import as_strided
-from .ops.arithmetic import abs, maximum, minimum, mul, neg, sign
+from .ops.arithmetic import abs, maximum, minimum, mul, neg, reciprocal, sign
 from .ops.comparison import eq, ge, gt, isfinite, isinf, isnan, le, lt, ne
 from .ops.division import floor_divide, fmod, remainder
 from .ops.elementary import erf, exp, expm1, log, log1p, log2, log10, rsqrt, sigmoid, sqrt
@@ -177,6 +174,7 @@ from .ops.logic import (
     logical_xor,
 )
 from .ops.rounding import ceil, floor, trunc
+from .ops.special import hypot, logaddexp
 from .ops.trigonometry import acos, acosh, asin, asinh, atan, atan2, atanh, cos, cosh, sin, sinh, tan, tanh
 from .ops.types import DType as dtype
 from .ops.types import (

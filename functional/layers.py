@@ -138,7 +138,11 @@ def _normalized(x: Any, axes: tuple[int, ...], eps: float) -> Any:
 
 
 #: The weight is read where the input's gradient is wanted.
-@fused("NativeLayerNormBackward0", array_forms.layer_norm, array_forms.layer_norm_gradient, 3, {1: (0,)})
+#: The input and the weight are kept, whatever is differentiated.
+_READ = {0: (0, 1, 2), 1: (0, 1, 2)}
+
+
+@fused("NativeLayerNormBackward0", array_forms.layer_norm, array_forms.layer_norm_gradient, 3, {1: (0,)}, watched=_READ)
 def _layer_norm(input: Any, weight: Any, bias: Any, axes: tuple[int, ...], eps: float) -> Any:
     out = _normalized(input, axes, eps)
     out = out if weight is None else out * weight

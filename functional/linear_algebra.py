@@ -197,5 +197,5 @@ def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
     _require_type("x1 and x2", x1, x2)
     difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
     out = difference.norm(p, -1)
-    relabel(out, "CdistBackward0", (x1, x2))
+    relabel(out, "CdistBackward0", (x1, x2), [x1, x2, out])
     return out

@@ -7,7 +7,7 @@ from types import FunctionType
 from typing import Any
 
 from ..ops import arithmetic as ops
-from ..ops import comparison, division, elementary, logic, rounding, trigonometry
+from ..ops import comparison, division, elementary, logic, rounding, special, trigonometry
 from ..tensors import indexing
 from ..tensors.operands import binary_operator, checked, product_operator, reflected_operator
 from ..tensors.tensor import Tensor
@@ -30,7 +30,8 @@ from . import (
 
 #: Functions whose names are the methods' names.
 SAME_NAME: list[tuple[Any, str]] = [
-    (ops, "mul neg abs maximum minimum sign"),
+    (ops, "mul neg abs maximum minimum sign reciprocal"),
+    (special, "hypot logaddexp"),
     (comparison, "eq ne lt le gt ge isnan isfinite isinf"),
     (division, "floor_divide remainder fmod"),
     (elementary, "exp expm1 log log1p log2 log10 sigmoid erf sqrt rsqrt"),
@@ -39,8 +40,8 @@ SAME_NAME: list[tuple[Any, str]] = [
     (logic, "logical_not logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor bitwise_not"),
     (
         arithmetic,
-        "add sub div pow square float_power positive reciprocal clamp clamp_min clamp_max lerp addcmul addcdiv round "
-        "frac nan_to_num logaddexp hypot xlogy isclose allclose equal",
+        "add sub div pow square float_power positive clamp clamp_min clamp_max lerp addcmul addcdiv round "
+        "frac nan_to_num xlogy isclose allclose equal",
     ),
     (activations, "relu softmax log_softmax"),
     (

@@ -49,9 +49,11 @@ def batch_norm(
 
 #: The weight is read where the input's gradient is wanted.
 _CHECKED = {1: (0,)}
+#: PyTorch keeps the input and the weight, whatever is differentiated.
+_WATCHED = {0: (0, 1, 2), 1: (0, 1, 2)}
 
 
-@fused(_TITLE, array_forms.channel_norm, array_forms.channel_norm_gradient, 3, _CHECKED)
+@fused(_TITLE, array_forms.channel_norm, array_forms.channel_norm_gradient, 3, _CHECKED, watched=_WATCHED)
 def _by_batch(
     input: Any, weight: Any, bias: Any, axes: tuple[int, ...], along: tuple[int, ...], eps: float
 ) -> tuple[Any, Any, Any]:
@@ -63,7 +65,7 @@ def _by_batch(
     return _scaled(centred * rsqrt(var + eps), weight, bias, along), mean, var
 
 
-@fused(_TITLE, array_forms.channel_norm_by, array_forms.channel_norm_by_gradient, 3, _CHECKED)
+@fused(_TITLE, array_forms.channel_norm_by, array_forms.channel_norm_by_gradient, 3, _CHECKED, watched=_WATCHED)
 def _by_running(input: Any, weight: Any, bias: Any, mean: Any, var: Any, along: tuple[int, ...], eps: float) -> Any:
     centred = input - reshape(mean, along)
     return _scaled(centred * rsqrt(reshape(var, along) + eps), weight, bias, along)

@@ -43,13 +43,15 @@ log10 = elementary("log10", np.log10, lambda g, x: g / (x * math.log(10)), c="lo
 sigmoid = elementary("sigmoid", _sigmoid, lambda g, out: g * (1 - out) * out)
 # Where x is NaN, so are the exponential and the result; the comparison does not lose it.
 log_sigmoid = elementary("log_sigmoid", _log_sigmoid, lambda g, x: g * sigmoid(-x), backward_name="LogSigmoidBackward0")
-erf = elementary("erf", erf_array, lambda g, x: g * (2 / math.sqrt(math.pi) * exp(-x * x)))
+erf = elementary("erf", erf_array, lambda g, x: g * (2 / math.sqrt(math.pi) * exp(-(x**2))))
 sqrt = elementary("sqrt", np.sqrt, lambda g, out: g / (2 * out))
 rsqrt = elementary("rsqrt", lambda x: 1 / np.sqrt(x), lambda g, out: g * (-0.5 * (out * out * out)))
 
 
 def _power(x: np.ndarray, y: np.ndarray) -> Any:
     """x ** y; an integer to a negative power is its reciprocal cut to an integer (PyTorch), where numpy refuses."""
+    if isinstance(y, np.generic) and y == -0.5:  # the reciprocal root: of minus infinity NaN, of -0 minus infinity
+        return 1 / np.sqrt(x)
     if y.dtype.kind == "f" or not np.any(y < 0):
         return np.power(x, y)
     reciprocal = np.where(np.abs(x) == 1, np.power(x, y & 1), np.zeros_like(x))

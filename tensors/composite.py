@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ..tracing.eager_server import serve_or_fuse
@@ -14,18 +15,31 @@ SAVING_NOTHING = ("MeanBackward0", "MeanBackward1")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: What a backward pass reads (a parameter's name, or `OUT`), and the operands for whose gradients it does.
+Saves = Mapping[str, tuple[str, ...]]
+OUT = "out"
 
-def composite(title: str) -> Callable[[F], F]:
+
+def composite(title: str, saves: Saves | None = None, zero: bool = False) -> Callable[[F], F]:
     """Decorate a function so that the last node it makes is called `title` and shows the function's operands.
 
-    The operands shown are the floating-point tensors among the positional arguments, in order.
+    The operands shown are the floating-point tensors among the positional arguments, in order. `saves` says what
+    PyTorch's operation keeps for its backward pass (see `saved_operands`); with `zero` recorded gradients depend on the
+    operands although their derivative is zero.
     """
 
     def decorate(function: F) -> F:
+        names = tuple(inspect.signature(function).parameters)
+
         @functools.wraps(function)
         def named(*args: Any, **kwargs: Any) -> Any:
             out = function(*args, **kwargs)
-            relabel(out[0] if isinstance(out, tuple) else out, title, args)
+            value = out[0] if isinstance(out, tuple) else out
+            if getattr(value, "_node", None) is not None:
+                operands = dict(zip(names, args, strict=False))
+                operands.update(kwargs)
+                saved = saved_operands(saves, operands, value) if saves else ()
+                relabel(value, title, args, saved, zero)
             return out
 
         return named  # type: ignore[return-value]
@@ -43,8 +57,18 @@ def whole(function: F) -> F:
     return called  # type: ignore[return-value]
 
 
-def relabel(out: Any, title: str, operands: Any) -> None:
-    """Call `out`'s node `title` and let it show the edges to `operands`; nothing happens where none was made."""
+def saved_operands(saves: Saves, operands: Mapping[str, Any], out: Any) -> list[Any]:
+    """The tensors that PyTorch's operation keeps for its backward pass, of those by which `out` is differentiated."""
+    requiring = {name for name, x in operands.items() if isinstance(x, Tensor) and x.requires_grad}
+    found = [out if name == OUT else operands.get(name) for name, users in saves.items() if requiring & set(users)]
+    return [x for x in found if isinstance(x, Tensor)]
+
+
+def relabel(out: Any, title: str, operands: Any, saved: Sequence[Any] = (), zero: bool = False) -> None:
+    """Call `out`'s node `title` and let it show the edges to `operands`; nothing happens where none was made.
+
+    A write to the tensors in `saved` makes the backward pass an error from now on.
+    """
     node = getattr(out, "_node", None)
     if node is None:
         return
@@ -59,3 +83,7 @@ def relabel(out: Any, title: str, operands: Any) -> None:
     if title in SAVING_NOTHING:
         node.saves = False
     node.shown_edges = tuple(edges)
+    if saved:
+        node.keep(saved, out)
+    if zero:
+        node.zero = True

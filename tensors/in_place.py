@@ -57,9 +57,14 @@ def _read_for_nothing(target: Any, value: Any) -> Any:
 
 def store(target: Any, value: Any) -> Any:
     """`assign` for a `value` computed from `target`: what its derivative needs of the old target is copied first."""
-    if is_grad_enabled() and value.requires_grad:
-        _keep_old_value(value.grad_fn, target)
-    return assign(target, value)
+    if not (is_grad_enabled() and value.requires_grad):
+        return assign(target, value)
+    node = value.grad_fn
+    _keep_old_value(node, target)
+    assign(target, value)
+    if isinstance(node, PrimitiveNode) and target.type_ == value.type_:
+        node.moved(value, target)
+    return target
 
 
 def _keep_old_value(node: Any, target: Any) -> None:
@@ -71,7 +76,7 @@ def _keep_old_value(node: Any, target: Any) -> None:
         if node is None or node in seen or node.sequence <= before or not isinstance(node, PrimitiveNode):
             continue
         seen.add(node)
-        node.keep_own_copies(target.buffer)
+        node.let_go(target)
         stack += [edge.node for edge in node.edges if edge.node is not None]
 
 

@@ -149,11 +149,20 @@ class Tensor(Subclassing, Exchange, Array):
         if base.requires_grad and not self.viewed_without_grad:
             with enable_grad():
                 fresh = replay(base, self.steps_from_base())
-            self._node, self._output = fresh._node, fresh._output
+            self._continue_from(fresh)
+
+    def _continue_from(self, value: Tensor) -> None:
+        """Have `value`'s node; where the gradient is retained, it is that of the new value (hooks stay behind)."""
+        node, output = self._node, self._output
+        self._node, self._output = value._node, value._output
+        if node is not None and output in node.retained:
+            node.release_retained(output)
+            if value._node is not None:
+                value._node.retain(value._output, self)
 
     def rebase(self, value: Tensor) -> None:
         """Go on from `value`'s node: the memory now holds its numbers."""
-        self._node, self._output = value._node, value._output
+        self._continue_from(value)
         self._seen_version = self.buffer.version
         self._accumulator = None
 
@@ -165,7 +174,7 @@ class Tensor(Subclassing, Exchange, Array):
             )
         changes.count += 1
         self.ndarray, self.steps, self.place = view.ndarray, view.steps, view.place
-        self._node, self._output = view._node, view._output
+        self._continue_from(view)
 
     def forget_history(self) -> None:
         """Become a leaf that requires no gradient; the memory stays."""

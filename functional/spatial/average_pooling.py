@@ -77,7 +77,7 @@ def _average(name: str, input: Any, sliding: Sliding, ceil_mode: bool, with_padd
 def _avg_pool(axes: int) -> Callable[..., Any]:
     name = f"avg_pool{axes}d"
 
-    @composite("MeanBackward1" if axes == 1 else f"AvgPool{axes}DBackward0")
+    @composite("MeanBackward1" if axes == 1 else f"AvgPool{axes}DBackward0", {"input": ("input",)})
     def avg_pool(
         input: Any,
         kernel_size: Numbers,
@@ -140,7 +140,7 @@ def _averaging(extent: int, windows: int, dtype: Any) -> Any:
 def _adaptive_avg_pool(axes: int) -> Callable[..., Any]:
     name = f"adaptive_avg_pool{axes}d"
 
-    @composite(f"AdaptiveAvgPool{axes}DBackward0")
+    @composite(f"AdaptiveAvgPool{axes}DBackward0", {"input": ("input",)})
     def adaptive_avg_pool(input: Any, output_size: Any) -> Any:
         space = adaptive_space(name, input, axes)
         targets = targets_of(name, output_size, space)

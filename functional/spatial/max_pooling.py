@@ -104,7 +104,7 @@ def _picked(x: Any, place: Any, axis: int) -> Any:
 def _max_pool(axes: int) -> Callable[..., Any]:
     name = f"max_pool{axes}d"
 
-    @composite(f"MaxPool{axes}DWithIndicesBackward0")
+    @composite(f"MaxPool{axes}DWithIndicesBackward0", {"input": ("input",)})
     def max_pool(
         input: Any,
         kernel_size: Numbers,
@@ -213,7 +213,7 @@ def _adaptive_maxima(input: Any, space: Shape, targets: Shape) -> tuple[Any, Any
 def _adaptive_max_pool(axes: int) -> Callable[..., Any]:
     name = f"adaptive_max_pool{axes}d"
 
-    @composite(f"AdaptiveMaxPool{axes}DBackward0")
+    @composite(f"AdaptiveMaxPool{axes}DBackward0", {"input": ("input",)})
     def adaptive_max_pool(input: Any, output_size: Any, return_indices: bool = False) -> Any:
         space = adaptive_space(name, input, axes)
         targets = targets_of(name, output_size, space)

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...ops import movement
 from ...ops.types import bool_
+from ...tensors.composite import relabel
 from ..shapes import ordered_copy
 
 Shape = tuple[int, ...]
@@ -31,9 +32,17 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | N
     ndim = input.ndarray.ndim
     for i in range(len(pad) // 2):
         _require_extent(mode, input.ndarray.shape, ndim - 1 - i, pad[2 * i : 2 * i + 2])
+    out = input
     for i in range(len(pad) // 2):
-        input = _along(input, ndim - 1 - i, pad[2 * i], pad[2 * i + 1], mode)
-    return _owned(input, pad)
+        out = _along(out, ndim - 1 - i, pad[2 * i], pad[2 * i + 1], mode)
+    out = _owned(out, pad)
+    if mode in _TITLES:
+        relabel(out, f"{_TITLES[mode]}{len(pad) // 2}DBackward0", (input,), [input])
+    return out
+
+
+#: What PyTorch calls the paddings that keep their input.
+_TITLES = {"reflect": "ReflectionPad", "replicate": "ReplicationPad"}
 
 
 def _owned(x: Any, pad: Sequence[int]) -> Any:
