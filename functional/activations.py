@@ -13,11 +13,13 @@ from ..ops.pointwise import cast
 from ..ops.trigonometry import tanh as _tanh
 from ..ops.types import DType, bool_
 from ..tape.grad_mode import no_grad
-from ..tensors.arguments import Shape, axes_of
+from ..tensors.arguments import Shape, axes_of, axis_of
 from ..tensors.composite import composite, relabel
 from ..tensors.fusion import fused
 from ..tensors.in_place import store
+from ..tensors.operands import SCALAR_NAMES
 from . import array_forms
+from .shape_checks import check_channels, check_halves
 
 
 def finished(input: Any, out: Any, inplace: bool, keeps: bool = False) -> Any:
@@ -65,7 +67,9 @@ def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) 
 def prelu(input: Any, weight: Any) -> Any:
     """`input` where it is positive, else times `weight`: one number, or one for each channel (axis 1)."""
     if weight.dtype is not input.dtype:
-        raise RuntimeError(f"prelu: Type promoting not supported. Got {input.dtype!r} and {weight.dtype!r}; use .to()")
+        got = f"{input.dtype.title} and {weight.dtype.title}"
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {got}; use .to()")
+    check_channels(input, weight)
     if weight.numel() > 1:
         weight = weight.reshape(-1, *(1,) * (input.ndim - 2))
     return _prelu(input, weight)
@@ -148,6 +152,8 @@ def _hardtanh(input: Any, low: float, high: float) -> Any:
 
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
     """`input` kept between the bounds; the gradient passes strictly inside only."""
+    if input.dtype is bool_:
+        raise RuntimeError("Bool inputs not supported for hardtanh. Convert them first, e.g. with .float().")
     if not input.dtype.is_floating_point:
         min_val, max_val = int(min_val), int(max_val)
     out = _hardtanh(input, min_val, max_val)
@@ -205,6 +211,7 @@ def _threshold(input: Any, threshold: float, value: float) -> Any:
 
 def glu(input: Any, dim: int = -1) -> Any:
     """The first half along `dim` times the sigmoid of the second."""
+    check_halves(input, axis_of(dim, input.ndarray.ndim))
     first, second = input.chunk(2, dim)
     return first * elementary.sigmoid(second)
 
@@ -231,10 +238,11 @@ def _implicit_dim(ndim: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
-def _prepared(input: Any, dim: int | None, dtype: DType | None) -> tuple[Any, Shape]:
+def _prepared(input: Any, dim: int | None, dtype: DType | None, name: str = "softmax") -> tuple[Any, Shape]:
     x = input if dtype is None or input.dtype is dtype else cast(input, dtype)
     if not x.dtype.is_floating_point:
-        raise NotImplementedError(f'"softmax_lastdim_kernel_impl" not implemented for {input.dtype!r}; call .float()')
+        got = SCALAR_NAMES[input.dtype.name]
+        raise NotImplementedError(f"\"{name}_lastdim_kernel_impl\" not implemented for '{got}'; call .float()")
     return x, axes_of(_implicit_dim(x.ndim) if dim is None else dim, x.ndarray.ndim)
 
 
@@ -261,7 +269,7 @@ def _log_softmax(x: Any, axes: Shape) -> Any:
 
 def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Any:
     """The logarithm of `softmax`, without overflow."""
-    x, axes = _prepared(input, dim, dtype)
+    x, axes = _prepared(input, dim, dtype, "log_softmax")
     out = _log_softmax(x, axes)
     if x is not input:
         relabel(out, "LogSoftmaxBackward0", (input,))

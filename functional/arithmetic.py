@@ -153,11 +153,16 @@ def raised_to(input: Any, low: float) -> Any:
     return input + missing
 
 
+#: What PyTorch's messages call the types.
+_WORDS = {"bool": "bool", "int32": "int", "int64": "long int", "float32": "float", "float64": "double"}
+
+
 def lerp(input: Any, end: Any, weight: Any) -> Any:
     """``input + weight * (end - input)``. RuntimeError for operands of different types."""
     for name, x in (("end", end), ("weight", weight)):
         if isinstance(x, Tensor) and x.dtype is not input.dtype:
-            raise RuntimeError(f"expected dtype {input.dtype!r} for `{name}` but got dtype {x.dtype!r}; use .to()")
+            wanted, got = _WORDS[input.dtype.name], _WORDS[x.dtype.name]
+            raise RuntimeError(f"expected dtype {wanted} for `{name}` but got dtype {got}; use .to()")
     if isinstance(weight, (int, float)) and weight >= 0.5:
         return end - (end - input) * (1 - weight)
     if isinstance(weight, (int, float)):
@@ -247,6 +252,9 @@ def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equa
     """Where ``|input - other| <= atol + rtol * |other|``; equal infinities are close, NaNs if `equal_nan`."""
     if input.dtype is not other.dtype:
         raise RuntimeError(f"{input.dtype.title} did not match {other.dtype.title}: convert one, e.g. with .to(other)")
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if tolerance < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
     same = eq(input, other)
     if equal_nan:
         same = logic.logical_or(same, logic.logical_and(comparison.isnan(input), comparison.isnan(other)))

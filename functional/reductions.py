@@ -92,7 +92,7 @@ def var(
 
 def _variance(name: str, x: Any, dim: Any, keepdim: bool, correction: float) -> Any:
     if not x.dtype.is_floating_point:
-        raise RuntimeError(f"{name} only support floating point and complex dtypes. Convert first, e.g. with .float().")
+        raise RuntimeError("std and var only support floating point and complex dtypes. Convert: x.float()")
     count = _count(x, dim)
     if count <= correction:
         warnings.warn(

@@ -26,6 +26,7 @@ from ..tensors.tensor import Tensor
 from . import return_types
 from .index_requirements import ADDED_TO, COPIED_TO, FILLED_AT, PLACES, PLACES_WITHIN, SCATTERED, TAKEN
 from .reductions import along
+from .shape_checks import check_count, check_number, check_vector
 from .shapes import flatten
 
 
@@ -200,6 +201,7 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
     """`input` with the parts of `source` (times `alpha`) added at the positions `index` along `dim`."""
     axis = axis_of(dim, input.ndarray.ndim)
     source = _of_type("index_add", input, source)
+    check_count("index_add_", RuntimeError, index, source, axis, f": ({{}}), for dim: {dim}")
     rows = _moved(converted(source if alpha == 1 else source * alpha, input.dtype), axis)
     moved, places = _moved(input, axis), _long("index_add", index)
     if input.ndarray.ndim == 1:
@@ -213,6 +215,7 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
 def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     """`input` with the parts of `source` at the positions `index` along `dim`."""
     axis = axis_of(dim, input.ndarray.ndim)
+    check_count("index_copy_", IndexError, index, source, axis, " ({})")
     rows = _moved(_of_type("index_copy", input, source), axis)
     moved, places = _moved(input, axis), _only_long("index_copy", index)
     if input.ndarray.ndim:
@@ -224,6 +227,7 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     """`input` with one number at the positions `index` along `dim`."""
     axis = axis_of(dim, input.ndarray.ndim)
+    check_vector(index)
     moved = _moved(input, axis)
     index = _only_long("index_fill", movement.reshape(index, (index.ndarray.size,)), IndexError)
     shape = index.ndarray.shape + moved.ndarray.shape[1:]
@@ -246,6 +250,7 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """`input` with `value` where `mask` is true."""
     if mask.dtype is not bool_:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype!r}")
+    check_number(value)
     if not isinstance(value, Tensor):
         value = current().constant(fitting(value, input.dtype), input.dtype)
     return comparison.where(mask, converted(value, input.dtype), input)

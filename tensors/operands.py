@@ -229,7 +229,6 @@ _KERNELS = {
     "leaky_relu": "leaky_relu_cpu", "mish": "mish_cpu", "softplus": "softplus_cpu", "hardswish": "hardswish_cpu",
     "hardsigmoid": "hardsigmoid_cpu", "logsigmoid": "log_sigmoid_cpu", "glu": "glu_cpu", "frac": "frac_cpu",
     "lerp": "lerp_kernel_scalar", "logaddexp": "logaddexp_cpu", "hypot": "hypot_cpu",
-    "layer_norm": "LayerNormKernelImpl",
 }  # fmt: skip
 #: PyTorch's names of the element types.
 SCALAR_NAMES = {"bool": "Bool", "int32": "Int", "int64": "Long", "float32": "Float", "float64": "Double"}

@@ -81,6 +81,7 @@ class Tensor(Subclassing, Exchange, Array):
     def requires_grad(self) -> bool:
         if self._base is not None:
             self._refresh()
+            return self._requires or self._node is not None or self._base.requires_grad
         return self._requires or self._node is not None
 
     @requires_grad.setter
@@ -96,7 +97,7 @@ class Tensor(Subclassing, Exchange, Array):
             )
         if requires_grad and not self.dtype.is_floating_point:
             raise RuntimeError(
-                f"only Tensors of floating point and complex dtype can require gradients, this one is {self.dtype!r}. "
+                f"only Tensors of floating point dtype can require gradients, this one is {self.dtype!r}. "
                 "Convert it first, e.g. with .float()."
             )
         if self.is_leaf and self._requires != bool(requires_grad):

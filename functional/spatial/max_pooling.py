@@ -19,6 +19,7 @@ from ...ops.sources import full, iota
 from ...ops.spatial.pooling import pick, window_argmax
 from ...ops.types import bool_, int64
 from ...tensors.composite import composite
+from ..shape_checks import check_not_integers
 from .sliding import (
     Numbers,
     Shape,
@@ -115,6 +116,8 @@ def _max_pool(axes: int) -> Callable[..., Any]:
         return_indices: bool = False,
     ) -> Any:
         space = space_of(name, input, axes)
+        if axes == 1 and not return_indices:
+            check_not_integers("max_pool1d_impl", input)
         if input.dtype is bool_:
             raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'; convert it, e.g. with .int()")
         sliding = pool_sizes(name, axes, kernel_size, stride, padding, dilation)

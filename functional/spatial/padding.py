@@ -20,8 +20,13 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | N
     "circular" goes on at the other end, over the last one to three axes of an input with one or two axes before them.
     RuntimeError for paddings that do not fit, NotImplementedError for another mode or number of axes.
     """
-    if len(pad) % 2 or len(pad) > 2 * input.ndarray.ndim:
-        raise RuntimeError(f"Padding length must be even and at most twice the number of axes, got {list(pad)}")
+    if len(pad) % 2:
+        raise RuntimeError(f"Padding length must be divisible by 2, got {list(pad)}: before and behind each axis")
+    if len(pad) > 2 * input.ndarray.ndim:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"{len(pad)} and input of dimension {input.ndarray.ndim}"
+        )
     if mode == "constant":
         return _owned(_constant(input, pad, value), pad)
     if mode not in _SIDES:

@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from expected import (
     activations,
     attention,
+    bad_calls,
     behaviour,
     corner_points,
     indexing,
@@ -70,6 +71,7 @@ def main():
     store_text("attention", attention.descriptions(torch))
     store_arrays("random_numbers", random_numbers.make(torch))
     store_arrays("corner_points", corner_points.make(torch))
+    store_text("bad_calls", bad_calls.make(torch))
     store_text("saved_tensors", saved_tensors.make(torch))
     store_text("loading", loading.make(torch))
 
