@@ -27,6 +27,7 @@ from .functional.arithmetic import (
     equal,
     float_power,
     frac,
+    heaviside,
     isclose,
     lerp,
     nan_to_num,
@@ -78,6 +79,7 @@ from .functional.linear_algebra import (
     outer,
     trace,
 )
+from .functional.quantiles import nanquantile, quantile
 from .functional.recurrent.functions import (
     gru,
     gru_cell,
@@ -102,6 +104,7 @@ from .functional.reductions import (
     min,
     norm,
     prod,
+    renorm,
     std,
     std_mean,
     sum,
@@ -165,8 +168,10 @@ from .ops.division import floor_divide, fmod, remainder
 from .ops.elementary import erf, exp, expm1, log, log1p, log2, log10, rsqrt, sigmoid, sqrt
 from .ops.logic import (
     bitwise_and,
+    bitwise_left_shift,
     bitwise_not,
     bitwise_or,
+    bitwise_right_shift,
     bitwise_xor,
     logical_and,
     logical_not,

@@ -219,6 +219,23 @@ def _largest(x: Any) -> float:
     return 2.0**127 * (2 - 2.0**-23) if x.dtype.itemsize == 4 else 2.0**1023 * (2 - 2.0**-52)
 
 
+def heaviside(input: Any, values: Any) -> Any:
+    """0 for negative elements, 1 for positive ones, and for zeros and NaN what `values`, of the same type, has there.
+
+    RuntimeError for another type. Gradients end here, where PyTorch has no derivative.
+
+    >>> import tracegrad as tg
+    >>> tg.heaviside(tg.tensor([-1., 0., 2.]), tg.tensor(0.5))
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    if not isinstance(values, Tensor):
+        raise TypeError(f"heaviside(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
+    if input.dtype is not values.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes. Convert one with .to()")
+    input, values = input.detach(), values.detach()
+    return where(eq(input, 0), values, cast(comparison.gt(input, 0), input.dtype))
+
+
 def xlogy(input: Any, other: Any) -> Any:
     """``input * log(other)``, and 0 where `input` is 0 and `other` a number."""
     dtype = common_dtype([input, other])

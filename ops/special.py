@@ -5,6 +5,7 @@ What is computed at infinities, at NaN and where pieces meet is what PyTorch com
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from .core import NO_GRADIENT
 from .elementary import exp
 from .logic import logical_and
 from .pointwise import floating_domain, pointwise
+from .types import DType
 
 hypot = pointwise(
     "hypot",
@@ -33,6 +35,15 @@ logaddexp = pointwise(
 )
 
 
+def _floating_only(kernel: str) -> Callable[[DType], DType]:
+    def domain(dtype: DType) -> DType:
+        if not dtype.is_floating_point:
+            raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype.title}'; use .float()")
+        return dtype
+
+    return domain
+
+
 def _elu(x: np.ndarray, alpha: Any, scale: Any, inner: Any) -> Any:
     bent = np.expm1(np.where(x <= 0, x * inner, x.dtype.type(0)))
     return np.where(x <= 0, bent * (alpha * scale), x * scale)
@@ -50,6 +61,7 @@ elu = pointwise(
     inputs=("x", "alpha", "scale", "inner"),
     c="tg_elu{f}({x}, {alpha}, {scale}, {inner})",
     eval=_elu,
+    domain=_floating_only("elu_cpu"),
     vjp={"x": _elu_gradient, "alpha": NO_GRADIENT, "scale": NO_GRADIENT, "inner": NO_GRADIENT},
 )
 
@@ -68,5 +80,6 @@ hardswish = pointwise(
     "hardswish",
     c="{x} * tg_min{f}(tg_max{f}({x} + 3, 0), 6) / 6",
     eval=_hardswish,
+    domain=_floating_only("hardswish_cpu"),
     vjp={"x": _hardswish_gradient},
 )

@@ -91,7 +91,7 @@ _NO_TENSOR = {
     "indices": {"index_put_"},
 }
 _ARITHMETIC = {"add", "sub", "mul", "div", "pow", "remainder", "floor_divide", "xlogy", "float_power", "where"}
-_BITS = {"bitwise_and", "bitwise_or", "bitwise_xor"}
+_BITS = {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"}
 #: Functions in which a parameter of that name may be a number as well.
 _NUMBER_TOO = {
     "other": _ARITHMETIC | _BITS | {"eq", "ne", "lt", "le", "gt", "ge", "fmod", "rsub"},

@@ -124,7 +124,7 @@ def outcome(run):
     try:
         run()
     except RuntimeError as error:
-        return "refused" if "modified by an inplace operation" in str(error) else f"RuntimeError: {error}"
+        return "refused" if "modified by an inplace operation" in str(error) else "RuntimeError"
     except Exception as error:  # whatever else is raised is an answer as well
         return type(error).__name__
     return "accepted"
