@@ -79,7 +79,6 @@ from .functional.linear_algebra import (
     outer,
     trace,
 )
-from .functional.quantiles import nanquantile, quantile
 from .functional.recurrent.functions import (
     gru,
     gru_cell,
@@ -161,11 +160,12 @@ from .functional.shapes import (
     unsqueeze,
     view_as,
 )
+from .functional.statistics.quantiles import nanquantile, quantile
 from .functional.windows import as_strided
 from .ops.arithmetic import abs, maximum, minimum, mul, neg, reciprocal, sign
 from .ops.comparison import eq, ge, gt, isfinite, isinf, isnan, le, lt, ne
 from .ops.division import floor_divide, fmod, remainder
-from .ops.elementary import erf, exp, expm1, log, log1p, log2, log10, rsqrt, sigmoid, sqrt
+from .ops.elementary import erf, exp, expm1, hypot, log, log1p, log2, log10, logaddexp, rsqrt, sigmoid, sqrt
 from .ops.logic import (
     bitwise_and,
     bitwise_left_shift,
@@ -179,7 +179,6 @@ from .ops.logic import (
     logical_xor,
 )
 from .ops.rounding import ceil, floor, trunc
-from .ops.special import hypot, logaddexp
 from .ops.trigonometry import acos, acosh, asin, asinh, atan, atan2, atanh, cos, cosh, sin, sinh, tan, tanh
 from .ops.types import DType as dtype
 from .ops.types import (
@@ -246,7 +245,7 @@ absolute, negative, multiply, subtract, divide, true_divide = abs, neg, mul, sub
 arctan, arcsin, arccos, arctanh, arctan2 = atan, asin, acos, atanh, atan2
 clip, concat, concatenate, ger, swapaxes, moveaxis, greater, less = clamp, cat, cat, outer, transpose, movedim, gt, lt
 not_equal, greater_equal, less_equal = ne, ge, le
-detach, row_stack = Tensor.detach, vstack
+detach, is_inference, row_stack = Tensor.detach, Tensor.is_inference, vstack
 float, double, int, long, bool = float32, float64, int32, int64, bool_
 
 # The public functions check their operands, see `checked`.

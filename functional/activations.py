@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..ops import arithmetic, elementary, logic, movement, special
+from ..ops import arithmetic, elementary, logic, movement
 from ..ops import reductions as folds
 from ..ops.array import eager
 from ..ops.comparison import where
@@ -19,7 +19,7 @@ from ..tensors.fusion import fused
 from ..tensors.in_place import store
 from ..tensors.operands import SCALAR_NAMES
 from . import array_forms
-from .shape_checks import check_channels, check_halves
+from .checks.shapes import check_channels, check_halves
 
 
 def finished(input: Any, out: Any, inplace: bool, keeps: bool = False) -> Any:
@@ -82,7 +82,7 @@ def _prelu(input: Any, weight: Any) -> Any:
 
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """`input` where it is positive, else ``alpha * (exp(input) - 1)``."""
-    return finished(input, special.elu(input, alpha, 1.0, 1.0), inplace, keeps=True)
+    return finished(input, elementary.elu(input, alpha, 1.0, 1.0), inplace, keeps=True)
 
 
 #: The constants with which layers keep mean 0 and variance 1 (Klambauer et al., 2017).
@@ -91,14 +91,14 @@ _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804
 
 def selu(input: Any, inplace: bool = False) -> Any:
     """The self-normalising `elu`."""
-    return finished(input, special.elu(input, _SELU_ALPHA, _SELU_SCALE, 1.0), inplace, keeps=True)
+    return finished(input, elementary.elu(input, _SELU_ALPHA, _SELU_SCALE, 1.0), inplace, keeps=True)
 
 
 def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """`input` where it is positive, else ``alpha * (exp(input / alpha) - 1)``."""
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU; its slope left of 0 is exp(input / alpha)")
-    return finished(input, special.elu(input, alpha, 1.0, 1 / alpha), inplace, keeps=True)
+    return finished(input, elementary.elu(input, alpha, 1.0, 1 / alpha), inplace, keeps=True)
 
 
 @fused("GeluBackward0", array_forms.gelu, array_forms.gelu_gradient, watched={0: (0,)})
@@ -179,7 +179,7 @@ def _hardsigmoid(input: Any) -> Any:
 
 def hardswish(input: Any, inplace: bool = False) -> Any:
     """``input * hardsigmoid(input)``."""
-    return finished(input, special.hardswish(input), inplace)
+    return finished(input, elementary.hardswish(input), inplace)
 
 
 @composite("MishBackward0")

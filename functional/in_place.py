@@ -8,7 +8,7 @@ from typing import Any
 from ..ops.array import eager
 from ..ops.core import current
 from ..tensors.arguments import Shape
-from ..tensors.in_place import assign, copy_into, store
+from ..tensors.in_place import assign, copy_into, refuse_inference, store
 from ..tensors.overriding import ask, overloaded, subclasses
 from ..tensors.random import bernoulli, bernoulli_with, exponential, normal, randint, random, uniform
 from ..tensors.subclass import KNOWN_AS
@@ -33,6 +33,7 @@ def view_in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     """The method that turns the tensor itself into a view of its memory: ``unsqueeze_``."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        refuse_inference(self)
         self.become(function(self, *args, **kwargs))
         return self
 

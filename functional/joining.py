@@ -17,8 +17,8 @@ from ..ops.types import DIMENSIONED, bool_, int64, result_dtype
 from ..tensors.arguments import axes_of, axis_of, sizes_of
 from ..tensors.composite import composite, relabel
 from ..tensors.tensor import Tensor
+from .checks.shapes import check_tensors, check_vectors
 from .parts import together
-from .shape_checks import check_tensors, check_vectors
 from .shapes import flatten, movedim, unsqueeze
 
 FEW = 4  # tensors that are stacked by ops

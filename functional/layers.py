@@ -19,9 +19,9 @@ from ..tensors.random import bernoulli_with, strides_like
 from . import array_forms
 from .activations import finished
 from .arithmetic import raised_to
+from .checks.shapes import check_normalized, check_one_type
 from .embedding import bound_rows, by_frequency
 from .index_requirements import PLACES
-from .shape_checks import check_normalized, check_one_type
 
 
 @composite("EmbeddingBackward0")

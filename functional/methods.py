@@ -7,7 +7,7 @@ from types import FunctionType
 from typing import Any
 
 from ..ops import arithmetic as ops
-from ..ops import comparison, division, elementary, logic, rounding, special, trigonometry
+from ..ops import comparison, division, elementary, logic, rounding, trigonometry
 from ..tensors import indexing
 from ..tensors.operands import binary_operator, checked, product_operator, reflected_operator
 from ..tensors.tensor import Tensor
@@ -21,21 +21,20 @@ from . import (
     in_place,
     joining,
     linear_algebra,
-    quantiles,
     reductions,
     sampling,
     selecting,
     shapes,
     windows,
 )
+from .statistics import quantiles
 
 #: Functions whose names are the methods' names.
 SAME_NAME: list[tuple[Any, str]] = [
     (ops, "mul neg abs maximum minimum sign reciprocal"),
-    (special, "hypot logaddexp"),
     (comparison, "eq ne lt le gt ge isnan isfinite isinf"),
     (division, "floor_divide remainder fmod"),
-    (elementary, "exp expm1 log log1p log2 log10 sigmoid erf sqrt rsqrt"),
+    (elementary, "exp expm1 log log1p log2 log10 sigmoid erf sqrt rsqrt hypot logaddexp"),
     (trigonometry, "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh atan2"),
     (rounding, "floor ceil trunc"),
     (logic, "logical_not logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor bitwise_not "

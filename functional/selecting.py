@@ -24,9 +24,9 @@ from ..tensors.data import fitting
 from ..tensors.indexing import getitem
 from ..tensors.tensor import Tensor
 from . import return_types
+from .checks.shapes import check_count, check_number, check_vector
 from .index_requirements import ADDED_TO, COPIED_TO, FILLED_AT, PLACES, PLACES_WITHIN, SCATTERED, TAKEN
 from .reductions import along
-from .shape_checks import check_count, check_number, check_vector
 from .shapes import flatten
 
 

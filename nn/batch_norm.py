@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..functional import array_forms
-from ..functional.shape_checks import check_one_type, check_per_channel
+from ..functional.checks.shapes import check_one_type, check_per_channel
 from ..ops.array import eager
 from ..ops.elementary import rsqrt
 from ..ops.movement import reshape

@@ -18,7 +18,7 @@ from ..ops.core import switch
 from .engine import Sweep
 from .grad_mode import enable_grad, switches
 from .nodes import NO_EDGE, SECOND_BACKWARD, Edge, Node, PrimitiveNode, by_zero, class_called, count_now
-from .saved import Saved, modified
+from .saved import INFERENCE, Saved, modified
 
 Arrays = tuple[Any, ...]
 
@@ -69,6 +69,8 @@ class Watched(NamedTuple):
 
     @staticmethod
     def of(x: Any, is_output: bool) -> Watched:
+        if x.buffer.version < 0:
+            raise RuntimeError(INFERENCE)
         return Watched(weakref.ref(x.buffer), x.buffer.version, x.ndarray.shape, is_output)
 
     def check(self, node: Any) -> None:

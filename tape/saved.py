@@ -7,6 +7,12 @@ from typing import Any
 
 from ..ops.identity import copy
 
+INFERENCE = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+    "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or "
+    "use `no_grad()` instead of `inference_mode()`."
+)
+
 
 class Saved:
     """A tensor kept for the backward pass, with the version of its memory at that time."""
@@ -15,7 +21,9 @@ class Saved:
 
     def __init__(self, tensor: Any, is_output: bool) -> None:
         self.tensor = tensor.detach() if is_output else tensor  # an output that held its own node would never be freed
-        self.version = tensor.buffer.version
+        self.version = version = tensor.buffer.version
+        if version < 0:
+            raise RuntimeError(INFERENCE)
         self.is_output = is_output
 
     def unpack(self, node: Any) -> Any:

@@ -18,7 +18,7 @@ from ..ops.movement import broadcast
 from ..ops.pointwise import cast, converted
 from ..ops.types import Type, bool_, broadcast_shapes
 from ..ops.views import write_through
-from ..tape.grad_mode import is_grad_enabled, no_grad
+from ..tape.grad_mode import is_grad_enabled, no_grad, switches
 from ..tape.nodes import PrimitiveNode
 from ..tracing.watch import declare_write
 from .data import fitting
@@ -30,6 +30,7 @@ def assign(target: Any, value: Any) -> Any:
     of: Type = target.type_
     value = _fitting(value, of)
     require_writable(target)
+    refuse_inference(target)
     tracked = is_grad_enabled() and (target.requires_grad or getattr(value, "requires_grad", False))
     if is_grad_enabled():
         _refuse_leaves(target, tracked)
@@ -48,6 +49,15 @@ def assign(target: Any, value: Any) -> Any:
     elif tracked:
         target.rebase(value)
     return target
+
+
+def refuse_inference(target: Any) -> None:
+    """RuntimeError for a tensor of inference mode, outside of that."""
+    if target.buffer.version < 0 and not switches.inference:
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
+            "normal tensor before doing inplace update."
+        )
 
 
 def _read_for_nothing(target: Any, value: Any) -> Any:

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from ..ops import arithmetic, comparison, elementary
-from ..ops.array import Array, Buffer, Evaluator, eager
+from ..ops.array import UNTRACKED, Array, Buffer, Evaluator, eager
 from ..ops.core import Step, interpreted, set_default_interpreter, set_direct
 from ..ops.types import DType, dtype_of
 from ..ops.views import replay
 from ..tape.direct import DirectOps
-from ..tape.grad_mode import enable_grad, is_grad_enabled
+from ..tape.grad_mode import enable_grad, is_grad_enabled, switches
 from ..tape.handles import RemovableHandle
 from ..tape.nodes import NO_EDGE, AccumulateGrad, Edge, Node
 from ..tape.reverse import backward
@@ -100,6 +100,10 @@ class Tensor(Subclassing, Exchange, Array):
                 f"only Tensors of floating point dtype can require gradients, this one is {self.dtype!r}. "
                 "Convert it first, e.g. with .float()."
             )
+        if requires_grad and self.buffer.version < 0 and not switches.inference:
+            raise RuntimeError(
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. clone() it first."
+            )
         if self.is_leaf and self._requires != bool(requires_grad):
             declare_flag(self)
             self._requires = bool(requires_grad)
@@ -119,7 +123,20 @@ class Tensor(Subclassing, Exchange, Array):
     @property
     def _version(self) -> int:
         forbid("reading _version", "Read it outside.")
-        return self.buffer.version
+        if self.buffer.version < 0:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return int(self.buffer.version)
+
+    def is_inference(self) -> bool:
+        """Whether this tensor's memory was made in ``inference_mode()``: then autograd saves it for no backward pass.
+
+        >>> import tracegrad as tg
+        >>> with tg.inference_mode():
+        ...     x = tg.ones(2)
+        >>> x.is_inference(), x.clone().is_inference()
+        (True, False)
+        """
+        return self.buffer.version < 0
 
     # --------------------------------------------------------------------------------------------- memory and views
 
@@ -196,7 +213,9 @@ class Tensor(Subclassing, Exchange, Array):
     @property
     def data(self) -> Tensor:
         """The same memory without a history and without the version check: writes through it are not noticed."""
-        return self._alias(Buffer(self.buffer.whole))
+        alias = self._alias(Buffer(self.buffer.whole))
+        alias.buffer.version = min(self.buffer.version, 0)
+        return alias
 
     @data.setter
     def data(self, new: Tensor) -> None:
@@ -348,7 +367,11 @@ def make(ndarray: np.ndarray, buffer: Buffer | None = None, steps: tuple[Step, .
     """A tensor over existing memory; how ops wrap their results."""
     tensor: Tensor = blank(Tensor)  # then what Array.__init__ does, without another call
     tensor.ndarray, tensor.steps, tensor.label, tensor.place = ndarray, steps, None, None
-    tensor.buffer = Buffer(ndarray) if buffer is None else buffer
+    if buffer is None:
+        buffer = Buffer(ndarray)
+        if switches.inference:
+            buffer.version = UNTRACKED
+    tensor.buffer = buffer
     listening = watcher()
     if listening is not None:
         listening.made(tensor)

@@ -14,7 +14,7 @@ from ...ops.pointwise import cast
 from ...ops.sources import full, iota
 from ...ops.types import float32, int64
 from ...tensors.composite import composite
-from ..shape_checks import check_not_integers
+from ..checks.shapes import check_not_integers
 from .sliding import (
     Numbers,
     Shape,

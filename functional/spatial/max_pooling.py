@@ -19,7 +19,7 @@ from ...ops.sources import full, iota
 from ...ops.spatial.pooling import pick, window_argmax
 from ...ops.types import bool_, int64
 from ...tensors.composite import composite
-from ..shape_checks import check_not_integers
+from ..checks.shapes import check_not_integers
 from .sliding import (
     Numbers,
     Shape,

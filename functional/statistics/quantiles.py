@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..ops import indexing, movement, rounding, scans
-from ..ops import reductions as folds
-from ..ops.comparison import isnan, where
-from ..ops.logic import logical_not
-from ..ops.pointwise import cast
-from ..ops.requirements import Requirement, require
-from ..ops.sources import full
-from ..ops.types import int64
-from ..tape.grad_mode import no_grad
-from ..tensors.arguments import axis_of
-from ..tensors.tensor import Tensor
+from ...ops import indexing, movement, rounding, scans
+from ...ops import reductions as folds
+from ...ops.comparison import isnan, where
+from ...ops.logic import logical_not
+from ...ops.pointwise import cast
+from ...ops.requirements import Requirement, require
+from ...ops.sources import full
+from ...ops.types import int64
+from ...tape.grad_mode import no_grad
+from ...tensors.arguments import axis_of
+from ...tensors.tensor import Tensor
 
 WITHIN = Requirement(
     lambda q: (q >= 0, q <= 1), RuntimeError, "quantile() q values must be in the range [0, 1]: they are shares"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tensors.operands import SCALAR_NAMES
-from ..tensors.tensor import Tensor
+from ...tensors.operands import SCALAR_NAMES
+from ...tensors.tensor import Tensor
 
 
 def check_channels(input: Any, weight: Any) -> None:
