@@ -9,8 +9,8 @@ from ..ops.identity import copy
 
 INFERENCE = (
     "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
-    "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or "
-    "use `no_grad()` instead of `inference_mode()`."
+    "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in "
+    "autograd, or use `no_grad()` instead of `inference_mode()`."
 )
 
 
