@@ -37,8 +37,11 @@ SAME_NAME: list[tuple[Any, str]] = [
     (elementary, "exp expm1 log log1p log2 log10 sigmoid erf sqrt rsqrt hypot logaddexp"),
     (trigonometry, "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh atan2"),
     (rounding, "floor ceil trunc"),
-    (logic, "logical_not logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor bitwise_not "
-        "bitwise_left_shift bitwise_right_shift"),
+    (
+        logic,
+        "logical_not logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor bitwise_not "
+        "bitwise_left_shift bitwise_right_shift",
+    ),
     (
         arithmetic,
         "add sub div pow square float_power positive clamp clamp_min clamp_max lerp addcmul addcdiv round "
