@@ -49,6 +49,8 @@ div = pointwise(
     # The quotient is computed again: what is kept are the operands, so that the result may be written to (PyTorch).
     vjp={"x": lambda g, y: g / y, "y": lambda g, x, y: -g * ((x / y) / y)},
 )
+
+
 def _reciprocal(x: np.ndarray) -> Any:
     return x.dtype.type(1) / x
 

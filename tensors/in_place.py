@@ -127,7 +127,7 @@ def _refuse_leaves(target: Any, tracked: bool) -> None:
             "a view of a leaf Variable that requires grad is being used in an in-place operation. "
             "Write to it inside `with tg.no_grad():`, or to a view of a clone()."
         )
-    if target._requires:
+    if requires and target.is_leaf:
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation. "
             "Write to it inside `with tg.no_grad():`, or to a clone()."

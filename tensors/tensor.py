@@ -81,7 +81,6 @@ class Tensor(Subclassing, Exchange, Array):
     def requires_grad(self) -> bool:
         if self._base is not None:
             self._refresh()
-            return self._requires or self._node is not None or self._base.requires_grad
         return self._requires or self._node is not None
 
     @requires_grad.setter

@@ -7,9 +7,7 @@ UNARY = (
     "abs acos acosh asin asinh atan atanh ceil cos cosh erf exp expm1 floor frac log log10 log1p log2 neg positive "
     "reciprocal relu round rsqrt sigmoid sign sin sinh sqrt square tan tanh trunc nan_to_num"
 ).split()
-BINARY = (
-    "add sub mul div maximum minimum remainder fmod atan2 hypot logaddexp xlogy float_power pow"
-).split()
+BINARY = ("add sub mul div maximum minimum remainder fmod atan2 hypot logaddexp xlogy float_power pow").split()
 FUNCTIONAL = (
     "relu relu6 leaky_relu elu selu celu gelu silu mish softplus logsigmoid hardtanh hardsigmoid hardswish softsign "
     "tanhshrink"
