@@ -21,7 +21,7 @@ def in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if subclasses.exist and (found := overloaded((self, *args, *kwargs.values()))):
             return ask(method, f"tracegrad.Tensor.{name}_", found, (self, *args), kwargs)
-        return store(self, function(self, *args, **kwargs))
+        return store(self, function(self, *args, **kwargs), (*args, *kwargs.values()))
 
     name = getattr(function, "__name__", "op").lstrip("_")
     method.__name__ = method.__qualname__ = f"{name}_"
@@ -51,7 +51,7 @@ def in_place_operator(function: Callable[..., Any], name: str) -> Callable[..., 
             known_as = KNOWN_AS.get(name, name)
             return ask(getattr(Tensor, known_as), f"tracegrad.Tensor.{known_as}", found, (self, other), {})
         out = function(self, other)
-        return out if out is NotImplemented else store(self, out)
+        return out if out is NotImplemented else store(self, out, (other,))
 
     operator.__name__ = operator.__qualname__ = name
     return operator

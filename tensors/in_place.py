@@ -6,6 +6,7 @@ with the viewed part replaced, so that the gradient reaches the base and every o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -65,12 +66,17 @@ def _read_for_nothing(target: Any, value: Any) -> Any:
     return where(current().constant(False, bool_), target, value)
 
 
-def store(target: Any, value: Any) -> Any:
-    """`assign` for a `value` computed from `target`: what its derivative needs of the old target is copied first."""
+def store(target: Any, value: Any, others: Sequence[Any] = ()) -> Any:
+    """`assign` for a `value` computed from `target` and `others`.
+
+    What its derivative needs of the old target is copied first, unless one of the others shows the same memory: then
+    the backward pass is an error, as in PyTorch (``y *= y``).
+    """
     if not (is_grad_enabled() and value.requires_grad):
         return assign(target, value)
     node = value.grad_fn
-    _keep_old_value(node, target)
+    if not any(getattr(other, "buffer", None) is target.buffer for other in others):
+        _keep_old_value(node, target)
     assign(target, value)
     if isinstance(node, PrimitiveNode) and target.type_ == value.type_:
         node.moved(value, target)

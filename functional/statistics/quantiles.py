@@ -62,6 +62,7 @@ def _quantile(input: Any, q: Any, dim: int | None, keepdim: bool, interpolation:
     q = _shares(input, q, interpolation)
     ndim = input.ndarray.ndim
     axis = 0 if dim is None else axis_of(dim, ndim)
+    require(q, WITHIN)
     rows = movement.reshape(input, (input.ndarray.size,)) if dim is None or not ndim else input
     order = (*(a for a in range(rows.ndarray.ndim) if a != axis), axis)
     rows = movement.transpose(rows, order)
@@ -99,7 +100,6 @@ def _shares(input: Any, q: Any, interpolation: str) -> Any:
         raise RuntimeError("quantile() q must be a scalar or 1D tensor")
     if q.dtype is not input.dtype:
         raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
-    require(q, WITHIN)
     return q
 
 
