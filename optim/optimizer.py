@@ -325,7 +325,7 @@ def _complete(state: Entries, p: Tensor, needed: Iterable[str]) -> None:
     lacking = [key for key in needed if not dict.__contains__(state, key)]
     if not lacking:
         return
-    if len(state):
+    if dict.__len__(state):
         raise KeyError(
             f"{lacking[0]}: the state of a parameter that has been updated before does not hold it. An option that "
             "needs it has been switched on since; make a new optimizer, or clear optimizer.state."

@@ -24,22 +24,21 @@ def composite(title: str, saves: Saves | None = None, zero: bool = False) -> Cal
     """Decorate a function so that the last node it makes is called `title` and shows the function's operands.
 
     The operands shown are the floating-point tensors among the positional arguments, in order. `saves` says what
-    PyTorch's operation keeps for its backward pass (see `saved_operands`); with `zero` recorded gradients depend on the
+    PyTorch's operation keeps for its backward pass; with `zero` recorded gradients depend on the
     operands although their derivative is zero.
     """
 
     def decorate(function: F) -> F:
         names = tuple(inspect.signature(function).parameters)
+        kept = _by_position(saves or {}, names)
 
         @functools.wraps(function)
         def named(*args: Any, **kwargs: Any) -> Any:
             out = function(*args, **kwargs)
             value = out[0] if isinstance(out, tuple) else out
             if getattr(value, "_node", None) is not None:
-                operands = dict(zip(names, args, strict=False))
-                operands.update(kwargs)
-                saved = saved_operands(saves, operands, value) if saves else ()
-                relabel(value, title, args, saved, zero)
+                given = (*args, *[kwargs.get(name) for name in names[len(args) :]]) if kwargs else args
+                relabel(value, title, args, _saved(kept, given, value) if kept else (), zero)
             return out
 
         return named  # type: ignore[return-value]
@@ -57,11 +56,22 @@ def whole(function: F) -> F:
     return called  # type: ignore[return-value]
 
 
-def saved_operands(saves: Saves, operands: Mapping[str, Any], out: Any) -> list[Any]:
-    """The tensors that PyTorch's operation keeps for its backward pass, of those by which `out` is differentiated."""
-    requiring = {name for name, x in operands.items() if isinstance(x, Tensor) and x.requires_grad}
-    found = [out if name == OUT else operands.get(name) for name, users in saves.items() if requiring & set(users)]
-    return [x for x in found if isinstance(x, Tensor)]
+def _by_position(saves: Saves, names: Sequence[str]) -> list[tuple[int, list[int]]]:
+    """What is kept (-1: the value) and for whose gradients, by the positions of the operands."""
+    places = {**{name: i for i, name in enumerate(names)}, OUT: -1}
+    return [(places[name], [places[user] for user in users]) for name, users in saves.items()]
+
+
+def _saved(kept: Sequence[tuple[int, Sequence[int]]], given: Sequence[Any], value: Any) -> list[Any]:
+    """The tensors that PyTorch's operation keeps, of those by which `value` is differentiated."""
+    requiring = [isinstance(x, Tensor) and x.requires_grad for x in given]
+    count, found = len(given), []
+    for place, users in kept:
+        if place < count and True in [requiring[user] for user in users if user < count]:
+            x = value if place < 0 else given[place]
+            if isinstance(x, Tensor):
+                found.append(x)
+    return found
 
 
 def relabel(out: Any, title: str, operands: Any, saved: Sequence[Any] = (), zero: bool = False) -> None:
