@@ -140,7 +140,6 @@ def _normalized(x: Any, axes: tuple[int, ...], eps: float) -> Any:
     return centred * elementary.rsqrt(_mean(centred * centred, axes) + eps)
 
 
-#: The weight is read where the input's gradient is wanted.
 #: The input and the weight are kept, whatever is differentiated.
 _READ = {0: (0, 1, 2), 1: (0, 1, 2)}
 
