@@ -27,14 +27,12 @@ from .functional.arithmetic import (
     equal,
     float_power,
     frac,
-    hypot,
+    heaviside,
     isclose,
     lerp,
-    logaddexp,
     nan_to_num,
     positive,
     pow,
-    reciprocal,
     round,
     rsub,
     square,
@@ -105,6 +103,7 @@ from .functional.reductions import (
     min,
     norm,
     prod,
+    renorm,
     std,
     std_mean,
     sum,
@@ -161,15 +160,18 @@ from .functional.shapes import (
     unsqueeze,
     view_as,
 )
+from .functional.statistics.quantiles import nanquantile, quantile
 from .functional.windows import as_strided
-from .ops.arithmetic import abs, maximum, minimum, mul, neg, sign
+from .ops.arithmetic import abs, maximum, minimum, mul, neg, reciprocal, sign
 from .ops.comparison import eq, ge, gt, isfinite, isinf, isnan, le, lt, ne
 from .ops.division import floor_divide, fmod, remainder
-from .ops.elementary import erf, exp, expm1, log, log1p, log2, log10, rsqrt, sigmoid, sqrt
+from .ops.elementary import erf, exp, expm1, hypot, log, log1p, log2, log10, logaddexp, rsqrt, sigmoid, sqrt
 from .ops.logic import (
     bitwise_and,
+    bitwise_left_shift,
     bitwise_not,
     bitwise_or,
+    bitwise_right_shift,
     bitwise_xor,
     logical_and,
     logical_not,
@@ -244,7 +246,7 @@ absolute, negative, multiply, subtract, divide, true_divide = abs, neg, mul, sub
 arctan, arcsin, arccos, arctanh, arctan2 = atan, asin, acos, atanh, atan2
 clip, concat, concatenate, ger, swapaxes, moveaxis, greater, less = clamp, cat, cat, outer, transpose, movedim, gt, lt
 not_equal, greater_equal, less_equal = ne, ge, le
-detach, row_stack = Tensor.detach, vstack
+detach, is_inference, row_stack = Tensor.detach, Tensor.is_inference, vstack
 float, double, int, long, bool = float32, float64, int32, int64, bool_
 
 # The public functions check their operands, see `checked`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..ops import arithmetic, elementary, movement
+from ..ops import arithmetic, elementary, logic, movement
 from ..ops import reductions as folds
 from ..ops.array import eager
 from ..ops.comparison import where
@@ -13,23 +13,35 @@ from ..ops.pointwise import cast
 from ..ops.trigonometry import tanh as _tanh
 from ..ops.types import DType, bool_
 from ..tape.grad_mode import no_grad
-from ..tensors.arguments import Shape, axes_of
+from ..tensors.arguments import Shape, axes_of, axis_of
 from ..tensors.composite import composite, relabel
 from ..tensors.fusion import fused
 from ..tensors.in_place import store
+from ..tensors.operands import SCALAR_NAMES
 from . import array_forms
+from .checks.shapes import check_channels, check_halves
 
 
-def finished(input: Any, out: Any, inplace: bool) -> Any:
-    """`out`, the value of a function of `input`; stored in its memory if `inplace`."""
-    return store(input, out) if inplace else out
+def finished(input: Any, out: Any, inplace: bool, keeps: bool = False) -> Any:
+    """`out`, the value of a function of `input`; stored in its memory if `inplace`, where it may be what is kept."""
+    if not inplace:
+        return out
+    node = out.grad_fn
+    store(input, out)
+    if keeps and node is not None:
+        node.keep([input], input)
+    return input
+
+
+#: What most activations keep.
+_INPUT = {"input": ("input",)}
 
 
 def _relu_rule(g: Any, dropped: Any) -> Any:
     return where(eager().literal(dropped), 0, g)
 
 
-@fused("ReluBackward0", array_forms.relu, array_forms.relu_gradient, rule=_relu_rule)
+@fused("ReluBackward0", array_forms.relu, array_forms.relu_gradient, rule=_relu_rule, watches_value=True, zero=True)
 def _relu(input: Any) -> Any:
     return where(input <= 0, 0, input)
 
@@ -41,7 +53,7 @@ def relu(input: Any, inplace: bool = False) -> Any:
     return finished(input, _relu(input), inplace)
 
 
-@composite("LeakyReluBackward0")
+@composite("LeakyReluBackward0", _INPUT, zero=True)
 def _leaky_relu(input: Any, slope: float) -> Any:
     return where(input > 0, input, input * slope)
 
@@ -49,55 +61,47 @@ def _leaky_relu(input: Any, slope: float) -> Any:
 def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
     """`input` where it is positive, else ``negative_slope * input``."""
     out = _leaky_relu(input, negative_slope)
-    return finished(input, out, inplace)
+    return finished(input, out, inplace, keeps=True)
 
 
 def prelu(input: Any, weight: Any) -> Any:
     """`input` where it is positive, else times `weight`: one number, or one for each channel (axis 1)."""
     if weight.dtype is not input.dtype:
-        raise RuntimeError(f"prelu: Type promoting not supported. Got {input.dtype!r} and {weight.dtype!r}; use .to()")
+        got = f"{input.dtype.title} and {weight.dtype.title}"
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {got}; use .to()")
+    check_channels(input, weight)
     if weight.numel() > 1:
         weight = weight.reshape(-1, *(1,) * (input.ndim - 2))
+    return _prelu(input, weight)
+
+
+@composite("PreluKernelBackward0", {"input": ("input", "weight"), "weight": ("input", "weight")}, zero=True)
+def _prelu(input: Any, weight: Any) -> Any:
     return where(input > 0, input, input * weight)
-
-
-@composite("EluBackward0")
-def _elu(input: Any, alpha: float) -> Any:
-    positive = input > 0
-    # The branch that is not taken must not overflow: its infinity times the zero gradient would be NaN.
-    return where(positive, input, alpha * elementary.expm1(where(positive, 0, input)))
 
 
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """`input` where it is positive, else ``alpha * (exp(input) - 1)``."""
-    out = _elu(input, alpha)
-    return finished(input, out, inplace)
+    return finished(input, elementary.elu(input, alpha, 1.0, 1.0), inplace, keeps=True)
 
 
 #: The constants with which layers keep mean 0 and variance 1 (Klambauer et al., 2017).
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 
-@composite("EluBackward0")
-def _selu(input: Any) -> Any:
-    positive = input > 0
-    negative = _SELU_SCALE * _SELU_ALPHA * elementary.expm1(where(positive, 0, input))
-    return where(positive, input * _SELU_SCALE, negative)
-
-
 def selu(input: Any, inplace: bool = False) -> Any:
     """The self-normalising `elu`."""
-    return finished(input, _selu(input), inplace)
+    return finished(input, elementary.elu(input, _SELU_ALPHA, _SELU_SCALE, 1.0), inplace, keeps=True)
 
 
 def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """`input` where it is positive, else ``alpha * (exp(input / alpha) - 1)``."""
-    positive = input > 0
-    out = where(positive, input, alpha * elementary.expm1(where(positive, 0, input) / alpha))
-    return finished(input, out, inplace)
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU; its slope left of 0 is exp(input / alpha)")
+    return finished(input, elementary.elu(input, alpha, 1.0, 1 / alpha), inplace, keeps=True)
 
 
-@fused("GeluBackward0", array_forms.gelu, array_forms.gelu_gradient)
+@fused("GeluBackward0", array_forms.gelu, array_forms.gelu_gradient, watched={0: (0,)})
 def _gelu(input: Any) -> Any:
     return input * 0.5 * (1 + elementary.erf(input * math.sqrt(0.5)))
 
@@ -108,7 +112,7 @@ def _gelu_tanh(input: Any) -> Any:
     return 0.5 * input * (1 + _tanh(inner))
 
 
-def gelu(input: Any, approximate: str = "none") -> Any:
+def gelu(input: Any, *, approximate: str = "none") -> Any:
     """`input` times the normal distribution function at `input`; "tanh" takes the usual approximation."""
     if approximate not in ("none", "tanh"):
         raise RuntimeError(f"approximate argument must be either none or tanh, got {approximate!r}")
@@ -125,7 +129,7 @@ def silu(input: Any, inplace: bool = False) -> Any:
     return finished(input, _silu(input), inplace)
 
 
-@composite("SoftplusBackward0")
+@composite("SoftplusBackward0", _INPUT)
 def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
     """``log(1 + exp(beta * input)) / beta``; `input` itself where ``beta * input`` is above `threshold`."""
     scaled = input if beta == 1 else input * beta
@@ -139,13 +143,17 @@ def logsigmoid(input: Any) -> Any:
     return elementary.log_sigmoid(input)
 
 
-@composite("HardtanhBackward0")
+@composite("HardtanhBackward0", _INPUT, zero=True)
 def _hardtanh(input: Any, low: float, high: float) -> Any:
-    return where(input <= low, low, where(input >= high, high, input))
+    with no_grad():
+        bounded = arithmetic.minimum(arithmetic.maximum(input, low), high)
+    return where(logic.logical_or(input <= low, input >= high), bounded, input)
 
 
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
     """`input` kept between the bounds; the gradient passes strictly inside only."""
+    if input.dtype is bool_:
+        raise RuntimeError("Bool inputs not supported for hardtanh. Convert them first, e.g. with .float().")
     if not input.dtype.is_floating_point:
         min_val, max_val = int(min_val), int(max_val)
     out = _hardtanh(input, min_val, max_val)
@@ -157,18 +165,21 @@ def relu6(input: Any, inplace: bool = False) -> Any:
     return hardtanh(input, 0.0, 6.0, inplace)
 
 
-@composite("HardsigmoidBackward0")
 def hardsigmoid(input: Any, inplace: bool = False) -> Any:
     """``(input + 3) / 6`` kept between 0 and 1."""
-    out = where(input <= -3, 0, where(input >= 3, 1, input / 6 + 0.5))
-    return finished(input, out, inplace)
+    return finished(input, _hardsigmoid(input), inplace)
 
 
-@composite("HardswishBackward0")
+@composite("HardsigmoidBackward0", _INPUT)
+def _hardsigmoid(input: Any) -> Any:
+    with no_grad():
+        bounded = arithmetic.minimum(arithmetic.maximum(input + 3, 0), 6) / 6
+    return where(logic.logical_and(input > -3, input < 3), input / 6 + 0.5, bounded)
+
+
 def hardswish(input: Any, inplace: bool = False) -> Any:
     """``input * hardsigmoid(input)``."""
-    out = where(input <= -3, 0, where(input >= 3, input, input * (input + 3) / 6))
-    return finished(input, out, inplace)
+    return finished(input, elementary.hardswish(input), inplace)
 
 
 @composite("MishBackward0")
@@ -190,12 +201,17 @@ def tanhshrink(input: Any) -> Any:
 
 def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
     """`input` where it is above `threshold`, else `value`."""
-    out = where(input <= threshold, value, input)
-    return finished(input, out, inplace)
+    return finished(input, _threshold(input, threshold, value), inplace)
+
+
+@composite("ThresholdBackward0", _INPUT, zero=True)
+def _threshold(input: Any, threshold: float, value: float) -> Any:
+    return where(input <= threshold, value, input)
 
 
 def glu(input: Any, dim: int = -1) -> Any:
     """The first half along `dim` times the sigmoid of the second."""
+    check_halves(input, axis_of(dim, input.ndarray.ndim))
     first, second = input.chunk(2, dim)
     return first * elementary.sigmoid(second)
 
@@ -222,10 +238,11 @@ def _implicit_dim(ndim: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
-def _prepared(input: Any, dim: int | None, dtype: DType | None) -> tuple[Any, Shape]:
+def _prepared(input: Any, dim: int | None, dtype: DType | None, name: str = "softmax") -> tuple[Any, Shape]:
     x = input if dtype is None or input.dtype is dtype else cast(input, dtype)
     if not x.dtype.is_floating_point:
-        raise NotImplementedError(f'"softmax_lastdim_kernel_impl" not implemented for {input.dtype!r}; call .float()')
+        got = SCALAR_NAMES[input.dtype.name]
+        raise NotImplementedError(f"\"{name}_lastdim_kernel_impl\" not implemented for '{got}'; call .float()")
     return x, axes_of(_implicit_dim(x.ndim) if dim is None else dim, x.ndarray.ndim)
 
 
@@ -244,7 +261,7 @@ def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: DTy
     return out
 
 
-@fused("LogSoftmaxBackward0", array_forms.log_softmax, array_forms.log_softmax_gradient)
+@fused("LogSoftmaxBackward0", array_forms.log_softmax, array_forms.log_softmax_gradient, watches_value=True)
 def _log_softmax(x: Any, axes: Shape) -> Any:
     shifted = _shifted(x, axes)
     return shifted - elementary.log(_kept_sum(elementary.exp(shifted), axes))
@@ -252,7 +269,7 @@ def _log_softmax(x: Any, axes: Shape) -> Any:
 
 def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Any:
     """The logarithm of `softmax`, without overflow."""
-    x, axes = _prepared(input, dim, dtype)
+    x, axes = _prepared(input, dim, dtype, "log_softmax")
     out = _log_softmax(x, axes)
     if x is not input:
         relabel(out, "LogSoftmaxBackward0", (input,))

@@ -73,7 +73,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 def _div_trunc(input: Any, other: Any) -> Any:
     whole = division.fmod(input, other)
     if whole.dtype.is_floating_point:
-        return rounding.trunc(ops.div(input, other))
+        return division.trunc_divide(input, other)
     return division.floor_divide(ops.sub(input, whole), other)
 
 
@@ -83,7 +83,7 @@ def pow(input: Any, exponent: Any) -> Any:
         return copy(input) if exponent else logic.logical_or(input, True)
     out = elementary.pow(input, exponent)
     if isinstance(exponent, Tensor):
-        relabel(out, "PowBackward1", (input, exponent))
+        relabel(out, "PowBackward1", (input, exponent), [out])
     return out
 
 
@@ -96,7 +96,10 @@ def square(input: Any) -> Any:
 def float_power(input: Any, exponent: Any) -> Any:
     """``input ** exponent`` in float64."""
     base, exponent = (cast(x, float64) if isinstance(x, Tensor) else x for x in (input, exponent))
-    return elementary.pow(base, exponent)
+    out = elementary.pow(base, exponent)
+    if isinstance(exponent, Tensor):
+        relabel(out, "PowBackward1", (base, exponent), [out])
+    return out
 
 
 def positive(input: Any) -> Any:
@@ -104,13 +107,7 @@ def positive(input: Any) -> Any:
     return input
 
 
-@composite("ReciprocalBackward0")
-def reciprocal(input: Any) -> Any:
-    """``1 / input``."""
-    return ops.div(1, input)
-
-
-@composite("ClampBackward1")
+@composite("ClampBackward1", dict.fromkeys(("input", "min", "max"), ("input", "min", "max")))
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     """`input` kept between `min` and `max` (numbers or tensors). The gradient passes inside and at the bounds.
 
@@ -156,15 +153,25 @@ def raised_to(input: Any, low: float) -> Any:
     return input + missing
 
 
+#: What PyTorch's messages call the types.
+_WORDS = {"bool": "bool", "int32": "int", "int64": "long int", "float32": "float", "float64": "double"}
+
+
 def lerp(input: Any, end: Any, weight: Any) -> Any:
     """``input + weight * (end - input)``. RuntimeError for operands of different types."""
     for name, x in (("end", end), ("weight", weight)):
         if isinstance(x, Tensor) and x.dtype is not input.dtype:
-            raise RuntimeError(f"expected dtype {input.dtype!r} for `{name}` but got dtype {x.dtype!r}; use .to()")
+            wanted, got = _WORDS[input.dtype.name], _WORDS[x.dtype.name]
+            raise RuntimeError(f"expected dtype {wanted} for `{name}` but got dtype {got}; use .to()")
     if isinstance(weight, (int, float)) and weight >= 0.5:
         return end - (end - input) * (1 - weight)
     if isinstance(weight, (int, float)):
         return input + weight * (end - input)
+    return _lerp_by(input, end, weight)
+
+
+@composite("LerpBackward0", {"input": ("weight",), "end": ("weight",), "weight": ("input", "end", "weight")})
+def _lerp_by(input: Any, end: Any, weight: Any) -> Any:
     difference = end - input
     return where(ops.abs(weight) < 0.5, input + weight * difference, end - difference * (1 - weight))
 
@@ -175,7 +182,7 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     return input + _times(tensor1, value) * tensor2
 
 
-@composite("AddcdivBackward0")
+@composite("AddcdivBackward0", {"tensor1": ("tensor2",), "tensor2": ("input", "tensor1", "tensor2")})
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """``input + value * tensor1 / tensor2``. RuntimeError for integers divided by integers."""
     if not (tensor1.dtype.is_floating_point or tensor2.dtype.is_floating_point):
@@ -196,7 +203,7 @@ def frac(input: Any) -> Any:
     return input - rounding.trunc(input)
 
 
-@composite("NanToNumBackward0")
+@composite("NanToNumBackward0", {"input": ("input",)})
 def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Any:
     """`input` with NaN (0), infinity (the largest number) and minus infinity (the smallest) replaced."""
     if not input.dtype.is_floating_point:
@@ -212,17 +219,21 @@ def _largest(x: Any) -> float:
     return 2.0**127 * (2 - 2.0**-23) if x.dtype.itemsize == 4 else 2.0**1023 * (2 - 2.0**-52)
 
 
-def logaddexp(input: Any, other: Any) -> Any:
-    """``log(exp(input) + exp(other))`` without overflow."""
-    with no_grad():
-        top = ops.maximum(input, other)
-        top = where(comparison.isinf(top), 0.0, top)
-    return elementary.log(elementary.exp(input - top) + elementary.exp(other - top)) + top
+def heaviside(input: Any, values: Any) -> Any:
+    """0 for negative elements, 1 for positive ones, and for zeros and NaN what `values`, of the same type, has there.
 
+    RuntimeError for another type. Gradients end here, where PyTorch has no derivative.
 
-def hypot(input: Any, other: Any) -> Any:
-    """``sqrt(input ** 2 + other ** 2)``."""
-    return elementary.sqrt(input * input + other * other)
+    >>> import tracegrad as tg
+    >>> tg.heaviside(tg.tensor([-1., 0., 2.]), tg.tensor(0.5))
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    if not isinstance(values, Tensor):
+        raise TypeError(f"heaviside(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
+    if input.dtype is not values.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes. Convert one with .to()")
+    input, values = input.detach(), values.detach()
+    return where(eq(input, 0), values, cast(comparison.gt(input, 0), input.dtype))
 
 
 def xlogy(input: Any, other: Any) -> Any:
@@ -258,6 +269,9 @@ def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equa
     """Where ``|input - other| <= atol + rtol * |other|``; equal infinities are close, NaNs if `equal_nan`."""
     if input.dtype is not other.dtype:
         raise RuntimeError(f"{input.dtype.title} did not match {other.dtype.title}: convert one, e.g. with .to(other)")
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if tolerance < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
     same = eq(input, other)
     if equal_nan:
         same = logic.logical_or(same, logic.logical_and(comparison.isnan(input), comparison.isnan(other)))

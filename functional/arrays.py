@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..ops import arithmetic, comparison
+from ..ops.array import Array
 from ..tensors.creation import from_numpy
 from ..tensors.data import refuse_recording
 from ..tensors.operands import binary_operator
@@ -41,8 +42,14 @@ _equals = binary_operator(comparison.eq, "__eq__")
 
 
 def quotient_of(self: Any, other: Any) -> Any:
-    """``other / self``; of an array it is PyTorch's ``self.reciprocal() * other``."""
+    """``other / self``; of a number or an array it is PyTorch's ``self.reciprocal() * other``."""
     return self.reciprocal() * other if isinstance(other, np.ndarray) else _reflected_division(self, other)
 
 
-_reflected_division = binary_operator(lambda self, other: arithmetic.div(other, self), "__rtruediv__")
+def _quotient(self: Any, other: Any) -> Any:
+    if isinstance(other, Array):
+        return arithmetic.div(other, self)
+    return arithmetic.mul(arithmetic.reciprocal(self), other)
+
+
+_reflected_division = binary_operator(_quotient, "__rtruediv__")

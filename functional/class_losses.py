@@ -32,20 +32,31 @@ def _class_axis(ndim: int) -> int:
 def _check_classes(input: Any, target: Any) -> None:
     shape, axis = input.ndarray.shape, _class_axis(input.ndarray.ndim)
     if not shape:
-        raise ValueError("nll_loss and cross_entropy need one score for each class, got a 0-d input")
+        raise ValueError("Expected 1 or more dimensions (got 0): one score for each class")
     expected = shape[:axis] + shape[axis + 1 :]
     if len(shape) > 1 and target.ndarray.ndim and target.ndarray.shape[:1] != shape[:1]:
         raise ValueError(
             f"Expected input batch_size ({shape[0]}) to match target batch_size ({target.ndarray.shape[0]})."
         )
+    if len(shape) == 2 and target.ndarray.ndim > 1:
+        raise RuntimeError(
+            f"0D or 1D target tensor expected, multi-target not supported: got {list(target.shape)} for scores "
+            f"{list(shape)}"
+        )
+    if len(shape) == 1 and target.dtype is not _INT64:
+        _refuse_type(target)
     if target.ndarray.shape != expected:
         raise RuntimeError(f"Expected target size {list(expected)}, got {list(target.ndarray.shape)}")
     if target.dtype is not _INT64:
-        name = SCALAR_NAMES[target.dtype.name]
-        raise RuntimeError(
-            f"expected target dtype to be Long or Byte, but got {name} (expected scalar type Long but found {name}): "
-            "classes are integers, e.g. y.long()"
-        )
+        _refuse_type(target)
+
+
+def _refuse_type(target: Any) -> None:
+    name = SCALAR_NAMES[target.dtype.name]
+    raise RuntimeError(
+        f"expected target dtype to be Long or Byte, but got {name} (expected scalar type Long but found {name}): "
+        "classes are integers, e.g. y.long()"
+    )
 
 
 def _picked(x: Any, target: Any, axis: int) -> Any:
@@ -93,12 +104,18 @@ def _rule_of_rows(g: Any, kept: Any, target: Any, ignore_index: int, reduction: 
     return indexing.scatter_add(zeros, index, movement.reshape(share, (rows, 1)), 1)
 
 
-@fused("NllLossBackward0", array_forms.picked_loss, array_forms.picked_loss_gradient, rule=_rule_of_rows)
+@fused(
+    "NllLossBackward0",
+    array_forms.picked_loss,
+    array_forms.picked_loss_gradient,
+    rule=_rule_of_rows,
+    watched={0: (0,)},
+)
 def _nll_of_rows(input: Any, target: Any, ignore_index: int, reduction: str) -> Any:
     return _nll(input, target, None, ignore_index, reduction)
 
 
-@composite("NllLossBackward0")
+@composite("NllLossBackward0", dict.fromkeys(("input", "target", "weight"), ("input",)))
 def _nll(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
     counted = ne(target, ignore_index)
     safe = where(counted, target, 0)
@@ -139,8 +156,10 @@ def cross_entropy(
     tensor(0.6931)
     """
     reduction = older_reduction(size_average, reduce, reduction)
+    if not input.ndarray.ndim:
+        raise IndexError("Dimension specified as 1 but tensor has no dimensions: the scores need an axis of classes")
     logs = log_softmax(input, _class_axis(input.ndarray.ndim))
-    if target.dtype.is_floating_point:
+    if target.dtype.is_floating_point and target.ndarray.shape == input.ndarray.shape:
         return _soft_cross_entropy(logs, target, weight, reduction, label_smoothing)
     hard = nll_loss(logs, target, weight, None, ignore_index, None, reduction)
     if not label_smoothing:
@@ -170,8 +189,6 @@ def _smoothing(logs: Any, target: Any, weight: Any, ignore_index: int, reduction
 
 def _soft_cross_entropy(logs: Any, target: Any, weight: Any, reduction: str, smoothing: float) -> Any:
     """Cross entropy with probabilities as targets; the mean is over the batch."""
-    if target.ndarray.shape != logs.ndarray.shape:
-        raise RuntimeError(f"Expected floating point target of shape {list(logs.shape)}, got {list(target.shape)}")
     ndim = logs.ndarray.ndim
     axis = _class_axis(ndim)
     if smoothing:

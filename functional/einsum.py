@@ -22,7 +22,8 @@ def einsum(equation: str, *operands: Any) -> Any:
     given = list(operands[0]) if len(operands) == 1 and isinstance(operands[0], (tuple, list)) else list(operands)
     inputs, output = _parsed(equation, [x.ndarray.ndim for x in given])
     dtype = result_dtype((x.dtype, DIMENSIONED) for x in given)
-    terms = [_diagonal(converted(x, dtype), letters) for x, letters in zip(given, inputs, strict=True)]
+    pairs = enumerate(zip(given, inputs, strict=True))
+    terms = [_diagonal(converted(x, dtype), letters, place) for place, (x, letters) in pairs]
     _check_extents(terms)
     while len(terms) > 1:
         first, second, *rest = terms
@@ -64,12 +65,18 @@ def _spelled_out(letters: Letters, ndim: int) -> Letters:
     return letters.replace("...", "0123456789"[10 - count :] if count > 0 else "")
 
 
-def _diagonal(x: Any, letters: Letters) -> tuple[Any, Letters]:
+def _diagonal(x: Any, letters: Letters, place: int) -> tuple[Any, Letters]:
     """`x` with repeated letters reduced to the diagonal of their axes."""
     for letter in set(letters):
         while letters.count(letter) > 1:
             first = letters.index(letter)
             second = letters.index(letter, first + 1)
+            sizes = x.ndarray.shape[second], x.ndarray.shape[first]
+            if sizes[0] != sizes[1]:
+                raise RuntimeError(
+                    f"einsum(): subscript {letter} is repeated for operand {place} but the sizes don't match, "
+                    f"{sizes[0]} != {sizes[1]}"
+                )
             x = x.diagonal(0, first, second)
             # The diagonal is the last axis; of three equal letters two are left.
             letters = _without(_without(letters, second), first) + letter

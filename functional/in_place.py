@@ -8,7 +8,7 @@ from typing import Any
 from ..ops.array import eager
 from ..ops.core import current
 from ..tensors.arguments import Shape
-from ..tensors.in_place import assign, copy_into, store
+from ..tensors.in_place import assign, copy_into, refuse_inference, store
 from ..tensors.overriding import ask, overloaded, subclasses
 from ..tensors.random import bernoulli, bernoulli_with, exponential, normal, randint, random, uniform
 from ..tensors.subclass import KNOWN_AS
@@ -21,7 +21,7 @@ def in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if subclasses.exist and (found := overloaded((self, *args, *kwargs.values()))):
             return ask(method, f"tracegrad.Tensor.{name}_", found, (self, *args), kwargs)
-        return store(self, function(self, *args, **kwargs))
+        return store(self, function(self, *args, **kwargs), (*args, *kwargs.values()))
 
     name = getattr(function, "__name__", "op").lstrip("_")
     method.__name__ = method.__qualname__ = f"{name}_"
@@ -33,6 +33,7 @@ def view_in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     """The method that turns the tensor itself into a view of its memory: ``unsqueeze_``."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        refuse_inference(self)
         self.become(function(self, *args, **kwargs))
         return self
 
@@ -50,7 +51,7 @@ def in_place_operator(function: Callable[..., Any], name: str) -> Callable[..., 
             known_as = KNOWN_AS.get(name, name)
             return ask(getattr(Tensor, known_as), f"tracegrad.Tensor.{known_as}", found, (self, other), {})
         out = function(self, other)
-        return out if out is NotImplemented else store(self, out)
+        return out if out is NotImplemented else store(self, out, (other,))
 
     operator.__name__ = operator.__qualname__ = name
     return operator

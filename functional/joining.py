@@ -17,6 +17,7 @@ from ..ops.types import DIMENSIONED, bool_, int64, result_dtype
 from ..tensors.arguments import axes_of, axis_of, sizes_of
 from ..tensors.composite import composite, relabel
 from ..tensors.tensor import Tensor
+from .checks.shapes import check_tensors, check_vectors
 from .parts import together
 from .shapes import flatten, movedim, unsqueeze
 
@@ -33,6 +34,7 @@ def cat(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None) -> Any
     given = list(tensors)
     if not given:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    check_tensors("cat", given)
     for i, x in enumerate(given):
         if not x.ndarray.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
@@ -128,8 +130,12 @@ def split(input: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, .
     extent = input.ndarray.shape[axis_of(dim, input.ndarray.ndim)]
     if isinstance(split_size_or_sections, int):
         size = split_size_or_sections
-        if size <= 0:
-            raise RuntimeError(f"split expects split_size be positive, but got split_size={size}")
+        if size < 0:
+            raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
+        if not size and extent:
+            raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {extent}")
+        if not size:
+            return (input,)
         sizes = [min(size, extent - start) for start in range(0, extent, size)] or [0]
     else:
         sizes = list(split_size_or_sections)
@@ -238,7 +244,9 @@ def _counts(repeats: Any, extent: int) -> list[int]:
 
 
 def _keep_where(input: Any, diagonal: int, upper: bool) -> Any:
-    *lead, rows, columns = input.ndarray.shape
+    if input.ndarray.ndim < 2:
+        raise RuntimeError(f"{'triu' if upper else 'tril'}: input tensor must have at least 2 dimensions")
+    rows, columns = input.ndarray.shape[-2:]
     distance = iota((rows, columns), 1, int64) - iota((rows, columns), 0, int64)
     return where(distance >= diagonal if upper else distance <= diagonal, input, False if input.dtype is bool_ else 0)
 
@@ -259,6 +267,8 @@ def tril(input: Any, diagonal: int = 0) -> Any:
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """The diagonal of the matrices in two axes, as the last axis; a view where memory is in order."""
     ndim = input.ndarray.ndim
+    if axis_of(dim1, ndim) == axis_of(dim2, ndim):
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     moved = movedim(input, (axis_of(dim1, ndim), axis_of(dim2, ndim)), (-2, -1))
     *lead, rows, columns = moved.ndarray.shape
     length = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
@@ -297,6 +307,7 @@ def diag_embed(input: Any, offset: int = 0) -> Any:
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
     """Coordinates of a grid: one tensor of the grid's shape for each vector given."""
     given = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else list(tensors)
+    check_vectors(given, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {}")
     if indexing == "xy" and len(given) >= 2:
         first, second, *rest = meshgrid(given[1], given[0], *given[2:])
         return (second, first, *rest)
@@ -307,4 +318,5 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
 
 def cartesian_prod(*tensors: Any) -> Any:
     """All combinations of the vectors' elements, as rows."""
+    check_vectors(list(tensors), "Expect a 1D vector, but got shape {}")
     return stack([flatten(grid) for grid in meshgrid(*tensors)], 1)

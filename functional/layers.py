@@ -14,10 +14,12 @@ from ..ops.sources import iota
 from ..ops.types import broadcast_shapes, int32, int64
 from ..tensors.composite import composite, whole
 from ..tensors.fusion import fused
+from ..tensors.operands import SCALAR_NAMES, require_floating
 from ..tensors.random import bernoulli_with, strides_like
 from . import array_forms
 from .activations import finished
 from .arithmetic import raised_to
+from .checks.shapes import check_normalized, check_one_type
 from .embedding import bound_rows, by_frequency
 from .index_requirements import PLACES
 
@@ -105,7 +107,8 @@ def _dropped(input: Any, p: float, mask_shape: tuple[int, ...], inplace: bool) -
     if p == 1:  # nothing is drawn, and infinities become NaN
         return finished(input, input * 0, inplace)
     if not input.dtype.is_floating_point:
-        raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype!r}; call .float()")
+        name = SCALAR_NAMES[input.dtype.name]
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {name}; call .float()")
     scale = 1 / (1 - p)
     strides = strides_like(input.ndarray, input.dtype) if mask_shape == input.ndarray.shape else None
     mask = bernoulli_with(1 - p, mask_shape, input.dtype, strides=strides)
@@ -137,8 +140,11 @@ def _normalized(x: Any, axes: tuple[int, ...], eps: float) -> Any:
     return centred * elementary.rsqrt(_mean(centred * centred, axes) + eps)
 
 
-#: The weight is read where the input's gradient is wanted.
-@fused("NativeLayerNormBackward0", array_forms.layer_norm, array_forms.layer_norm_gradient, 3, {1: (0,)})
+#: The input and the weight are kept, whatever is differentiated.
+_READ = {0: (0, 1, 2), 1: (0, 1, 2)}
+
+
+@fused("NativeLayerNormBackward0", array_forms.layer_norm, array_forms.layer_norm_gradient, 3, {1: (0,)}, watched=_READ)
 def _layer_norm(input: Any, weight: Any, bias: Any, axes: tuple[int, ...], eps: float) -> Any:
     out = _normalized(input, axes, eps)
     out = out if weight is None else out * weight
@@ -150,15 +156,15 @@ def layer_norm(
     input: Any, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Any:
     """`input` with mean 0 and variance 1 over its last axes, which are `normalized_shape`; scaled and shifted."""
-    shape, last = input.ndarray.shape, tuple(normalized_shape)
-    if shape[len(shape) - len(last) :] != last:
-        raise RuntimeError(
-            f"Given normalized_shape={list(last)}, expected input with shape [*{''.join(f', {n}' for n in last)}], but "
-            f"got input of size{list(shape)}"
+    if not isinstance(normalized_shape, (tuple, list)):
+        raise TypeError(
+            "layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
+            f"{type(normalized_shape).__name__}"
         )
-    for x in (weight, bias):
-        if x is not None and x.dtype is not input.dtype:
-            raise RuntimeError(f"mixed dtype (CPU): expect parameter to have scalar type of {input.dtype!r}; use .to()")
+    shape, last = input.ndarray.shape, tuple(normalized_shape)
+    check_normalized(input, last, weight, bias)
+    check_one_type(input, weight, bias)
+    require_floating("LayerNormKernelImpl", input)
     return _layer_norm(input, weight, bias, tuple(range(len(shape) - len(last), len(shape))), eps)
 
 
@@ -166,6 +172,9 @@ def layer_norm(
 def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
     """`input` divided by the root of its mean square over its last axes, which are `normalized_shape`."""
     ndim, last = input.ndarray.ndim, tuple(normalized_shape)
+    if not ndim:
+        raise ValueError(f"Input tensor must have at least {len(last)} dimensions, but got 0")
+    require_floating("rms_norm", input)
     if input.ndarray.shape[ndim - len(last) :] != last:
         raise RuntimeError(
             f"Given normalized_shape={list(last)}, expected input with shape [*{', '.join(map(str, last))}], but got "

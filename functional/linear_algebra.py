@@ -170,6 +170,10 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         return out if bias is None else out + bias
     if input.ndarray.ndim == 2:
         return product(input, t(weight)) if bias is None else addmm(bias, input, t(weight))
+    if not input.ndarray.ndim:
+        raise RuntimeError(
+            f"both arguments to linear need to be at least 1D, but they are 0D and {weight.ndarray.ndim}D"
+        )
     *lead, k = input.ndarray.shape
     rows = movement.reshape(input, (math.prod(lead), k))
     out = product(rows, t(weight)) if bias is None else addmm(bias, rows, t(weight))
@@ -181,6 +185,8 @@ def trace(input: Any) -> Any:
     """The sum of a matrix's diagonal. NotImplementedError for truth values."""
     if input.dtype is bool_:
         raise NotImplementedError("\"trace\" not implemented for 'Bool'. Convert it first, e.g. with .int().")
+    if input.ndarray.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndarray.ndim}")
     n = min(input.ndarray.shape)
     square = movement.slice(input, (0, 0), (n, n), (1, 1))
     flat = movement.reshape(square, (n * n,))
@@ -195,7 +201,13 @@ def vecdot(x: Any, y: Any, dim: int = -1) -> Any:
 def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
     """The p-norm distances between all rows of `x1` and all rows of `x2`."""
     _require_type("x1 and x2", x1, x2)
+    for place, x in enumerate((x1, x2), 1):
+        if x.ndarray.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, X{place} got: {x.ndarray.ndim}D")
+    columns = x1.ndarray.shape[-1], x2.ndarray.shape[-1]
+    if columns[0] != columns[1]:
+        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {columns[0]} X2: {columns[1]}")
     difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
     out = difference.norm(p, -1)
-    relabel(out, "CdistBackward0", (x1, x2))
+    relabel(out, "CdistBackward0", (x1, x2), [x1, x2, out])
     return out

@@ -28,7 +28,12 @@ def _warn_of_broadcasting(input: Any, target: Any) -> None:
         )
 
 
-@fused("MseLossBackward0", array_forms.mean_squares, array_forms.mean_squares_gradient, operands=2)
+#: Losses keep both operands, whichever is differentiated.
+_BOTH = {"input": ("input", "target"), "target": ("input", "target")}
+_BOTH_READ = {0: (0, 1), 1: (0, 1)}
+
+
+@fused("MseLossBackward0", array_forms.mean_squares, array_forms.mean_squares_gradient, operands=2, watched=_BOTH_READ)
 def _mean_squares(input: Any, target: Any, reduction: str) -> Any:
     difference = input - target
     return reduced(difference * difference, reduction)
@@ -60,7 +65,7 @@ def l1_loss(
 
 
 @whole
-@composite("SmoothL1LossBackward0")
+@composite("SmoothL1LossBackward0", _BOTH)
 def smooth_l1_loss(
     input: Any,
     target: Any,
@@ -82,7 +87,7 @@ def smooth_l1_loss(
 
 
 @whole
-@composite("HuberLossBackward0")
+@composite("HuberLossBackward0", _BOTH)
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
     """Quadratic for differences up to `delta`, linear above with slope `delta`, which is positive."""
     if delta <= 0:
@@ -161,7 +166,7 @@ class _ProbabilityCrossEntropy(Function):
 
 
 @whole
-@composite("BinaryCrossEntropyWithLogitsBackward0")
+@composite("BinaryCrossEntropyWithLogitsBackward0", _BOTH)
 def binary_cross_entropy_with_logits(
     input: Any,
     target: Any,

@@ -27,25 +27,30 @@ from . import (
     shapes,
     windows,
 )
+from .statistics import quantiles
 
 #: Functions whose names are the methods' names.
 SAME_NAME: list[tuple[Any, str]] = [
-    (ops, "mul neg abs maximum minimum sign"),
+    (ops, "mul neg abs maximum minimum sign reciprocal"),
     (comparison, "eq ne lt le gt ge isnan isfinite isinf"),
     (division, "floor_divide remainder fmod"),
-    (elementary, "exp expm1 log log1p log2 log10 sigmoid erf sqrt rsqrt"),
+    (elementary, "exp expm1 log log1p log2 log10 sigmoid erf sqrt rsqrt hypot logaddexp"),
     (trigonometry, "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh atan2"),
     (rounding, "floor ceil trunc"),
-    (logic, "logical_not logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor bitwise_not"),
+    (
+        logic,
+        "logical_not logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor bitwise_not "
+        "bitwise_left_shift bitwise_right_shift",
+    ),
     (
         arithmetic,
-        "add sub div pow square float_power positive reciprocal clamp clamp_min clamp_max lerp addcmul addcdiv round "
-        "frac nan_to_num logaddexp hypot xlogy isclose allclose equal",
+        "add sub div pow square float_power positive clamp clamp_min clamp_max lerp addcmul addcdiv round "
+        "frac nan_to_num heaviside xlogy isclose allclose equal",
     ),
     (activations, "relu softmax log_softmax"),
     (
         reductions,
-        "sum prod mean var std norm amax amin max min argmax argmin all any count_nonzero logsumexp",
+        "sum prod mean var std norm amax amin max min argmax argmin all any count_nonzero logsumexp renorm",
     ),
     (
         shapes,
@@ -62,6 +67,7 @@ SAME_NAME: list[tuple[Any, str]] = [
         "masked_fill masked_select masked_scatter argsort sort topk median unique cumsum cumprod",
     ),
     (windows, "unfold as_strided"),
+    (quantiles, "quantile nanquantile"),
     (linear_algebra, "mm bmm mv dot outer matmul addmm baddbmm addmv trace"),
     (
         conversions,
@@ -133,6 +139,8 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "and": logic.bitwise_and,
     "or": logic.bitwise_or,
     "xor": logic.bitwise_xor,
+    "lshift": logic.bitwise_left_shift,
+    "rshift": logic.bitwise_right_shift,
 }
 
 #: Methods that exist with a trailing underscore too, storing their result in the tensor's memory.
@@ -140,7 +148,10 @@ IN_PLACE = (
     "add sub mul div pow neg abs sign exp expm1 log log1p log2 log10 sigmoid sqrt rsqrt sin cos tan tanh floor ceil "
     "round trunc frac reciprocal square clamp clip clamp_min clamp_max lerp addcmul addcdiv relu erf floor_divide "
     "remainder fmod masked_fill masked_scatter scatter scatter_add index_add index_copy index_fill triu tril "
-    "addmm baddbmm subtract multiply divide logical_not nan_to_num eq ne lt le gt ge atan cumsum cumprod"
+    "addmm baddbmm subtract multiply divide logical_not nan_to_num eq ne lt le gt ge atan cumsum cumprod "
+    "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift logical_and logical_or "
+    "logical_xor asin acos sinh cosh asinh acosh atanh atan2 hypot heaviside renorm absolute negative true_divide "
+    "greater less arctan arcsin arccos arctanh float_power xlogy"
 ).split()
 
 PROPERTIES: dict[str, Callable[[Any], Any]] = {

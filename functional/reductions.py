@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..autograd.function import Function
@@ -15,7 +15,7 @@ from ..ops.pointwise import cast
 from ..ops.types import DType, bool_
 from ..tape.grad_mode import no_grad
 from ..tensors.arguments import Shape, axes_of, axis_of
-from ..tensors.composite import composite, relabel
+from ..tensors.composite import OUT, composite, relabel
 from ..tensors.tensor import Tensor
 from . import return_types
 
@@ -37,8 +37,8 @@ def _fold(op: Callable[[Any, Shape], Any], x: Any, dim: Any, keepdim: bool) -> A
     return kept(out, shape, axes) if keepdim and shape else out
 
 
-def _titled(out: Any, x: Any, name: str, dim: Any) -> Any:
-    relabel(out, f"{name}Backward{0 if dim is None else 1}", (x,))
+def _titled(out: Any, x: Any, name: str, dim: Any, saved: Sequence[Any] = ()) -> Any:
+    relabel(out, f"{name}Backward{0 if dim is None else 1}", (x,), saved)
     return out
 
 
@@ -51,7 +51,8 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: DType | No
 def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Any:
     """The product over `dim` (all axes without it); bool and integers are multiplied in int64."""
     x = in_dtype(input, dtype or ops.sum_dtype(input.dtype))
-    return _titled(_fold(ops.prod, x, dim, keepdim), input, "Prod", dim)
+    out = _fold(ops.prod, x, dim, keepdim)
+    return _titled(out, input, "Prod", dim, [out])
 
 
 def _count(x: Any, dim: Any) -> int:
@@ -86,12 +87,12 @@ def var(
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     correction = float(unbiased) if correction is None else correction
-    return _titled(_variance("var", input, dim, keepdim, correction), input, "Var", None)
+    return _titled(_variance("var", input, dim, keepdim, correction), input, "Var", None, [input])
 
 
 def _variance(name: str, x: Any, dim: Any, keepdim: bool, correction: float) -> Any:
     if not x.dtype.is_floating_point:
-        raise RuntimeError(f"{name} only support floating point and complex dtypes. Convert first, e.g. with .float().")
+        raise RuntimeError("std and var only support floating point and complex dtypes. Convert: x.float()")
     count = _count(x, dim)
     if count <= correction:
         warnings.warn(
@@ -118,7 +119,8 @@ def std(
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     correction = float(unbiased) if correction is None else correction
-    return _titled(_root(_variance("std", input, dim, keepdim, correction)), input, "Std", None)
+    out = _root(_variance("std", input, dim, keepdim, correction))
+    return _titled(out, input, "Std", None, [input, out])
 
 
 def var_mean(input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False) -> tuple[Any, Any]:
@@ -157,8 +159,32 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dty
         out = _fold(ops.sum, cast(comparison.ne(x, 0), x.dtype), dim, keepdim)
     else:
         out = _power_norm(x, p, dim, keepdim)
-    relabel(out, "LinalgVectorNormBackward0", (input,))
+    relabel(out, "LinalgVectorNormBackward0", (input,), [out])
     return out
+
+
+@composite("RenormBackward0", {"input": ("input",)})
+def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
+    """`input`, whose parts along `dim` are shrunk to the p-norm `maxnorm` where theirs is larger.
+
+    RuntimeError for fewer than two axes, for `p` that is not positive, and for a negative `maxnorm`.
+
+    >>> import tracegrad as tg
+    >>> tg.renorm(tg.tensor([[3., 4.], [0.5, 0.]]), 2, 0, 1.0)
+    tensor([[0.6000, 0.8000],
+            [0.5000, 0.0000]])
+    """
+    ndim = input.ndarray.ndim
+    if ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {ndim} dimensions")
+    if p <= 0:
+        raise RuntimeError(f"renorm: non-positive-norm not supported, got {p}")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+    axis = axis_of(dim, ndim)
+    size = norm(input, p, tuple(a for a in range(ndim) if a != axis), True)
+    # The small number is PyTorch's.
+    return input * where(size > maxnorm, maxnorm / (size + 1e-7), 1.0)
 
 
 # --------------------------------------------------------------------------------------------------------- extremes
@@ -289,7 +315,7 @@ def count_nonzero(input: Any, dim: Any = None) -> Any:
     return sum(comparison.ne(input, 0), dim)
 
 
-@composite("LogsumexpBackward0")
+@composite("LogsumexpBackward0", {"input": ("input",), OUT: ("input",)})
 def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
     """``log(sum(exp(input)))`` over `dim` without overflow."""
     if not input.ndarray.size:
@@ -298,10 +324,5 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
         # Shifting by the largest element changes nothing but the range; an infinite one cannot be subtracted.
         top = _fold(ops.amax, input, dim, True)
         top = where(comparison.isinf(top), 0.0, top)
-    summed = _fold(ops.sum, elementary.exp(input - top), dim, True)
-    out = elementary.log(summed) + top
-    return out if keepdim else movement.reshape(out, _folded(input.ndarray.shape, axes_of(dim, input.ndarray.ndim)))
-
-
-def _folded(shape: Shape, axes: Shape) -> Shape:
-    return tuple(n for axis, n in enumerate(shape) if axis not in axes)
+    summed = _fold(ops.sum, elementary.exp(input - top), dim, keepdim)
+    return elementary.log(summed) + movement.reshape(top, summed.ndarray.shape)

@@ -19,11 +19,12 @@ from ..ops.sources import zeros as zeros_of
 from ..ops.types import bool_, broadcast_shapes, int64
 from ..tape.grad_mode import no_grad
 from ..tensors.arguments import axis_of
-from ..tensors.composite import composite, relabel
+from ..tensors.composite import OUT, composite, relabel
 from ..tensors.data import fitting
 from ..tensors.indexing import getitem
 from ..tensors.tensor import Tensor
 from . import return_types
+from .checks.shapes import check_count, check_number, check_vector
 from .index_requirements import ADDED_TO, COPIED_TO, FILLED_AT, PLACES, PLACES_WITHIN, SCATTERED, TAKEN
 from .reductions import along
 from .shapes import flatten
@@ -58,7 +59,7 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
 def gather(input: Any, dim: int, index: Any) -> Any:
     """``out[i][j] = input[index[i][j]][j]`` along `dim` 0. RuntimeError for an index outside."""
     out = along(input, _long("gather", index), dim)
-    relabel(out, "GatherBackward0", (input,))
+    relabel(out, "GatherBackward0", (input,), [input])
     return out
 
 
@@ -107,7 +108,7 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     return _moved_back(rows, axis)
 
 
-@composite("TakeBackward0")
+@composite("TakeBackward0", {"input": ("input",)})
 def take(input: Any, index: Any) -> Any:
     """Elements of the flattened `input`."""
     flat, places = flatten(input), _only_long("take", index)
@@ -195,11 +196,12 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     return indexing.scatter_add(input, index, _source(input, index, src), axis_of(dim, input.ndarray.ndim))
 
 
-@composite("IndexAddBackward0")
+@composite("IndexAddBackward0", {"source": ("source",)})
 def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     """`input` with the parts of `source` (times `alpha`) added at the positions `index` along `dim`."""
     axis = axis_of(dim, input.ndarray.ndim)
     source = _of_type("index_add", input, source)
+    check_count("index_add_", RuntimeError, index, source, axis, f": ({{}}), for dim: {dim}")
     rows = _moved(converted(source if alpha == 1 else source * alpha, input.dtype), axis)
     moved, places = _moved(input, axis), _long("index_add", index)
     if input.ndarray.ndim == 1:
@@ -209,10 +211,11 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
     return _moved_back(indexing.index_add(moved, places, rows), axis)
 
 
-@composite("IndexCopyBackward0")
+@composite("IndexCopyBackward0", {"source": ("source",)})
 def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     """`input` with the parts of `source` at the positions `index` along `dim`."""
     axis = axis_of(dim, input.ndarray.ndim)
+    check_count("index_copy_", IndexError, index, source, axis, " ({})")
     rows = _moved(_of_type("index_copy", input, source), axis)
     moved, places = _moved(input, axis), _only_long("index_copy", index)
     if input.ndarray.ndim:
@@ -224,6 +227,7 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     """`input` with one number at the positions `index` along `dim`."""
     axis = axis_of(dim, input.ndarray.ndim)
+    check_vector(index)
     moved = _moved(input, axis)
     index = _only_long("index_fill", movement.reshape(index, (index.ndarray.size,)), IndexError)
     shape = index.ndarray.shape + moved.ndarray.shape[1:]
@@ -246,12 +250,13 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """`input` with `value` where `mask` is true."""
     if mask.dtype is not bool_:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype!r}")
+    check_number(value)
     if not isinstance(value, Tensor):
         value = current().constant(fitting(value, input.dtype), input.dtype)
     return comparison.where(mask, converted(value, input.dtype), input)
 
 
-@composite("MaskedSelectBackward0")
+@composite("MaskedSelectBackward0", {"input": ("input",), "mask": ("input",)})
 def masked_select(input: Any, mask: Any) -> Any:
     """The elements of `input` where `mask` is true, in one row. How many is data."""
     if mask.dtype is not bool_:
@@ -346,7 +351,7 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     return return_types.median(values, indices)
 
 
-@composite("MedianBackward0")
+@composite("MedianBackward0", {"input": ("input",), OUT: ("input",)})
 def _overall_median(input: Any) -> Any:
     """Elements equal to the median share the gradient evenly."""
     flat = flatten(input)
@@ -386,7 +391,7 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
     return scans.cumsum(x, axis_of(dim, x.ndarray.ndim))
 
 
-@composite("CumprodBackward0")
+@composite("CumprodBackward0", {"input": ("input",), OUT: ("input",)})
 def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """The product of each element and those before it along `dim`; bool and integers in int64."""
     x = converted(input, dtype or folds.sum_dtype(input.dtype))

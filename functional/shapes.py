@@ -17,9 +17,12 @@ def _filled_in(shape: Shape, size: int) -> Shape:
     """`shape` with its -1 worked out."""
     known = math.prod(n for n in shape if n != -1)
     holes = shape.count(-1)
+    for place, n in enumerate(shape):
+        if n < -1:
+            raise RuntimeError(f"invalid shape dimension {n} at index {place} of shape {list(shape)}")
     if holes > 1:
         raise RuntimeError("only one dimension can be inferred")
-    if any(n < -1 for n in shape) or (holes and (known == 0 or size % known)) or (not holes and known != size):
+    if (holes and (known == 0 or size % known)) or (not holes and known != size):
         if holes and known == 0 and size == 0:
             raise RuntimeError(
                 f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size "
@@ -80,7 +83,12 @@ def ravel(input: Any) -> Any:
 def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     """Axis `dim` as several axes of the given `sizes`."""
     shape = input.ndarray.shape
-    axis = axis_of(dim, len(shape))
+    axis, sizes = axis_of(dim, len(shape)), tuple(sizes)
+    if -1 not in sizes and math.prod(sizes) != shape[axis]:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {axis} ({shape[axis]}) in "
+            "the input tensor"
+        )
     return reshape(input, (*shape[:axis], *_filled_in(tuple(sizes), shape[axis]), *shape[axis + 1 :]))
 
 
@@ -106,6 +114,8 @@ def unsqueeze(input: Any, dim: int) -> Any:
 
 def permute(input: Any, *dims: Any) -> Any:
     """The axes in another order."""
+    if not dims:
+        raise TypeError('permute() missing 1 required positional arguments: "dims"')
     given = sizes_of(dims)
     ndim = input.ndarray.ndim
     if len(given) != ndim:

@@ -18,10 +18,10 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     shape = input.ndarray.shape
     axis = axis_of(dimension, len(shape))
     extent = shape[axis] if shape else 1
-    if not 0 <= size <= extent or step <= 0:
-        raise RuntimeError(
-            f"maximum size for tensor at dimension {axis} is {extent} but size is {size} (and step, {step}, is above 0)"
-        )
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    if not 0 <= size <= extent:
+        raise RuntimeError(f"maximum size for tensor at dimension {axis} is {extent} but size is {size}")
     count = (extent - size) // step + 1
     places = iota((count, size), 0, int64) * step + iota((count, size), 1, int64)
     front = (axis, *(a for a in range(len(shape)) if a != axis))

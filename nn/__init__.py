@@ -28,7 +28,7 @@ from .activation import (
     Tanh,
     Tanhshrink,
 )
-from .containers import ModuleDict, ModuleList, ParameterList, Sequential
+from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .convolution import (
     Conv1d,
     Conv2d,
@@ -169,6 +169,7 @@ __all__ = [
     "NLLLoss",
     "PReLU",
     "Parameter",
+    "ParameterDict",
     "ParameterList",
     "RMSNorm",
     "RNN",

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..functional import array_forms
+from ..functional.checks.shapes import check_one_type, check_per_channel
 from ..ops.array import eager
 from ..ops.elementary import rsqrt
 from ..ops.movement import reshape
@@ -13,6 +14,7 @@ from ..ops.pointwise import cast
 from ..ops.reductions import sum as total
 from ..tape.grad_mode import no_grad
 from ..tensors.fusion import fused
+from ..tensors.operands import require_floating
 
 _TITLE = "NativeBatchNormBackward0"
 
@@ -32,7 +34,10 @@ def batch_norm(
     In training the statistics are the batch's, and the running ones move towards them in place (the variance as the
     unbiased one); otherwise the running ones are used. ValueError for a single value per channel in training.
     """
-    _require_one_type(input, running_mean, running_var, weight, bias)
+    require_floating("batch_norm", input)
+    check_one_type(input, running_mean, running_var, weight, bias)
+    named = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
+    check_per_channel(input, training, named)
     shape = input.ndarray.shape
     axes = tuple(axis for axis in range(len(shape)) if axis != 1)
     along = tuple(extent if axis == 1 else 1 for axis, extent in enumerate(shape))
@@ -49,9 +54,11 @@ def batch_norm(
 
 #: The weight is read where the input's gradient is wanted.
 _CHECKED = {1: (0,)}
+#: PyTorch keeps the input and the weight, whatever is differentiated.
+_WATCHED = {0: (0, 1, 2), 1: (0, 1, 2)}
 
 
-@fused(_TITLE, array_forms.channel_norm, array_forms.channel_norm_gradient, 3, _CHECKED)
+@fused(_TITLE, array_forms.channel_norm, array_forms.channel_norm_gradient, 3, _CHECKED, watched=_WATCHED)
 def _by_batch(
     input: Any, weight: Any, bias: Any, axes: tuple[int, ...], along: tuple[int, ...], eps: float
 ) -> tuple[Any, Any, Any]:
@@ -63,7 +70,7 @@ def _by_batch(
     return _scaled(centred * rsqrt(var + eps), weight, bias, along), mean, var
 
 
-@fused(_TITLE, array_forms.channel_norm_by, array_forms.channel_norm_by_gradient, 3, _CHECKED)
+@fused(_TITLE, array_forms.channel_norm_by, array_forms.channel_norm_by_gradient, 3, _CHECKED, watched=_WATCHED)
 def _by_running(input: Any, weight: Any, bias: Any, mean: Any, var: Any, along: tuple[int, ...], eps: float) -> Any:
     centred = input - reshape(mean, along)
     return _scaled(centred * rsqrt(reshape(var, along) + eps), weight, bias, along)
@@ -72,12 +79,6 @@ def _by_running(input: Any, weight: Any, bias: Any, mean: Any, var: Any, along: 
 def _scaled(normal: Any, weight: Any, bias: Any, along: tuple[int, ...]) -> Any:
     out = normal if weight is None else normal * reshape(weight, along)
     return out if bias is None else out + reshape(bias, along)
-
-
-def _require_one_type(input: Any, *others: Any) -> None:
-    for x in others:
-        if x is not None and x.dtype is not input.dtype:
-            raise RuntimeError(f"mixed dtype (CPU): expect parameter to have scalar type of {input.dtype!r}; use .to()")
 
 
 def _follow(running: Any, value: Any, momentum: Any, scale: float) -> None:

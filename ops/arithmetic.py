@@ -46,8 +46,15 @@ div = pointwise(
     domain=floating_domain,
     c="{x} / {y}",
     eval=np.true_divide,
-    vjp={"x": lambda g, y: g / y, "y": lambda g, y, out: -(g * (out / y))},
+    # The quotient is computed again: what is kept are the operands, so that the result may be written to (PyTorch).
+    vjp={"x": lambda g, y: g / y, "y": lambda g, x, y: -(g * ((x / y) / y))},
 )
+
+
+def _reciprocal(x: np.ndarray) -> Any:
+    return x.dtype.type(1) / x
+
+
 neg = pointwise(
     "neg",
     domain=without_bool(
@@ -61,11 +68,14 @@ neg = pointwise(
 )
 
 
-def reciprocal(x: Any) -> Any:
-    """1 / x."""
-    return div(1, x)
-
-
+# It keeps its result.
+reciprocal = pointwise(
+    "reciprocal",
+    domain=floating_domain,
+    c="1 / {x}",
+    eval=_reciprocal,
+    vjp={"x": lambda g, out: -g * (out * out)},
+)
 abs = pointwise(
     "abs",
     domain=without_bool("\"abs_cpu\" not implemented for 'Bool'"),

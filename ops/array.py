@@ -13,15 +13,18 @@ from .core import Interpreter, Number, Params, Primitive, Step, current, set_def
 from .operators import Operators
 from .types import DType, Type, dtype_of, number_in
 
+#: The version of memory that was made in inference mode: writes are not counted, it is never saved for backward.
+UNTRACKED = float("-inf")
+
 
 class Buffer:
-    """One piece of memory. Views share it; each in-place write counts its `version` up."""
+    """One piece of memory. Views share it; each in-place write counts its `version` up, unless that is `UNTRACKED`."""
 
     __slots__ = ("__weakref__", "version", "whole")
 
     def __init__(self, whole: np.ndarray) -> None:
         self.whole = whole
-        self.version = 0
+        self.version: float = 0
 
 
 class Array(Operators):

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .pointwise import Op, pointwise, without_bool
-from .rounding import trunc
+from .pointwise import Op, floating_domain, pointwise, without_bool
 from .sources import zeros
 
 
@@ -62,11 +61,21 @@ remainder = _division(
     "remainder_cpu",
     {"x": lambda g: g, "y": lambda g, x, y: -g * floor_divide(x, y)},
 )
+# Towards zero; of floating-point numbers, since integers have `functional.arithmetic.div`.
+trunc_divide = pointwise(
+    "trunc_divide",
+    inputs=("x", "y"),
+    domain=floating_domain,
+    c="tg_trunc{f}({x} / {y})",
+    eval=lambda x, y: np.trunc(x / y),
+    vjp={"x": lambda x_type: zeros(x_type), "y": lambda y_type: zeros(y_type)},
+    backward_name="DivBackward1",
+)
 # The result has the dividend's sign.
 fmod = _division(
     "fmod",
     "tg_fmod",
     np.fmod,
     "fmod_cpu",
-    {"x": lambda g: g, "y": lambda g, x, y: -g * trunc(x / y)},
+    {"x": lambda g: g, "y": lambda g, x, y: -g * trunc_divide(x, y)},
 )

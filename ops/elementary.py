@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from .comparison import eq, where
-from .core import Rule, current
+from .core import NO_GRADIENT, Rule, current
 from .erf import erf as erf_array
 from .logic import logical_and
 from .pointwise import Op, floating_domain, pointwise, without_bool
+from .types import DType
 
 
 def elementary(
@@ -43,13 +44,15 @@ log10 = elementary("log10", np.log10, lambda g, x: g / (x * math.log(10)), c="lo
 sigmoid = elementary("sigmoid", _sigmoid, lambda g, out: g * (1 - out) * out)
 # Where x is NaN, so are the exponential and the result; the comparison does not lose it.
 log_sigmoid = elementary("log_sigmoid", _log_sigmoid, lambda g, x: g * sigmoid(-x), backward_name="LogSigmoidBackward0")
-erf = elementary("erf", erf_array, lambda g, x: g * (2 / math.sqrt(math.pi) * exp(-x * x)))
+erf = elementary("erf", erf_array, lambda g, x: g * (2 / math.sqrt(math.pi) * exp(-(x**2))))
 sqrt = elementary("sqrt", np.sqrt, lambda g, out: g / (2 * out))
 rsqrt = elementary("rsqrt", lambda x: 1 / np.sqrt(x), lambda g, out: g * (-0.5 * (out * out * out)))
 
 
 def _power(x: np.ndarray, y: np.ndarray) -> Any:
     """x ** y; an integer to a negative power is its reciprocal cut to an integer (PyTorch), where numpy refuses."""
+    if isinstance(y, np.generic) and y == -0.5:  # the reciprocal root: of minus infinity NaN, of -0 minus infinity
+        return 1 / np.sqrt(x)
     if y.dtype.kind == "f" or not np.any(y < 0):
         return np.power(x, y)
     reciprocal = np.where(np.abs(x) == 1, np.power(x, y & 1), np.zeros_like(x))
@@ -79,3 +82,73 @@ def pow(x: Any, y: Any) -> Any:
                 f"Integers to negative integer powers are not allowed: {of} ** {y}; use a float, e.g. x ** {float(y)}"
             )
     return _pow(x, y)
+
+
+# ------------------------------------------------------- functions whose pieces meet as PyTorch's do, NaN included
+
+hypot = pointwise(
+    "hypot",
+    inputs=("x", "y"),
+    domain=floating_domain,
+    c="hypot{f}({x}, {y})",
+    eval=np.hypot,
+    vjp={"x": lambda g, x, out: g * (x / out), "y": lambda g, y, out: g * (y / out)},
+)
+logaddexp = pointwise(
+    "logaddexp",
+    inputs=("x", "y"),
+    domain=floating_domain,
+    c="tg_logaddexp{f}({x}, {y})",
+    eval=np.logaddexp,
+    vjp={"x": lambda g, x, y: g / (1 + exp(y - x)), "y": lambda g, x, y: g / (1 + exp(x - y))},
+)
+
+
+def _floating_only(kernel: str) -> Callable[[DType], DType]:
+    def domain(dtype: DType) -> DType:
+        if not dtype.is_floating_point:
+            raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype.title}'; use .float()")
+        return dtype
+
+    return domain
+
+
+def _elu(x: np.ndarray, alpha: Any, scale: Any, inner: Any) -> Any:
+    bent = np.expm1(np.where(x <= 0, x * inner, x.dtype.type(0)))
+    return np.where(x <= 0, bent * (alpha * scale), x * scale)
+
+
+def _elu_gradient(g: Any, x: Any, alpha: Any, scale: Any, inner: Any) -> Any:
+    """At 0 the slope is that of the exponential, its own derivative 0; NaN counts as positive."""
+    bent = exp(where(x < 0, x, 0) * inner)
+    return where(x <= 0, g * (alpha * scale * inner) * bent, g * scale)
+
+
+# elu, selu and celu: a line of slope `scale`, and to the left of 0 alpha * scale * (exp(inner * x) - 1).
+elu = pointwise(
+    "elu",
+    inputs=("x", "alpha", "scale", "inner"),
+    c="tg_elu{f}({x}, {alpha}, {scale}, {inner})",
+    eval=_elu,
+    domain=_floating_only("elu_cpu"),
+    vjp={"x": _elu_gradient, "alpha": NO_GRADIENT, "scale": NO_GRADIENT, "inner": NO_GRADIENT},
+)
+
+
+def _hardswish(x: np.ndarray) -> Any:
+    number = x.dtype.type
+    return x * np.minimum(np.maximum(x + number(3), number(0)), number(6)) / number(6)
+
+
+def _hardswish_gradient(g: Any, x: Any) -> Any:
+    inside = where(logical_and(x > -3, x < 3), x, 0)
+    return where(x <= -3, 0, where(x < 3, g * (inside / 3 + 0.5), g))
+
+
+hardswish = pointwise(
+    "hardswish",
+    c="{x} * tg_min{f}(tg_max{f}({x} + 3, 0), 6) / 6",
+    eval=_hardswish,
+    domain=_floating_only("hardswish_cpu"),
+    vjp={"x": _hardswish_gradient},
+)

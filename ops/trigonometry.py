@@ -18,9 +18,9 @@ atan = elementary("atan", np.arctan, lambda g, x: g / (x * x + 1), c="atan{f}({x
 sinh = elementary("sinh", np.sinh, lambda g, x: g * cosh(x), c="sinh{f}({x})")
 cosh = elementary("cosh", np.cosh, lambda g, x: g * sinh(x), c="cosh{f}({x})")
 tanh = elementary("tanh", np.tanh, lambda g, out: g * (1 - out * out))
-asinh = elementary("asinh", np.arcsinh, lambda g, x: g * rsqrt(x * x + 1), c="asinh{f}({x})")
+asinh = elementary("asinh", np.arcsinh, lambda g, x: g * rsqrt(x**2 + 1), c="asinh{f}({x})")
 acosh = elementary("acosh", np.arccosh, lambda g, x: g * rsqrt(x * x - 1), c="acosh{f}({x})")
-atanh = elementary("atanh", np.arctanh, lambda g, x: g / (1 - x * x), c="atanh{f}({x})")
+atanh = elementary("atanh", np.arctanh, lambda g, x: g / (1 - x**2), c="atanh{f}({x})")
 
 # At the origin, where the angle jumps, the derivative is 0.
 atan2 = pointwise(

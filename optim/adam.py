@@ -11,6 +11,7 @@ from ..ops.elementary import sqrt
 from ..tensors.tensor import Tensor
 from ..tracing.watch import Entries
 from .in_numpy import adam, in_numpy
+from .moments import check_moment
 from .optimizer import Optimizer, Options, check_at_least_zero, check_fused, counted, state_tensor
 
 
@@ -50,8 +51,10 @@ class Adam(Optimizer):
 
     @in_numpy(adam)
     def update(self, p: Tensor, gradient: Tensor, state: Entries, options: Options) -> None:
-        step = counted(state_tensor(state, "step", p))
         mean, square = state_tensor(state, "exp_avg", p), state_tensor(state, "exp_avg_sq", p)
+        check_moment("exp_avg", mean, gradient, exactly=True)
+        check_moment("exp_avg_sq", square, gradient, exactly=False)
+        step = counted(state_tensor(state, "step", p))
         lr, beta1, beta2 = options.number("lr"), options.number("betas", 0), options.number("betas", 1)
         g = -gradient if options.choice("maximize") else gradient
         value = p

@@ -319,13 +319,19 @@ def _is_needed(group: Entries, when: bool | str) -> bool:
 
 
 def _complete(state: Entries, p: Tensor, needed: Iterable[str]) -> None:
-    """Make what a parameter's state lacks, as zeros that might always have been there.
+    """Make a parameter's state, as zeros that might always have been there; KeyError for one that holds only a part.
 
     It is added at once: wherever an interrupt comes, the state is one that can be saved and loaded.
     """
     lacking = [key for key in needed if not dict.__contains__(state, key)]
-    if lacking:
-        unrecorded(_add_zeros, state, p, lacking)
+    if not lacking:
+        return
+    if dict.__len__(state):
+        raise KeyError(
+            f"{lacking[0]}: the state of a parameter that has been updated before does not hold it. An option that "
+            "needs it has been switched on since; make a new optimizer, or clear optimizer.state."
+        )
+    unrecorded(_add_zeros, state, p, lacking)
 
 
 def _add_zeros(state: Entries, p: Tensor, keys: list[str]) -> None:

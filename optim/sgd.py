@@ -10,6 +10,7 @@ from ..ops.identity import copy
 from ..tensors.tensor import Tensor
 from ..tracing.watch import Entries, declare_read, declare_transient
 from .in_numpy import in_numpy, sgd
+from .moments import check_moment
 from .optimizer import Optimizer, Options, check_at_least_zero, check_fused, state_tensor
 
 
@@ -61,6 +62,7 @@ class SGD(Optimizer):
             state["momentum_buffer"] = buffer = copy(d)
             return buffer
         velocity = state_tensor(state, "momentum_buffer", p)
+        check_moment("momentum_buffer", velocity, d, exactly=False)
         kept = velocity * options.number("momentum")
         eager().write(velocity, kept + d * (1 - options.number("dampening")))
         return velocity

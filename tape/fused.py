@@ -6,9 +6,10 @@ being recorded) the composite is computed again from the saved operands by its p
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from ..ops.array import quietly
 from ..ops.core import switch
 from .engine import Sweep
 from .grad_mode import enable_grad, switches
-from .nodes import NO_EDGE, SECOND_BACKWARD, Edge, Node, PrimitiveNode, Saved, class_called, count_now
+from .nodes import NO_EDGE, SECOND_BACKWARD, Edge, Node, PrimitiveNode, by_zero, class_called, count_now
+from .saved import INFERENCE, Saved, modified
 
 Arrays = tuple[Any, ...]
 
@@ -32,6 +34,8 @@ class Fused:
     gradients are wanted, None of others. The arrays that it gets are those of the operands in `checked`, which maps
     them to the operands whose gradients read them: a write to their memory in between is an error, as it is where the
     primitives save them. With `checks_value` the same holds for the value, which `backward` gets in place of `kept`.
+    `watched` and `watches_value` say so of operands, and of a value, that `backward` does not read, while PyTorch's
+    derivative does.
 
     A composite of one operand that is linear but for what is kept may have its derivative in primitives as well,
     ``rule(g, kept, *others)``: then the operand has not to be saved for gradients of gradients.
@@ -44,7 +48,36 @@ class Fused:
     backward: Callable[..., Sequence[Any]]
     checked: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     checks_value: bool = False
+    watched: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    watches_value: bool = False
     rule: Callable[..., Any] | None = None
+    zero: bool = False  # whether the gradients depend on the operands with a derivative of zero
+
+    def reads(self, wanted: Sequence[bool]) -> list[int]:
+        """The operands that must not be written to where the gradients of those that are `wanted` are to come."""
+        pairs = [*self.checked.items(), *self.watched.items()]
+        return sorted({i for i, users in pairs if any(wanted[user] for user in users)})
+
+
+class Watched(NamedTuple):
+    """Memory that must not be written to before the backward pass, which does not read it; others may free it."""
+
+    buffer: Any  # a weak reference
+    version: int
+    shape: tuple[int, ...]
+    is_output: bool
+
+    @staticmethod
+    def of(x: Any, is_output: bool) -> Watched:
+        if x.buffer.version < 0:
+            raise RuntimeError(INFERENCE)
+        return Watched(weakref.ref(x.buffer), x.buffer.version, x.ndarray.shape, is_output)
+
+    def check(self, node: Any) -> None:
+        """RuntimeError where it has been written to."""
+        buffer = self.buffer()
+        if buffer is not None and buffer.version != self.version:
+            raise RuntimeError(modified(node, self.shape, self.is_output, buffer.version, self.version))
 
 
 class FusedNode(PrimitiveNode):
@@ -53,6 +86,7 @@ class FusedNode(PrimitiveNode):
     fused: Fused
     kept: Any
     read: tuple[int, ...]  # the operands that the derivative reads
+    watched: Sequence[Watched] = ()
     arguments: list[Any]  # operands and the others; tensors with their versions
     make: Callable[[np.ndarray], Any]
     dtype: np.dtype
@@ -71,6 +105,15 @@ class FusedNode(PrimitiveNode):
         node.fused, node.kept, node.make = fused, kept, make
         node.shapes = tuple([None if x is None else x.ndarray.shape for x in arguments[: fused.operands]])
         node.dtype = out.ndarray.dtype
+        if fused.watched:
+            users = fused.watched.items()
+            node.watched = [
+                Watched.of(arguments[i], False)
+                for i, by in users
+                if arguments[i] is not None and True in [wanted[user] for user in by]
+            ]
+        if fused.watches_value:
+            node.watched = [*node.watched, Watched.of(out, True)]
         if fused.rule is not None:
             arguments = [*[None] * fused.operands, *arguments[fused.operands :]]
         node.arguments = saved = [Saved(x, False) if hasattr(x, "buffer") else x for x in arguments]
@@ -80,31 +123,53 @@ class FusedNode(PrimitiveNode):
         node.known = {str(i): x for i, x in enumerate(saved) if type(x) is Saved}
         if fused.checks_value:
             node.known["out"] = Saved(out, is_output=True)
-        node.saves = fused.checks_value or bool(node.read) or kept is not None
+        node.saves = fused.checks_value or bool(node.read) or kept is not None or bool(node.watched)
         return node
 
     def release(self) -> None:
         super().release()
         if self.released:
-            self.kept, self.arguments = None, []
+            self.kept, self.watched, self.arguments = None, (), []
+
+    def keep(self, tensors: Sequence[Any], out: Any) -> None:
+        self.watched = [*self.watched, *[Watched.of(x, x is out) for x in tensors]]
+        self.saves = True
+
+    def let_go(self, target: Any) -> None:
+        super().let_go(target)
+        self.watched = [each for each in self.watched if each.buffer() is not target.buffer]
+
+    def moved(self, value: Any, target: Any) -> None:
+        super().moved(value, target)
+        self.watched = [Watched.of(target, True) if each.is_output else each for each in self.watched]
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         if self.released:
             raise RuntimeError(SECOND_BACKWARD)
+        for each in self.watched:
+            each.check(self)
         g, fused, saved = cotangents[0], self.fused, self.arguments
         given = [i for i, shape in enumerate(self.shapes) if shape is not None]
         others = saved[fused.operands :]
         if switches.enabled or switch.stack or g.ndarray.dtype is not self.dtype:
-            return self._by_chain(g, given, wanted) if fused.rule is None else [fused.rule(g, self.kept, *others)]
+            return self._by_chain(g, given, wanted) if fused.rule is None else [self._by_rule(g)]
         shapes: list[Any] = [None] * fused.operands
         for i, want in zip(given, wanted, strict=True):
             if want:
                 shapes[i] = self.shapes[i]
         arrays = [saved[i].look(self).ndarray if i in self.read else None for i in range(fused.operands)]
         kept = self.known["out"].look(self).ndarray if fused.checks_value else self.kept
-        others = [x.tensor if type(x) is Saved else x for x in others]
+        others = [x.look(self) if type(x) is Saved else x for x in others]
         gradients = quietly(fused.backward, g.ndarray, kept, shapes, *arrays, *others)
         return [self._tensor(gradients[i], g) for i in given]
+
+    def _by_rule(self, g: Any) -> Any:
+        """The derivative in primitives, which may be differentiated again."""
+        fused = self.fused
+        assert fused.rule is not None
+        others = [x.look(self) if type(x) is Saved else x for x in self.arguments[fused.operands :]]
+        found = fused.rule(g, self.kept, *others)
+        return by_zero(found, g, self) if fused.zero and switches.enabled else found
 
     def _tensor(self, gradient: Any, g: Any) -> Any:
         if gradient is None or gradient is g.ndarray:

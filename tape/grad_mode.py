@@ -155,7 +155,11 @@ class set_grad_enabled(_GradMode):
 
 
 class inference_mode(_BareDecorator):
-    """``no_grad`` under PyTorch's other name. Difference: its tensors may be used in autograd afterwards."""
+    """``no_grad``, whose new tensors are no part of autograd afterwards either (`Tensor.is_inference`).
+
+    To save one for a backward pass, to write to it in place or to let it require a gradient outside is a RuntimeError;
+    ``clone()`` gives a normal tensor. Views of normal tensors are normal. Difference: so are results of compiled calls.
+    """
 
     _target = False
 

@@ -15,12 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..ops.core import Params, Primitive, switch
-from ..ops.identity import copy
-from ..ops.types import Type, dtype_of
-from ..ops.vjp import names_needed, pull_back, pull_back_all
+from ..ops.arithmetic import sign
+from ..ops.comparison import where
+from ..ops.core import Params, Primitive, current, switch
+from ..ops.types import Type, bool_, dtype_of
+from ..ops.vjp import names_needed, pull_back, pull_back_all, unbroadcast
 from ..tracing.watch import declare_hook
 from .grad_mode import switches
+from .saved import Saved as Saved
 
 _sequence = itertools.count()
 
@@ -81,6 +83,10 @@ class Node:
         """Let the gradient of output number `output` be kept in `tensor`, which is that output."""
         self.retained = {**self.retained, output: weakref.ref(tensor)}
 
+    def release_retained(self, output: int) -> None:
+        """Keep the gradient of that output no more."""
+        self.retained = {place: keeper for place, keeper in self.retained.items() if place != output}
+
     def rename(self, title: str) -> None:
         """Call the node `title`; ``type(node).__name__`` says it as well, as in PyTorch."""
         self.title = title
@@ -139,53 +145,8 @@ def class_called(kind: type[Node], title: str) -> type[Node]:
     return _classes[base, title]
 
 
-class Saved:
-    """A tensor kept for the backward pass, with the version of its memory at that time."""
-
-    __slots__ = ("is_output", "tensor", "version")
-
-    def __init__(self, tensor: Any, is_output: bool) -> None:
-        self.tensor = tensor.detach() if is_output else tensor  # an output that held its own node would never be freed
-        self.version = tensor.buffer.version
-        self.is_output = is_output
-
-    def unpack(self, node: Node) -> Any:
-        """The tensor, as long as nobody has written to its memory since."""
-        tensor = self.tensor
-        if tensor.buffer.version != self.version:
-            raise RuntimeError(self._modified(node))
-        if not self.is_output:
-            return tensor
-        alias = tensor.detach()
-        alias.attach(node, 0)
-        return alias
-
-    def look(self, node: Node) -> Any:
-        """`unpack` where nothing is recorded: no history is of use."""
-        tensor = self.tensor
-        if tensor.buffer.version != self.version:
-            raise RuntimeError(self._modified(node))
-        return tensor
-
-    def keep_own_copy(self) -> None:
-        """Let the memory go: keep a copy with the same history."""
-        edge = self.tensor.gradient_edge()
-        copied = copy(self.tensor.detach())
-        if edge.node is not None:
-            copied.attach(edge.node, edge.output)
-        self.tensor, self.version = copied, copied.buffer.version
-
-    def _modified(self, node: Node) -> str:
-        shape = list(self.tensor.ndarray.shape)
-        output = f", which is output 0 of {node.title}," if self.is_output else ""
-        return (
-            "one of the variables needed for gradient computation has been modified by an inplace operation: "
-            f"[tensor of shape {shape}]{output} is at version {self.tensor.buffer.version}; expected version "
-            f"{self.version} instead. Hint: it was saved by {node.title}; clone() it before the in-place write, or "
-            "write to a copy."
-        )
-
-
+#: What the names begin with of what is kept although no rule reads it.
+KEPT = "kept"
 Needs = Sequence[tuple[str, int, int]]  # what rules name: its name, its kind, the place of the operand
 
 
@@ -200,6 +161,7 @@ class PrimitiveNode(Node):
     saves = False
     released = False
     of_primitives = True
+    zero = False  # whether recorded gradients depend on the operands although their derivative is zero
 
     def __init__(
         self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, on: tuple[int, ...]
@@ -231,11 +193,30 @@ class PrimitiveNode(Node):
             for name, value in self.known.items()
         }
 
-    def keep_own_copies(self, buffer: Any) -> None:
-        """Copy the saved operands that show the memory `buffer`, which is about to be written to."""
-        for value in self.known.values():
+    def keep(self, tensors: Sequence[Any], out: Any) -> None:
+        """Keep tensors that the rules do not name, since PyTorch's derivative reads them: a write to one is an error.
+
+        `out` is this node's result.
+        """
+        kept = {f"{KEPT} {i}": Saved(x, is_output=x is out) for i, x in enumerate(tensors)}
+        self.known, self.saves = {**self.known, **kept}, True
+
+    def let_go(self, target: Any) -> None:
+        """`target`, whose memory is about to be written to by this operation: copy it where a rule reads it."""
+        buffer, known = target.buffer, dict(self.known)
+        for name, value in self.known.items():
             if isinstance(value, Saved) and not value.is_output and value.tensor.buffer is buffer:
-                value.keep_own_copy()
+                if name.startswith(KEPT):
+                    del known[name]
+                else:
+                    value.keep_own_copy()
+        self.known = known
+
+    def moved(self, value: Any, target: Any) -> None:
+        """The result `value` has been stored in the memory of `target`: it is there that it is kept."""
+        for kept in self.known.values():
+            if isinstance(kept, Saved) and kept.is_output and kept.tensor.buffer is value.buffer:
+                kept.tensor, kept.version = target.detach(), target.buffer.version
 
     def release(self) -> None:
         if self.saves:
@@ -281,11 +262,20 @@ class PrimitiveNode(Node):
         # Gradients of small operands first: one that is made early is kept while the others are computed.
         for i, shape in pairs if len(pairs) == 1 else sorted(pairs, key=_size):
             gradients[i] = pull_back(self.primitive, i, cotangents[0], known, self.params, shape)
+        if self.zero and switches.enabled:
+            return [g if g is None else by_zero(g, cotangents[0], self) for g in gradients]
         return gradients
 
 
 def _size(of: tuple[int, tuple[int, ...]]) -> int:
     return math.prod(of[1])
+
+
+def by_zero(gradient: Any, g: Any, node: PrimitiveNode) -> Any:
+    """`gradient`, which depends on the result of `node` with a derivative of zero; `g` has that result's type."""
+    result = g.detach()
+    result.attach(node, 0)
+    return where(current().constant(True, bool_), gradient, unbroadcast(sign(result), gradient.ndarray.shape))
 
 
 class _Plan(NamedTuple):

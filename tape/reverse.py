@@ -141,6 +141,9 @@ def _tuple(value: Any) -> tuple[Any, ...]:
 
 def _roots(tensors: Any, cotangents: Any) -> tuple[list[Edge], list[Any]]:
     roots = _tuple(tensors)
+    for root in roots:
+        if not hasattr(root, "gradient_edge"):
+            raise TypeError(f"{type(root).__name__!r} object is not iterable, and no tensor that backward() takes")
     given: Sequence[Any] = (None,) * len(roots) if cotangents is None else _tuple(cotangents)
     if len(given) != len(roots):
         raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients; give one gradient (or None) for each")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ..tracing.eager_server import serve_or_fuse
@@ -14,18 +15,30 @@ SAVING_NOTHING = ("MeanBackward0", "MeanBackward1")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: What a backward pass reads (a parameter's name, or `OUT`), and the operands for whose gradients it does.
+Saves = Mapping[str, tuple[str, ...]]
+OUT = "out"
 
-def composite(title: str) -> Callable[[F], F]:
+
+def composite(title: str, saves: Saves | None = None, zero: bool = False) -> Callable[[F], F]:
     """Decorate a function so that the last node it makes is called `title` and shows the function's operands.
 
-    The operands shown are the floating-point tensors among the positional arguments, in order.
+    The operands shown are the floating-point tensors among the positional arguments, in order. `saves` says what
+    PyTorch's operation keeps for its backward pass; with `zero` recorded gradients depend on the
+    operands although their derivative is zero.
     """
 
     def decorate(function: F) -> F:
+        names = tuple(inspect.signature(function).parameters)
+        kept = _by_position(saves or {}, names)
+
         @functools.wraps(function)
         def named(*args: Any, **kwargs: Any) -> Any:
             out = function(*args, **kwargs)
-            relabel(out[0] if isinstance(out, tuple) else out, title, args)
+            value = out[0] if isinstance(out, tuple) else out
+            if getattr(value, "_node", None) is not None:
+                given = (*args, *[kwargs.get(name) for name in names[len(args) :]]) if kwargs else args
+                relabel(value, title, args, _saved(kept, given, value) if kept else (), zero)
             return out
 
         return named  # type: ignore[return-value]
@@ -43,8 +56,29 @@ def whole(function: F) -> F:
     return called  # type: ignore[return-value]
 
 
-def relabel(out: Any, title: str, operands: Any) -> None:
-    """Call `out`'s node `title` and let it show the edges to `operands`; nothing happens where none was made."""
+def _by_position(saves: Saves, names: Sequence[str]) -> list[tuple[int, list[int]]]:
+    """What is kept (-1: the value) and for whose gradients, by the positions of the operands."""
+    places = {**{name: i for i, name in enumerate(names)}, OUT: -1}
+    return [(places[name], [places[user] for user in users]) for name, users in saves.items()]
+
+
+def _saved(kept: Sequence[tuple[int, Sequence[int]]], given: Sequence[Any], value: Any) -> list[Any]:
+    """The tensors that PyTorch's operation keeps, of those by which `value` is differentiated."""
+    requiring = [isinstance(x, Tensor) and x.requires_grad for x in given]
+    count, found = len(given), []
+    for place, users in kept:
+        if place < count and True in [requiring[user] for user in users if user < count]:
+            x = value if place < 0 else given[place]
+            if isinstance(x, Tensor):
+                found.append(x)
+    return found
+
+
+def relabel(out: Any, title: str, operands: Any, saved: Sequence[Any] = (), zero: bool = False) -> None:
+    """Call `out`'s node `title` and let it show the edges to `operands`; nothing happens where none was made.
+
+    A write to the tensors in `saved` makes the backward pass an error from now on.
+    """
     node = getattr(out, "_node", None)
     if node is None:
         return
@@ -59,3 +93,7 @@ def relabel(out: Any, title: str, operands: Any) -> None:
     if title in SAVING_NOTHING:
         node.saves = False
     node.shown_edges = tuple(edges)
+    if saved:
+        node.keep(saved, out)
+    if zero:
+        node.zero = True

@@ -160,6 +160,8 @@ def _filled(name: str, value: int, doc: str) -> Callable[..., Tensor]:
         *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, **ignored: Any
     ) -> Tensor:
         _refuse_unknown(name, ignored)
+        if not size and "size" not in ignored:
+            raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
         given = ignored.get("size", size)
         require_cpu(device)
         shape = _checked(sizes_of(given if isinstance(given, tuple) else (given,)))

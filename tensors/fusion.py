@@ -15,7 +15,7 @@ from ..tape.fused import Fused, FusedNode
 from ..tape.grad_mode import switches
 from .composite import relabel
 from .operands import PLAIN_TENSORS
-from .tensor import make
+from .tensor import Tensor, make
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,6 +28,9 @@ def fused(
     checked: Mapping[int, tuple[int, ...]] | None = None,
     checks_value: bool = False,
     rule: Callable[..., Any] | None = None,
+    watched: Mapping[int, tuple[int, ...]] | None = None,
+    watches_value: bool = False,
+    zero: bool = False,
 ) -> Callable[[F], F]:
     """Decorate a composite of primitives, whose node is called `title`, with its form in numpy (`tape.fused.Fused`).
 
@@ -39,10 +42,16 @@ def fused(
     def decorate(chain: F) -> F:
         def named(*arguments: Any) -> Any:
             out = chain(*arguments)
-            relabel(out[0] if type(out) is tuple else out, title, arguments[:operands])
+            value = out[0] if type(out) is tuple else out
+            if value._node is not None:
+                saved = _saved(form, arguments, value)
+                relabel(value, title, arguments[:operands], saved, zero)
             return out
 
-        form = Fused(title, operands, named, forward, backward, checked or {}, checks_value, rule)
+        form = Fused(
+            title, operands, named, forward, backward,
+            checked or {}, checks_value, watched or {}, watches_value, rule, zero,
+        )  # fmt: skip
 
         @functools.wraps(chain)
         def called(*arguments: Any) -> Any:
@@ -52,6 +61,14 @@ def fused(
         return called  # type: ignore[return-value]
 
     return decorate
+
+
+def _saved(form: Fused, arguments: tuple[Any, ...], value: Any) -> list[Any]:
+    """What the numpy form keeps, so that the primitives refuse the same writes."""
+    requiring = [x is not None and x.requires_grad for x in arguments[: form.operands]]
+    found = [arguments[i] for i in form.reads(requiring)]
+    found += [x for x in arguments[form.operands :] if isinstance(x, Tensor)]
+    return [x for x in found if x is not None] + [value] * (form.checks_value or form.watches_value)
 
 
 def _arrays(arguments: tuple[Any, ...], operands: int) -> list[Any] | None:

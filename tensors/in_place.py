@@ -6,6 +6,7 @@ with the viewed part replaced, so that the gradient reaches the base and every o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..ops.movement import broadcast
 from ..ops.pointwise import cast, converted
 from ..ops.types import Type, bool_, broadcast_shapes
 from ..ops.views import write_through
-from ..tape.grad_mode import is_grad_enabled, no_grad
+from ..tape.grad_mode import is_grad_enabled, no_grad, switches
 from ..tape.nodes import PrimitiveNode
 from ..tracing.watch import declare_write
 from .data import fitting
@@ -30,6 +31,7 @@ def assign(target: Any, value: Any) -> Any:
     of: Type = target.type_
     value = _fitting(value, of)
     require_writable(target)
+    refuse_inference(target)
     tracked = is_grad_enabled() and (target.requires_grad or getattr(value, "requires_grad", False))
     if is_grad_enabled():
         _refuse_leaves(target, tracked)
@@ -50,16 +52,35 @@ def assign(target: Any, value: Any) -> Any:
     return target
 
 
+def refuse_inference(target: Any) -> None:
+    """RuntimeError for a tensor of inference mode, outside of that."""
+    if target.buffer.version < 0 and not switches.inference:
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
+            "normal tensor before doing inplace update."
+        )
+
+
 def _read_for_nothing(target: Any, value: Any) -> Any:
     """`value`; the old value of `target` is read with weight zero, so that its gradient is zero, as in PyTorch."""
     return where(current().constant(False, bool_), target, value)
 
 
-def store(target: Any, value: Any) -> Any:
-    """`assign` for a `value` computed from `target`: what its derivative needs of the old target is copied first."""
-    if is_grad_enabled() and value.requires_grad:
-        _keep_old_value(value.grad_fn, target)
-    return assign(target, value)
+def store(target: Any, value: Any, others: Sequence[Any] = ()) -> Any:
+    """`assign` for a `value` computed from `target` and `others`.
+
+    What its derivative needs of the old target is copied first, unless one of the others shows the same memory: then
+    the backward pass is an error, as in PyTorch (``y *= y``).
+    """
+    if not (is_grad_enabled() and value.requires_grad):
+        return assign(target, value)
+    node = value.grad_fn
+    if not any(getattr(other, "buffer", None) is target.buffer for other in others):
+        _keep_old_value(node, target)
+    assign(target, value)
+    if isinstance(node, PrimitiveNode) and target.type_ == value.type_:
+        node.moved(value, target)
+    return target
 
 
 def _keep_old_value(node: Any, target: Any) -> None:
@@ -71,7 +92,7 @@ def _keep_old_value(node: Any, target: Any) -> None:
         if node is None or node in seen or node.sequence <= before or not isinstance(node, PrimitiveNode):
             continue
         seen.add(node)
-        node.keep_own_copies(target.buffer)
+        node.let_go(target)
         stack += [edge.node for edge in node.edges if edge.node is not None]
 
 

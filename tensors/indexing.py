@@ -235,7 +235,9 @@ def getitem(x: Any, key: Any) -> Any:
         note_picked(rows, taken, int(eager().peek(picking.index)))
     if picking.place:
         taken = movement.transpose(taken, picking.from_front)
-    relabel(taken, "IndexBackward0", (region,))
+    if taken._node is not None:
+        masks = [each for each in (key if isinstance(key, tuple) else (key,)) if getattr(each, "dtype", None) is bool_]
+        relabel(taken, "IndexBackward0", (region,), [each for each in masks if isinstance(each, Tensor)])
     return taken
 
 

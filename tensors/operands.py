@@ -91,7 +91,7 @@ _NO_TENSOR = {
     "indices": {"index_put_"},
 }
 _ARITHMETIC = {"add", "sub", "mul", "div", "pow", "remainder", "floor_divide", "xlogy", "float_power", "where"}
-_BITS = {"bitwise_and", "bitwise_or", "bitwise_xor"}
+_BITS = {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"}
 #: Functions in which a parameter of that name may be a number as well.
 _NUMBER_TOO = {
     "other": _ARITHMETIC | _BITS | {"eq", "ne", "lt", "le", "gt", "ge", "fmod", "rsub"},
@@ -229,7 +229,6 @@ _KERNELS = {
     "leaky_relu": "leaky_relu_cpu", "mish": "mish_cpu", "softplus": "softplus_cpu", "hardswish": "hardswish_cpu",
     "hardsigmoid": "hardsigmoid_cpu", "logsigmoid": "log_sigmoid_cpu", "glu": "glu_cpu", "frac": "frac_cpu",
     "lerp": "lerp_kernel_scalar", "logaddexp": "logaddexp_cpu", "hypot": "hypot_cpu",
-    "layer_norm": "LayerNormKernelImpl",
 }  # fmt: skip
 #: PyTorch's names of the element types.
 SCALAR_NAMES = {"bool": "Bool", "int32": "Int", "int64": "Long", "float32": "Float", "float64": "Double"}

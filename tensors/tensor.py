@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from ..ops import arithmetic, comparison, elementary
-from ..ops.array import Array, Buffer, Evaluator, eager
+from ..ops.array import UNTRACKED, Array, Buffer, Evaluator, eager
 from ..ops.core import Step, interpreted, set_default_interpreter, set_direct
 from ..ops.types import DType, dtype_of
 from ..ops.views import replay
 from ..tape.direct import DirectOps
-from ..tape.grad_mode import enable_grad, is_grad_enabled
+from ..tape.grad_mode import enable_grad, is_grad_enabled, switches
 from ..tape.handles import RemovableHandle
 from ..tape.nodes import NO_EDGE, AccumulateGrad, Edge, Node
 from ..tape.reverse import backward
@@ -96,8 +96,12 @@ class Tensor(Subclassing, Exchange, Array):
             )
         if requires_grad and not self.dtype.is_floating_point:
             raise RuntimeError(
-                f"only Tensors of floating point and complex dtype can require gradients, this one is {self.dtype!r}. "
+                f"only Tensors of floating point dtype can require gradients, this one is {self.dtype!r}. "
                 "Convert it first, e.g. with .float()."
+            )
+        if requires_grad and self.buffer.version < 0 and not switches.inference:
+            raise RuntimeError(
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. clone() it first."
             )
         if self.is_leaf and self._requires != bool(requires_grad):
             declare_flag(self)
@@ -118,7 +122,20 @@ class Tensor(Subclassing, Exchange, Array):
     @property
     def _version(self) -> int:
         forbid("reading _version", "Read it outside.")
-        return self.buffer.version
+        if self.buffer.version < 0:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return int(self.buffer.version)
+
+    def is_inference(self) -> bool:
+        """Whether this tensor's memory was made in ``inference_mode()``: then autograd saves it for no backward pass.
+
+        >>> import tracegrad as tg
+        >>> with tg.inference_mode():
+        ...     x = tg.ones(2)
+        >>> x.is_inference(), x.clone().is_inference()
+        (True, False)
+        """
+        return self.buffer.version < 0
 
     # --------------------------------------------------------------------------------------------- memory and views
 
@@ -149,11 +166,20 @@ class Tensor(Subclassing, Exchange, Array):
         if base.requires_grad and not self.viewed_without_grad:
             with enable_grad():
                 fresh = replay(base, self.steps_from_base())
-            self._node, self._output = fresh._node, fresh._output
+            self._continue_from(fresh)
+
+    def _continue_from(self, value: Tensor) -> None:
+        """Have `value`'s node; where the gradient is retained, it is that of the new value (hooks stay behind)."""
+        node, output = self._node, self._output
+        self._node, self._output = value._node, value._output
+        if node is not None and output in node.retained:
+            node.release_retained(output)
+            if value._node is not None:
+                value._node.retain(value._output, self)
 
     def rebase(self, value: Tensor) -> None:
         """Go on from `value`'s node: the memory now holds its numbers."""
-        self._node, self._output = value._node, value._output
+        self._continue_from(value)
         self._seen_version = self.buffer.version
         self._accumulator = None
 
@@ -165,7 +191,7 @@ class Tensor(Subclassing, Exchange, Array):
             )
         changes.count += 1
         self.ndarray, self.steps, self.place = view.ndarray, view.steps, view.place
-        self._node, self._output = view._node, view._output
+        self._continue_from(view)
 
     def forget_history(self) -> None:
         """Become a leaf that requires no gradient; the memory stays."""
@@ -186,7 +212,9 @@ class Tensor(Subclassing, Exchange, Array):
     @property
     def data(self) -> Tensor:
         """The same memory without a history and without the version check: writes through it are not noticed."""
-        return self._alias(Buffer(self.buffer.whole))
+        alias = self._alias(Buffer(self.buffer.whole))
+        alias.buffer.version = min(self.buffer.version, 0)
+        return alias
 
     @data.setter
     def data(self, new: Tensor) -> None:
@@ -338,7 +366,11 @@ def make(ndarray: np.ndarray, buffer: Buffer | None = None, steps: tuple[Step, .
     """A tensor over existing memory; how ops wrap their results."""
     tensor: Tensor = blank(Tensor)  # then what Array.__init__ does, without another call
     tensor.ndarray, tensor.steps, tensor.label, tensor.place = ndarray, steps, None, None
-    tensor.buffer = Buffer(ndarray) if buffer is None else buffer
+    if buffer is None:
+        buffer = Buffer(ndarray)
+        if switches.inference:
+            buffer.version = UNTRACKED
+    tensor.buffer = buffer
     listening = watcher()
     if listening is not None:
         listening.made(tensor)

@@ -212,11 +212,12 @@ def is_one_hot(node: Node) -> bool:
     return index.type.shape == (*x.type.shape[:axis], 1, *x.type.shape[axis + 1 :])
 
 
-#: Exact up to 2 ulp, and equal to `pow` at zeros, infinities and NaN (numpy's and PyTorch's power of 0.5 is the root,
-#: also of -0 and minus infinity). Reciprocals come first, so that nothing overflows whose power is a number.
+#: Exact up to 2 ulp, and equal to eager mode's `pow` at zeros, infinities and NaN (the power of 0.5 of minus infinity
+#: is infinity, that of -0.5 is the reciprocal root, as in PyTorch). Reciprocals come first, so that nothing overflows
+#: whose power is a number.
 _POWERS = {
     0.5: "tg_sqrt{f}({x})",
-    -0.5: "tg_rsqrt{f}({x} == -INFINITY ? INFINITY : {x} + 0)",
+    -0.5: "tg_rsqrt{f}({x})",
     1.5: "{x} == -INFINITY ? INFINITY : {x} * tg_sqrt{f}({x})",
     3.0: "{x} * {x} * {x}",
     4.0: "({x} * {x}) * ({x} * {x})",

@@ -14,6 +14,7 @@ from ...ops.pointwise import cast
 from ...ops.sources import full, iota
 from ...ops.types import float32, int64
 from ...tensors.composite import composite
+from ..checks.shapes import check_not_integers
 from .sliding import (
     Numbers,
     Shape,
@@ -64,8 +65,7 @@ def _row(numbers: Shape, axis: int, axes: int, dtype: Any) -> Any:
 def _average(name: str, input: Any, sliding: Sliding, ceil_mode: bool, with_padding: bool, divisor: Any) -> Any:
     axes = sliding.axes
     space = space_of(name, input, axes)
-    if not input.dtype.is_floating_point:
-        raise RuntimeError(f'"{name}_out_frame" not implemented for {input.dtype!r}; average floating-point numbers')
+    check_not_integers("avg_pool2d" if axes == 1 else name, input)
     counts = counts_of(name, space, sliding, input.ndarray.shape[-axes - 1], ceil_mode)
     ndim = input.ndarray.ndim - axes
     total = folds.sum(windows_of(input, sliding, counts), tuple(range(ndim, ndim + axes)))
@@ -77,7 +77,7 @@ def _average(name: str, input: Any, sliding: Sliding, ceil_mode: bool, with_padd
 def _avg_pool(axes: int) -> Callable[..., Any]:
     name = f"avg_pool{axes}d"
 
-    @composite("MeanBackward1" if axes == 1 else f"AvgPool{axes}DBackward0")
+    @composite("MeanBackward1" if axes == 1 else f"AvgPool{axes}DBackward0", {"input": ("input",)})
     def avg_pool(
         input: Any,
         kernel_size: Numbers,
@@ -140,9 +140,10 @@ def _averaging(extent: int, windows: int, dtype: Any) -> Any:
 def _adaptive_avg_pool(axes: int) -> Callable[..., Any]:
     name = f"adaptive_avg_pool{axes}d"
 
-    @composite(f"AdaptiveAvgPool{axes}DBackward0")
+    @composite(f"AdaptiveAvgPool{axes}DBackward0", {"input": ("input",)})
     def adaptive_avg_pool(input: Any, output_size: Any) -> Any:
         space = adaptive_space(name, input, axes)
+        check_not_integers("adaptive_avg_pool2d" if axes == 1 else name, input)
         targets = targets_of(name, output_size, space)
         sliding = uniform(space, targets)
         ndim = input.ndarray.ndim

@@ -178,10 +178,14 @@ def _convolution(name: str, x: Any, weight: Any, bias: Any, stride: Any, padding
     return out if batched is x else movement.reshape(out, (channels, *windows))
 
 
+#: Both are kept, whatever is differentiated.
+_KEPT = dict.fromkeys(("input", "weight"), ("input", "weight", "bias"))
+
+
 def _conv(axes: int) -> Callable[..., Any]:
     name = f"conv{axes}d"
 
-    @composite("ConvolutionBackward0")
+    @composite("ConvolutionBackward0", _KEPT)
     def convolution(
         input: Any,
         weight: Any,
@@ -260,7 +264,7 @@ def _transposed(name: str, x: Any, weight: Any, bias: Any, sliding: Sliding, ext
 def _conv_transpose(axes: int) -> Callable[..., Any]:
     name = f"conv_transpose{axes}d"
 
-    @composite("ConvolutionBackward0")
+    @composite("ConvolutionBackward0", _KEPT)
     def conv_transpose(
         input: Any,
         weight: Any,

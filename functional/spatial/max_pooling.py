@@ -19,6 +19,7 @@ from ...ops.sources import full, iota
 from ...ops.spatial.pooling import pick, window_argmax
 from ...ops.types import bool_, int64
 from ...tensors.composite import composite
+from ..checks.shapes import check_not_integers
 from .sliding import (
     Numbers,
     Shape,
@@ -104,7 +105,7 @@ def _picked(x: Any, place: Any, axis: int) -> Any:
 def _max_pool(axes: int) -> Callable[..., Any]:
     name = f"max_pool{axes}d"
 
-    @composite(f"MaxPool{axes}DWithIndicesBackward0")
+    @composite(f"MaxPool{axes}DWithIndicesBackward0", {"input": ("input",)})
     def max_pool(
         input: Any,
         kernel_size: Numbers,
@@ -115,6 +116,8 @@ def _max_pool(axes: int) -> Callable[..., Any]:
         return_indices: bool = False,
     ) -> Any:
         space = space_of(name, input, axes)
+        if axes == 1 and not return_indices:
+            check_not_integers("max_pool1d_impl", input)
         if input.dtype is bool_:
             raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'; convert it, e.g. with .int()")
         sliding = pool_sizes(name, axes, kernel_size, stride, padding, dilation)
@@ -213,7 +216,7 @@ def _adaptive_maxima(input: Any, space: Shape, targets: Shape) -> tuple[Any, Any
 def _adaptive_max_pool(axes: int) -> Callable[..., Any]:
     name = f"adaptive_max_pool{axes}d"
 
-    @composite(f"AdaptiveMaxPool{axes}DBackward0")
+    @composite(f"AdaptiveMaxPool{axes}DBackward0", {"input": ("input",)})
     def adaptive_max_pool(input: Any, output_size: Any, return_indices: bool = False) -> Any:
         space = adaptive_space(name, input, axes)
         targets = targets_of(name, output_size, space)

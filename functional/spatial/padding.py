@@ -7,6 +7,7 @@ from typing import Any
 
 from ...ops import movement
 from ...ops.types import bool_
+from ...tensors.composite import relabel
 from ..shapes import ordered_copy
 
 Shape = tuple[int, ...]
@@ -19,8 +20,13 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | N
     "circular" goes on at the other end, over the last one to three axes of an input with one or two axes before them.
     RuntimeError for paddings that do not fit, NotImplementedError for another mode or number of axes.
     """
-    if len(pad) % 2 or len(pad) > 2 * input.ndarray.ndim:
-        raise RuntimeError(f"Padding length must be even and at most twice the number of axes, got {list(pad)}")
+    if len(pad) % 2:
+        raise RuntimeError(f"Padding length must be divisible by 2, got {list(pad)}: before and behind each axis")
+    if len(pad) > 2 * input.ndarray.ndim:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"{len(pad)} and input of dimension {input.ndarray.ndim}"
+        )
     if mode == "constant":
         return _owned(_constant(input, pad, value), pad)
     if mode not in _SIDES:
@@ -31,9 +37,17 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | N
     ndim = input.ndarray.ndim
     for i in range(len(pad) // 2):
         _require_extent(mode, input.ndarray.shape, ndim - 1 - i, pad[2 * i : 2 * i + 2])
+    out = input
     for i in range(len(pad) // 2):
-        input = _along(input, ndim - 1 - i, pad[2 * i], pad[2 * i + 1], mode)
-    return _owned(input, pad)
+        out = _along(out, ndim - 1 - i, pad[2 * i], pad[2 * i + 1], mode)
+    out = _owned(out, pad)
+    if mode in _TITLES:
+        relabel(out, f"{_TITLES[mode]}{len(pad) // 2}DBackward0", (input,), [input])
+    return out
+
+
+#: What PyTorch calls the paddings that keep their input.
+_TITLES = {"reflect": "ReflectionPad", "replicate": "ReplicationPad"}
 
 
 def _owned(x: Any, pad: Sequence[int]) -> Any:

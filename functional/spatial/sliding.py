@@ -90,8 +90,8 @@ def space_of(name: str, input: Any, axes: int) -> Shape:
     shape: Shape = input.ndarray.shape
     if len(shape) not in (axes + 1, axes + 2) or 0 in shape[-axes - 1 :]:
         raise RuntimeError(
-            f"Expected {axes + 1}D or {axes + 2}D (batch mode) tensor with optional 0 dim batch size for input of "
-            f"{name}, but got:{list(shape)}"
+            f"{name}: Expected {axes + 1}D or {axes + 2}D (batch mode) tensor with optional 0 dim batch size for "
+            f"input, but got:{list(shape)}"
         )
     return shape[-axes:]
 
@@ -135,7 +135,13 @@ def targets_of(name: str, output_size: Any, space: Shape) -> Shape:
 def adaptive_space(name: str, input: Any, axes: int) -> Shape:
     shape: Shape = input.ndarray.shape
     if len(shape) not in (axes + 1, axes + 2):
-        raise RuntimeError(f"{name}(): Expected {axes + 1}D or {axes + 2}D tensor, but got {list(shape)}")
+        if axes == 1:
+            raise RuntimeError(
+                f"Expected 2 to 3 dimensions, but got {len(shape)}-dimensional tensor for argument #1 'self' (while "
+                f"checking arguments for {name})"
+            )
+        colon = ":" if "max" in name else ""
+        raise RuntimeError(f"{name}(): Expected {axes + 1}D or {axes + 2}D tensor, but got{colon} {list(shape)}")
     if 0 in shape[-axes:]:
         raise RuntimeError(
             f"{name}(): Expected input to have non-zero size for non-batch dimensions, got {list(shape)}"

@@ -86,4 +86,18 @@ TG_INLINE double tg_floordiv(double a, double b)
     return b == 0.0 ? a / b : y;
 }
 
+/* log(exp(a) + exp(b)), without overflow; of two equal infinities the infinity */
+TG_INLINE double tg_logaddexp(double a, double b)
+{
+    const double sum = tg_max(a, b) + tg_log1p(tg_exp(-tg_abs(a - b)));
+    return a == b ? a + 0x1.62e42fefa39efp-1 : sum;
+}
+
+/* A line of slope `scale`; to the left of 0, alpha * scale * (exp(inner * x) - 1) */
+TG_INLINE double tg_elu(double x, double alpha, double scale, double inner)
+{
+    const double bent = tg_expm1(x <= 0 ? x * inner : 0);
+    return x <= 0 ? bent * (alpha * scale) : x * scale;
+}
+
 #endif

@@ -368,4 +368,18 @@ TG_INLINE float tg_log_sigmoidf(float x)
     return (x < 0.0f ? x : 0.0f) - tg_log1pf(tg_expf(-tg_absf(x)));
 }
 
+/* log(exp(a) + exp(b)), without overflow; of two equal infinities the infinity */
+TG_INLINE float tg_logaddexpf(float a, float b)
+{
+    const float sum = tg_maxf(a, b) + tg_log1pf(tg_expf(-tg_absf(a - b)));
+    return a == b ? a + 0x1.62e430p-1f : sum;
+}
+
+/* A line of slope `scale`; to the left of 0, alpha * scale * (exp(inner * x) - 1) */
+TG_INLINE float tg_eluf(float x, float alpha, float scale, float inner)
+{
+    const float bent = tg_expm1f(x <= 0 ? x * inner : 0);
+    return x <= 0 ? bent * (alpha * scale) : x * scale;
+}
+
 #endif

@@ -33,6 +33,17 @@ TG_DEFINE_INTEGER_DIVISION(int64_t, uint64_t) /* tg_floordiv_int64_t, tg_mod_int
     TG_INLINE type tg_floordiv##suffix(type a, type b) { return tg_floordiv_##type(a, b); }                  \
     TG_INLINE type tg_remainder##suffix(type a, type b) { return tg_mod_##type(a, b); }                      \
     TG_INLINE type tg_fmod##suffix(type a, type b) { return ((b == 0) | (b == -1)) ? 0 : a % b; }            \
+    /* Shifts by what is no place of the type leave nothing, or the sign. */                                 \
+    TG_INLINE type tg_shift_left##suffix(type x, type y)                                                     \
+    {                                                                                                        \
+        const int inside = (y >= 0) & (y < (type)(8 * sizeof(type)));                                        \
+        return inside ? (type)((unsigned_type)x << (inside ? y : 0)) : 0;                                    \
+    }                                                                                                        \
+    TG_INLINE type tg_shift_right##suffix(type x, type y)                                                    \
+    {                                                                                                        \
+        const int inside = (y >= 0) & (y < (type)(8 * sizeof(type)));                                        \
+        return x >> (inside ? y : (type)(8 * sizeof(type) - 1));                                             \
+    }                                                                                                        \
     /* By squaring; a negative exponent gives the reciprocal cut to an integer. */                           \
     TG_INLINE type tg_pow##suffix(type x, type y)                                                            \
     {                                                                                                        \

@@ -16,7 +16,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from expected import (
     activations,
     attention,
+    bad_calls,
     behaviour,
+    corner_points,
     indexing,
     layers,
     loading,
@@ -27,6 +29,7 @@ from expected import (
     promotion,
     random_numbers,
     recurrent,
+    saved_tensors,
     schedules,
     tensor_ops,
     training,
@@ -67,6 +70,9 @@ def main():
     store_arrays("attention", attention.make(torch))
     store_text("attention", attention.descriptions(torch))
     store_arrays("random_numbers", random_numbers.make(torch))
+    store_arrays("corner_points", corner_points.make(torch))
+    store_text("bad_calls", bad_calls.make(torch))
+    store_text("saved_tensors", saved_tensors.make(torch))
     store_text("loading", loading.make(torch))
 
 

@@ -507,7 +507,7 @@ static void cast_add_0(float *restrict cast_0, float *restrict layer_0_weight_st
     const float v13 = (float)v12;
     const double v14 = tg_pow(betas_1_[0], v7);
     const double v15 = 1.0 - v14;
-    const double v16 = tg_rsqrt(v15 == -INFINITY ? INFINITY : v15 + 0);
+    const double v16 = tg_rsqrt(v15);
     const float v17 = (float)v16;
     const double v18 = (double)v2;
     const double v19 = tg_pow(betas_0_[0], v18);
@@ -516,7 +516,7 @@ static void cast_add_0(float *restrict cast_0, float *restrict layer_0_weight_st
     const float v22 = (float)v21;
     const double v23 = tg_pow(betas_1_[0], v18);
     const double v24 = 1.0 - v23;
-    const double v25 = tg_rsqrt(v24 == -INFINITY ? INFINITY : v24 + 0);
+    const double v25 = tg_rsqrt(v24);
     const float v26 = (float)v25;
     const double v27 = (double)v3;
     const double v28 = tg_pow(betas_0_[0], v27);
@@ -525,7 +525,7 @@ static void cast_add_0(float *restrict cast_0, float *restrict layer_0_weight_st
     const float v31 = (float)v30;
     const double v32 = tg_pow(betas_1_[0], v27);
     const double v33 = 1.0 - v32;
-    const double v34 = tg_rsqrt(v33 == -INFINITY ? INFINITY : v33 + 0);
+    const double v34 = tg_rsqrt(v33);
     const float v35 = (float)v34;
     const double v36 = (double)v4;
     const double v37 = tg_pow(betas_0_[0], v36);
@@ -534,7 +534,7 @@ static void cast_add_0(float *restrict cast_0, float *restrict layer_0_weight_st
     const float v40 = (float)v39;
     const double v41 = tg_pow(betas_1_[0], v36);
     const double v42 = 1.0 - v41;
-    const double v43 = tg_rsqrt(v42 == -INFINITY ? INFINITY : v42 + 0);
+    const double v43 = tg_rsqrt(v42);
     const float v44 = (float)v43;
     cast_0[0] = v6;
     layer_0_weight_step_[0] = v1;

@@ -15,7 +15,7 @@ from loop_samples import LOOPS
 from random_samples import RANDOM
 from window_samples import WINDOWS
 
-from tracegrad.ops.types import ALL_DTYPES, DType, bool_, float32, int64
+from tracegrad.ops.types import ALL_DTYPES, DType, bool_, float32, int32, int64
 
 # ------------------------------------------------------------------------------------------------------ pointwise
 
@@ -54,6 +54,7 @@ UNARY: dict[str, tuple[Operand, tuple[DType, ...]]] = {
     "logical_not": (ANY, ALL_DTYPES), "detach": (ANY, ALL_DTYPES),
     "exp": (ANY, FLOATS), "expm1": (ANY, FLOATS), "sigmoid": (ANY, FLOATS),
     "log_sigmoid": (ANY, FLOATS), "erf": (ANY, FLOATS),
+    "reciprocal": (POSITIVE, FLOATS), "hardswish": (between(-2.5, 2.5), FLOATS),
     "log": (POSITIVE, FLOATS), "log2": (POSITIVE, FLOATS), "log10": (POSITIVE, FLOATS),
     "log1p": (between(-0.7, 3), FLOATS), "sqrt": (POSITIVE, FLOATS), "rsqrt": (POSITIVE, FLOATS),
     "sin": (ANY, FLOATS), "cos": (ANY, FLOATS), "tan": (between(-1.2, 1.2), FLOATS),
@@ -61,6 +62,7 @@ UNARY: dict[str, tuple[Operand, tuple[DType, ...]]] = {
     "sinh": (ANY, FLOATS), "cosh": (ANY, FLOATS), "tanh": (ANY, FLOATS),
     "asinh": (ANY, FLOATS), "acosh": (between(1.2, 4), FLOATS), "atanh": (between(-0.9, 0.9), FLOATS),
 }  # fmt: skip
+WHOLE = (int32, int64)
 DIVISOR = between(0.3, 4, nonzero=True)
 BINARY: dict[str, tuple[Operand, Operand, tuple[DType, ...]]] = {
     "add": (ANY, ANY, NUMBERS), "sub": (ANY, ANY, NUMBERS), "mul": (ANY, ANY, NUMBERS),
@@ -72,6 +74,9 @@ BINARY: dict[str, tuple[Operand, Operand, tuple[DType, ...]]] = {
     "le": (ANY, ANY, ALL_DTYPES), "gt": (ANY, ANY, ALL_DTYPES), "ge": (ANY, ANY, ALL_DTYPES),
     "logical_and": (ANY, ANY, ALL_DTYPES), "logical_or": (ANY, ANY, ALL_DTYPES),
     "logical_xor": (ANY, ANY, ALL_DTYPES),
+    "hypot": (POSITIVE, ANY, FLOATS), "logaddexp": (ANY, ANY, FLOATS),
+    "trunc_divide": (between(-9, 9), DIVISOR, FLOATS),
+    "bitwise_left_shift": (ANY, between(-2, 70), WHOLE), "bitwise_right_shift": (ANY, between(-2, 70), WHOLE),
     "bitwise_and": (ANY, ANY, BITS), "bitwise_or": (ANY, ANY, BITS), "bitwise_xor": (ANY, ANY, BITS),
 }  # fmt: skip
 # The derivative by the exponent is NaN there.
@@ -79,6 +84,11 @@ NEGATIVE_BASE = [
     Case((between(-3, -1), Operand((), values=power)), {}, NUMBERS, held=(1,)) for power in (-2.0, -1.0, 0.0, 2.0)
 ]
 NEGATIVE_DIVISOR = [Case((Operand((3, 4), -9, 9), Operand((4,), -4, -1)), {}, NUMBERS)]
+
+
+def elu_cases() -> list[Case]:
+    numbers = tuple(Operand((), values=value) for value in (0.5, 1.5, 2.0))
+    return [Case((Operand(shape, -3, 3, layout), *numbers), {}, FLOATS) for shape, layout in UNARY_LAYOUTS]
 
 
 def where_cases() -> list[Case]:
@@ -276,6 +286,7 @@ SAMPLES: dict[str, list[Case]] = {
     **{name: unary(values, dtypes) for name, (values, dtypes) in UNARY.items()},
     **{name: binary(x, y, dtypes) for name, (x, y, dtypes) in BINARY.items()},
     "where": where_cases(),
+    "elu": elu_cases(),
     "cast": casts(),
     "sum": folds(FOLDS + EMPTY_FOLDS),
     "prod": folds(FOLDS + EMPTY_FOLDS, high=1.5),

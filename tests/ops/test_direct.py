@@ -15,11 +15,12 @@ from tracegrad.tensors.tensor import make
 
 UNARY = (
     "neg abs sign exp expm1 log log1p log2 log10 sigmoid erf sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh "
-    "asinh acosh atanh floor ceil trunc round logical_not isnan isinf isfinite"
+    "asinh acosh atanh floor ceil trunc round logical_not isnan isinf isfinite "
+    "reciprocal"
 ).split()
 BINARY = (
     "add sub mul div pow maximum minimum eq ne lt le gt ge remainder fmod floor_divide atan2 logical_and logical_or "
-    "logical_xor bitwise_and"
+    "logical_xor bitwise_and hypot logaddexp"
 ).split()
 
 
@@ -116,11 +117,15 @@ class Calling:
         return getattr(self.tg, name)
 
 
+#: Ops of integers, of which one stands for all, and one that is no method.
+BITS = {"bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_left_shift", "bitwise_right_shift", "detach"}
+
+
 def test_all_that_is_pointwise_is_named(tg):
     """The lists above hold every public pointwise op of one or two operands."""
     pointwise = [p for p in REGISTRY.values() if isinstance(p.lower, Pointwise) and len(p.inputs) <= 2]
     public = {p.name for p in pointwise if callable(getattr(tg, p.name, None))}
-    assert public - set(UNARY) - set(BINARY) <= {"bitwise_or", "bitwise_xor", "bitwise_not", "detach"}
+    assert public - set(UNARY) - set(BINARY) <= BITS
 
 
 def test_no_grad_and_kinds_of_gradients(tg):

@@ -117,9 +117,9 @@ def sign_changed(run, i):
     run.step(i)
 
 
-def amsgrad_begins(run, i):
+def amsgrad_ends(run, i):
     if "amsgrad" in run.optimizer.param_groups[0] and i == 4:
-        run.optimizer.param_groups[0]["amsgrad"] = True
+        run.optimizer.param_groups[0]["amsgrad"] = False
     run.step(i)
 
 
@@ -252,7 +252,7 @@ def hidden_step(run, i):
 
 EVENTS = [
     nothing, missing_gradients, no_gradients_at_all, parameter_added, rate_changed, rate_is_a_tensor,
-    decay_comes_and_goes, sign_changed, amsgrad_begins, momentum_begins, closure, accumulated, same_gradients,
+    decay_comes_and_goes, sign_changed, amsgrad_ends, momentum_begins, closure, accumulated, same_gradients,
     strided_gradients, shared_gradient, other_memory, parameters_seen_by_numpy, loaded, continued_by_another,
     state_replaced, state_forgotten, copied, copied_shallowly, pickled, frozen, under_no_grad, hidden_step,
 ]  # fmt: skip

@@ -105,7 +105,7 @@ CHANGES = {
     "a tensor as rate": of_options("lr", lambda optimizer: make(np.array(0.5, np.float32))),
     "numpy's number as rate": of_options("lr", np.float64(0.5)),
     "a list of betas": of_options("betas", [0.5, 0.6]),
-    "amsgrad": of_options("amsgrad", True),
+    "another sign": of_options("maximize", True),
     "decay": of_options("weight_decay", 0.5),
     "momentum": of_options("momentum", 0.5),
 }

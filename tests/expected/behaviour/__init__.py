@@ -11,9 +11,23 @@ import warnings
 import numpy as np
 
 from ..compare import STORE, assert_close, tolerances
-from . import arrays, corners, element_types, functions, gradients, indices, layers, numbers, subclasses
+from . import (
+    arrays,
+    corners,
+    element_types,
+    functions,
+    gradients,
+    history,
+    indices,
+    layers,
+    names,
+    numbers,
+    subclasses,
+)
 
-MODULES = (arrays, corners, element_types, functions, gradients, indices, layers, numbers, subclasses)
+MODULES = (
+    arrays, corners, element_types, functions, gradients, history, indices, layers, names, numbers, subclasses
+)  # fmt: skip
 TOPICS = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 #: Element types that there are here; what needs another one is refused.
 DTYPES = {"bool", "int32", "int64", "float32", "float64"}

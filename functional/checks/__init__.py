@@ -1,0 +1,1 @@
+"""What functions refuse, before anything is computed."""

@@ -1,0 +1,117 @@
+"""Shapes and types that functions refuse, in PyTorch's words, before anything is computed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...tensors.operands import SCALAR_NAMES
+from ...tensors.tensor import Tensor
+
+
+def check_channels(input: Any, weight: Any) -> None:
+    """RuntimeError unless `weight` is one number, or one for each channel (axis 1) of `input`."""
+    count, shape = weight.ndarray.size, input.ndarray.shape
+    if count == 1:
+        return
+    if not shape:
+        raise RuntimeError("Not allow zero-dim input tensor. Give one number as weight, or add an axis of channels.")
+    channels = shape[1] if len(shape) > 1 else 1
+    if count != channels:
+        raise RuntimeError(
+            f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {count} and channel "
+            f"size = {channels}."
+        )
+
+
+def check_halves(input: Any, axis: int) -> None:
+    """RuntimeError unless the axis, of which glu takes the halves, is even."""
+    if not input.ndarray.ndim:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    extent = input.ndarray.shape[axis]
+    if extent % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {axis} is size {extent}")
+
+
+def check_normalized(input: Any, last: Any, weight: Any, bias: Any) -> None:
+    """RuntimeError unless the parameters of a layer norm have the shape `last`, and `input` ends in it."""
+    if not last:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            "normalized_shape = []"
+        )
+    for name, x in (("weight", weight), ("bias", bias)):
+        if x is not None and x.ndarray.shape != last:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(x.shape)} and "
+                f"normalized_shape = {list(last)}"
+            )
+    shape = input.ndarray.shape
+    if shape[max(len(shape) - len(last), 0) :] != last:
+        raise RuntimeError(
+            f"Given normalized_shape={list(last)}, expected input with shape [*{''.join(f', {n}' for n in last)}], but "
+            f"got input of size{list(shape)}"
+        )
+
+
+def check_one_type(input: Any, *others: Any) -> None:
+    """RuntimeError unless the parameters have the input's type."""
+    for x in others:
+        if x is not None and x.dtype is not input.dtype:
+            raise RuntimeError(
+                "mixed dtype (CPU): all inputs must share same datatype. Got "
+                f"{SCALAR_NAMES[input.dtype.name]} and {SCALAR_NAMES[x.dtype.name]}; use .to()"
+            )
+
+
+def check_per_channel(input: Any, training: bool, named: dict[str, Any]) -> None:
+    """RuntimeError unless a batch norm's parameters and statistics have a number for each channel."""
+    shape = input.ndarray.shape
+    channels = shape[1] if len(shape) > 1 else 0
+    for name, x in named.items():
+        if x is None and name.startswith("running") and not training:
+            raise RuntimeError(f"{name} must be defined in evaluation mode")
+        if x is not None and x.ndarray.shape != (channels,):
+            raise RuntimeError(f"{name} should contain {channels} elements not {x.ndarray.size}")
+
+
+def check_count(name: str, error: type[Exception], index: Any, source: Any, axis: int, words: str) -> None:
+    """An error of that class unless `source` has a part for each index."""
+    shape, count = source.ndarray.shape, index.ndarray.size
+    extent = shape[axis] if shape else 1
+    if count != extent:
+        raise error(f"{name}(): Number of indices ({count}) should be equal to source.size(dim){words.format(extent)}")
+
+
+def check_vector(index: Any) -> None:
+    """RuntimeError unless there is one row of indices."""
+    if index.ndarray.ndim > 1:
+        raise RuntimeError("Index has to be a vector/scalar. flatten() it, or use scatter().")
+
+
+def check_number(value: Any) -> None:
+    """RuntimeError for a tensor with axes, where one number is to be filled in."""
+    if isinstance(value, Tensor) and value.ndarray.ndim:
+        raise RuntimeError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndarray.ndim} dimension(s)."
+        )
+
+
+def check_tensors(name: str, tensors: list[Any]) -> None:
+    """TypeError for an element that is no tensor."""
+    for i, x in enumerate(tensors):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{name}(): expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
+
+
+def check_not_integers(kernel: str, x: Any) -> None:
+    """NotImplementedError for integers and truth values."""
+    if not x.dtype.is_floating_point:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{SCALAR_NAMES[x.dtype.name]}'; call .float()")
+
+
+def check_vectors(tensors: list[Any], message: str) -> None:
+    """RuntimeError unless each is a vector or a number."""
+    for x in tensors:
+        if x.ndarray.ndim > 1:
+            raise RuntimeError(message.format(list(x.ndarray.shape)))

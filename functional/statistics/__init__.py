@@ -1,0 +1,1 @@
+"""What is told of many numbers by a few."""
