@@ -6,27 +6,33 @@ Graph      --schedule-->   Schedule   schedule/: kernels, fusion, buffers, arena
 Schedule   --render-->     C          codegen/ and templates/
 C          --build-->      library    runtime/: compiler, cache
 library    --load-->       Program    runtime/: one function, one table of addresses
+
+The C of a graph that was compiled before, by any process, is found in the cache (stored.py); the stages are done then
+only for whoever asks to see them.
 """
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from ..ops.lazy import lazy
 from ..runtime.build import Built, Unit
 from ..runtime.program import Program as Library
 from ..runtime.provide import provide, require, say
-from .codegen.render import render
 from .dump import dump
 from .graph import Graph
-from .passes.look_up_products import look_up_products
-from .passes.simplify import simplify
-from .schedule.plan import make_schedule
-from .schedule.schedule import Schedule
+from .interface import Interface
+from .late import late
 from .sizes.program import Fit, Sizing
+from .stored import Kept
+
+if TYPE_CHECKING:
+    from .schedule.schedule import Schedule
+
+stages = late(__package__, "stages")
 
 FLAGS = (
     "-std=gnu17",
@@ -46,37 +52,110 @@ FLAGS = (
 )
 
 
-class Code:
-    """The C of one program. It is rendered, built and loaded when it is first asked for."""
+class Made(Protocol):
+    """What the stages make of a recorded graph, each when it is first asked for."""
 
-    def __init__(self, recorded: Graph, graph: Graph, schedule: Schedule, rendered: Callable[[], str]) -> None:
-        self._stages = (("recorded.graph", recorded), ("graph", graph), ("schedule", schedule))
-        self._name = recorded.name
-        self._rendered = rendered
+    @property
+    def graph(self) -> Graph:
+        """The simplified graph."""
+
+    @property
+    def schedule(self) -> Schedule:
+        """Kernels and buffers."""
+
+    @property
+    def source(self) -> str:
+        """The C."""
+
+    @property
+    def interface(self) -> Interface:
+        """What callers have to know."""
+
+
+class Stages:
+    """One recorded graph on its way."""
+
+    def __init__(self, recorded: Graph) -> None:
+        self._recorded = recorded
+
+    @lazy
+    def graph(self) -> Graph:
+        return stages.simplify(stages.look_up_products(stages.simplify(self._recorded)))
+
+    @lazy
+    def schedule(self) -> Schedule:
+        return stages.make_schedule(self.graph)
+
+    @lazy
+    def source(self) -> str:
+        return stages.render(self.schedule)
+
+    @lazy
+    def interface(self) -> Interface:
+        return Interface(self.schedule.checks, self.schedule.early, self.schedule.arena_bytes)
+
+
+class Code:
+    """The C of one program. It is rendered or read, built and loaded when it is first asked for."""
+
+    def __init__(self, made: Made, kept: Kept) -> None:
+        self.recorded = kept.graph
+        self.made = made
+        self._kept = kept
 
     @lazy
     def source(self) -> str:
         """The text."""
-        return self._rendered()
+        text = self._kept.text()
+        return self.made.source if text is None else text
+
+    @property
+    def interface(self) -> Interface:
+        """What callers have to know of it."""
+        return self._kept.interface or self.made.interface
 
     @lazy
     def built(self) -> Built:
         """The library. RuntimeFault, after a warning, if the C cannot be built or loaded."""
         try:
-            dump(self._name, ((suffix, str(stage)) for suffix, stage in (*self._stages, ("c", self.source))))
+            dump(self.recorded.name, self._stages)
         except OSError as error:  # the call that is compiled here is done: its result must not be lost
             say(str(error), str(error))
-        return provide(self._name, [Unit("step", self.source, FLAGS)])
+        built = provide(self.recorded.name, [Unit("step", self.source, FLAGS)])
+        self._kept.keep(built, self.interface, FLAGS)
+        return built
+
+    def _stages(self) -> list[tuple[str, str]]:
+        stages = (("recorded.graph", self.recorded), ("graph", self.made.graph), ("schedule", self.made.schedule))
+        return [*((suffix, str(stage)) for suffix, stage in stages), ("c", self.source)]
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
     """A compiled graph with everything that led to it. A program for all sizes has in `fit` what one of them needs."""
 
-    graph: Graph
-    schedule: Schedule
     code: Code
     fit: Fit | None = None
+
+    @property
+    def recorded(self) -> Graph:
+        """The graph as it was recorded, whose inputs and results are the program's."""
+        return self.code.recorded
+
+    @property
+    def graph(self) -> Graph:
+        """The simplified graph."""
+        return self.code.made.graph
+
+    @property
+    def schedule(self) -> Schedule:
+        """Kernels and buffers."""
+        return self.code.made.schedule
+
+    @property
+    def interface(self) -> Interface:
+        """What callers have to know beside the graph."""
+        return self.code.interface
 
     @property
     def source(self) -> str:
@@ -105,20 +184,23 @@ def require_toolchain() -> None:
 
 
 def compile_graph(recorded: Graph) -> Program:
-    """All stages after recording but for the last two: `built` does those."""
-    graph = simplify(look_up_products(simplify(recorded)))
-    schedule = make_schedule(graph)
-    return Program(graph, schedule, Code(recorded, graph, schedule, lambda: render(schedule)))
+    """All stages after recording but for the last two, which `built` does; none for a graph that is in the cache."""
+    made, kept = Stages(recorded), Kept(recorded, FLAGS)
+    if kept.interface is None:
+        made.schedule  # noqa: B018 - which may refuse
+    return Program(Code(made, kept))
 
 
 class SizedProgram:
     """The program for all sizes that two recordings for two sizes are examples of; NotSized if there is none."""
 
     def __init__(self, one: Graph, other: Graph) -> None:
-        self.plan = Sizing(one, other)
-        way = self.plan.way
-        code = Code(self.plan.recorded, way.graph, way.schedule, lambda: way.source)
-        self.program = Program(way.graph, way.schedule, code)
+        self.plan = Sizing(one, other, self._find)
+        self.program = Program(Code(self.plan, self._kept))
+
+    def _find(self, recorded: Graph) -> Interface | None:
+        self._kept = Kept(recorded, FLAGS, for_all_sizes=True)
+        return self._kept.interface
 
     def fit(self, recorded: Graph) -> Program:
         """The program for the size of a recorded graph; NotSized if it does not serve that."""
