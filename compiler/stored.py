@@ -43,7 +43,7 @@ class Kept:
         self._key = self._key_with(flags)
         self._text: records.Text | None = None
         self.interface: Interface | None = None
-        record = None if self._key is None else records.find(self._key)
+        record: Any = None if self._key is None else records.find(self._key)
         with suppress(TypeError, ValueError, KeyError):
             self._text, self.interface = records.Text(*record["text"]), Interface.read(record["interface"])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,10 @@ from ..late import late
 from ..schedule.memory import Lifetime, offsets
 from .pattern import Pattern, SizedGraph
 from .standins import NotSized
+
+if TYPE_CHECKING:
+    from ..schedule.schedule import Schedule
+    from .planning import Way
 
 Find = Callable[[Graph], Interface | None]
 
@@ -79,9 +83,25 @@ class Sizing:
             self.way  # noqa: B018 - which may refuse
 
     @lazy
-    def way(self) -> Any:
+    def way(self) -> Way:
         """What the stages make of the pattern."""
-        return planning.plan(self.pattern)
+        way: Way = planning.plan(self.pattern)
+        return way
+
+    @property
+    def graph(self) -> Graph:
+        """The simplified graph, with sizes by name."""
+        return self.way.graph
+
+    @property
+    def schedule(self) -> Schedule:
+        """Kernels and buffers, with sizes by name."""
+        return self.way.schedule
+
+    @property
+    def source(self) -> str:
+        """The C."""
+        return self.way.source
 
     @property
     def interface(self) -> Interface:
