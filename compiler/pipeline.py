@@ -68,6 +68,10 @@ class Made(Protocol):
         """The C."""
 
     @property
+    def units(self) -> tuple[str, ...]:
+        """The C as it is compiled: one text, or several side by side."""
+
+    @property
     def interface(self) -> Interface:
         """What callers have to know."""
 
@@ -91,12 +95,20 @@ class Stages:
         return stages.render(self.schedule)
 
     @lazy
+    def units(self) -> tuple[str, ...]:
+        count = stages.number_of_units(self.source)
+        return stages.render_units(self.schedule, count) if count > 1 else (self.source,)
+
+    @lazy
     def interface(self) -> Interface:
         return Interface(self.schedule.checks, self.schedule.early, self.schedule.arena_bytes)
 
 
 class Code:
-    """The C of one program. It is rendered or read, built and loaded when it is first asked for."""
+    """The C of one program. It is rendered or read, built and loaded when it is first asked for.
+
+    `source` is all of it in one text, also where it is compiled in several units.
+    """
 
     def __init__(self, made: Made, kept: Kept) -> None:
         self.recorded = kept.graph
@@ -106,8 +118,11 @@ class Code:
     @lazy
     def source(self) -> str:
         """The text."""
-        text = self._kept.text()
-        return self.made.source if text is None else text
+        return self._units[0] if len(self._units) == 1 else self.made.source
+
+    @lazy
+    def _units(self) -> tuple[str, ...]:
+        return self._kept.texts() or self.made.units
 
     @property
     def interface(self) -> Interface:
@@ -121,7 +136,9 @@ class Code:
             dump(self.recorded.name, self._stages)
         except OSError as error:  # the call that is compiled here is done: its result must not be lost
             say(str(error), str(error))
-        built = provide(self.recorded.name, [Unit("step", self.source, FLAGS)])
+        names = ["step", *(f"step_{number}" for number in range(1, len(self._units)))]
+        units = [Unit(name, text, FLAGS) for name, text in zip(names, self._units, strict=True)]
+        built = provide(self.recorded.name, units)
         self._kept.keep(built, self.interface, FLAGS)
         return built
 
@@ -174,7 +191,7 @@ class Program:
 
     @property
     def source_path(self) -> Path:
-        """Where the C lies."""
+        """Where the C lies; the first of its files, if it is compiled in several units."""
         return self.built.sources[0]
 
 

@@ -41,22 +41,26 @@ class Kept:
         self.graph = graph
         self._for_all_sizes = for_all_sizes
         self._key = self._key_with(flags)
-        self._text: records.Text | None = None
+        self._texts: tuple[records.Text, ...] = ()
         self.interface: Interface | None = None
         record: Any = None if self._key is None else records.find(self._key)
         with suppress(TypeError, ValueError, KeyError):
-            self._text, self.interface = records.Text(*record["text"]), Interface.read(record["interface"])
+            self._texts = tuple(records.Text(*text) for text in record["texts"])
+            self.interface = Interface.read(record["interface"])
 
-    def text(self) -> str | None:
-        """The C; None if it is not there, or no longer."""
-        return None if self.interface is None or self._text is None else self._text.read()
+    def texts(self) -> tuple[str, ...]:
+        """The C as it is compiled; nothing if it is not there, or no longer."""
+        found = [text.read() for text in self._texts] if self.interface is not None else []
+        texts = tuple(text for text in found if text is not None)
+        return texts if len(texts) == len(found) else ()
 
     def keep(self, built: Built, interface: Interface, flags: Sequence[str]) -> None:
         """Know it from now on, unless something has changed since that the program depends on."""
         if self._key is not None and self.interface is None and self._key == self._key_with(flags):
             texts = records.texts_of(built)
             if texts:
-                records.keep(self._key, {"text": astuple(texts[0]), "interface": interface.written()})
+                record = {"texts": [astuple(text) for text in texts], "interface": interface.written()}
+                records.keep(self._key, record)
 
     def _key_with(self, flags: Sequence[str]) -> str | None:
         try:

@@ -104,6 +104,11 @@ class Sizing:
         return self.way.source
 
     @property
+    def units(self) -> tuple[str, ...]:
+        """The C as it is compiled."""
+        return (self.source,)
+
+    @property
     def interface(self) -> Interface:
         """What callers have to know of it."""
         return self._known or self.way.interface

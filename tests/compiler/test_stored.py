@@ -291,15 +291,15 @@ def test_a_program_that_is_gone_is_made_again(cache_dir):
         path.unlink()
     folder.rmdir()
     again = pipeline.compile_graph(GRAPHS["swap"])
-    assert again.code._kept.interface == program.interface and again.code._kept.text() is None
+    assert again.code._kept.interface == program.interface and again.code._kept.texts() == ()
     assert again.source == text and not again.built.from_cache
-    assert stored.Kept(GRAPHS["swap"], pipeline.FLAGS).text() == text
+    assert stored.Kept(GRAPHS["swap"], pipeline.FLAGS).texts() == (text,)
 
 
 def test_another_text_in_its_place_is_not_taken(cache_dir):
     program = pipeline.compile_graph(GRAPHS["swap"])
     text = program.source
     program.source_path.write_text(text.replace("0", "1"))
-    assert stored.Kept(GRAPHS["swap"], pipeline.FLAGS).text() is None
+    assert stored.Kept(GRAPHS["swap"], pipeline.FLAGS).texts() == ()
     again = pipeline.compile_graph(GRAPHS["swap"])
     assert again.source == text and not again.built.from_cache
