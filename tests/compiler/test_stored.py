@@ -112,12 +112,12 @@ def other_nodes(node, graph):
     """For each field of a node, nodes that differ in it alone."""
     strangers = [other for other in graph.inputs if other not in node.args][:1]
     for position, argument in enumerate(node.args):
-        constant = Node(full_primitive, (), (("shape", ()), ("value", 0.5), ("dtype", float32)), Type(float32, ()))
+        constant = Node(full_primitive, (), (("shape", ()), ("value", 0.8125), ("dtype", float32)), Type(float32, ()))
         for other in (*strangers, constant):
             yield "args", dataclasses.replace(node, args=(*node.args[:position], other, *node.args[position + 1 :]))
         if any(other is not argument for other in node.args):
             yield "args", dataclasses.replace(node, args=(*node.args[:position], *node.args[position + 1 :]))
-    if len(set(node.args)) > 1:
+    if node.args[::-1] != node.args:
         yield "args", dataclasses.replace(node, args=node.args[::-1])
     for position, (name, value) in enumerate(node.params):
         for pair in [(name, other) for other in other_values(value)] + [(f"{name}_", value)]:
