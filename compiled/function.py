@@ -7,12 +7,11 @@ import functools
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..compiler.errors import CaptureError, CompilerError
 from ..compiler.graph import Graph
 from ..compiler.pipeline import require_toolchain
-from ..compiler.schedule.schedule import Schedule
 from ..ops.core import current, drop_stale_interpreters, switch
 from ..ops.locks import new_lock
 from ..runtime.errors import RuntimeFault
@@ -41,6 +40,9 @@ from .replay.fast_path import MISS, compile_fast_path
 from .replay.specialisation import NOT_WRITTEN, Specialisation
 from .verification.report import Report
 from .verification.verify import check, verify
+
+if TYPE_CHECKING:
+    from ..compiler.schedule.schedule import Schedule
 
 
 class CompiledFunction:

@@ -6,27 +6,33 @@ Graph      --schedule-->   Schedule   schedule/: kernels, fusion, buffers, arena
 Schedule   --render-->     C          codegen/ and templates/
 C          --build-->      library    runtime/: compiler, cache
 library    --load-->       Program    runtime/: one function, one table of addresses
+
+The C of a graph that was compiled before, by any process, is found in the cache (stored.py); the stages are done then
+only for whoever asks to see them.
 """
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from ..ops.lazy import lazy
 from ..runtime.build import Built, Unit
 from ..runtime.program import Program as Library
 from ..runtime.provide import provide, require, say
-from .codegen.render import render
 from .dump import dump
 from .graph import Graph
-from .passes.look_up_products import look_up_products
-from .passes.simplify import simplify
-from .schedule.plan import make_schedule
-from .schedule.schedule import Schedule
+from .interface import Interface
+from .late import late
 from .sizes.program import Fit, Sizing
+from .stored import Kept
+
+if TYPE_CHECKING:
+    from .schedule.schedule import Schedule
+
+stages = late(__package__, "stages")
 
 FLAGS = (
     "-std=gnu17",
@@ -46,37 +52,128 @@ FLAGS = (
 )
 
 
-class Code:
-    """The C of one program. It is rendered, built and loaded when it is first asked for."""
+class Made(Protocol):
+    """What the stages make of a recorded graph, each when it is first asked for."""
 
-    def __init__(self, recorded: Graph, graph: Graph, schedule: Schedule, rendered: Callable[[], str]) -> None:
-        self._stages = (("recorded.graph", recorded), ("graph", graph), ("schedule", schedule))
-        self._name = recorded.name
-        self._rendered = rendered
+    @property
+    def graph(self) -> Graph:
+        """The simplified graph."""
+
+    @property
+    def schedule(self) -> Schedule:
+        """Kernels and buffers."""
+
+    @property
+    def source(self) -> str:
+        """The C."""
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The C as it is compiled: one text, or several side by side."""
+
+    @property
+    def interface(self) -> Interface:
+        """What callers have to know."""
+
+
+class Stages:
+    """One recorded graph on its way."""
+
+    def __init__(self, recorded: Graph, memory_limit: int | None = None) -> None:
+        self._recorded = recorded
+        self._memory_limit = memory_limit
+
+    @lazy
+    def graph(self) -> Graph:
+        return stages.simplify(stages.look_up_products(stages.simplify(self._recorded)))
+
+    @lazy
+    def schedule(self) -> Schedule:
+        return stages.make_schedule(self.graph, memory_limit=self._memory_limit)
+
+    @lazy
+    def source(self) -> str:
+        return stages.render(self.schedule)
+
+    @lazy
+    def units(self) -> tuple[str, ...]:
+        count = stages.number_of_units(self.source)
+        return stages.render_units(self.schedule, count) if count > 1 else (self.source,)
+
+    @lazy
+    def interface(self) -> Interface:
+        return Interface(self.schedule.checks, self.schedule.early, self.schedule.arena_bytes)
+
+
+class Code:
+    """The C of one program. It is rendered or read, built and loaded when it is first asked for.
+
+    `source` is all of it in one text, also where it is compiled in several units.
+    """
+
+    def __init__(self, made: Made, kept: Kept) -> None:
+        self.recorded = kept.graph
+        self.made = made
+        self._kept = kept
 
     @lazy
     def source(self) -> str:
         """The text."""
-        return self._rendered()
+        return self._units[0] if len(self._units) == 1 else self.made.source
+
+    @lazy
+    def _units(self) -> tuple[str, ...]:
+        return self._kept.texts() or self.made.units
+
+    @property
+    def interface(self) -> Interface:
+        """What callers have to know of it."""
+        return self._kept.interface or self.made.interface
 
     @lazy
     def built(self) -> Built:
         """The library. RuntimeFault, after a warning, if the C cannot be built or loaded."""
         try:
-            dump(self._name, ((suffix, str(stage)) for suffix, stage in (*self._stages, ("c", self.source))))
+            dump(self.recorded.name, self._stages)
         except OSError as error:  # the call that is compiled here is done: its result must not be lost
             say(str(error), str(error))
-        return provide(self._name, [Unit("step", self.source, FLAGS)])
+        names = ["step", *(f"step_{number}" for number in range(1, len(self._units)))]
+        units = [Unit(name, text, FLAGS) for name, text in zip(names, self._units, strict=True)]
+        built = provide(self.recorded.name, units)
+        self._kept.keep(built, self.interface, FLAGS)
+        return built
+
+    def _stages(self) -> list[tuple[str, str]]:
+        stages = (("recorded.graph", self.recorded), ("graph", self.made.graph), ("schedule", self.made.schedule))
+        return [*((suffix, str(stage)) for suffix, stage in stages), ("c", self.source)]
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
     """A compiled graph with everything that led to it. A program for all sizes has in `fit` what one of them needs."""
 
-    graph: Graph
-    schedule: Schedule
     code: Code
     fit: Fit | None = None
+
+    @property
+    def recorded(self) -> Graph:
+        """The graph as it was recorded, whose inputs and results are the program's."""
+        return self.code.recorded
+
+    @property
+    def graph(self) -> Graph:
+        """The simplified graph."""
+        return self.code.made.graph
+
+    @property
+    def schedule(self) -> Schedule:
+        """Kernels and buffers."""
+        return self.code.made.schedule
+
+    @property
+    def interface(self) -> Interface:
+        """What callers have to know beside the graph."""
+        return self.code.interface
 
     @property
     def source(self) -> str:
@@ -95,7 +192,7 @@ class Program:
 
     @property
     def source_path(self) -> Path:
-        """Where the C lies."""
+        """Where the C lies; the first of its files, if it is compiled in several units."""
         return self.built.sources[0]
 
 
@@ -105,20 +202,26 @@ def require_toolchain() -> None:
 
 
 def compile_graph(recorded: Graph, memory_limit: int | None = None) -> Program:
-    """All stages after recording but for the last two: `built` does those. MemoryLimitError beyond `memory_limit`."""
-    graph = simplify(look_up_products(simplify(recorded)))
-    schedule = make_schedule(graph, memory_limit=memory_limit)
-    return Program(graph, schedule, Code(recorded, graph, schedule, lambda: render(schedule)))
+    """All stages after recording but for the last two, which `built` does; none for a graph that is in the cache.
+
+    MemoryLimitError beyond `memory_limit` bytes.
+    """
+    made, kept = Stages(recorded, memory_limit), Kept(recorded, FLAGS, memory_limit=memory_limit)
+    if kept.interface is None:
+        made.schedule  # noqa: B018 - which may refuse
+    return Program(Code(made, kept))
 
 
 class SizedProgram:
     """The program for all sizes that two recordings for two sizes are examples of; NotSized if there is none."""
 
     def __init__(self, one: Graph, other: Graph) -> None:
-        self.plan = Sizing(one, other)
-        way = self.plan.way
-        code = Code(self.plan.recorded, way.graph, way.schedule, lambda: way.source)
-        self.program = Program(way.graph, way.schedule, code)
+        self.plan = Sizing(one, other, self._find)
+        self.program = Program(Code(self.plan, self._kept))
+
+    def _find(self, recorded: Graph) -> Interface | None:
+        self._kept = Kept(recorded, FLAGS, for_all_sizes=True)
+        return self._kept.interface
 
     def fit(self, recorded: Graph) -> Program:
         """The program for the size of a recorded graph; NotSized if it does not serve that."""

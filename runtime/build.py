@@ -7,9 +7,10 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 from . import cache
@@ -17,7 +18,7 @@ from .errors import CompileFailed, LoadFailed, printable, three_parts
 from .eviction import note_built
 from .files import Folder
 from .libraries import fault_of_library
-from .processes import run, shown
+from .processes import run, run_all, shown
 from .toolchain import Compiler, check_flags, require_compiler
 
 Load = Callable[[Path, str], Any]
@@ -163,13 +164,13 @@ def _compile(compiler: Compiler, units: Sequence[Unit], sources: Sequence[Path],
         command = _run(compiler, flags, [str(sources[0])], LIBRARY, workspace)
         return _library_in(workspace, compiler, command, sources)
     objects = [f"{unit.name}.o" for unit in units]
-    with ThreadPoolExecutor(min(len(units), _cpu_count())) as pool:
-        jobs = [
-            pool.submit(_run, compiler, ["-c", *_compile_flags(unit)], [str(source)], target, workspace)
-            for unit, source, target in zip(units, sources, objects, strict=True)
-        ]
-        for job in jobs:
-            job.result()
+    commands = [
+        _command(compiler, ["-c", *_compile_flags(unit)], [str(source)], target)
+        for unit, source, target in zip(units, sources, objects, strict=True)
+    ]
+    with closing(run_all(commands, _cpu_count(), workspace.path)) as results:
+        for result, source in zip(results, sources, strict=True):
+            _check_ended(compiler, result, [str(source)], workspace)
     command = _run(compiler, _link_flags(units), objects, LIBRARY, workspace)
     return _library_in(workspace, compiler, command, sources)
 
@@ -200,17 +201,25 @@ def _link_flags(units: Sequence[Unit]) -> list[str]:
 
 def _run(compiler: Compiler, flags: Sequence[str], inputs: Sequence[str], output: str, workspace: Folder) -> list[str]:
     """Run the compiler; the command."""
+    command = _command(compiler, flags, inputs, output)
+    _check_ended(compiler, run(command, workspace.path), inputs, workspace)
+    return command
+
+
+def _command(compiler: Compiler, flags: Sequence[str], inputs: Sequence[str], output: str) -> list[str]:
     # The output is a bare name in the workspace, so that the command that is shown can be run again from anywhere.
     libraries = [flag for flag in flags if flag == "-lm"]  # a library has to follow what uses it
     # What comes from elsewhere (a wrapper, a configuration file) is taken back, then our own flags say what may be.
     options = ["-fno-fast-math", *(flag for flag in flags if flag != "-lm")]
-    command = [*compiler.command, *options, *inputs, "-o", output, *libraries]
-    result = run(command, workspace.path)
+    return [*compiler.command, *options, *inputs, "-o", output, *libraries]
+
+
+def _check_ended(compiler: Compiler, result: CompletedProcess[str], inputs: Sequence[str], workspace: Folder) -> None:
+    """OSError or CompileFailed if the compiler has refused its `inputs`."""
     if result.returncode:
         if _is_full(workspace, result.stderr):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(workspace.path))
-        raise CompileFailed(_failure(compiler, command, result.returncode, result.stderr, inputs))
-    return command
+        raise CompileFailed(_failure(compiler, result.args, result.returncode, result.stderr, inputs))
 
 
 def _is_full(workspace: Folder, words: str) -> bool:

@@ -121,11 +121,11 @@ def _library_of(folder: Folder, program: Program) -> str | None:
         return None
     if not all(folder.holds(name, text) for name, text in {**program.sources, **program.headers}.items()):
         return None
-    _note_use(folder)
+    note_use(folder)
     return library
 
 
-def _note_use(folder: Folder) -> None:
+def note_use(folder: Folder) -> None:
     """Evicted is what was not used for longest; so the manifest's time is that of the last use."""
     with suppress(OSError):  # a cache that is only read has no eviction either
         if time.time() - os.stat(MANIFEST, dir_fd=folder.handle, follow_symlinks=False).st_mtime > NOTED_EVERY:

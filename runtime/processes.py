@@ -6,9 +6,11 @@ import os
 import shlex
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from .errors import CompileFailed, ToolchainMissing, three_parts
 
@@ -30,24 +32,51 @@ def run(
     ToolchainMissing if it cannot be started; CompileFailed if it has not ended after `seconds` (else
     $TRACEGRAD_COMPILE_SECONDS, else 600). It is ended then with all processes that it has started.
     """
+    (result,) = run_all([command], 1, folder, seconds)
+    return result
+
+
+def run_all(
+    commands: Sequence[Sequence[str]], most: int, folder: Path | None = None, seconds: float | None = None
+) -> Generator[subprocess.CompletedProcess[str], None, None]:
+    """Run commands as `run` does, up to `most` of them at once; their results in order.
+
+    There is no thread that waits: to the program, one would be somebody who looks on. Where one cannot be run, or the
+    caller asks for no further results, all are ended.
+    """
     seconds = seconds or _most_seconds()
+    waiting, running = deque(commands), deque[subprocess.Popen[str]]()
     try:
-        process = subprocess.Popen(
+        while waiting or running:
+            while waiting and len(running) < most:
+                running.append(_started(waiting.popleft(), folder))
+            yield _finished(running[0], seconds)
+            running.popleft()
+    finally:
+        for process in running:
+            if process.returncode is None:
+                _end(process)
+
+
+def _started(command: Sequence[str], folder: Path | None) -> subprocess.Popen[str]:
+    try:
+        return subprocess.Popen(
             command, cwd=folder, env=_environment(command[0], folder), stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace", start_new_session=True,
         )  # fmt: skip
     except (OSError, ValueError) as error:  # ValueError: a zero byte
         where = f"while starting {shown(command)}"
         raise ToolchainMissing(three_parts(f"the C compiler cannot be run: {error}", where, HOW_TO_GET_ONE)) from error
+
+
+def _finished(process: subprocess.Popen[str], seconds: float) -> subprocess.CompletedProcess[str]:
+    command: Any = process.args
     try:
         output, words = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired as error:
         remedy = "run the command by hand, or set TRACEGRAD_COMPILE_SECONDS to a larger number"
         what = f"the C compiler has not ended after {seconds:g} seconds"
         raise CompileFailed(three_parts(what, f"command: {shown(command)}", remedy)) from error
-    finally:
-        if process.returncode is None:
-            _end(process)
     return subprocess.CompletedProcess(command, process.returncode, output, words)
 
 

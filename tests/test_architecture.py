@@ -116,13 +116,22 @@ def own_module(dotted):
     return ".".join(parts)
 
 
+def late_imports(path):
+    """(line, dotted name) for each ``late(__package__, "name")``: an import that is put off."""
+    package = ".".join(["tracegrad", *path.parent.relative_to(ROOT).parts])
+    for node in ast.walk(TREES[path]):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "late":
+            assert ast.unparse(node.args[0]) == "__package__", where(path, node.lineno)
+            yield node.lineno, f"{package}.{ast.literal_eval(node.args[1])}"
+
+
 def edges(path):
-    """(line, module) for each module of this package that the file imports."""
-    for node in imports(path):
-        for dotted in imported_names(path, node):
-            target = own_module(dotted)
-            if target is not None and MODULES.get(target) != path:
-                yield node.lineno, target
+    """(line, module) for each module of this package that the file imports, at once or late."""
+    names = [(node.lineno, dotted) for node in imports(path) for dotted in imported_names(path, node)]
+    for line, dotted in [*names, *late_imports(path)]:
+        target = own_module(dotted)
+        if target is not None and MODULES.get(target) != path:
+            yield line, target
 
 
 def functions(tree):
@@ -239,6 +248,19 @@ def test_no_imports_inside_functions():
             if id(node) in inside and not libraries <= LAZY:
                 hidden.append(f"{where(path, node.lineno)}: {ast.unparse(node)}")
     assert not hidden, "\n".join(hidden)
+
+
+def test_late_imports_stand_where_imports_do():
+    late = {where(path, line): dotted for path in FILES for line, dotted in late_imports(path)}
+    assert set(late.values()) == {"tracegrad.compiler.stages", "tracegrad.compiler.sizes.planning"}
+    inside = [
+        where(path, node.lineno)
+        for path in FILES
+        for function in functions(TREES[path])
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "late"
+    ]
+    assert inside == []
 
 
 def test_functions_are_short():

@@ -114,21 +114,27 @@ class _Quiet:
 def _witnesses(kinds: Iterable[type]) -> list[type]:
     """As few classes as can be that together inherit from all of `kinds`: not all layouts go together."""
     bases = {base for kind in kinds for base in kind.__mro__[1:]}
-    groups: list[list[type]] = []
-    for kind in kinds:
-        if kind not in bases and not any(_go_together(group, kind) for group in groups):
-            groups.append([kind])
-    return [_witness(group) for group in groups]
+    rest = [kind for kind in kinds if kind not in bases]
+    witnesses = []
+    while rest:
+        group: list[type] = []
+        rest = _left_over(group, rest)
+        witnesses.append(_witness(group))
+    return witnesses
 
 
-def _go_together(group: list[type], kind: type) -> bool:
-    """True, and `kind` added to the `group`, if one class can inherit from them all."""
+def _left_over(group: list[type], kinds: list[type]) -> list[type]:
+    """Those of `kinds` that no class can inherit from together with the `group`, to which the others are added: all at
+    once where that can be, as most can, and else one half after the other."""
     try:
-        _witness([*group, kind])
+        _witness([*group, *kinds])
     except TypeError:
-        return False
-    group.append(kind)
-    return True
+        if len(kinds) == 1:
+            return kinds
+        half = len(kinds) // 2
+        return _left_over(group, kinds[:half]) + _left_over(group, kinds[half:])
+    group += kinds
+    return []
 
 
 def _witness(group: list[type]) -> type:

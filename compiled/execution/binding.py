@@ -26,18 +26,18 @@ class Binding:
     """One table for one program; who fills and runs it holds a lock meanwhile."""
 
     def __init__(self, program: Program) -> None:
-        graph = program.graph
+        graph, interface = program.recorded, program.interface
         returned = [r for r in graph.results if r.is_returned]
         fit = program.fit
-        self.checks = program.schedule.checks if fit is None else fit.checks
+        self.checks = interface.checks if fit is None else fit.checks
         self.slot_of = {node.label: FIRST + i for i, node in enumerate(graph.inputs)}
         self.first_result = FIRST + len(graph.inputs)
         self.result_types = [r.node.type for r in returned] if fit is None else list(fit.result_types)
-        self.early = [r.name in program.schedule.early for r in returned]  # written before the last check
+        self.early = [r.name in interface.early for r in returned]  # written before the last check
         self.result_slots = {r.name: self.first_result + i for i, r in enumerate(returned)}
         self.slots = SlotTable(self.first_result + len(returned) + (fit is not None))
         self._detail = np.zeros(4, np.int64)
-        self._memory = self._own_memory(program.schedule.arena_bytes) if fit is None else self._shared_memory(fit)
+        self._memory = self._own_memory(interface.arena_bytes) if fit is None else self._shared_memory(fit)
         self.slots.set_array(DETAIL, self._detail)
         self._program = program
         self.entry: Callable[[Any], int] = self._first_call

@@ -10,6 +10,7 @@ import ast
 import functools
 import inspect
 import itertools
+import linecache
 import textwrap
 import types
 from collections.abc import Iterator
@@ -185,7 +186,7 @@ def _matches(node: Any, place: _Place) -> bool:
 def _analysis(code: types.CodeType) -> _Analysis | None:
     """The source of a plain function, if there is one and it is what the code was made of."""
     try:
-        lines, start = inspect.getsourcelines(code)
+        lines, start = _source_lines(code)
     except (OSError, TypeError):
         return None
     text = textwrap.dedent("".join(lines))
@@ -202,6 +203,14 @@ def _analysis(code: types.CodeType) -> _Analysis | None:
         return None
     _shift_columns(tree, indent)
     return _Analysis(definition)
+
+
+def _source_lines(code: types.CodeType) -> tuple[list[str], int]:
+    """As `inspect.getsourcelines`, which looks at all modules that there are (20 ms) to find the one of the code, whose
+    loader then need not be asked where there is a file."""
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
+    return (inspect.getblock(lines), code.co_firstlineno) if lines else inspect.getsourcelines(code)
 
 
 def _is_source_of(tree: ast.Module, code: types.CodeType) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..schedule.literals import memory_type
 from ..schedule.records import Buffer, ConvKernel, Kernel
@@ -17,6 +17,10 @@ from .functions import Function, functions
 
 #: A function with more calls takes the C compiler longer than it is long: all its buffers are alive at once.
 MOST_CALLS = 128
+#: Letters of C in one unit, about; the compiler takes 0.6 s for them. The number of units is a property of the program,
+#: not of the machine, so that its text is the same everywhere.
+UNIT_LETTERS = 100_000
+MOST_UNITS = 8
 
 
 @dataclass(frozen=True)
@@ -47,28 +51,78 @@ class Module:
     is_shared: bool
     functions: tuple[str, ...]
     parts: tuple[Part, ...]
-
-    @property
-    def is_long(self) -> bool:
-        return len(self.parts) > 1
+    #: Names of parts that are in other units of the program; its own are seen by these, then.
+    others: tuple[str, ...] = ()
+    is_one_of_several: bool = False
+    #: Parts that the step calls in order, where it stands in this unit and is not one part alone.
+    called: tuple[str, ...] = ()
+    has_step: bool = True
 
 
 def render(schedule: Schedule) -> str:
     """The C text of a schedule: a function for each kernel, and ``tracegrad_step``, which calls them in order."""
-    buffers = {buffer.name: buffer for buffer in schedule.buffers}
-    parts = functions(schedule.kernels, buffers, schedule.sizes)
-    places = {buffer.name: place for place, buffer in enumerate(schedule.buffers)}
-    calls = list(zip(schedule.kernels, parts, strict=True))
+    calls = _calls(schedule)
     pieces = [calls[first : first + MOST_CALLS] for first in range(0, len(calls), MOST_CALLS)] or [[]]
-    module = Module(
+    module = _module(schedule, pieces, calls)
+    called = tuple(part.name for part in module.parts) if len(pieces) > 1 else ()
+    text = render_template("module.c.j2", replace(module, called=called))
+    return text if schedule.sizes is None else schedule.sizes.named(text)
+
+
+def number_of_units(source: str) -> int:
+    """In how many units a program with this C is compiled."""
+    return max(1, min(MOST_UNITS, len(source) // UNIT_LETTERS))
+
+
+def render_units(schedule: Schedule, count: int) -> tuple[str, ...]:
+    """The same program in `count` texts, to be compiled side by side: each has some calls in order, with their kernels.
+
+    The first one has ``tracegrad_step``. A kernel that is called in several stands in each of them.
+    """
+    assert schedule.sizes is None
+    calls = _calls(schedule)
+    groups = _evenly(calls, count)
+    pieces = [[group[n : n + MOST_CALLS] for n in range(0, len(group), MOST_CALLS)] for group in groups]
+    whole = _module(schedule, [piece for group in pieces for piece in group], calls)
+    names = tuple(part.name for part in whole.parts)
+    parts, texts = iter(whole.parts), []
+    for number, (group, own) in enumerate(zip(groups, pieces, strict=True)):
+        unit = replace(_module(schedule, [], group), parts=tuple(next(parts) for _ in own), is_one_of_several=True)
+        if number == 0:
+            unit = replace(unit, others=names[len(own) :], called=names)
+        texts.append(render_template("module.c.j2", replace(unit, has_step=number == 0)))
+    return tuple(texts)
+
+
+def _calls(schedule: Schedule) -> list[tuple[Kernel, Function]]:
+    buffers = {buffer.name: buffer for buffer in schedule.buffers}
+    return list(zip(schedule.kernels, functions(schedule.kernels, buffers, schedule.sizes), strict=True))
+
+
+def _evenly(calls: Sequence[tuple[Kernel, Function]], count: int) -> list[list[tuple[Kernel, Function]]]:
+    """The calls in up to `count` groups in order, with about equally many letters of new functions in each."""
+    first = {function.text: len(function.text) for _, function in calls}
+    total, seen, groups = sum(first.values()), 0, [list[tuple[Kernel, Function]]() for _ in range(count)]
+    for kernel, function in calls:
+        groups[min(count - 1, seen * count // max(total, 1))].append((kernel, function))
+        seen += first.pop(function.text, 0)
+    return [group for group in groups if group]
+
+
+def _module(
+    schedule: Schedule,
+    pieces: Sequence[Sequence[tuple[Kernel, Function]]],
+    calls: Sequence[tuple[Kernel, Function]],
+) -> Module:
+    """A part of the step for each of `pieces`, and the functions of `calls`."""
+    places = {buffer.name: place for place, buffer in enumerate(schedule.buffers)}
+    return Module(
         title=sanitised(schedule.name),
-        has_windows=any(isinstance(kernel, ConvKernel) for kernel in schedule.kernels),
-        is_shared=any("tg_parallel(" in part.text for part in parts),
-        functions=tuple(dict.fromkeys(part.text for part in parts)),
+        has_windows=any(isinstance(kernel, ConvKernel) for kernel, _ in calls),
+        is_shared=any("tg_parallel(" in function.text for _, function in calls),
+        functions=tuple(dict.fromkeys(function.text for _, function in calls)),
         parts=tuple(_part(f"step_part{n}", schedule, places, piece) for n, piece in enumerate(pieces)),
     )
-    text = render_template("module.c.j2", module)
-    return text if schedule.sizes is None else schedule.sizes.named(text)
 
 
 def _part(name: str, schedule: Schedule, places: Mapping[str, int], calls: Sequence[tuple[Kernel, Function]]) -> Part:

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ...ops.types import Type, int64
+from ..checks import REQUIRED, Check
 from ..demands import Demand, checked_base, demand_of
 from ..errors import CompilerError
 from ..graph import Graph, Node, Result
 from .fusion.group import Group, Grouping
 from .fusion.lowering import Lowering
 from .memory import Names
-from .records import REQUIRED, Check, Kernel
+from .records import Kernel
 from .repeat import is_repeat, lower_repeat
 from .schedule import Schedule
 from .specials import lower_check, lower_special, spare_size

@@ -8,9 +8,10 @@ from ...ops.core import interpreting
 from ...ops.scan.loop import Loop, loop_of
 from ...ops.scan.primitive import scan_primitive
 from ...ops.sources import full_primitive
+from ..checks import Check
 from ..graph import Builder, Graph, Node, Result
 from .lower import Memory
-from .records import Address, Buffer, Check, Copy, Kernel, RepeatKernel
+from .records import Address, Buffer, Copy, Kernel, RepeatKernel
 
 
 def is_repeat(node: Node) -> bool:

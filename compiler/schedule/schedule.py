@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..checks import Check
 from ..sizes.standins import StandIns
 from .listing import listing
 from .memory import Lifetime
-from .records import Buffer, Check, Kernel
+from .records import Buffer, Kernel
 
 
 @dataclass(frozen=True)

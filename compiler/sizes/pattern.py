@@ -17,10 +17,23 @@ from ...ops.movement import broadcast_primitive
 from ...ops.sources import full_primitive, input_primitive
 from ...ops.types import DType, Type, number_in
 from ..graph import Graph, Node, Result
+from ..printing import graph_text
 from .standins import LARGEST_NUMBER, MOST_SIZES, SETS, NotSized, StandIns
 
 Pair = tuple[int, int]
 Explain = Callable[[int, int], int]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SizedGraph(Graph):
+    """A graph with stand-ins. Its text has the sizes by name; it does not read back."""
+
+    standins: StandIns
+
+    def __str__(self) -> str:
+        return graph_text(self.name, self.nodes(), self.results, self.standins.named)
+
+    __repr__ = __str__
 
 
 @dataclass(frozen=True)

@@ -7,32 +7,32 @@ holds for each size for which the claims do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...ops.lazy import lazy
 from ...ops.locks import new_lock
 from ...ops.types import Type
 from ...runtime.pages import working_memory
 from ...runtime.program import SlotTable
-from ..codegen.render import render
+from ..checks import Check
 from ..graph import Graph
-from ..passes.simplify import simplify
-from ..printing import graph_text
-from ..schedule.fusion.grouping import Partition, partition_of
+from ..interface import Interface
+from ..late import late
 from ..schedule.memory import Lifetime, offsets
-from ..schedule.plan import make_schedule
-from ..schedule.prepare import prepared, without_empty_folds
-from ..schedule.records import Check, LoopKernel
-from ..schedule.schedule import Schedule
-from ..verify import verify
-from .claims import noted
-from .pattern import Pattern
-from .standins import SETS, NotSized, Polynomial, StandIns, is_size
+from .pattern import Pattern, SizedGraph
+from .standins import NotSized
 
-Claim = tuple[Polynomial, Polynomial]
+if TYPE_CHECKING:
+    from ..schedule.schedule import Schedule
+    from .planning import Way
+
+Find = Callable[[Graph], Interface | None]
+
+planning = late(__package__, "planning")
 
 
 class SharedArena:
@@ -70,63 +70,65 @@ class Fit:
     arena: SharedArena
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class SizedGraph(Graph):
-    """A graph with stand-ins. Its text has the sizes by name; it does not read back."""
-
-    standins: StandIns
-
-    def __str__(self) -> str:
-        return graph_text(self.name, self.nodes(), self.results, self.standins.named)
-
-    __repr__ = __str__
-
-
-@dataclass(frozen=True, eq=False)
-class Way:
-    """One way through the stages, with one set of stand-ins."""
-
-    graph: Graph
-    schedule: Schedule
-    source: str
-    lifetimes: tuple[tuple[Polynomial, int, int], ...]
-    claims: tuple[Claim, ...]
-    partition: Partition = ()
-
-
 class Sizing:
     """A pattern with what the stages make of it."""
 
-    def __init__(self, one: Graph, other: Graph) -> None:
-        """NotSized if the recordings do not differ by sizes alone."""
+    def __init__(self, one: Graph, other: Graph, find: Find = lambda graph: None) -> None:
+        """NotSized if the recordings do not differ by sizes alone. `find` gives what is known already."""
         self.pattern = Pattern(one, other)
         recorded = self.pattern.graph(self.pattern.standins)
         self.recorded = SizedGraph(recorded.name, recorded.inputs, recorded.results, self.pattern.standins)
-        sets = [standins.first(len(self.pattern.sizes)) for standins in SETS]
-        try:
-            self.way = _planned(self.pattern.graph(sets[0]), sets[0])
-            again = _planned(self.pattern.graph(sets[1]), sets[1], self.way.partition)
-        except Exception as problem:  # whatever a stage says of extents that no memory can hold
-            raise NotSized(f"a stage cannot work without the sizes: {problem}") from problem
-        same = self.way.source == again.source and self.way.lifetimes == again.lifetimes
-        if not same or set(self.way.claims) != set(again.claims):
-            raise NotSized("the schedule depends on numbers of which the sizes are made")
         self.arena = SharedArena()
+        self._known = find(self.recorded)
+        if self._known is None:
+            self.way  # noqa: B018 - which may refuse
+
+    @lazy
+    def way(self) -> Way:
+        """What the stages make of the pattern."""
+        way: Way = planning.plan(self.pattern)
+        return way
+
+    @property
+    def graph(self) -> Graph:
+        """The simplified graph, with sizes by name."""
+        return self.way.graph
+
+    @property
+    def schedule(self) -> Schedule:
+        """Kernels and buffers, with sizes by name."""
+        return self.way.schedule
+
+    @property
+    def source(self) -> str:
+        """The C."""
+        return self.way.source
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The C as it is compiled."""
+        return (self.source,)
+
+    @property
+    def interface(self) -> Interface:
+        """What callers have to know of it."""
+        return self._known or self.way.interface
 
     def fit(self, graph: Graph) -> Fit:
         """What the size of a recorded graph needs; NotSized if the program does not serve that."""
         sizes, numbers = self._fitting(graph)
-        for low, high in self.way.claims:
+        interface = self.interface
+        for low, high in interface.claims:
             if not low.at(sizes) < high.at(sizes):
                 raise NotSized(f"the program relies on {low} < {high}")
-        where, nbytes = offsets([Lifetime(p.at(sizes), first, last) for p, first, last in self.way.lifetimes])
+        where, nbytes = offsets([Lifetime(p.at(sizes), first, last) for p, first, last in interface.lifetimes])
         dtypes = {number.label: number.dtype.numpy for number in self.pattern.numbers.values()}
         return Fit(
             sizes=sizes,
             words=np.array([*sizes, *where], np.int64),
             numbers={label: np.array(value, dtypes[label]) for label, value in numbers.items()},
             result_types=tuple(r.node.type for r in graph.results if r.is_returned),
-            checks=tuple(replace(c, size=self._real(c.size, sizes)) for c in self.way.schedule.checks),
+            checks=tuple(replace(c, size=self._real(c.size, sizes)) for c in interface.checks),
             arena_bytes=nbytes,
             arena=self.arena,
         )
@@ -138,44 +140,9 @@ class Sizing:
         except NotSized:
             sizes = self.pattern.sizes_of(graph)
             example, numbers = self.pattern.example(sizes)
-            if _simplest(example) != _simplest(graph):
+            if planning.simplest(example) != planning.simplest(graph):
                 raise
             return sizes, numbers
 
     def _real(self, number: int, sizes: tuple[int, ...]) -> int:
         return self.pattern.standins.polynomial(number).at(sizes)
-
-
-def _simplest(graph: Graph) -> Graph:
-    """A graph without what computes nothing. A recording for one row has no broadcasts and no sums over rows."""
-    return simplify(without_empty_folds(simplify(graph)))
-
-
-def _planned(graph: Graph, standins: StandIns, partition: Partition | None = None) -> Way:
-    """The stages for one set of stand-ins; which nodes share a kernel is found once for all sets.
-
-    What that search compares is no claim: kernels rely on what they are lowered with, which comes after it.
-    """
-    simplified = simplify(verify(graph))
-    ready = prepared(simplified)
-    if partition is None:
-        partition = partition_of(ready)
-    with noted() as claims:
-        schedule = make_schedule(ready, standins, partition)
-        source = render(schedule)
-    _refuse_arrays(schedule)
-    poly = standins.polynomial
-    lifetimes = tuple((poly(life.nbytes), life.first, life.last) for life in schedule.lifetimes)
-    shown = SizedGraph(simplified.name, simplified.inputs, simplified.results, standins)
-    return Way(shown, schedule, source, lifetimes, tuple((poly(a), poly(b)) for a, b in claims), partition)
-
-
-def _refuse_arrays(schedule: Schedule) -> None:
-    """Arrays on the stack have a length that the C compiler knows."""
-    for kernel in schedule.kernels:
-        if isinstance(kernel, LoopKernel):
-            lengths = [a.size for a in kernel.locals]
-            lengths += [a.size for stage in kernel.stages for a in stage.accumulators]
-            lengths += [a.size for a in kernel.totals]
-            if any(map(is_size, lengths)):
-                raise NotSized(f"{kernel.name} keeps an array on the stack that is as long as a size")

@@ -96,16 +96,18 @@ def test_rows_say_how_far_apart_and_where():
 
 
 @pytest.fixture
-def wrong_constant(monkeypatch):
-    """From now on programs are built with 0x1.8p+1 (three) replaced by another number: a wrong kernel."""
-    render = pipeline.render
+def wrong_constant(monkeypatch, tmp_path):
+    """From now on programs are built with 0x1.8p+1 (three) replaced by another number: a wrong kernel. They lie in a
+    cache of their own: a program that was made before would be found, and a wrong one kept."""
+    monkeypatch.setenv("TRACEGRAD_CACHE_DIR", str(tmp_path))
+    render = pipeline.stages.render
 
     def spoiled(schedule):
         source = render(schedule)
         assert "0x1.8p+1f" in source or "3.0f" in source
         return source.replace("0x1.8p+1f", "0x1.9p+1f").replace("3.0f", "3.125f")
 
-    monkeypatch.setattr(pipeline, "render", spoiled)
+    monkeypatch.setattr(pipeline.stages, "render", spoiled)
 
 
 def with_a_three(x, w):

@@ -1,0 +1,8 @@
+"""The stages between a recorded graph and its C: imported for the first graph that is not in the cache."""
+
+from .codegen.render import number_of_units, render, render_units
+from .passes.look_up_products import look_up_products
+from .passes.simplify import simplify
+from .schedule.plan import make_schedule
+
+__all__ = ["look_up_products", "make_schedule", "number_of_units", "render", "render_units", "simplify"]
