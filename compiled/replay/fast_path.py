@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 MISS = object()
 FEW = 3  # arguments that are compared two by two; for more a set is quicker
 
-# `call` takes what it works with from its globals, `names` below. An interrupt gives the call its whole effect, if C
-# has run: see effects.py and `Binding.run`. A failed check has written nothing; the general way gives the eager error.
-SOURCE = """
-def call(args):
+# The functions take what they work with from their globals, `names` below. An interrupt gives the call its whole
+# effect, if C has run: see commit.py and `Binding.run`. A failed check has written nothing; the general way gives the
+# eager error.
+CHECKS = """
     if switches.enabled is not grad_enabled or defaults.dtype is not default_dtype or len(args) != {count}:
         return MISS
     if not ({classes}):
@@ -54,6 +54,9 @@ def call(args):
             return MISS
         if not (last_look.gradients_free(){numbers}):
             return MISS
+"""
+
+RUN = """
         {addresses}
         {results}
         written = iter(written_buffers)
@@ -84,12 +87,12 @@ HAND_OUT = "hand_out([{}], (args, {{}}), inputs.values)"
 
 ARGUMENT = """
     if type(a{i}) is not Tensor or a{i}._requires or a{i}._node is not None or a{i}.__dict__:
-        return MISS
+        return {miss}
     m{i} = a{i}.memory
     if m{i} is None or m{i}[0] is not a{i}.ndarray:
         m{i} = memory_of(a{i})
     if m{i}[1] is not layout{i} or a{i}._base is not None and a{i}.requires_grad:
-        return MISS
+        return {miss}
 """
 
 
@@ -122,9 +125,33 @@ def compile_fast_path(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | 
     """
     if not _can_be_usual(of):
         return None
-    steady, modes, binding = GuardCodegen(of.recording.environment), of.recording.modes, of.binding
-    names = steady.names
-    names.update(
+    names = _names(of)
+    text = f"def call(args):{_checks(of, names)}" + RUN.format(
+        addresses=lines(8, _addresses(of)),
+        results=lines(8, [_new_result(i, of, names) for i in range(len(of.results.fresh))]),
+        histories=lines(4, _histories(of.results.fresh, names)),
+        result="r0" if of.results.is_one_tensor else HAND_OUT.format(each("r{}", range(len(of.results.fresh)))),
+    )
+    call = written(text, f"<usual call of {of.recording.name!r}>", names)
+    return _with_places(call, of.recording.inputs) if of.recording.inputs.places else call
+
+
+def compile_checks(of: Specialisation) -> Callable[[tuple[Any, ...]], Any]:
+    """What tells whether a call would be usual, True or `MISS`; to be asked under the lock. Nothing is done."""
+    names = _names(of)
+    text = f"def holds(args):{_checks(of, names)}        return True\n"
+    return written(text, f"<usual call of {of.recording.name!r}>", names)
+
+
+def argument_checks(of: Specialisation, names: dict[str, Any], miss: str) -> str:
+    """Python that unpacks `args` and looks at each, as the usual call does; it returns `miss` for others."""
+    names.update(Tensor=Tensor, memory_of=memory_of, captured=of.arguments.captured)
+    return _arguments(of, names, miss)
+
+
+def _names(of: Specialisation) -> dict[str, Any]:
+    modes, binding = of.recording.modes, of.binding
+    names = dict(
         grad_enabled=modes.grad_enabled, default_dtype=modes.default_dtype, switches=switches, defaults=defaults,
         MISS=MISS, GONE=GuardCodegen.GONE, Tensor=Tensor, Buffer=Buffer,
         memory_of=memory_of, address_of=address_of, new=object.__new__, empty=np.empty, changes=changes, lock=of.lock,
@@ -134,21 +161,20 @@ def compile_fast_path(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | 
         last_look=LastLook(of), captured=of.arguments.captured, inputs=of.inputs,
         numbers_hold=of.inputs.reader(),
     )  # fmt: skip
-    names.update(classes.names)
-    source = SOURCE.format(
+    return names | classes.names
+
+
+def _checks(of: Specialisation, names: dict[str, Any]) -> str:
+    steady = GuardCodegen(of.recording.environment)
+    names.update(steady.names)
+    return CHECKS.format(
         classes=classes.term,
         count=len(of.arguments.simple or ()),
         now=" + ".join(f"changes.{kind}" for kind in of.counted),
         environment="\n            and ".join(steady.terms) or "True",
         arguments=_arguments(of, names),
         numbers=" and numbers_hold(args)" if of.inputs.sources else "",
-        addresses=lines(8, _addresses(of)),
-        results=lines(8, [_new_result(i, of, names) for i in range(len(of.results.fresh))]),
-        histories=lines(4, _histories(of.results.fresh, names)),
-        result="r0" if of.results.is_one_tensor else HAND_OUT.format(each("r{}", range(len(of.results.fresh)))),
     )
-    call = written(source, f"<usual call of {of.recording.name!r}>", names)
-    return _with_places(call, of.recording.inputs) if of.recording.inputs.places else call
 
 
 def _with_places(call: Callable[[tuple[Any, ...]], Any], inputs: CallInputs) -> Callable[[tuple[Any, ...]], Any]:
@@ -171,7 +197,7 @@ def _can_be_usual(of: Specialisation) -> bool:
         return False
     if any(
         s.only is not None or s.kind is not Tensor or s.attributes or s.requires_grad or not s.layout.contiguous
-        for _, s in _tensors(of)
+        for _, s in tensor_arguments(of)
     ):
         return False
     if any(output.strides is not None for output in of.results.fresh):
@@ -179,29 +205,29 @@ def _can_be_usual(of: Specialisation) -> bool:
     return not any(output.path is not None or output.always_new for output in of.grads.outputs)
 
 
-def _tensors(of: Specialisation) -> list[tuple[int, TensorArgument]]:
+def tensor_arguments(of: Specialisation) -> list[tuple[int, TensorArgument]]:
     """What is expected of the tensors among the arguments, with their positions."""
     return [(i, spec) for i, spec in enumerate(of.arguments.simple or ()) if isinstance(spec, TensorArgument)]
 
 
-def _arguments(of: Specialisation, names: dict[str, Any]) -> str:
+def _arguments(of: Specialisation, names: dict[str, Any], miss: str = "MISS") -> str:
     """Unpack the arguments and check each: a plain tensor without a history, which shares no memory that matters."""
-    specs = _tensors(of)
+    specs = tensor_arguments(of)
     at = [i for i, _ in specs]
     names.update((f"layout{i}", spec.layout) for i, spec in specs)
     every = range(len(of.arguments.simple or ()))
-    text = f"[{each('a{}', every)}] = args" + "".join(ARGUMENT.format(i=i) for i in at)
+    text = f"[{each('a{}', every)}] = args" + "".join(ARGUMENT.format(i=i, miss=miss) for i in at)
     if specs and not of.arguments.alias_free:
         shared = [f"m{i}[3] in captured" for i in at]
         shared += [f"m{i}[3] == m{j}[3]" for i in at for j in at if j < i]
         if len(specs) > FEW:
             shared = [f"len({{{each('m{}[3]', at)}}} - captured) != {len(specs)}"]
-        text += f"    if {' or '.join(shared)}:\n        return MISS\n"
+        text += f"    if {' or '.join(shared)}:\n        return {miss}\n"
     return text
 
 
 def _addresses(of: Specialisation) -> list[str]:
-    return [f"words[{spec.slot}] = m{i}[2]" for i, spec in _tensors(of) if spec.slot is not None]
+    return [f"words[{spec.slot}] = m{i}[2]" for i, spec in tensor_arguments(of) if spec.slot is not None]
 
 
 def _new_result(i: int, of: Specialisation, names: dict[str, Any]) -> str:
