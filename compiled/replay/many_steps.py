@@ -99,29 +99,31 @@ class _Effects:
     """What follows the steps that were done: versions of what was written, numbers in lists."""
 
     def __init__(self, of: Specialisation, blocks: list[np.ndarray]) -> None:
-        self._written = iter(of.captured.written_buffers)
+        self._written = [(buffer, buffer.version) for buffer in of.captured.written_buffers]
         self._appends = of.results.appends
         self._blocks = blocks
-        self._pending: Iterator[Any] | None = None
+        self._pending: Iterator[None] | None = None
+        self._appended: list[None] = []
 
     def apply(self, steps: int) -> None:
         """Do it. After an interrupt it may be called once more, and does the rest."""
-        for buffer in self._written:
-            buffer.version += steps  # noqa: E701  an iterator goes on where it was: in one line
-        if self._pending is None:
-            self._pending = self._appended(steps)
-        for to, numbers in self._pending:
-            to.extend(numbers)
+        for buffer, before in self._written:
+            buffer.version = before + steps
+        if self._appends:
+            if self._pending is None:
+                self._pending = self._extending(steps)
+            self._appended.extend(self._pending)  # which no bytecode is a part of: all of it, or nothing
 
-    def _appended(self, steps: int) -> Iterator[Any]:
-        """Lists, and what they get, in order."""
+    def _extending(self, steps: int) -> Iterator[None]:
+        """Gives numbers to the lists that the steps append to, in order, while it is gone through."""
         columns = [
             (source.now(), [_numbers(leaf.fill, self._blocks, steps) for leaf in leaves])
             for source, leaves in self._appends
         ]
         if len(columns) == 1 and len(columns[0][1]) == 1:
-            return iter([(columns[0][0], columns[0][1][0])])
-        return iter([(to, [column[i] for column in found]) for i in range(steps) for to, found in columns])
+            return map(list.extend, [columns[0][0]], [columns[0][1][0]])
+        pairs = [(to, [column[i] for column in found]) for i in range(steps) for to, found in columns]
+        return map(list.extend, [to for to, _ in pairs], [numbers for _, numbers in pairs])
 
 
 def _numbers(fill: ItemOf, blocks: list[np.ndarray], steps: int) -> list[Any]:
