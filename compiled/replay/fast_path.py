@@ -8,6 +8,7 @@ that it must look at and its results are lines of their own, since a loop over t
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from ...ops.array import Buffer
 from ...ops.memory import CACHE_LINE
 from ...ops.types import defaults
 from ...runtime.program import address_of
+from ...runtime.references import memory
 from ...tape.grad_mode import switches
 from ...tensors.blank import blank
 from ...tensors.tensor import Tensor
@@ -27,6 +29,7 @@ from ..common.written_code import each, lines, written
 from ..guards.guard_codegen import GuardCodegen
 from ..inputs.arguments import TensorArgument
 from ..recording.call_inputs import CallInputs
+from .last_look import LastLook
 
 if TYPE_CHECKING:
     from .results import FreshOutput
@@ -41,18 +44,35 @@ FEW = 3  # arguments that are compared two by two; for more a set is quicker
 CHECKS = """
     if switches.enabled is not grad_enabled or defaults.dtype is not default_dtype or len(args) != {count}:
         return MISS
-    if not ({classes}):
-        return MISS
     {arguments}
     with lock:
-        if {now} != last_look.count and not last_look.again():
+        if {now} != look.count and not look.again():
             return MISS
+        {words}
         try:
             if not ({environment}):
                 return MISS
         except GONE:
             return MISS
-        if not (last_look.gradients_free(){numbers}):
+        {numbers}
+"""
+
+# What one look at many words of memory tells (`last_look.py`), where they are known; else the same, one by one.
+WORDS = """
+        if memory[look.places].tobytes() != look.expected:
+            return MISS
+"""
+WORDS_AND_SPARE = """
+        spare = look.spare
+        if spare is not None and memory[spare.places].tobytes() == spare.expected and not spare.result.__dict__:
+            look.spare = spare.other
+        elif memory[look.places].tobytes() != look.expected:
+            return MISS
+        else:
+            spare = None
+"""
+ONE_BY_ONE = """
+        if not ({classes}) or not look.gradients_free():
             return MISS
 """
 
@@ -70,7 +90,7 @@ RUN = """
             if binding.has_run:
                 for buffer in written: buffer.version += 1
             raise
-    {histories}
+        {histories}
     return {result}
 """
 
@@ -81,6 +101,15 @@ SMALL_RESULT = """
         b{i}.whole = r{i}.ndarray = n{i}
         b{i}.version, r{i}.buffer, r{i}.steps, r{i}.label, r{i}.place = 0, b{i}, (), None, None
         words[{slot}] = address_of(n{i})
+"""
+
+# A result of one number: one that was handed out before and is held no more, or a new one.
+SPARE_RESULT = """
+        if spare is not None:
+            r0 = spare.result
+            words[{slot}] = spare.address
+        else:
+{made}
 """
 
 HAND_OUT = "hand_out([{}], (args, {{}}), inputs.values)"
@@ -96,27 +125,6 @@ ARGUMENT = """
 """
 
 
-class LastLook:
-    """What was found at the value `count` of `changes`, and holds while nothing is counted."""
-
-    def __init__(self, of: Specialisation) -> None:
-        self._of = of
-        self.count = -1
-        self.gradients_free: Callable[[], bool] = bool  # false
-
-    def again(self) -> bool:
-        """Look again, if the specialisation itself has done so since the last change."""
-        of, count = self._of, self._of.now()
-        if count != of.seen or any(tensor._grad is not None for tensor, _ in of.grads.to_none):
-            return False
-        counts = of.grads.is_reusable()
-        if counts is None:
-            return False
-        self.gradients_free = counts.agree
-        self.count = count
-        return True
-
-
 def compile_fast_path(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
     """The function for `of`, or None if its calls are never usual.
 
@@ -125,11 +133,16 @@ def compile_fast_path(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | 
     """
     if not _can_be_usual(of):
         return None
-    names = _names(of)
-    text = f"def call(args):{_checks(of, names)}" + RUN.format(
+    spared = memory is not None and _is_one_number(of)
+    names, checks = _checked(of, WORDS_AND_SPARE if spared else WORDS)
+    results = [_new_result(i, of, names) for i in range(len(of.results.fresh))]
+    if spared:
+        made = textwrap.indent(results[0], " " * 4)
+        results = [SPARE_RESULT.format(slot=of.binding.first_result, made=" " * 8 + made).strip()]
+    text = f"def call(args):{checks}" + RUN.format(
         addresses=lines(8, _addresses(of)),
-        results=lines(8, [_new_result(i, of, names) for i in range(len(of.results.fresh))]),
-        histories=lines(4, _histories(of.results.fresh, names)),
+        results=lines(8, results),
+        histories=lines(8, _histories(of.results.fresh, names) + ["if spare is None: look.keep(r0)"] * spared),
         result="r0" if of.results.is_one_tensor else HAND_OUT.format(each("r{}", range(len(of.results.fresh)))),
     )
     call = written(text, f"<usual call of {of.recording.name!r}>", names)
@@ -138,9 +151,8 @@ def compile_fast_path(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | 
 
 def compile_checks(of: Specialisation) -> Callable[[tuple[Any, ...]], Any]:
     """What tells whether a call would be usual, True or `MISS`; to be asked under the lock. Nothing is done."""
-    names = _names(of)
-    text = f"def holds(args):{_checks(of, names)}        return True\n"
-    return written(text, f"<usual call of {of.recording.name!r}>", names)
+    names, checks = _checked(of, WORDS)
+    return written(f"def holds(args):{checks}        return True\n", f"<usual call of {of.recording.name!r}>", names)
 
 
 def argument_checks(of: Specialisation, names: dict[str, Any], miss: str) -> str:
@@ -149,32 +161,38 @@ def argument_checks(of: Specialisation, names: dict[str, Any], miss: str) -> str
     return _arguments(of, names, miss)
 
 
-def _names(of: Specialisation) -> dict[str, Any]:
-    modes, binding = of.recording.modes, of.binding
-    names = dict(
+def _checked(of: Specialisation, words: str) -> tuple[dict[str, Any], str]:
+    """The checks of a call, with the names that these and the call use."""
+    steady = GuardCodegen(of.recording.environment, cells_apart=memory is not None)
+    modes, binding, names = of.recording.modes, of.binding, steady.names
+    names.update(
         grad_enabled=modes.grad_enabled, default_dtype=modes.default_dtype, switches=switches, defaults=defaults,
         MISS=MISS, GONE=GuardCodegen.GONE, Tensor=Tensor, Buffer=Buffer,
         memory_of=memory_of, address_of=address_of, new=object.__new__, empty=np.empty, changes=changes, lock=of.lock,
         blank=blank, binding=binding, codes=binding.codes, c=binding.entry, pointers=binding.pointers,
         written_buffers=of.captured.written_buffers,
         words=binding.slots.words, fresh_result=binding.fresh_result, hand_out=of.results.hand_out,
-        last_look=LastLook(of), captured=of.arguments.captured, inputs=of.inputs,
+        look=LastLook(of, steady.cells), memory=memory, captured=of.arguments.captured, inputs=of.inputs,
         numbers_hold=of.inputs.reader(),
     )  # fmt: skip
-    return names | classes.names
-
-
-def _checks(of: Specialisation, names: dict[str, Any]) -> str:
-    steady = GuardCodegen(of.recording.environment)
-    names.update(steady.names)
-    return CHECKS.format(
-        classes=classes.term,
+    names.update(classes.names)
+    if memory is None:
+        words = ONE_BY_ONE.format(classes=classes.term)
+    elif not classes.flagged:
+        words = f"if not ({classes.term}):\n            return MISS\n        {words.strip()}"
+    return names, CHECKS.format(
         count=len(of.arguments.simple or ()),
         now=" + ".join(f"changes.{kind}" for kind in of.counted),
+        words=words.strip(),
         environment="\n            and ".join(steady.terms) or "True",
         arguments=_arguments(of, names),
-        numbers=" and numbers_hold(args)" if of.inputs.sources else "",
+        numbers="if not numbers_hold(args): return MISS" if of.inputs.sources else "pass",
     )
+
+
+def _is_one_number(of: Specialisation) -> bool:
+    """True if the only new tensor is a number in a result of its own, which may be handed out again later."""
+    return of.results.is_one_tensor and of.binding.result_types[0].shape == () and not of.results.fresh[0].leaf
 
 
 def _with_places(call: Callable[[tuple[Any, ...]], Any], inputs: CallInputs) -> Callable[[tuple[Any, ...]], Any]:
