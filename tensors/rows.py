@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,13 @@ from .tensor import Tensor
 
 class RowBatches(Iterator[Any]):
     """An iterator whose next batches can be known before they are taken: rows of `tensors`, each of which is plain,
-    contiguous and requires no gradient."""
+    contiguous and requires no gradient.
+
+    `permutation` is what random words and a length are given to for 0 ... n-1 in random order; None: the op of eager
+    mode, which is slower and gives the same.
+    """
+
+    permutation: Callable[[np.ndarray, int], np.ndarray] | None = None
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:

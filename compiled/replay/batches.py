@@ -18,6 +18,7 @@ from ...runtime.program import address_of
 from ...tensors.rows import RowBatches, StackedRows, StackedTensors, are_plain_rows
 from ...tensors.tensor import Tensor, make
 from ..execution.loop import GATHERED, LISTED, STRIDED
+from ..execution.permutation import permutation_in_c
 
 END = object()
 FEWEST = 16  # batches that are looked at in a list before any are done; more, where these were done at once
@@ -129,6 +130,7 @@ class GatheredBatches(Batches):
 
     def __init__(self, batches: RowBatches) -> None:
         self._iterator = self._batches = batches
+        batches.permutation = permutation_in_c()
         self._rows: np.ndarray | None = None
         self._made: tuple[Tensor, ...] = ()  # memory for one batch
         self._kept: Any = ()

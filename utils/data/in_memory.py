@@ -74,7 +74,7 @@ class InMemoryBatches(RowBatches):
     def _draw(self) -> None:
         """Draw on until there is a batch, or nothing is left to draw."""
         if self._blocks is None:
-            self._blocks = self._sampler.sampler.blocks()
+            self._blocks = self._sampler.sampler.blocks(self.permutation)
         while len(self._rows) < self._sampler.batch_size:
             block = next(self._blocks, None)
             if block is None:
