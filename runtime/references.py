@@ -81,7 +81,8 @@ _comparing = _by_address if _counts_are_words() else _one_by_one
 
 # --------------------------------------------------------------------------------------------------- words of objects
 
-_CELL, _FLAGS = 2, 21  # which words of a cell and of a class are what it holds, and its flags
+# Which words of a cell, a dict and a class are what it holds, how many entries it has, and its flags.
+_CELL, _LENGTH, _FLAGS = 2, 2, 21
 
 
 def place_of_count(thing: Any) -> int:
@@ -92,6 +93,11 @@ def place_of_count(thing: Any) -> int:
 def place_in_cell(cell: types.CellType) -> int:
     """Where the address of what is in a cell is."""
     return place_of_count(cell) + _CELL
+
+
+def place_of_length(entries: dict[Any, Any]) -> int:
+    """Where a dict has the number of its entries."""
+    return place_of_count(entries) + _LENGTH
 
 
 def place_of_flags(kind: type) -> int:
@@ -113,7 +119,11 @@ def _words_are_known() -> bool:
     value, other = object(), object()
     cell, kind = types.CellType(value), type("Kind", (), {})
     found = [int(_words[place_in_cell(cell)]) == id(value), int(_words[place_of_flags(kind)]) == kind.__flags__]
+    entries: dict[Any, Any] = {}
+    found.append(int(_words[place_of_length(entries)]) == 0)
     cell.cell_contents, kind.member = other, 1  # type: ignore[attr-defined]
+    entries.update(a=1, b=2)
+    found.append(int(_words[place_of_length(entries)]) == 2)
     found += [int(_words[place_in_cell(cell)]) == id(other), int(_words[place_of_flags(kind)]) == kind.__flags__]
     getattr(kind, "member", None)
     return all([*found, int(_words[place_of_flags(kind)]) == kind.__flags__])

@@ -42,7 +42,7 @@ FEW = 3  # arguments that are compared two by two; for more a set is quicker
 # effect, if C has run: see commit.py and `Binding.run`. A failed check has written nothing; the general way gives the
 # eager error.
 CHECKS = """
-    if switches.enabled is not grad_enabled or defaults.dtype is not default_dtype or len(args) != {count}:
+    if switches.enabled is not grad_enabled or defaults.dtype is not default_dtype:
         return MISS
     {arguments}
     with lock:
@@ -64,7 +64,7 @@ WORDS = """
 """
 WORDS_AND_SPARE = """
         spare = look.spare
-        if spare is not None and memory[spare.places].tobytes() == spare.expected and not spare.result.__dict__:
+        if spare is not None and memory[spare.places].tobytes() == spare.expected:
             look.spare = spare.other
         elif memory[look.places].tobytes() != look.expected:
             return MISS
@@ -113,6 +113,13 @@ SPARE_RESULT = """
 """
 
 HAND_OUT = "hand_out([{}], (args, {{}}), inputs.values)"
+
+UNPACKED = """
+    try:
+        [{names}] = args
+    except ValueError:
+        return {miss}
+"""
 
 ARGUMENT = """
     if type(a{i}) is not Tensor or a{i}._requires or a{i}._node is not None or a{i}.__dict__:
@@ -181,7 +188,6 @@ def _checked(of: Specialisation, words: str) -> tuple[dict[str, Any], str]:
     elif not classes.flagged:
         words = f"if not ({classes.term}):\n            return MISS\n        {words.strip()}"
     return names, CHECKS.format(
-        count=len(of.arguments.simple or ()),
         now=" + ".join(f"changes.{kind}" for kind in of.counted),
         words=words.strip(),
         environment="\n            and ".join(steady.terms) or "True",
@@ -234,7 +240,8 @@ def _arguments(of: Specialisation, names: dict[str, Any], miss: str = "MISS") ->
     at = [i for i, _ in specs]
     names.update((f"layout{i}", spec.layout) for i, spec in specs)
     every = range(len(of.arguments.simple or ()))
-    text = f"[{each('a{}', every)}] = args" + "".join(ARGUMENT.format(i=i, miss=miss) for i in at)
+    text = UNPACKED.format(names=each("a{}", every), miss=miss).strip()
+    text += "".join(ARGUMENT.format(i=i, miss=miss) for i in at)
     if specs and not of.arguments.alias_free:
         shared = [f"m{i}[3] in captured" for i in at]
         shared += [f"m{i}[3] == m{j}[3]" for i in at for j in at if j < i]

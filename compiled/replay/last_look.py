@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...runtime.program import address_of
-from ...runtime.references import memory, place_in_cell, place_of_count, place_of_flags, places_of
+from ...runtime.references import memory, place_in_cell, place_of_count, place_of_flags, place_of_length, places_of
 from ...tensors.tensor import Tensor
 from ...tracing.watched_classes import classes
 from .gradients import ALONE
@@ -25,24 +25,26 @@ if TYPE_CHECKING:
 LONGEST_WAIT = 64  # calls whose results are not kept, where others before were held
 
 # References that are there when only a Spare holds its tensor: to it; to its array (tensor, buffer, Spare); to its
-# buffer (tensor, Spare). What is looked at must not be freed, whatever the program puts in its place.
-SPARE = (1, 3, 2)
+# buffer and to its `__dict__` (tensor, Spare). What is looked at must not be freed, whatever the program puts in its
+# place.
+SPARE = (1, 3, 2, 2)
 
 
 class Spare:
     """A result that was handed out, and may be handed out again; `other` is for the call after."""
 
-    __slots__ = ("_array", "_buffer", "address", "expected", "other", "places", "result")
+    __slots__ = ("_parts", "address", "expected", "other", "places", "result")
 
     def __init__(self, look: LastLook, result: Tensor) -> None:
-        parts = [places_of(thing) for thing in (result, result.ndarray, result.buffer)]
-        own = np.array([place for part in parts for place in part], np.intp)
-        words = memory[own]
-        words[np.cumsum([0, *map(len, parts[:-1])])] = SPARE
-        self.places = np.concatenate([look.places, own])
+        self._parts = parts = (result.ndarray, result.buffer, vars(result))
+        own = [places_of(result), *map(places_of, parts[:2]), [place_of_count(parts[2]), place_of_length(parts[2])]]
+        places = np.array([place for part in own for place in part], np.intp)
+        words = memory[places]
+        words[np.cumsum([0, *map(len, own[:-1])])] = SPARE
+        self.places = np.concatenate([look.places, places])
         self.expected = look.expected + words.tobytes()
         self.address = address_of(result.ndarray)
-        self.result, self._array, self._buffer = result, result.ndarray, result.buffer
+        self.result = result
         self.other: Spare | None = None
 
 

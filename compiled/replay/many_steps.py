@@ -36,8 +36,6 @@ def listed(given, found):
     for args in given:
         if type(args) is not tuple and type(args) is not list:
             args = (args,)
-        if len(args) != {length}:
-            return count
         {checks}
         {numbers}
         {addresses}
@@ -181,7 +179,6 @@ def _listed(of: Specialisation) -> Callable[[Any, list[int]], int]:
     numbers = [i for i, spec in enumerate(of.arguments.simple or ()) if isinstance(spec, NumberArgument)]
     read = [i for i, spec in tensor_arguments(of) if spec.slot is not None]
     text = LISTED.format(
-        length=len(of.arguments.simple or ()),
         checks=checks,
         numbers=lines(8, [f"if a{i} is not like[{i}]: return count" for i in numbers]),
         addresses=f"found += {each('m{}[2]', read)}," if read else "pass",

@@ -402,24 +402,27 @@ def test_forms_of_batches(kind, form, at_once):
         assert len(at_once) <= 2 + (form in ("list", "tuple of lists", "views"))
 
 
-@pytest.mark.parametrize("kind", CASES)
+USUAL = ["Case", "DropoutAdam", "Appending", "Accumulating", "Branching", "ReturnsParameter", "Mixed"]
+
+
+@pytest.mark.parametrize("kind", [k if k in USUAL else pytest.param(k, marks=pytest.mark.long) for k in CASES])
 def test_programs(kind, at_once):
     assert_equal(kind, "stacked")
     assert (len(at_once), sum(at_once) >= STEPS - 4) == (1, True) if CASES[kind].at_once else not any(at_once)
 
 
-@pytest.mark.parametrize("hook", HOOKS)
-@pytest.mark.parametrize("kind", ["Case", "DropoutAdam", "Mixed"])
+@pytest.mark.parametrize("kind, hook", [*(("Case", hook) for hook in HOOKS), ("Mixed", "option")])
 def test_what_a_hook_changes_is_seen(kind, hook, at_once):
     assert_equal(kind, "stacked", 4, HOOKS[hook])
     assert sum(at_once) >= (2 if hook == "evaluate" else 6)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("kind, form, every", list(itertools.product(CASES, FORMS, [None, 1, 5, 100])))
-def test_all(kind, form, every, at_once):
-    for hook in HOOKS.values() if every else [nothing]:
-        assert_equal(kind, form, every, hook)
+@pytest.mark.long(every=61)
+@pytest.mark.parametrize(
+    "kind, form, every, hook", list(itertools.product(CASES, FORMS, [1, 5, 100], HOOKS)), ids=lambda value: str(value)
+)
+def test_all(kind, form, every, hook, at_once):
+    assert_equal(kind, form, every, HOOKS[hook])
 
 
 @pytest.mark.parametrize("form", ["list", "stacked", "shuffled"])
@@ -499,8 +502,10 @@ def test_a_later_change_of_a_result_changes_no_other():
     assert seen[0].abs().sum() == 0 and everything.abs().sum() > 0
 
 
-@pytest.mark.parametrize("form", ["list", "stacked", "loader", "generator"])
-@pytest.mark.parametrize("bad", [0, 1, 2, 3, 9, STEPS - 1])
+BAD = [("stacked", bad) for bad in (0, 1, 2, 3, 9, STEPS - 1)] + [(form, 9) for form in ("list", "loader", "generator")]
+
+
+@pytest.mark.parametrize("form, bad", BAD)
 def test_an_error_leaves_the_steps_before_it_done(form, bad):
     def batches():
         x, y = data()
