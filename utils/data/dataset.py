@@ -57,8 +57,9 @@ class TensorDataset(Dataset[tuple[Tensor, ...]], StackedRows):
         return len(self.tensors[0])
 
     def has_own_rows(self) -> bool:
-        """False for a subclass, or where `__getitem__` has been replaced."""
-        return type(self) is TensorDataset and TensorDataset.__getitem__ is _rows_of_tensors
+        """False for a subclass, or where the ways to get items are not those of the class itself."""
+        own = type(self) is TensorDataset and TensorDataset.__getitem__ is _rows_of_tensors
+        return own and not hasattr(self, "__getitems__")
 
 
 _rows_of_tensors = TensorDataset.__getitem__

@@ -23,7 +23,7 @@ _METHODS = [
 
 def is_in_memory(dataset: Any, batch_sampler: Any, collate_fn: Any) -> bool:
     """True if batches are rows of a TensorDataset, chosen and collated by nothing but the library's own classes."""
-    if not (isinstance(dataset, StackedRows) and dataset.has_own_rows()) or hasattr(dataset, "__getitems__"):
+    if not (isinstance(dataset, StackedRows) and dataset.has_own_rows()):
         return False
     if type(batch_sampler) is not BatchSampler or collate_fn is not default_collate:
         return False
