@@ -27,10 +27,11 @@ def permutation_in_c() -> Callable[[np.ndarray, int], np.ndarray] | None:
     call: Callable[[Any], int] = built.program.call
 
     def permutation(words: np.ndarray, n: int) -> np.ndarray:
-        given, order, length = np.ascontiguousarray(words, np.int32), np.empty(n, np.int64), np.array(n, np.int64)
+        given, order, length = np.ascontiguousarray(words, np.int32), np.empty(n, np.int64), np.full(1, n, np.int64)
         slots = SlotTable(3)
-        for slot, array in enumerate((given, order, length)):
-            slots.set_array(slot, array)
+        slots.set_array(0, given)
+        slots.set_array(1, order)
+        slots.set_array(2, length)
         call(slots.pointer)
         return order
 

@@ -74,7 +74,7 @@ def _of_one_step(leaf: Any) -> Rows | Tracked | Values:
     if not isinstance(leaf, Tensor) or overrides(type(leaf)):
         return Values([leaf])
     if current() is not EAGER or _is_live(leaf):
-        return Tracked(leaf.clone())  # type: ignore[attr-defined]
+        return Tracked(leaf.clone())
     return Rows(np.array(leaf.ndarray, order="C")[None])
 
 

@@ -27,7 +27,7 @@ def is_in_memory(dataset: Any, batch_sampler: Any, collate_fn: Any) -> bool:
         return False
     if type(batch_sampler) is not BatchSampler or collate_fn is not default_collate:
         return False
-    sampler = batch_sampler.sampler
+    sampler: Any = batch_sampler.sampler
     if type(sampler) not in (RandomSampler, SequentialSampler) or sampler.data_source is not dataset:
         return False
     return all(vars(kind)[name] is method for kind, name, method in _METHODS)
