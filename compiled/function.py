@@ -38,6 +38,7 @@ from .recording.scalar_outputs import plain
 from .recording.symbolic_inputs import Learned
 from .replay.fast_path import MISS, compile_fast_path
 from .replay.specialisation import NOT_WRITTEN, Specialisation
+from .run import Running
 from .verification.report import Report
 from .verification.verify import check, verify
 
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from ..compiler.schedule.schedule import Schedule
 
 
-class CompiledFunction:
+class CompiledFunction(Running):
     """A function whose calls run as one C function each, once recorded.
 
     The first call with new shapes, flags or other facts that the program depends on runs eagerly and records; later

@@ -136,6 +136,16 @@ def address_of(array: ndarray) -> int:
     return _DATA_POINTERS[id(array) >> 3]
 
 
+def address_of_entry(pointer: Any) -> int:
+    """The address that a function of a library, or the table of a step, has in C; TypeError for what is not C's."""
+    return int(ffi.cast("uintptr_t", pointer))
+
+
+def is_entry(call: Any) -> bool:
+    """True for a function of a library itself."""
+    return ffi is not None and isinstance(call, ffi.CData)
+
+
 def allocate(nbytes: int, alignment: int = 64) -> ndarray:
     """An uninitialised uint8 array of `nbytes`; its first byte is at a multiple of `alignment`, a power of two."""
     if nbytes < 0 or alignment < 1 or alignment & (alignment - 1):

@@ -1,4 +1,5 @@
-"""How many references there are to each of many objects: one look at all of them, instead of one call for each.
+"""How many references there are to each of many objects, and what they hold: one look at all of them, instead of one
+for each.
 
 `sys.getrefcount` takes 16 ns an object in a loop. In CPython an object's count is the word at its address, and `id` is
 the address; so numpy gathers the counts of hundreds of objects in less than a microsecond. Where an interpreter keeps
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import struct
 import sys
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -76,3 +78,56 @@ def _counts_are_words() -> bool:
 
 _words: Any = np.asarray(_AllMemory())
 _comparing = _by_address if _counts_are_words() else _one_by_one
+
+# --------------------------------------------------------------------------------------------------- words of objects
+
+# Which words of a cell, a dict and a class are what it holds, how many entries it has, and its flags.
+_CELL, _LENGTH, _FLAGS = 2, 2, 21
+
+
+def place_of_count(thing: Any) -> int:
+    """Where in `memory` the number of references to an object is."""
+    return id(thing) // _WORD - 1
+
+
+def place_in_cell(cell: types.CellType) -> int:
+    """Where the address of what is in a cell is."""
+    return place_of_count(cell) + _CELL
+
+
+def place_of_length(entries: dict[Any, Any]) -> int:
+    """Where a dict has the number of its entries."""
+    return place_of_count(entries) + _LENGTH
+
+
+def place_of_flags(kind: type) -> int:
+    """Where a class has its flags."""
+    return place_of_count(kind) + _FLAGS
+
+
+def places_of(thing: Any) -> list[int]:
+    """Where an object of a class with slots has all its words, the number of references first, but for its
+    ``__dict__``."""
+    first = place_of_count(thing)
+    return list(range(first, first + type(thing).__basicsize__ // _WORD))
+
+
+def _words_are_known() -> bool:
+    """True if cells and classes have their words where CPython has had them so far, before and after changes."""
+    if not _counts_are_words():
+        return False
+    value, other = object(), object()
+    cell, kind = types.CellType(value), type("Kind", (), {})
+    found = [int(_words[place_in_cell(cell)]) == id(value), int(_words[place_of_flags(kind)]) == kind.__flags__]
+    entries: dict[Any, Any] = {}
+    found.append(int(_words[place_of_length(entries)]) == 0)
+    cell.cell_contents, kind.member = other, 1  # type: ignore[attr-defined]
+    entries.update(a=1, b=2)
+    found.append(int(_words[place_of_length(entries)]) == 2)
+    found += [int(_words[place_in_cell(cell)]) == id(other), int(_words[place_of_flags(kind)]) == kind.__flags__]
+    getattr(kind, "member", None)
+    return all([*found, int(_words[place_of_flags(kind)]) == kind.__flags__])
+
+
+#: The words of this process's memory by the places above: ``memory[places]``. None where they are not known.
+memory: Any = _words if _words_are_known() else None

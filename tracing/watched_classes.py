@@ -60,6 +60,24 @@ class ClassWatch:
         """The classes that are watched."""
         return list(self._imported)
 
+    @property
+    def flagged(self) -> list[type]:
+        """The classes whose flags tell what `term` does; none where it asks for something else."""
+        return [] if _HAS_WATCHERS else self._witnesses
+
+    def is_as_looked_at(self) -> bool:
+        """True if nothing was set in a class since `patches` was last asked."""
+        return bool(self._unchanged())
+
+    def counts(self, kind: type, name: str) -> bool:
+        """True if `changes` counts when the class gets another member of that name, be it in one of its bases."""
+        for base in kind.__mro__:
+            if base not in self._imported:
+                return False
+            if name in vars(base):
+                return True
+        return False
+
     def begin(self, kinds: Iterable[type]) -> None:
         """From now on watch `kinds`."""
         self._imported = {kind: dict(vars(kind)) for kind in kinds}

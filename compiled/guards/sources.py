@@ -22,6 +22,7 @@ from ...tensors.tensor import Tensor
 from ...tracing.counted import CountingDict
 from ...tracing.declares import declares
 from ...tracing.watch import WatchedDict
+from ...tracing.watched_classes import classes
 from .value_kinds import CONTAINERS, is_users, own_attributes
 
 MISSING = object()  # the value of a variable or an attribute that is not there
@@ -261,6 +262,8 @@ class Attribute(_OfObject):
 
     def is_counted(self, value: Any) -> bool:
         is_plain = isinstance(value, WatchedDict) or not isinstance(value, (*CONTAINERS, np.ndarray, bytearray))
+        if isinstance(self.owner, type):
+            return is_plain and classes.counts(self.owner, self.name)
         return is_plain and _OfObject.is_counted(self, value)
 
     def rebind(self, value: Any) -> None:

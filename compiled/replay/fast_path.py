@@ -8,6 +8,7 @@ that it must look at and its results are lines of their own, since a loop over t
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from ...ops.array import Buffer
 from ...ops.memory import CACHE_LINE
 from ...ops.types import defaults
 from ...runtime.program import address_of
+from ...runtime.references import memory
 from ...tape.grad_mode import switches
 from ...tensors.blank import blank
 from ...tensors.tensor import Tensor
@@ -27,6 +29,7 @@ from ..common.written_code import each, lines, written
 from ..guards.guard_codegen import GuardCodegen
 from ..inputs.arguments import TensorArgument
 from ..recording.call_inputs import CallInputs
+from .last_look import LastLook
 
 if TYPE_CHECKING:
     from .results import FreshOutput
@@ -35,25 +38,45 @@ if TYPE_CHECKING:
 MISS = object()
 FEW = 3  # arguments that are compared two by two; for more a set is quicker
 
-# `call` takes what it works with from its globals, `names` below. An interrupt gives the call its whole effect, if C
-# has run: see effects.py and `Binding.run`. A failed check has written nothing; the general way gives the eager error.
-SOURCE = """
-def call(args):
-    if switches.enabled is not grad_enabled or defaults.dtype is not default_dtype or len(args) != {count}:
-        return MISS
-    if not ({classes}):
+# The functions take what they work with from their globals, `names` below. An interrupt gives the call its whole
+# effect, if C has run: see commit.py and `Binding.run`. A failed check has written nothing; the general way gives the
+# eager error.
+CHECKS = """
+    if switches.enabled is not grad_enabled or defaults.dtype is not default_dtype:
         return MISS
     {arguments}
     with lock:
-        if {now} != last_look.count and not last_look.again():
+        if {now} != look.count and not look.again():
             return MISS
+        {words}
         try:
             if not ({environment}):
                 return MISS
         except GONE:
             return MISS
-        if not (last_look.gradients_free(){numbers}):
+        {numbers}
+"""
+
+# What one look at many words of memory tells (`last_look.py`), where they are known; else the same, one by one.
+WORDS = """
+        if memory[look.places].tobytes() != look.expected:
             return MISS
+"""
+WORDS_AND_SPARE = """
+        spare = look.spare
+        if spare is not None and memory[spare.places].tobytes() == spare.expected:
+            look.spare = spare.other
+        elif memory[look.places].tobytes() != look.expected:
+            return MISS
+        else:
+            spare = None
+"""
+ONE_BY_ONE = """
+        if not ({classes}) or not look.gradients_free():
+            return MISS
+"""
+
+RUN = """
         {addresses}
         {results}
         written = iter(written_buffers)
@@ -67,7 +90,7 @@ def call(args):
             if binding.has_run:
                 for buffer in written: buffer.version += 1
             raise
-    {histories}
+        {histories}
     return {result}
 """
 
@@ -80,38 +103,33 @@ SMALL_RESULT = """
         words[{slot}] = address_of(n{i})
 """
 
+# A result of one number: one that was handed out before and is held no more, or a new one.
+SPARE_RESULT = """
+        if spare is not None:
+            r0 = spare.result
+            words[{slot}] = spare.address
+        else:
+{made}
+"""
+
 HAND_OUT = "hand_out([{}], (args, {{}}), inputs.values)"
+
+UNPACKED = """
+    try:
+        [{names}] = args
+    except ValueError:
+        return {miss}
+"""
 
 ARGUMENT = """
     if type(a{i}) is not Tensor or a{i}._requires or a{i}._node is not None or a{i}.__dict__:
-        return MISS
+        return {miss}
     m{i} = a{i}.memory
     if m{i} is None or m{i}[0] is not a{i}.ndarray:
         m{i} = memory_of(a{i})
     if m{i}[1] is not layout{i} or a{i}._base is not None and a{i}.requires_grad:
-        return MISS
+        return {miss}
 """
-
-
-class LastLook:
-    """What was found at the value `count` of `changes`, and holds while nothing is counted."""
-
-    def __init__(self, of: Specialisation) -> None:
-        self._of = of
-        self.count = -1
-        self.gradients_free: Callable[[], bool] = bool  # false
-
-    def again(self) -> bool:
-        """Look again, if the specialisation itself has done so since the last change."""
-        of, count = self._of, self._of.now()
-        if count != of.seen or any(tensor._grad is not None for tensor, _ in of.grads.to_none):
-            return False
-        counts = of.grads.is_reusable()
-        if counts is None:
-            return False
-        self.gradients_free = counts.agree
-        self.count = count
-        return True
 
 
 def compile_fast_path(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
@@ -122,8 +140,38 @@ def compile_fast_path(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | 
     """
     if not _can_be_usual(of):
         return None
-    steady, modes, binding = GuardCodegen(of.recording.environment), of.recording.modes, of.binding
-    names = steady.names
+    spared = memory is not None and _is_one_number(of)
+    names, checks = _checked(of, WORDS_AND_SPARE if spared else WORDS)
+    results = [_new_result(i, of, names) for i in range(len(of.results.fresh))]
+    if spared:
+        made = textwrap.indent(results[0], " " * 4)
+        results = [SPARE_RESULT.format(slot=of.binding.first_result, made=" " * 8 + made).strip()]
+    text = f"def call(args):{checks}" + RUN.format(
+        addresses=lines(8, _addresses(of)),
+        results=lines(8, results),
+        histories=lines(8, _histories(of.results.fresh, names) + ["if spare is None: look.keep(r0)"] * spared),
+        result="r0" if of.results.is_one_tensor else HAND_OUT.format(each("r{}", range(len(of.results.fresh)))),
+    )
+    call = written(text, f"<usual call of {of.recording.name!r}>", names)
+    return _with_places(call, of.recording.inputs) if of.recording.inputs.places else call
+
+
+def compile_checks(of: Specialisation) -> Callable[[tuple[Any, ...]], Any]:
+    """What tells whether a call would be usual, True or `MISS`; to be asked under the lock. Nothing is done."""
+    names, checks = _checked(of, WORDS)
+    return written(f"def holds(args):{checks}        return True\n", f"<usual call of {of.recording.name!r}>", names)
+
+
+def argument_checks(of: Specialisation, names: dict[str, Any], miss: str) -> str:
+    """Python that unpacks `args` and looks at each, as the usual call does; it returns `miss` for others."""
+    names.update(Tensor=Tensor, memory_of=memory_of, captured=of.arguments.captured)
+    return _arguments(of, names, miss)
+
+
+def _checked(of: Specialisation, words: str) -> tuple[dict[str, Any], str]:
+    """The checks of a call, with the names that these and the call use."""
+    steady = GuardCodegen(of.recording.environment, cells_apart=memory is not None)
+    modes, binding, names = of.recording.modes, of.binding, steady.names
     names.update(
         grad_enabled=modes.grad_enabled, default_dtype=modes.default_dtype, switches=switches, defaults=defaults,
         MISS=MISS, GONE=GuardCodegen.GONE, Tensor=Tensor, Buffer=Buffer,
@@ -131,24 +179,26 @@ def compile_fast_path(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | 
         blank=blank, binding=binding, codes=binding.codes, c=binding.entry, pointers=binding.pointers,
         written_buffers=of.captured.written_buffers,
         words=binding.slots.words, fresh_result=binding.fresh_result, hand_out=of.results.hand_out,
-        last_look=LastLook(of), captured=of.arguments.captured, inputs=of.inputs,
+        look=LastLook(of, steady.cells), memory=memory, captured=of.arguments.captured, inputs=of.inputs,
         numbers_hold=of.inputs.reader(),
     )  # fmt: skip
     names.update(classes.names)
-    source = SOURCE.format(
-        classes=classes.term,
-        count=len(of.arguments.simple or ()),
+    if memory is None:
+        words = ONE_BY_ONE.format(classes=classes.term)
+    elif not classes.flagged:
+        words = f"if not ({classes.term}):\n            return MISS\n        {words.strip()}"
+    return names, CHECKS.format(
         now=" + ".join(f"changes.{kind}" for kind in of.counted),
+        words=words.strip(),
         environment="\n            and ".join(steady.terms) or "True",
         arguments=_arguments(of, names),
-        numbers=" and numbers_hold(args)" if of.inputs.sources else "",
-        addresses=lines(8, _addresses(of)),
-        results=lines(8, [_new_result(i, of, names) for i in range(len(of.results.fresh))]),
-        histories=lines(4, _histories(of.results.fresh, names)),
-        result="r0" if of.results.is_one_tensor else HAND_OUT.format(each("r{}", range(len(of.results.fresh)))),
+        numbers="if not numbers_hold(args): return MISS" if of.inputs.sources else "pass",
     )
-    call = written(source, f"<usual call of {of.recording.name!r}>", names)
-    return _with_places(call, of.recording.inputs) if of.recording.inputs.places else call
+
+
+def _is_one_number(of: Specialisation) -> bool:
+    """True if the only new tensor is a number in a result of its own, which may be handed out again later."""
+    return of.results.is_one_tensor and of.binding.result_types[0].shape == () and not of.results.fresh[0].leaf
 
 
 def _with_places(call: Callable[[tuple[Any, ...]], Any], inputs: CallInputs) -> Callable[[tuple[Any, ...]], Any]:
@@ -171,7 +221,7 @@ def _can_be_usual(of: Specialisation) -> bool:
         return False
     if any(
         s.only is not None or s.kind is not Tensor or s.attributes or s.requires_grad or not s.layout.contiguous
-        for _, s in _tensors(of)
+        for _, s in tensor_arguments(of)
     ):
         return False
     if any(output.strides is not None for output in of.results.fresh):
@@ -179,29 +229,30 @@ def _can_be_usual(of: Specialisation) -> bool:
     return not any(output.path is not None or output.always_new for output in of.grads.outputs)
 
 
-def _tensors(of: Specialisation) -> list[tuple[int, TensorArgument]]:
+def tensor_arguments(of: Specialisation) -> list[tuple[int, TensorArgument]]:
     """What is expected of the tensors among the arguments, with their positions."""
     return [(i, spec) for i, spec in enumerate(of.arguments.simple or ()) if isinstance(spec, TensorArgument)]
 
 
-def _arguments(of: Specialisation, names: dict[str, Any]) -> str:
+def _arguments(of: Specialisation, names: dict[str, Any], miss: str = "MISS") -> str:
     """Unpack the arguments and check each: a plain tensor without a history, which shares no memory that matters."""
-    specs = _tensors(of)
+    specs = tensor_arguments(of)
     at = [i for i, _ in specs]
     names.update((f"layout{i}", spec.layout) for i, spec in specs)
     every = range(len(of.arguments.simple or ()))
-    text = f"[{each('a{}', every)}] = args" + "".join(ARGUMENT.format(i=i) for i in at)
+    text = UNPACKED.format(names=each("a{}", every), miss=miss).strip()
+    text += "".join(ARGUMENT.format(i=i, miss=miss) for i in at)
     if specs and not of.arguments.alias_free:
         shared = [f"m{i}[3] in captured" for i in at]
         shared += [f"m{i}[3] == m{j}[3]" for i in at for j in at if j < i]
         if len(specs) > FEW:
             shared = [f"len({{{each('m{}[3]', at)}}} - captured) != {len(specs)}"]
-        text += f"    if {' or '.join(shared)}:\n        return MISS\n"
+        text += f"    if {' or '.join(shared)}:\n        return {miss}\n"
     return text
 
 
 def _addresses(of: Specialisation) -> list[str]:
-    return [f"words[{spec.slot}] = m{i}[2]" for i, spec in _tensors(of) if spec.slot is not None]
+    return [f"words[{spec.slot}] = m{i}[2]" for i, spec in tensor_arguments(of) if spec.slot is not None]
 
 
 def _new_result(i: int, of: Specialisation, names: dict[str, Any]) -> str:

@@ -23,6 +23,7 @@ from ...tensors.tensor import Tensor, make
 from ..common.autograd_graph import FreedNode, graph_behind, is_spent
 from ..common.pytree import at, containers, leaves, rebuilt
 from ..common.tensor_memory import users_attributes
+from ..guards.sources import Source
 from ..recording.recording import Recording
 from ..recording.scalar_outputs import MARKED
 from ..recording.validity import refusal
@@ -68,6 +69,26 @@ class Placed:
     fill: Fill
 
 
+@dataclass(frozen=True, eq=False)
+class FreshTensor:
+    """Fills a leaf with the new tensor of that number."""
+
+    index: int
+
+    def __call__(self, fresh: list[Tensor], call_arguments: Any) -> Any:
+        return fresh[self.index]
+
+
+@dataclass(frozen=True, eq=False)
+class ItemOf:
+    """Fills a leaf with the number in what is filled in there otherwise."""
+
+    tensor: Fill
+
+    def __call__(self, fresh: list[Tensor], call_arguments: Any) -> Any:
+        return self.tensor(fresh, call_arguments).ndarray.item()
+
+
 class Results:
     """How to hand out the results of one specialisation. `tensors` are those of the recording that are made anew."""
 
@@ -84,7 +105,7 @@ class Results:
         self._tree = rebuilt(recording.outcome, self._placed)
         for thing in held(recording.outcome):
             self._check_plain(thing)
-        self._appends = [
+        self._appends: list[tuple[Source, list[Any]]] = [
             (appends.source, [self._placed(number) for number in appends.numbers])
             for appends in recording.scalar_outputs.appends
         ]
@@ -99,6 +120,16 @@ class Results:
     def appends_anything(self) -> bool:
         """True if a call appends numbers to lists, or returns some: they would have to be known at once."""
         return bool(self._appends) or self._has_numbers
+
+    @property
+    def tree(self) -> Any:
+        """The result, with `Placed` and `Computed` leaves where a call fills something in."""
+        return self._tree
+
+    @property
+    def appends(self) -> list[tuple[Source, list[Any]]]:
+        """The lists that a call appends numbers to, and the leaves that it appends."""
+        return self._appends
 
     def hand_out(self, fresh: list[Tensor], call_arguments: Any, numbers: list[Any]) -> Any:
         """The result of one call, in which the formulas have given `numbers`; what the function appends to lists is
@@ -136,8 +167,7 @@ class Results:
             return Computed(leaf.tg_position)
         if isinstance(leaf, MARKED):
             self._has_numbers = True
-            fill = self._source(leaf.tensor)
-            return Placed(lambda fresh, call_arguments: fill(fresh, call_arguments).ndarray.item())
+            return Placed(ItemOf(self._source(leaf.tensor)))
         if not isinstance(leaf, Tensor):
             self._check_plain(leaf)
             return leaf
@@ -182,7 +212,7 @@ class Results:
             index = len(self.fresh)
             self.tensors.append(whole)
             self.fresh.append(self._fresh(whole, index))
-            self._wholes[memory] = (whole, lambda fresh, _: fresh[index])
+            self._wholes[memory] = (whole, FreshTensor(index))
         return self._wholes[memory]
 
     def _fresh(self, tensor: Tensor, index: int) -> FreshOutput:

@@ -86,6 +86,7 @@ class Specialisation:
         recording.let_go()
         self.plan = CallPlan.of(self)
         self.usual: Any = NOT_WRITTEN  # the function for its usual calls, None if they are never usual
+        self.many: Any = NOT_WRITTEN  # what does many steps at once, None if each has to be done by itself
 
     def number_arrays(self, labels: Collection[str]) -> list[tuple[str, np.ndarray]]:
         """Where the numbers that are inputs of the graph, those of `labels`, lie once they have been looked at."""

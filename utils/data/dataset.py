@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from ...tensors.generator import Generator
 from ...tensors.random import randperm
+from ...tensors.rows import StackedRows
 from ...tensors.tensor import Tensor
 from ...tracing.declares import Declares
 
@@ -36,7 +37,7 @@ class IterableDataset(Dataset[T]):
         raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
 
 
-class TensorDataset(Dataset[tuple[Tensor, ...]]):
+class TensorDataset(Dataset[tuple[Tensor, ...]], StackedRows):
     """Item i is the tuple of the i-th rows of all tensors.
 
     >>> import tracegrad as tg
@@ -54,6 +55,14 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
     def __len__(self) -> int:
         return len(self.tensors[0])
+
+    def has_own_rows(self) -> bool:
+        """False for a subclass, or where the ways to get items are not those of the class itself."""
+        own = type(self) is TensorDataset and TensorDataset.__getitem__ is _rows_of_tensors
+        return own and not hasattr(self, "__getitems__")
+
+
+_rows_of_tensors = TensorDataset.__getitem__
 
 
 class ConcatDataset(Dataset[T]):

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...tensors.generator import Generator
+from ...tensors.rows import StackedRows
 from ...tracing.declares import Declares
 from .collate import default_collate, default_convert
-from .dataset import IterableDataset, TensorDataset
+from .dataset import IterableDataset
+from .in_memory import InMemoryBatches, is_in_memory
 from .sampler import BatchSampler, RandomSampler, SequentialSampler, drawn_seed
 
 
@@ -69,6 +71,8 @@ class DataLoader:
         drawn_seed(self.generator)
         if isinstance(self.dataset, IterableDataset):
             return self._streamed()
+        if type(self) is DataLoader and is_in_memory(self.dataset, self.batch_sampler, self.collate_fn):
+            return InMemoryBatches(self)
         return map(self._fetched, self.sampler if self.batch_sampler is None else self.batch_sampler)
 
     def _streamed(self) -> Iterator[Any]:
@@ -85,7 +89,7 @@ class DataLoader:
         """The batch for a list of indices, the item for one."""
         if self.batch_sampler is None:
             return self.collate_fn(self.dataset[index])
-        if type(self.dataset) is TensorDataset and self.collate_fn is default_collate:
+        if isinstance(self.dataset, StackedRows) and self.dataset.has_own_rows() and self.collate_fn is default_collate:
             return list(self.dataset[index])  # all rows at once: what collating them one by one gives
         if hasattr(self.dataset, "__getitems__"):
             return self.collate_fn(self.dataset.__getitems__(index))

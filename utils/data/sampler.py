@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
+from ...ops.array import eager
 from ...ops.types import float64, int64
 from ...tensors.creation import as_tensor
 from ...tensors.generator import Generator
@@ -12,6 +15,11 @@ from ...tensors.random import multinomial, randint, random, randperm
 from ...tracing.declares import Declares
 
 T = TypeVar("T", covariant=True)
+Permutation = Callable[[np.ndarray, int], np.ndarray]  # of random words and a length
+
+
+def _numbers(indices: Any) -> np.ndarray:
+    return eager().read(indices, "tolist()")
 
 
 def drawn_seed(generator: Generator | None = None) -> int:
@@ -36,6 +44,10 @@ class SequentialSampler(Sampler[int]):
 
     def __iter__(self) -> Iterator[int]:
         return iter(range(len(self.data_source)))
+
+    def blocks(self, permutation: Permutation | None = None) -> Iterator[np.ndarray]:
+        """The same indices in one int64 array."""
+        yield np.arange(len(self.data_source))
 
     def __len__(self) -> int:
         return len(self.data_source)
@@ -69,24 +81,40 @@ class RandomSampler(Sampler[int]):
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
+        return (index for block in self.blocks() for index in block.tolist())
+
+    def blocks(self, permutation: Permutation | None = None) -> Iterator[np.ndarray]:
+        """The same indices in int64 arrays, as many in each as are drawn at once.
+
+        `permutation` does what `randperm` does with its random words, more quickly.
+        """
         generator = self.generator
         if generator is None:
             generator = Generator()
             generator.manual_seed(drawn_seed())
-        return self._replaced(generator) if self.replacement else self._permuted(generator)
+        return self._replaced(generator) if self.replacement else self._permuted(generator, permutation)
 
-    def _replaced(self, generator: Generator) -> Iterator[int]:
+    def _replaced(self, generator: Generator) -> Iterator[np.ndarray]:
         n = len(self.data_source)
         for _ in range(self.num_samples // 32):
-            yield from randint(0, n, (32,), generator=generator).tolist()
-        yield from randint(0, n, (self.num_samples % 32,), generator=generator).tolist()
+            yield _numbers(randint(0, n, (32,), generator=generator))
+        yield _numbers(randint(0, n, (self.num_samples % 32,), generator=generator))
 
-    def _permuted(self, generator: Generator) -> Iterator[int]:
+    def _permuted(self, generator: Generator, permutation: Permutation | None) -> Iterator[np.ndarray]:
         n = len(self.data_source)
+
+        def shuffled() -> np.ndarray:
+            if permutation is None or n < 2:
+                return _numbers(randperm(n, generator=generator))
+            return permutation(_numbers(generator.words(n - 1)), n)
+
         for _ in range(self.num_samples // n):
-            yield from randperm(n, generator=generator).tolist()
+            yield shuffled()
         # PyTorch draws a last permutation even if nothing of it is used; a generator of the user's sees that.
-        yield from randperm(n, generator=generator).tolist()[: self.num_samples % n]
+        if self.num_samples % n:
+            yield shuffled()[: self.num_samples % n]
+        else:
+            generator.words(max(0, n - 1))
 
     def __len__(self) -> int:
         return self.num_samples
