@@ -14,7 +14,7 @@ from ..ops.trigonometry import tanh as _tanh
 from ..ops.types import DType, bool_
 from ..tape.grad_mode import no_grad
 from ..tensors.arguments import Shape, axes_of
-from ..tensors.composite import composite, relabel
+from ..tensors.composite import composite, part, relabel
 from ..tensors.fusion import fused
 from ..tensors.in_place import store
 from . import array_forms
@@ -41,6 +41,7 @@ def relu(input: Any, inplace: bool = False) -> Any:
     return finished(input, _relu(input), inplace)
 
 
+@part
 @composite("LeakyReluBackward0")
 def _leaky_relu(input: Any, slope: float) -> Any:
     return where(input > 0, input, input * slope)
@@ -61,6 +62,7 @@ def prelu(input: Any, weight: Any) -> Any:
     return where(input > 0, input, input * weight)
 
 
+@part
 @composite("EluBackward0")
 def _elu(input: Any, alpha: float) -> Any:
     positive = input > 0
@@ -78,6 +80,7 @@ def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 
+@part
 @composite("EluBackward0")
 def _selu(input: Any) -> Any:
     positive = input > 0

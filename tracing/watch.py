@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from operator import is_
 from typing import Any, Protocol
 
 from ..ops.array import eager
@@ -251,12 +252,30 @@ def declare_set(describe: str, get: Callable[[], Any], value: Any) -> bool:
     return same
 
 
-def _declare_entries(entries: dict[Any, Any], kept: list[Any]) -> None:
-    def identities() -> tuple[Any, ...]:
-        return len(kept), *dict.keys(entries), *map(id, dict.values(entries))
+class SameEntries:
+    """Whether a dict has the entries that it had, as the same objects; equal for the same dict with the same ones."""
 
+    def __init__(self, entries: dict[Any, Any]) -> None:
+        self._entries = entries
+        self._keys = tuple(dict.keys(entries))
+        self._kept = list(dict.values(entries))  # so that no identity is given to another object meanwhile
+
+    def __call__(self) -> bool:
+        entries = self._entries
+        if len(entries) != len(self._kept) or tuple(dict.keys(entries)) != self._keys:
+            return False
+        return all(map(is_, dict.values(entries), self._kept))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SameEntries) and other._entries is self._entries and self() and other()
+
+    def __hash__(self) -> int:
+        return id(self._entries)
+
+
+def _declare_entries(entries: dict[Any, Any]) -> None:
     assert _local.watcher is not None
-    _local.watcher.read("entries", identities, (len(kept), *dict.keys(entries), *map(id, kept)))
+    _local.watcher.read("entries", SameEntries(entries), True)
 
 
 class WatchedDict(dict):
@@ -270,8 +289,7 @@ class WatchedDict(dict):
 
     def _declare_all(self) -> None:
         """The program depends on every entry: on which there are, and on what they are."""
-        kept = list(super().values())  # so that no identity is given to another object meanwhile
-        _declare_entries(self, kept)
+        _declare_entries(self)
 
     def items(self) -> Any:
         if _local.watcher is not None:
@@ -335,6 +353,7 @@ class WatchedDict(dict):
 class Entries(WatchedDict):
     """Options or state of an optimizer: what a program reads of them is declared as well. The library itself, which
     declares its reads in its own ways, goes past these methods."""
+
     __slots__ = ()
 
     def _count_change(self) -> None:
@@ -372,6 +391,7 @@ class Entries(WatchedDict):
 
 class WatchedList(list):
     """A list whose changes compiled functions notice: optimizers keep their groups and parameters in it."""
+
     __slots__ = ()
 
     def __reduce__(self) -> Any:

@@ -30,7 +30,18 @@ from ..guards.guard_codegen import GuardCodegen
 from ..inputs.arguments import TensorArgument
 from .backward_program import CompiledNode, Snapshot, snapshot
 from .event_trie import Call, TrieInput, TrieNode
-from .expected_source import COPIED, KNOWN, NOT_WITH_HISTORY, OUTSIDE, OWNER, RESULT, SOURCE, WHOLE
+from .expected_source import (
+    COPIED,
+    KNOWN,
+    MEMORY,
+    NOT_WITH_HISTORY,
+    OUTSIDE,
+    OUTSIDE_LEAF,
+    OWNER,
+    RESULT,
+    SOURCE,
+    WHOLE,
+)
 from .program_calls import PendingResults, ProgramCall
 
 if TYPE_CHECKING:
@@ -79,9 +90,7 @@ class Expected:
     """Writes the function for a call that has just been noted, between two points of the tree."""
 
     def __init__(self, of: Specialisation, before: TrieNode, args: tuple[Any, ...], deferred: Any) -> None:
-        _require(
-            of.plan is not None and of.plan.is_fixed and of.arguments.simple is not None and not of.arguments.are_shared
-        )
+        _require(of.plan is not None and of.arguments.simple is not None and not of.arguments.are_shared)
         _require(not of.captured.vary and not of.captured.writes_normals and not of.needs_numbers)
         assert of.plan is not None
         self._of, self._before, self._after, self._plan = of, before, deferred.here, of.plan
@@ -115,7 +124,7 @@ class Expected:
             nothing={},
         )  # fmt: skip
         names.update(classes.names)
-        operands = self._arguments() + self._gradients()
+        operands = self._arguments() + self._gradients() + self._moved()
         numbers = self._numbers()
         _require(len(self._names_of_met) == len(self._met))
         source = SOURCE.format(
@@ -137,24 +146,38 @@ class Expected:
         token_of = {path[1]: token for (_, path), token in zip(self._plan.arguments, tokens, strict=True)}
         for i, spec in enumerate(self._specs):
             if isinstance(spec, TensorArgument):
-                _require(spec.kind is Tensor and spec.only is None and not self._args[i].__dict__)
-                _require(not spec.requires_grad or not (spec.leaf or spec.hooks))
-                self.names[f"layout{i}"] = spec.layout
-                text += self._argument(i, spec, token_of.get(i))
+                _require(spec.only is None)
+                text += self._operand(i, spec, self._args[i], token_of.get(i))
         return text
 
-    def _argument(self, i: int, spec: TensorArgument, token: int | None) -> str:
+    def _moved(self) -> str:
+        """Captured tensors that have been given other memory."""
+        text, first = "", len(self._plan.arguments) + len(self._plan.gradients)
+        for j, captured in enumerate(self._plan.moving):
+            tensor: Any = captured.array
+            _require(isinstance(tensor, Tensor))
+            self.names[f"moved{j}"] = tensor
+            text += f"    a_moved{j} = moved{j}\n"
+            spec = TensorArgument(tensor, None, captured=False)
+            text += self._operand(f"_moved{j}", spec, tensor, self._event.operands[first + j][1])
+        return text
+
+    def _operand(self, i: Any, spec: TensorArgument, tensor: Tensor, token: int | None) -> str:
+        _require(spec.kind is Tensor and not tensor.__dict__ and not spec.hooks)
+        self.names[f"layout{i}"] = spec.layout
+        history = "leaf" if spec.requires_grad and spec.leaf else "history" if spec.requires_grad else "none"
         if token is not None and token < self._before.tokens:
-            return self._known(i, token) + NOT_WITH_HISTORY[spec.requires_grad].format(i=i)
-        _require(not spec.requires_grad and (token is not None or self._of.arguments.alias_free))
+            return self._known(i, token) + NOT_WITH_HISTORY[history].format(i=i)
+        _require(history != "history" and (token is not None or self._of.arguments.alias_free))
         self._outside.append(i)
+        outside = (OUTSIDE_LEAF if history == "leaf" else OUTSIDE).format(i=i) + MEMORY.format(i=i)
         if token is None:
-            return OUTSIDE.format(i=i)
+            return outside
         self._meets(token, f"w{i}")
-        if self._args[i].place == (self._segment, token):
+        if tensor.place == (self._segment, token):
             self._whole[i] = token
-            return OUTSIDE.format(i=i) + WHOLE.format(i=i)
-        return OUTSIDE.format(i=i) + COPIED.format(i=i)
+            return outside + WHOLE.format(i=i)
+        return outside + COPIED.format(i=i)
 
     def _known(self, i: Any, token: int) -> str:
         """What this segment has met or made before. What it has made lies in memory of its own."""
@@ -173,14 +196,14 @@ class Expected:
             text += f"    a{i} = leaf{j}._grad\n"
             if token < self._before.tokens:
                 text += f"    if a{i} is None: return NOT_NOTED\n"
-                text += self._known(i, token) + NOT_WITH_HISTORY[False].format(i=i)
+                text += self._known(i, token) + NOT_WITH_HISTORY["none"].format(i=i)
                 continue
             _require(leaf._grad.place == (self._segment, token))
             self.names[f"layout{i}"] = memory_of(leaf._grad)[1]
             self._meets(token, f"w{i}")
             self._outside.append(i)
             self._whole[i] = token
-            text += OUTSIDE.format(i=i) + WHOLE.format(i=i)
+            text += OUTSIDE.format(i=i) + MEMORY.format(i=i) + WHOLE.format(i=i)
         return text
 
     def _numbers(self) -> str:

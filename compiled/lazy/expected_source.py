@@ -34,6 +34,14 @@ OUTSIDE = """
         return NOT_NOTED
     if a{i}._base is not None and (a{i}._base.requires_grad or a{i}.requires_grad):
         return NOT_NOTED
+"""
+# A leaf that requires a gradient.
+OUTSIDE_LEAF = """
+    if (type(a{i}) is not Tensor or not a{i}._requires or a{i}._node is not None or a{i}.__dict__
+            or a{i}._base is not None or a{i}.leaf_hooks or a{i}.post_accumulate_hooks):
+        return NOT_NOTED
+"""
+MEMORY = """
     m{i} = a{i}.memory
     if m{i} is None or m{i}[0] is not a{i}.ndarray:
         m{i} = memory_of(a{i})
@@ -65,8 +73,10 @@ KNOWN = """
 OWNER = "    o{i} = memory_of(a{i})[3]\n"
 # Of what is known: a tensor that shall have no history has one, or the other way round.
 NOT_WITH_HISTORY = {
-    True: "    if a{i}._node is None or a{i}._requires: return NOT_NOTED\n",
-    False: "    if a{i}._node is not None or a{i}._requires: return NOT_NOTED\n",
+    "history": "    if a{i}._node is None or a{i}._requires: return NOT_NOTED\n",
+    "none": "    if a{i}._node is not None or a{i}._requires: return NOT_NOTED\n",
+    "leaf": "    if (a{i}._node is not None or not a{i}._requires or a{i}.leaf_hooks\n"
+    "            or a{i}.post_accumulate_hooks): return NOT_NOTED\n",
 }
 RESULT = """
     n{i} = empty(shape{i}, dtype{i})

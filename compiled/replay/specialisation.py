@@ -65,6 +65,7 @@ class Specialisation:
         self.lock = self.binding.lock  # around `matches` and `call`, which share the table
         self.seen = -1  # the value of `changes` for which all guards are known to hold
         self._seen_count = self._seen_options = -1  # the same, by what is counted
+        self._noted_at = (-1, -1)  # the same, by what concerns calls that are noted
         self.guards_of_gradients = [guard for guard in recording.guards if guard.of_gradients]
         self.captured = CapturedInputs(recording, self.binding)
         self.arguments = Arguments(recording, self.binding, self.captured, args, kwargs)
@@ -146,8 +147,25 @@ class Specialisation:
         return same and (changes.options == self._seen_options or "options" not in self.counted)
 
     def has_looked(self, call: Any) -> bool:
-        """True if all that is counted, gradients apart, is as it was found last, and calls are noted as `call`."""
-        return self._only_gradients_changed() and self.plan is not None and self.plan.is_still(call)
+        """True if all that is counted, gradients apart, is as it was when calls were first noted as `call`.
+
+        What is found is for calls that are noted: the table of addresses is not looked at.
+        """
+        plan = self.plan
+        if plan is None or plan.call is not call:
+            return False
+        count, options = self._now_but_for_gradients(), changes.options if "options" in self.counted else 0
+        if (count, options) == self._noted_at:
+            return True
+        with self.lock:
+            if count != self._noted_at[0]:
+                classes.patches()
+                if not (plan.is_unmoved(self.captured) and self.recording.environment.hold(True)):
+                    return False
+            if not self._look_at_options():
+                return False
+            self._noted_at = (count, options)
+        return True
 
     def _look_again(self, call_arguments: Any) -> bool:
         """Guards, addresses and numbers, after something has been rebound somewhere."""
