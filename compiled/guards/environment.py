@@ -173,9 +173,10 @@ class Environment:
         for same, fact in self.opened:
             if not same() and not fact.holds():
                 return False
-        return not counted_too or self._counted_hold()
+        return not counted_too or self.counted_hold()
 
-    def _counted_hold(self) -> bool:
+    def counted_hold(self) -> bool:
+        """True while those guards hold that need be looked at only after a counted change."""
         for fact in self._counted_values:
             if fact.source.now() is not fact.value and not fact.holds():
                 return False

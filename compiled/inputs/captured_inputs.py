@@ -159,7 +159,7 @@ class CapturedInputs:
 
     def are_unmoved(self, but_for: Collection[Captured] = ()) -> bool:
         """True if all but gradients are as `find` has found them last, and so is where they lie."""
-        if self._shown is None:
+        if self._shown is None or self._others:
             return False
         for captured, array, buffer in self._shown:
             now = captured.array

@@ -29,6 +29,7 @@ from ..common.written_code import each, lines, written
 from ..guards.guard_codegen import GuardCodegen
 from ..inputs.arguments import TensorArgument
 from .backward_program import CompiledNode, Snapshot, snapshot
+from .deferred_calls import CALL
 from .event_trie import Call, TrieInput, TrieNode
 from .expected_source import (
     COPIED,
@@ -128,7 +129,7 @@ class Expected:
         numbers = self._numbers()
         _require(len(self._names_of_met) == len(self._met))
         source = SOURCE.format(
-            count=len(self._specs), now=self._still.term, classes=classes.term,
+            count=len(self._specs), call=CALL, now=self._still.term, classes=classes.term,
             environment="\n            and ".join(self._terms) or "True",
             operands=operands.strip() or "pass", numbers=numbers, refused="\n            or ".join(self._refusals()),
             meet=lines(4, self._meeting()), results=self._results(), first=self._before.memories,

@@ -22,7 +22,7 @@ def note(deferred, args):
     {results}
     deferred.memories[{first}:] = {memories}
     deferred.written |= event_written
-    deferred.ops += 1
+    deferred.ops += {call}
     deferred.here = after
     {written}
     {history}

@@ -15,6 +15,7 @@ from ...tracing.watch import served
 from ..common.collection import around_collections
 from ..guards.environment import Environment
 from .deferred_calls import Deferred
+from .expected_ops import ExpectedOps
 from .finalisers import Aside
 from .segments import Segments
 from .subprograms import Compile, Subprograms
@@ -63,10 +64,11 @@ class Fallback:
         return around_collections(Aside(deferred).both, self._call, deferred, function, args, kwargs)
 
     def _call(self, deferred: Deferred, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
-        server = functools.partial(self.parts.serve, deferred)
+        server, tape = functools.partial(self.parts.serve, deferred), Tape(deferred, make)
+        tape.expected = ExpectedOps(deferred)
         try:
             try:
-                return served(server, interpreted, Tape(deferred, make), function, *args, **kwargs)
+                return served(server, interpreted, tape, function, *args, **kwargs)
             finally:
                 deferred.settle()
         finally:

@@ -65,6 +65,7 @@ class Specialisation:
         self.lock = self.binding.lock  # around `matches` and `call`, which share the table
         self.seen = -1  # the value of `changes` for which all guards are known to hold
         self._seen_count = self._seen_options = -1  # the same, by what is counted
+        self._unlike_at = (-1, -1)  # where they are known not to hold, whatever gradients there are
         self._noted_at = (-1, -1)  # the same, by what concerns calls that are noted
         self.guards_of_gradients = [guard for guard in recording.guards if guard.of_gradients]
         self.captured = CapturedInputs(recording, self.binding)
@@ -115,9 +116,24 @@ class Specialisation:
         classes.patches()  # which counts as a change if there are others
         changed = self.now() != self.seen
         rebound = changed and not self._only_gradients_changed()
-        if not self.recording.environment.hold(rebound) or not self.inputs.find((args, kwargs)):
+        counted = self._counted_now()
+        if rebound and counted == self._unlike_at:
+            return False
+        if not self.recording.environment.hold(False) or not self.inputs.find((args, kwargs)):
+            return False
+        if rebound and not self._is_like():
+            self._unlike_at = counted
             return False
         return not (changed or self.captured.vary) or self._look_again((args, kwargs))
+
+    def _counted_now(self) -> tuple[int, int]:
+        """What is counted, but for gradients."""
+        return self._now_but_for_gradients(), changes.options if "options" in self.counted else 0
+
+    def _is_like(self) -> bool:
+        """True if what only counted changes can have touched, gradients apart, is as it was recorded."""
+        guards = (guard for guard in self.recording.guards if not guard.of_gradients)
+        return self.recording.environment.counted_hold() and all(guard.holds() for guard in guards)
 
     def includes(self, other: Specialisation, call_arguments: tuple[Args, Kwargs]) -> bool:
         """True if `other` differs from this one in numbers only, and this one holds for those of `other` as well.
@@ -154,17 +170,17 @@ class Specialisation:
         plan = self.plan
         if plan is None or plan.call is not call:
             return False
-        count, options = self._now_but_for_gradients(), changes.options if "options" in self.counted else 0
-        if (count, options) == self._noted_at:
+        counted = self._counted_now()
+        if counted == self._noted_at:
             return True
         with self.lock:
-            if count != self._noted_at[0]:
+            if counted[0] != self._noted_at[0]:
                 classes.patches()
                 if not (plan.is_unmoved(self.captured) and self.recording.environment.hold(True)):
                     return False
             if not self._look_at_options():
                 return False
-            self._noted_at = (count, options)
+            self._noted_at = counted
         return True
 
     def _look_again(self, call_arguments: Any) -> bool:
