@@ -10,7 +10,7 @@ from typing import Any
 
 from ...ops.locks import new_lock
 from ...ops.types import DType
-from ...tensors.tensor import Tensor
+from ...tensors.operands import PLAIN_TENSORS
 
 MOST_FORMS = 8  # of one function; numbers that go on changing are data
 
@@ -31,14 +31,14 @@ class BoundFunctions:
         tensors: list[Any] = []
         key: list[Hashable] = [function]
         for arg in args:
-            if type(arg) is Tensor:
+            if type(arg) in PLAIN_TENSORS:
                 tensors.append(arg)
                 key.append(TENSOR)
             else:
                 key.append(_key_of(arg))
         for name, arg in kwargs.items():
             key.append(name)
-            if type(arg) is Tensor:
+            if type(arg) in PLAIN_TENSORS:
                 tensors.append(arg)
                 key.append(TENSOR)
             else:
@@ -71,8 +71,8 @@ def _key_of(arg: Any) -> Hashable:
 
 
 def _bound(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Callable[..., Any]:
-    fixed = tuple(TENSOR if type(arg) is Tensor else arg for arg in args)
-    named = {name: TENSOR if type(arg) is Tensor else arg for name, arg in kwargs.items()}
+    fixed = tuple(TENSOR if type(arg) in PLAIN_TENSORS else arg for arg in args)
+    named = {name: TENSOR if type(arg) in PLAIN_TENSORS else arg for name, arg in kwargs.items()}
 
     def bound(*tensors: Any) -> Any:
         given = iter(tensors)

@@ -21,6 +21,7 @@ from ...ops.types import defaults
 from ...tape.grad_mode import switches
 from ...tape.nodes import Edge, Saved, count_now
 from ...tensors.blank import blank
+from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import Tensor
 from ...tracing.watch import changes, counter
 from ...tracing.watched_classes import classes
@@ -164,8 +165,8 @@ class Expected:
         return text
 
     def _operand(self, i: Any, spec: TensorArgument, tensor: Tensor, token: int | None) -> str:
-        _require(spec.kind is Tensor and not tensor.__dict__ and not spec.hooks)
-        self.names[f"layout{i}"] = spec.layout
+        _require(spec.kind in PLAIN_TENSORS and not tensor.__dict__ and not spec.hooks)
+        self.names.update({f"layout{i}": spec.layout, f"kind{i}": spec.kind})
         history = "leaf" if spec.requires_grad and spec.leaf else "history" if spec.requires_grad else "none"
         if token is not None and token < self._before.tokens:
             return self._known(i, token) + NOT_WITH_HISTORY[history].format(i=i)
@@ -194,6 +195,7 @@ class Expected:
             i, token = f"_grad{j}", self._event.operands[first + j][1]
             slot: Any = captured.slot
             leaf = self.names[f"leaf{j}"] = slot.tensor
+            self.names[f"kind{i}"] = Tensor
             text += f"    a{i} = leaf{j}._grad\n"
             if token < self._before.tokens:
                 text += f"    if a{i} is None: return NOT_NOTED\n"

@@ -18,6 +18,7 @@ from ...ops.types import defaults
 from ...tape.grad_mode import switches
 from ...tape.nodes import PrimitiveNode
 from ...tensors.blank import blank
+from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import Tensor
 from .deferred_calls import Deferred
 from .event_trie import Compute, TrieNode
@@ -48,18 +49,23 @@ class ExpectedOps:
     def apply(self, primitive: Primitive, general: Callable[..., Any], *operands: Any) -> Any:
         """``general(*operands)``, the value of one primitive."""
         deferred = self._deferred
-        here, segment = deferred.here, deferred.segment
+        segment = deferred.segment
         key: list[Any] = [primitive]
         for operand in operands:
-            if type(operand) is Tensor:
+            if type(operand) in PLAIN_TENSORS:
                 place = operand.place
-                if place is None or place[0] is not segment or operand._base is not None:
+                if operand._base is not None or operand.ndarray.dtype.kind != "f":
                     return general(*operands)
+                if place is None or place[0] is not segment:
+                    place = deferred.met(operand)
+                    if deferred.segment is not segment:  # which others have to be met in again
+                        return general(*operands)
                 key.append(place[1] if operand._node is None and not operand._requires else ~place[1])
             elif type(operand) in _NUMBERS and operand:  # 0.0 is equal to -0.0
                 key += (type(operand), operand)
             else:
                 return general(*operands)
+        here = deferred.here
         known = here.ops.get(tuple(key))
         if known is None:
             out = general(*operands)
@@ -95,7 +101,7 @@ class ExpectedOps:
         if not is_plain or event.dtype.kind not in "fb" or type(out) is not Tensor or out._base is not None:
             return
         constants = tuple(None if type(o) is int else o for o in event.operands)
-        if [constant is None for constant in constants] != [type(operand) is Tensor for operand in operands]:
+        if [constant is None for constant in constants] != [type(operand) in PLAIN_TENSORS for operand in operands]:
             return
         node: Any = out._node
         on = () if node is None else node.on

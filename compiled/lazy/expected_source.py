@@ -30,14 +30,14 @@ def note(deferred, args):
 """
 
 OUTSIDE = """
-    if type(a{i}) is not Tensor or a{i}._requires or a{i}._node is not None or a{i}.__dict__:
+    if type(a{i}) is not kind{i} or a{i}._requires or a{i}._node is not None or a{i}.__dict__:
         return NOT_NOTED
     if a{i}._base is not None and (a{i}._base.requires_grad or a{i}.requires_grad):
         return NOT_NOTED
 """
 # A leaf that requires a gradient.
 OUTSIDE_LEAF = """
-    if (type(a{i}) is not Tensor or not a{i}._requires or a{i}._node is not None or a{i}.__dict__
+    if (type(a{i}) is not kind{i} or not a{i}._requires or a{i}._node is not None or a{i}.__dict__
             or a{i}._base is not None or a{i}.leaf_hooks or a{i}.post_accumulate_hooks):
         return NOT_NOTED
 """
@@ -65,7 +65,7 @@ COPIED = """
 """
 KNOWN = """
     p{i} = a{i}.place
-    if p{i} is None or p{i}[0] is not segment or p{i}[1] != {token} or type(a{i}) is not Tensor or a{i}.__dict__:
+    if p{i} is None or p{i}[0] is not segment or p{i}[1] != {token} or type(a{i}) is not kind{i} or a{i}.__dict__:
         return NOT_NOTED
     if a{i}._base is not None and a{i}.buffer.version != a{i}._seen_version: return NOT_NOTED
 """

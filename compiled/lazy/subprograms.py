@@ -16,7 +16,8 @@ from typing import Any
 from ...ops.core import interpreted
 from ...ops.locks import new_lock
 from ...tape.reverse import backward
-from ...tensors.tensor import EAGER, Tensor
+from ...tensors.operands import PLAIN_TENSORS
+from ...tensors.tensor import EAGER
 from ...tracing.watch import served
 from ..guards.environment import Environment
 from .bound_arguments import MOST_FORMS, BoundFunctions
@@ -143,4 +144,4 @@ class Subprograms:
 
 
 def _are_tensors(args: tuple[Any, ...], kwargs: Any) -> bool:
-    return not kwargs and all(type(arg) is Tensor for arg in args)
+    return not kwargs and all(type(arg) in PLAIN_TENSORS for arg in args)
