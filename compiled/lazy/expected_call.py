@@ -9,7 +9,7 @@ as it was, and the general way decides.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -19,17 +19,17 @@ from ...ops.array import Buffer
 from ...ops.exposure import exposed_owners
 from ...ops.types import defaults
 from ...tape.grad_mode import switches
-from ...tape.nodes import Edge, Saved, count_now
+from ...tape.nodes import Saved, count_now
 from ...tensors.blank import blank
 from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import Tensor
-from ...tracing.watch import changes, counter
+from ...tracing.watch import changes
 from ...tracing.watched_classes import classes
 from ..common.tensor_memory import memory_of
 from ..common.written_code import each, lines, written
 from ..guards.guard_codegen import GuardCodegen
 from ..inputs.arguments import TensorArgument
-from .backward_program import CompiledNode, Snapshot, snapshot
+from .backward_program import CompiledNode
 from .deferred_calls import CALL
 from .event_trie import Call, TrieInput, TrieNode
 from .expected_source import (
@@ -44,7 +44,8 @@ from .expected_source import (
     SOURCE,
     WHOLE,
 )
-from .program_calls import PendingResults, ProgramCall
+from .program_calls import PendingResults
+from .still import Still
 
 if TYPE_CHECKING:
     from ..replay.specialisation import Specialisation
@@ -57,35 +58,6 @@ MOST_FORMS = 4  # functions for calls of one thing at one point: in training and
 
 class Unexpected(Exception):
     """The call is of a kind that the general way has to note each time."""
-
-
-class Still:
-    """Whether all that is counted (but for gradients) is as it was when the general way looked at it last, and what
-    followed from it."""
-
-    def __init__(self, of: Specialisation, call: ProgramCall, kept: Sequence[str]) -> None:
-        self._of = of
-        self._call = call
-        self.kinds = tuple(kind for kind in of.counted if kind != "grads")
-        self.term, self.now = " + ".join(f"changes.{kind}" for kind in self.kinds), counter(self.kinds)
-        self.labels = tuple(kept)  # of captured inputs that the backward pass reads
-        self.count = -1
-        self.numbers: list[np.ndarray] = []
-        self.edges: tuple[Edge, ...] = ()
-        self.kept: tuple[Snapshot, ...] = ()
-
-    def is_so(self) -> bool:
-        """Take over what the general way has found since the last change, if it has."""
-        of = self._of
-        if not of.has_looked(self._call):
-            return False
-        self.numbers = [array.copy() for _, array in of.number_arrays(frozenset(self._call.operands))]
-        if of.backward is not None:
-            known = of.captured_edges()
-            self.edges = tuple(known[label] for label in of.backward.wrt if label in known)
-            self.kept = tuple(snapshot(label, of.captured_sources[label]) for label in self.labels)
-        self.count = self.now()
-        return True
 
 
 class Expected:

@@ -28,7 +28,8 @@ from ...tape.nodes import count_now
 from ...tape.selected import declare_kept
 from ...tape.tape import Tape
 from ...tensors.tensor import Tensor, make
-from ...tracing.watch import SameEntries, SideEffect, watched
+from ...tracing.entries import SameEntries
+from ...tracing.watch import SideEffect, watched
 from ..common.aliasing import with_history
 from ..common.argument_names import name_captured, name_of_argument
 from ..common.pytree import Path, leaves

@@ -66,14 +66,16 @@ class Specialisation:
         self.seen = -1  # the value of `changes` for which all guards are known to hold
         self._seen_count = self._seen_options = -1  # the same, by what is counted
         self._unlike_at = (-1, -1)  # where they are known not to hold, whatever gradients there are
-        self._noted_at = (-1, -1)  # the same, by what concerns calls that are noted
+        self._noted_count = -1
+        self._noted_at = -1  # the same, by what concerns calls that are noted
         self.guards_of_gradients = [guard for guard in recording.guards if guard.of_gradients]
         self.captured = CapturedInputs(recording, self.binding)
         self.arguments = Arguments(recording, self.binding, self.captured, args, kwargs)
         counted = recording.counted | recording.environment.counted | ({"grads"} if recording.grads else set())
         self.counted = tuple(sorted(counted))  # what of `changes` concerns this program
         self.now = counter(self.counted)
-        self._now_but_for_gradients = counter(tuple(sorted(counted - {"grads", "options"})))
+        self._now_but_for_gradients = counter(tuple(sorted(counted - {"grads"})))
+        self._now_but_for_updates = counter(tuple(sorted(counted - {"grads", "options"})))
         self.sharing = sharing(recording, self.captured, (args, kwargs))  # as recorded, for messages
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
         saved = () if self.backward is None else self.backward.parts.saved
@@ -128,7 +130,7 @@ class Specialisation:
 
     def _counted_now(self) -> tuple[int, int]:
         """What is counted, but for gradients."""
-        return self._now_but_for_gradients(), changes.options if "options" in self.counted else 0
+        return self._now_but_for_updates(), changes.options if "options" in self.counted else 0
 
     def _is_like(self) -> bool:
         """True if what only counted changes can have touched, gradients apart, is as it was recorded."""
@@ -159,7 +161,7 @@ class Specialisation:
 
     def _only_gradients_changed(self) -> bool:
         """True if nothing else of what is counted has been rebound since the guards were looked at."""
-        same = self._now_but_for_gradients() == self._seen_count
+        same = self._now_but_for_updates() == self._seen_count
         return same and (changes.options == self._seen_options or "options" not in self.counted)
 
     def has_looked(self, call: Any) -> bool:
@@ -170,23 +172,24 @@ class Specialisation:
         plan = self.plan
         if plan is None or plan.call is not call:
             return False
-        counted = self._counted_now()
-        if counted == self._noted_at:
+        now = self._now_but_for_gradients()
+        if now == self._noted_at:
             return True
+        count = self._now_but_for_updates()
         with self.lock:
-            if counted[0] != self._noted_at[0]:
+            if count != self._noted_count:
                 classes.patches()
                 if not (plan.is_unmoved(self.captured) and self.recording.environment.hold(True)):
                     return False
             if not self._look_at_options():
                 return False
-            self._noted_at = counted
+            self._noted_at, self._noted_count = now, count
         return True
 
     def _look_again(self, call_arguments: Any) -> bool:
         """Guards, addresses and numbers, after something has been rebound somewhere."""
         now, options = self.now(), changes.options
-        count = self._now_but_for_gradients()
+        count = self._now_but_for_updates()
         if count == self._seen_count and not self.captured.vary:
             found: bool | None = options == self._seen_options or self._look_at_options()
             found = found and self._look_at_gradients(call_arguments)
@@ -275,7 +278,7 @@ class Specialisation:
 
     def captured_edges(self) -> dict[str, Edge]:
         """Where the gradients of captured leaves go."""
-        now = self._now_but_for_gradients()
+        now = self._now_but_for_updates()
         if self._edges_seen != now:
             self._edges_seen = now
             leaves: dict[str, Any] = {k: array for k, array in self.captured_sources.items() if k in self._leaves}
