@@ -160,7 +160,7 @@ def _directly(primitive: Primitive, general: Op) -> Op:
         else:
             expected = getattr(stack[-1][0], "expected", None)
             if expected is not None:
-                return expected.apply(primitive, general, x)
+                return expected(primitive, general, x)
         return general(x)
 
     def binary(x: Any, y: Any) -> Any:
@@ -172,7 +172,7 @@ def _directly(primitive: Primitive, general: Op) -> Op:
         else:
             expected = getattr(stack[-1][0], "expected", None)
             if expected is not None:
-                return expected.apply(primitive, general, x, y)
+                return expected(primitive, general, x, y)
         return general(x, y)
 
     ways: dict[int, Callable[..., Any]] = {1: unary, 2: binary}

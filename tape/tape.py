@@ -19,7 +19,7 @@ from .selected import declare_write_to_picked
 class Tape:
     """Hands values to `below` (numpy, or a recorder of values) and keeps the graph for the backward pass."""
 
-    #: Who is asked first for pointwise ops, and does them by `apply`.
+    #: Who does pointwise ops, given the primitive, the general way, and the operands; None: the general way.
     expected: Any = None
 
     def __init__(self, below: Evaluator, make: Callable[..., Any]) -> None:

@@ -15,7 +15,7 @@ from ...tracing.watch import served
 from ..common.collection import around_collections
 from ..guards.environment import Environment
 from .deferred_calls import Deferred
-from .expected_ops import ExpectedOps
+from .expected_ops import noted_as_before
 from .finalisers import Aside
 from .segments import Segments
 from .subprograms import Compile, Subprograms
@@ -65,7 +65,7 @@ class Fallback:
 
     def _call(self, deferred: Deferred, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
         server, tape = functools.partial(self.parts.serve, deferred), Tape(deferred, make)
-        tape.expected = ExpectedOps(deferred)
+        tape.expected = functools.partial(noted_as_before, deferred)
         try:
             try:
                 return served(server, interpreted, tape, function, *args, **kwargs)
