@@ -14,6 +14,7 @@ import numpy as np
 
 from ...ops.array import Buffer
 from ...ops.core import Primitive
+from ...ops.exposure import is_exposed
 from ...ops.types import defaults
 from ...tape.grad_mode import switches
 from ...tape.nodes import PrimitiveNode
@@ -50,6 +51,8 @@ def noted_as_before(deferred: Deferred, primitive: Primitive, general: Callable[
             if operand._base is not None or operand.ndarray.dtype.kind != "f":
                 return general(*operands)
             if place is None or place[0] is not segment:
+                if operand.steps or is_exposed(operand.ndarray):
+                    return general(*operands)  # it is copied at each op
                 place = deferred.met(operand)
                 if deferred.segment is not segment:  # which others have to be met in again
                     return general(*operands)
