@@ -356,7 +356,8 @@ class Subprogram(CompiledFunction):
         self.programs = Programs(later=True)
 
     def noted(self, deferred: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The result of a call that `deferred` makes later, `NOT_SERVED` if that cannot be."""
+        """The result of a call that `deferred` makes later; `NOT_SERVED` if no program is for it, `NOT_NOTED` if
+        it has to be made now."""
         if deferred.segments.are_open:
             for specialisation in self.specialisations:
                 with specialisation.lock:
@@ -365,7 +366,7 @@ class Subprogram(CompiledFunction):
                         before, result = deferred.here, specialisation.note(deferred, *inputs)
                         if result is not NOT_NOTED:
                             expect(specialisation, self.function, before, deferred, (args, kwargs))
-                        return NOT_SERVED if result is NOT_NOTED else result
+                        return result
         return NOT_SERVED
 
     def may_serve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

@@ -14,7 +14,7 @@ from ..ops.trigonometry import tanh as _tanh
 from ..ops.types import DType, bool_
 from ..tape.grad_mode import no_grad
 from ..tensors.arguments import Shape, axes_of, axis_of
-from ..tensors.composite import composite, relabel
+from ..tensors.composite import composite, part, relabel
 from ..tensors.fusion import fused
 from ..tensors.in_place import store
 from ..tensors.operands import SCALAR_NAMES
@@ -53,6 +53,7 @@ def relu(input: Any, inplace: bool = False) -> Any:
     return finished(input, _relu(input), inplace)
 
 
+@part
 @composite("LeakyReluBackward0", _INPUT, zero=True)
 def _leaky_relu(input: Any, slope: float) -> Any:
     return where(input > 0, input, input * slope)

@@ -12,7 +12,7 @@ from ..ops.pointwise import cast, common_dtype, converted
 from ..ops.requirements import Requirement, require
 from ..ops.sources import iota
 from ..ops.types import broadcast_shapes, int32, int64
-from ..tensors.composite import composite, whole
+from ..tensors.composite import composite, part, whole
 from ..tensors.fusion import fused
 from ..tensors.operands import SCALAR_NAMES, require_floating
 from ..tensors.random import bernoulli_with, strides_like
@@ -185,6 +185,7 @@ def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, ep
     return out if weight is None else out * weight
 
 
+@part
 @composite("DivBackward0")
 def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Any:
     """`input` divided by its p-norm along `dim` (but by no less than `eps`)."""

@@ -15,7 +15,7 @@ from ..ops.pointwise import cast
 from ..ops.types import DType, bool_
 from ..tape.grad_mode import no_grad
 from ..tensors.arguments import Shape, axes_of, axis_of
-from ..tensors.composite import OUT, composite, relabel
+from ..tensors.composite import OUT, composite, part, relabel
 from ..tensors.tensor import Tensor
 from . import return_types
 
@@ -101,11 +101,16 @@ def _variance(name: str, x: Any, dim: Any, keepdim: bool, correction: float) -> 
             UserWarning,
             stacklevel=3,
         )
+    return _mean_square_distance(x, dim, keepdim, count, count - correction)
+
+
+@part
+def _mean_square_distance(x: Any, dim: Any, keepdim: bool, count: int, divisor: float) -> Any:
     centred = x - _fold(ops.sum, x, dim, True) / count
-    divisor = count - correction
     return _fold(ops.sum, centred * centred, dim, keepdim) / (divisor if divisor > 0 else 0)
 
 
+@part
 def _root(squares: Any) -> Any:
     """The square root whose derivative at 0 is 0."""
     zero = eq(squares, 0)
@@ -142,6 +147,7 @@ def _power_norm(x: Any, p: float, dim: Any, keepdim: bool) -> Any:
     return where(empty, 0.0, elementary.pow(where(empty, 1.0, summed), 1 / p))
 
 
+@part
 def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: DType | None = None) -> Any:
     """The p-norm of the elements over `dim` (2 unless `p` says otherwise). Where it is 0, its gradient is 0."""
     x = in_dtype(input, dtype)
@@ -315,6 +321,7 @@ def count_nonzero(input: Any, dim: Any = None) -> Any:
     return sum(comparison.ne(input, 0), dim)
 
 
+@part
 @composite("LogsumexpBackward0", {"input": ("input",), OUT: ("input",)})
 def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
     """``log(sum(exp(input)))`` over `dim` without overflow."""

@@ -19,6 +19,9 @@ from .selected import declare_write_to_picked
 class Tape:
     """Hands values to `below` (numpy, or a recorder of values) and keeps the graph for the backward pass."""
 
+    #: Who does pointwise ops, given the primitive, the general way, and the operands; None: the general way.
+    expected: Any = None
+
     def __init__(self, below: Evaluator, make: Callable[..., Any]) -> None:
         self.below = below
         self.make = make

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ..tracing.eager_server import serve_or_fuse
+from ..tracing.watch import serve
 from .tensor import Tensor
 
 #: Composites whose last op keeps a number for which PyTorch's operation has no need.
@@ -52,6 +53,16 @@ def whole(function: F) -> F:
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         return serve_or_fuse(called, function, args, kwargs)
+
+    return called  # type: ignore[return-value]
+
+
+def part(function: F) -> F:
+    """`whole` for what is no program of its own in eager mode: functions of a few ops, on their own or in others."""
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return serve(called, function, args, kwargs)
 
     return called  # type: ignore[return-value]
 

@@ -13,6 +13,7 @@ from ..ops.core import switch
 from ..tape.direct import FLOAT32, FLOAT64
 from ..tape.fused import Fused, FusedNode
 from ..tape.grad_mode import switches
+from ..tracing.watch import serve
 from .composite import relabel
 from .operands import PLAIN_TENSORS
 from .tensor import Tensor, make
@@ -36,7 +37,7 @@ def fused(
 
     The first `operands` arguments are tensors or None; all are positional. The form in numpy serves plain eager mode,
     where the operands are floating-point tensors of one type, with elements and dimensions, and override nothing;
-    everything else is left to the primitives, errors too.
+    everything else is left to the primitives, errors too. Within a re-recorded call it may be a program of its own.
     """
 
     def decorate(chain: F) -> F:
@@ -55,7 +56,9 @@ def fused(
 
         @functools.wraps(chain)
         def called(*arguments: Any) -> Any:
-            arrays = None if switch.stack else _arrays(arguments, operands)
+            if switch.stack:
+                return serve(called, named, arguments, {})
+            arrays = _arrays(arguments, operands)
             return named(*arguments) if arrays is None else _evaluated(form, arguments, arrays)
 
         return called  # type: ignore[return-value]

@@ -38,6 +38,7 @@ from ..ops.scans import argsort, cumsum
 from ..ops.sources import full, iota
 from ..ops.types import DType, Type, bool_, broadcast_shapes, float32, float64, int32, int64
 from ..tape.grad_mode import no_grad
+from .composite import part
 from .generator import Generator, default_generator
 
 Shape = tuple[int, ...]
@@ -128,6 +129,7 @@ def _require_floating(dtype: DType, kernel: str) -> None:
 # -------------------------------------------------------------------------------------------------- uniform numbers
 
 
+@part
 def rand(shape: Shape, dtype: DType, generator: Generator | None = None, strides: Shape | None = None) -> Any:
     """Uniform numbers in [0, 1)."""
     _require_floating(dtype, "check_uniform_bounds")
@@ -179,6 +181,7 @@ def _cast(x: Any, dtype: DType) -> Any:
 # -------------------------------------------------------------------------------------------------- normal numbers
 
 
+@part
 def randn(shape: Shape, dtype: DType, generator: Generator | None = None, strides: Shape | None = None) -> Any:
     """Normal numbers with mean 0 and standard deviation 1."""
     drawn = _standard_normals(shape, dtype, generator, strides)

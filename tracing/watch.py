@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from ..ops.array import eager
+from .entries import SameEntries
 
 
 class SideEffect(RuntimeError):
@@ -251,12 +252,9 @@ def declare_set(describe: str, get: Callable[[], Any], value: Any) -> bool:
     return same
 
 
-def _declare_entries(entries: dict[Any, Any], kept: list[Any]) -> None:
-    def identities() -> tuple[Any, ...]:
-        return len(kept), *dict.keys(entries), *map(id, dict.values(entries))
-
+def _declare_entries(entries: dict[Any, Any]) -> None:
     assert _local.watcher is not None
-    _local.watcher.read("entries", identities, (len(kept), *dict.keys(entries), *map(id, kept)))
+    _local.watcher.read("entries", SameEntries(entries), True)
 
 
 class WatchedDict(dict):
@@ -270,8 +268,7 @@ class WatchedDict(dict):
 
     def _declare_all(self) -> None:
         """The program depends on every entry: on which there are, and on what they are."""
-        kept = list(super().values())  # so that no identity is given to another object meanwhile
-        _declare_entries(self, kept)
+        _declare_entries(self)
 
     def items(self) -> Any:
         if _local.watcher is not None:
@@ -335,6 +332,7 @@ class WatchedDict(dict):
 class Entries(WatchedDict):
     """Options or state of an optimizer: what a program reads of them is declared as well. The library itself, which
     declares its reads in its own ways, goes past these methods."""
+
     __slots__ = ()
 
     def _count_change(self) -> None:
@@ -372,6 +370,7 @@ class Entries(WatchedDict):
 
 class WatchedList(list):
     """A list whose changes compiled functions notice: optimizers keep their groups and parameters in it."""
+
     __slots__ = ()
 
     def __reduce__(self) -> Any:

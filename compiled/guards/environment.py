@@ -98,10 +98,13 @@ class Environment:
 
     def _sort(self) -> None:
         """Guards by how they are checked: counted ones only after a change, bindings by identity, contents by item."""
-        self._counted = [fact for fact in self.facts if fact.source.is_counted(fact.value) and not fact.free]
+        counted_ones = [fact for fact in self.facts if fact.source.is_counted(fact.value) and not fact.free]
+        changeable = [fact for fact in counted_ones if isinstance(fact.value, MUTABLE)]
+        self._counted = [(fact, None if fact.by_identity else _flat_items(fact.value)) for fact in changeable]
+        self._counted_values = [fact for fact in counted_ones if not isinstance(fact.value, MUTABLE)]
         # What is one number is looked at as a source of the recording's formulas; containers have other items, too.
         self.opened = [(_others_in(fact), fact) for fact in self.facts if fact.free and () not in fact.free]
-        counted = {id(fact) for fact in self._counted}
+        counted = {id(fact) for fact in counted_ones}
         rest = [fact for fact in self.facts if id(fact) not in counted and not fact.free]
         self.contents = [(fact, _flat_items(fact.value)) for fact in rest if isinstance(fact.value, MUTABLE)]
         bound = [fact for fact in rest if fact.by_identity or not isinstance(fact.value, MUTABLE)]
@@ -176,7 +179,18 @@ class Environment:
         for same, fact in self.opened:
             if not same() and not fact.holds():
                 return False
-        return not counted_too or all(fact.holds() for fact in self._counted)
+        return not counted_too or self.counted_hold()
+
+    def counted_hold(self) -> bool:
+        """True while those guards hold that need be looked at only after a counted change."""
+        for fact in self._counted_values:
+            if fact.source.now() is not fact.value and not fact.holds():
+                return False
+        for fact, items in self._counted:
+            now = None if items is None else fact.source.now()
+            if (type(now) is not type(fact.value) or not has_items(now, items or ())) and not fact.holds():
+                return False
+        return True
 
     def hold_but_for_numbers(self) -> bool:
         """True while all guards hold, or would hold for other numbers of the same types."""

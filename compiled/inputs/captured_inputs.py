@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,7 @@ class CapturedInputs:
         self._written = bool(recording.grads) or any(root.region.written for root in recording.recorder.roots)
         self.written_buffers: list[Any] = []  # buffers
         self.copied: list[tuple[np.ndarray, np.ndarray]] = []
+        self._shown: list[tuple[Captured, np.ndarray, Any]] | None = None  # array and buffer, where all were found
         # Gradients of arguments may be others at each call, without anything having been rebound.
         self.vary = any(path is not None for _, path, _ in self.had_gradients)
         self.writes_normals = any(c.written and c.array.label == "generator.cached" for c in self.all)
@@ -133,6 +134,11 @@ class CapturedInputs:
 
     def find(self, call_arguments: Any) -> bool:
         """Point the table to where the captured tensors are now; False if one does not fit."""
+        if self.are_unmoved():
+            found = self.find_gradients(call_arguments)
+            if found is not None:
+                return found
+        self._shown = None
         for tensor, path, had in self.had_gradients:
             if ((tensor if path is None else at(call_arguments, path))._grad is not None) is not had:
                 return False
@@ -141,12 +147,31 @@ class CapturedInputs:
         tensors = [captured.now(call_arguments) for captured in self.all]
         if not all(map(self._found, self.all, tensors)):
             return False
+        self._shown = [(c, c.array.ndarray, c.array.buffer) for c in self.all if c.slot is None]
         if not (self._written or self._compared or self._memory.is_shared):
             return True
         as_recorded = self._memory.is_as_recorded([*tensors, *(find(call_arguments) for _, find in self._others)])
         others = [t for c, t in zip(self.all, tensors, strict=True) if c.slot is None and isinstance(t, Tensor)]
         self._owners_of_others = frozenset(memory_of(tensor)[3] for tensor in others)
+        if not as_recorded:
+            self._shown = None
         return as_recorded
+
+    def are_unmoved(self, but_for: Collection[Captured] = ()) -> bool:
+        """True if all but gradients are as `find` has found them last, and so is where they lie."""
+        if self._shown is None or self._others:
+            return False
+        for captured, array, buffer in self._shown:
+            now = captured.array
+            if (now.ndarray is not array or now.buffer is not buffer) and captured not in but_for:
+                return False
+            if getattr(now, "requires_grad", False) is not captured.requires_grad:
+                return False
+            if captured.requires_grad and hooks_on(now) != captured.hooks:
+                return False
+            if captured.written and not array.flags.writeable:
+                return False
+        return True
 
     def _found(self, captured: Captured, now: Any) -> bool:
         if not captured.fits(now):

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 MOST_INTEGERS = 4096  # elements; more are worth a loop in C
 FEW = 4  # operands
 
-CONCATENATE, RANGE = REGISTRY["concatenate"], REGISTRY["iota"]
+CONCATENATE, RANGE, FULL = REGISTRY["concatenate"], REGISTRY["iota"], REGISTRY["full"]
+_MADE = (RANGE, FULL)
 _PICKING = (REGISTRY["take"], REGISTRY["gather"])
 _OF_INTEGERS = frozenset(
     p for p in REGISTRY.values() if p in _PICKING or (isinstance(p.lower, (Movement, Pointwise)) and p.check is None)
@@ -29,7 +30,7 @@ _OF_INTEGERS = frozenset(
 def is_done_at_once(deferred: DeferredOps, primitive: Primitive, operands: Sequence[Any], params: Params) -> bool:
     """True if the op is to be done now."""
     if not operands:
-        return primitive is RANGE and params["dtype"].numpy.kind == "i" and _is_small(math.prod(params["shape"]))
+        return primitive in _MADE and params["dtype"].numpy.kind == "i" and _is_small(math.prod(params["shape"]))
     if primitive is CONCATENATE and len(operands) > FEW:
         return _are_there(deferred, operands)
     if primitive not in _OF_INTEGERS or not _are_integers(operands):

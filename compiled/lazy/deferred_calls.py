@@ -18,6 +18,8 @@ from .event_trie import Call, Compute, Met
 from .interpreter import DeferredOps
 from .program_calls import PendingArray, ProgramCall
 
+CALL = 2  # that a call counts among ops: what is made of it is worth a program
+
 
 class Deferred(DeferredOps):
     """The interpreter of re-recorded calls: ops and calls of compiled graphs are noted."""
@@ -47,7 +49,7 @@ class Deferred(DeferredOps):
             self.memories.append(weakref.ref(result))
             if type(result) is PendingArray:
                 result.place = (self.segment, point.tokens - len(fresh) + number - first)
-        self.ops += 1
+        self.ops += CALL
         self.here = point  # last, so that an interrupt leaves a call noted, or not
         return True
 

@@ -147,6 +147,7 @@ class TrieNode:
     passes: list[Any] = field(default_factory=list)  # functions that note backward passes
     observed: int = 0  # how many passes none of them has noted
     expected: dict[int, list[Any]] = field(default_factory=dict)  # by what is called: functions that note such calls
+    ops: dict[Any, Any] = field(default_factory=dict)  # that are known to come here (`expected_ops.py`)
     noted: dict[int, int] = field(default_factory=dict)  # by what was called: how often
 
     @lazy

@@ -9,7 +9,7 @@ as it was, and the general way decides.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -19,19 +19,33 @@ from ...ops.array import Buffer
 from ...ops.exposure import exposed_owners
 from ...ops.types import defaults
 from ...tape.grad_mode import switches
-from ...tape.nodes import Edge, Saved, count_now
+from ...tape.nodes import Saved, count_now
 from ...tensors.blank import blank
+from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import Tensor
-from ...tracing.watch import changes, counter
+from ...tracing.watch import changes
 from ...tracing.watched_classes import classes
 from ..common.tensor_memory import memory_of
 from ..common.written_code import each, lines, written
 from ..guards.guard_codegen import GuardCodegen
 from ..inputs.arguments import TensorArgument
-from .backward_program import CompiledNode, Snapshot, snapshot
+from .backward_program import CompiledNode
+from .deferred_calls import CALL
 from .event_trie import Call, TrieInput, TrieNode
-from .expected_source import COPIED, KNOWN, NOT_WITH_HISTORY, OUTSIDE, OWNER, RESULT, SOURCE, WHOLE
-from .program_calls import PendingResults, ProgramCall
+from .expected_source import (
+    COPIED,
+    KNOWN,
+    MEMORY,
+    NOT_WITH_HISTORY,
+    OUTSIDE,
+    OUTSIDE_LEAF,
+    OWNER,
+    RESULT,
+    SOURCE,
+    WHOLE,
+)
+from .program_calls import PendingResults
+from .still import Still
 
 if TYPE_CHECKING:
     from ..replay.specialisation import Specialisation
@@ -46,42 +60,11 @@ class Unexpected(Exception):
     """The call is of a kind that the general way has to note each time."""
 
 
-class Still:
-    """Whether all that is counted (but for gradients) is as it was when the general way looked at it last, and what
-    followed from it."""
-
-    def __init__(self, of: Specialisation, call: ProgramCall, kept: Sequence[str]) -> None:
-        self._of = of
-        self._call = call
-        self.kinds = tuple(kind for kind in of.counted if kind != "grads")
-        self.term, self.now = " + ".join(f"changes.{kind}" for kind in self.kinds), counter(self.kinds)
-        self.labels = tuple(kept)  # of captured inputs that the backward pass reads
-        self.count = -1
-        self.numbers: list[np.ndarray] = []
-        self.edges: tuple[Edge, ...] = ()
-        self.kept: tuple[Snapshot, ...] = ()
-
-    def is_so(self) -> bool:
-        """Take over what the general way has found since the last change, if it has."""
-        of = self._of
-        if not of.has_looked(self._call):
-            return False
-        self.numbers = [array.copy() for _, array in of.number_arrays(frozenset(self._call.operands))]
-        if of.backward is not None:
-            known = of.captured_edges()
-            self.edges = tuple(known[label] for label in of.backward.wrt if label in known)
-            self.kept = tuple(snapshot(label, of.captured_sources[label]) for label in self.labels)
-        self.count = self.now()
-        return True
-
-
 class Expected:
     """Writes the function for a call that has just been noted, between two points of the tree."""
 
     def __init__(self, of: Specialisation, before: TrieNode, args: tuple[Any, ...], deferred: Any) -> None:
-        _require(
-            of.plan is not None and of.plan.is_fixed and of.arguments.simple is not None and not of.arguments.are_shared
-        )
+        _require(of.plan is not None and of.arguments.simple is not None and not of.arguments.are_shared)
         _require(not of.captured.vary and not of.captured.writes_normals and not of.needs_numbers)
         assert of.plan is not None
         self._of, self._before, self._after, self._plan = of, before, deferred.here, of.plan
@@ -115,11 +98,11 @@ class Expected:
             nothing={},
         )  # fmt: skip
         names.update(classes.names)
-        operands = self._arguments() + self._gradients()
+        operands = self._arguments() + self._gradients() + self._moved()
         numbers = self._numbers()
         _require(len(self._names_of_met) == len(self._met))
         source = SOURCE.format(
-            count=len(self._specs), now=self._still.term, classes=classes.term,
+            count=len(self._specs), call=CALL, now=self._still.term, classes=classes.term,
             environment="\n            and ".join(self._terms) or "True",
             operands=operands.strip() or "pass", numbers=numbers, refused="\n            or ".join(self._refusals()),
             meet=lines(4, self._meeting()), results=self._results(), first=self._before.memories,
@@ -137,24 +120,38 @@ class Expected:
         token_of = {path[1]: token for (_, path), token in zip(self._plan.arguments, tokens, strict=True)}
         for i, spec in enumerate(self._specs):
             if isinstance(spec, TensorArgument):
-                _require(spec.kind is Tensor and spec.only is None and not self._args[i].__dict__)
-                _require(not spec.requires_grad or not (spec.leaf or spec.hooks))
-                self.names[f"layout{i}"] = spec.layout
-                text += self._argument(i, spec, token_of.get(i))
+                _require(spec.only is None)
+                text += self._operand(i, spec, self._args[i], token_of.get(i))
         return text
 
-    def _argument(self, i: int, spec: TensorArgument, token: int | None) -> str:
+    def _moved(self) -> str:
+        """Captured tensors that have been given other memory."""
+        text, first = "", len(self._plan.arguments) + len(self._plan.gradients)
+        for j, captured in enumerate(self._plan.moving):
+            tensor: Any = captured.array
+            _require(isinstance(tensor, Tensor))
+            self.names[f"moved{j}"] = tensor
+            text += f"    a_moved{j} = moved{j}\n"
+            spec = TensorArgument(tensor, None, captured=False)
+            text += self._operand(f"_moved{j}", spec, tensor, self._event.operands[first + j][1])
+        return text
+
+    def _operand(self, i: Any, spec: TensorArgument, tensor: Tensor, token: int | None) -> str:
+        _require(spec.kind in PLAIN_TENSORS and not tensor.__dict__ and not spec.hooks)
+        self.names.update({f"layout{i}": spec.layout, f"kind{i}": spec.kind})
+        history = "leaf" if spec.requires_grad and spec.leaf else "history" if spec.requires_grad else "none"
         if token is not None and token < self._before.tokens:
-            return self._known(i, token) + NOT_WITH_HISTORY[spec.requires_grad].format(i=i)
-        _require(not spec.requires_grad and (token is not None or self._of.arguments.alias_free))
+            return self._known(i, token) + NOT_WITH_HISTORY[history].format(i=i)
+        _require(history != "history" and (token is not None or self._of.arguments.alias_free))
         self._outside.append(i)
+        outside = (OUTSIDE_LEAF if history == "leaf" else OUTSIDE).format(i=i) + MEMORY.format(i=i)
         if token is None:
-            return OUTSIDE.format(i=i)
+            return outside
         self._meets(token, f"w{i}")
-        if self._args[i].place == (self._segment, token):
+        if tensor.place == (self._segment, token):
             self._whole[i] = token
-            return OUTSIDE.format(i=i) + WHOLE.format(i=i)
-        return OUTSIDE.format(i=i) + COPIED.format(i=i)
+            return outside + WHOLE.format(i=i)
+        return outside + COPIED.format(i=i)
 
     def _known(self, i: Any, token: int) -> str:
         """What this segment has met or made before. What it has made lies in memory of its own."""
@@ -170,17 +167,18 @@ class Expected:
             i, token = f"_grad{j}", self._event.operands[first + j][1]
             slot: Any = captured.slot
             leaf = self.names[f"leaf{j}"] = slot.tensor
+            self.names[f"kind{i}"] = Tensor
             text += f"    a{i} = leaf{j}._grad\n"
             if token < self._before.tokens:
                 text += f"    if a{i} is None: return NOT_NOTED\n"
-                text += self._known(i, token) + NOT_WITH_HISTORY[False].format(i=i)
+                text += self._known(i, token) + NOT_WITH_HISTORY["none"].format(i=i)
                 continue
             _require(leaf._grad.place == (self._segment, token))
             self.names[f"layout{i}"] = memory_of(leaf._grad)[1]
             self._meets(token, f"w{i}")
             self._outside.append(i)
             self._whole[i] = token
-            text += OUTSIDE.format(i=i) + WHOLE.format(i=i)
+            text += OUTSIDE.format(i=i) + MEMORY.format(i=i) + WHOLE.format(i=i)
         return text
 
     def _numbers(self) -> str:

@@ -22,7 +22,7 @@ def note(deferred, args):
     {results}
     deferred.memories[{first}:] = {memories}
     deferred.written |= event_written
-    deferred.ops += 1
+    deferred.ops += {call}
     deferred.here = after
     {written}
     {history}
@@ -30,10 +30,18 @@ def note(deferred, args):
 """
 
 OUTSIDE = """
-    if type(a{i}) is not Tensor or a{i}._requires or a{i}._node is not None or a{i}.__dict__:
+    if type(a{i}) is not kind{i} or a{i}._requires or a{i}._node is not None or a{i}.__dict__:
         return NOT_NOTED
     if a{i}._base is not None and (a{i}._base.requires_grad or a{i}.requires_grad):
         return NOT_NOTED
+"""
+# A leaf that requires a gradient.
+OUTSIDE_LEAF = """
+    if (type(a{i}) is not kind{i} or not a{i}._requires or a{i}._node is not None or a{i}.__dict__
+            or a{i}._base is not None or a{i}.leaf_hooks or a{i}.post_accumulate_hooks):
+        return NOT_NOTED
+"""
+MEMORY = """
     m{i} = a{i}.memory
     if m{i} is None or m{i}[0] is not a{i}.ndarray:
         m{i} = memory_of(a{i})
@@ -57,7 +65,7 @@ COPIED = """
 """
 KNOWN = """
     p{i} = a{i}.place
-    if p{i} is None or p{i}[0] is not segment or p{i}[1] != {token} or type(a{i}) is not Tensor or a{i}.__dict__:
+    if p{i} is None or p{i}[0] is not segment or p{i}[1] != {token} or type(a{i}) is not kind{i} or a{i}.__dict__:
         return NOT_NOTED
     if a{i}._base is not None and a{i}.buffer.version != a{i}._seen_version: return NOT_NOTED
 """
@@ -65,8 +73,10 @@ KNOWN = """
 OWNER = "    o{i} = memory_of(a{i})[3]\n"
 # Of what is known: a tensor that shall have no history has one, or the other way round.
 NOT_WITH_HISTORY = {
-    True: "    if a{i}._node is None or a{i}._requires: return NOT_NOTED\n",
-    False: "    if a{i}._node is not None or a{i}._requires: return NOT_NOTED\n",
+    "history": "    if a{i}._node is None or a{i}._requires: return NOT_NOTED\n",
+    "none": "    if a{i}._node is not None or a{i}._requires: return NOT_NOTED\n",
+    "leaf": "    if (a{i}._node is not None or not a{i}._requires or a{i}.leaf_hooks\n"
+    "            or a{i}.post_accumulate_hooks): return NOT_NOTED\n",
 }
 RESULT = """
     n{i} = empty(shape{i}, dtype{i})

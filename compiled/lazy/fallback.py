@@ -16,6 +16,7 @@ from ..common.collection import around_collections
 from ..guards.environment import Environment
 from ..guards.onlookers import threads_are_absent
 from .deferred_calls import Deferred
+from .expected_ops import noted_as_before
 from .finalisers import Aside
 from .segments import Segments
 from .subprograms import Compile, Subprograms
@@ -88,10 +89,13 @@ class Fallback:
         return around_collections(Aside(deferred).both, self._call, deferred, function, args, kwargs)
 
     def _call(self, deferred: Deferred, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
-        server = None if deferred.is_observed else functools.partial(self.parts.serve, deferred)
+        server, tape = None, Tape(deferred, make)
+        if not deferred.is_observed:
+            server = functools.partial(self.parts.serve, deferred)
+            tape.expected = functools.partial(noted_as_before, deferred)
         try:
             try:
-                return served(server, interpreted, Tape(deferred, make), function, *args, **kwargs)
+                return served(server, interpreted, tape, function, *args, **kwargs)
             finally:
                 deferred.settle()
         finally:

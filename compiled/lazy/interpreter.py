@@ -204,6 +204,10 @@ class DeferredOps(Evaluator):
         # An array that was met may have ended the segment; then the others have to be met again.
         return tokens if self.segment is segment else self._tokens(operands)
 
+    def met(self, array: Array) -> tuple[Any, int]:
+        """The place of an array that this segment has not seen yet, as an operand that is read."""
+        return self._meet(array)
+
     def _meet(self, array: Array, may_be_copied: bool = True) -> tuple[Any, int]:
         """The place of an array that this segment has not seen yet.
 

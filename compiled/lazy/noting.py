@@ -21,6 +21,7 @@ from .argument_checks import ArgumentCheck, Requirement, checks_of
 from .program_calls import PendingArray, ProgramCall
 
 if TYPE_CHECKING:
+    from ..inputs.captured_inputs import CapturedInputs
     from ..replay.specialisation import Specialisation
     from .deferred_calls import Deferred
 
@@ -39,7 +40,7 @@ class CallPlan:
         captured = [each for each in specialisation.captured.all if each.root.node.label in labels]
         self.gradients = [each for each in captured if each.slot is not None]
         self._captured = [each for each in captured if each.slot is None]
-        self._moving: list[Any] = []  # those that have been given other memory: operands, as arguments are
+        self.moving: list[Any] = []  # those that have been given other memory: operands, as arguments are
         self.numbers = specialisation.number_arrays(labels)
         self._checks = checks_of(self._graph, dict(self.arguments))
         self.call: ProgramCall | None = None
@@ -72,7 +73,7 @@ class CallPlan:
         for check in self._checks or ():
             if not check.passes(deferred, call_arguments):
                 return None  # it has to be made, and raises
-        moving = [each.array for each in self._moving]
+        moving = [each.array for each in self.moving]
         numbers = [PendingArray.holding(array.copy()) for _, array in self.numbers]
         fresh = [make(np.empty(shape, dtype)) for shape, dtype in self.fresh]
         saved = [PendingArray(shape, dtype) for shape, dtype in self.saved]
@@ -89,18 +90,13 @@ class CallPlan:
         return fresh
 
     @property
-    def is_fixed(self) -> bool:
-        """True as long as no captured tensor has been given other memory."""
-        return not self._moving
-
-    @property
     def checks(self) -> Sequence[ArgumentCheck | Requirement]:
         """What calls refuse of the numbers in arguments."""
         return self._checks or ()
 
-    def is_still(self, call: ProgramCall) -> bool:
-        """True if calls are noted as `call`, as far as `changes` tells."""
-        return self.call is call and self._seen == changes.count
+    def is_unmoved(self, captured: CapturedInputs) -> bool:
+        """True if the tensors that calls are noted with are where they were, but for those that are operands."""
+        return captured.are_unmoved(self.moving) and self.call is not None and self.call.is_current()
 
     def _current(self) -> ProgramCall | None:
         """The call with the captured arrays as they are now; None if it cannot be noted."""
@@ -120,10 +116,10 @@ class CallPlan:
             return None
         self._calls += 1
         moved = () if call is None else call.moved()
-        self._moving += [each for each in self._captured if each.root.node.label in moved and not each.written]
-        self._captured = [each for each in self._captured if each not in self._moving]
+        self.moving += [each for each in self._captured if each.root.node.label in moved and not each.written]
+        self._captured = [each for each in self._captured if each not in self.moving]
         operands = [label for label, _ in self.arguments]
-        operands += [each.root.node.label for each in (*self.gradients, *self._moving)]
+        operands += [each.root.node.label for each in (*self.gradients, *self.moving)]
         operands += [label for label, _ in self.numbers]
         captured = [(each.root.node.label, each.array) for each in self._captured]
         self.call = ProgramCall(self._graph, operands, captured)

@@ -54,6 +54,7 @@ class Segments:
                 known.append(key)
                 if len(known) > VARIANTS:
                     here.kinds[like] = None
+                    here.ops.clear()
                     for each in known:
                         here.next.pop(each, None)
             return here.kinds[like] is None

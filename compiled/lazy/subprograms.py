@@ -7,23 +7,27 @@ step as ``tg.compile(optimizer.step)``; what cannot be replayed stays a part of 
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from ...ops.core import interpreted
 from ...ops.locks import new_lock
 from ...tape.reverse import backward
+from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import EAGER
 from ...tracing.watch import served
 from ..common.callables import owner_of
 from ..guards.environment import Environment
+from .bound_arguments import MOST_FORMS, BoundFunctions
 from .deferred_calls import Deferred
 from .expected_call import NOT_NOTED, owner_of_call
 from .expected_sweep import backward_of
 
 NOT_SERVED = object()
-LIMIT = 64  # parts of one function; models that are made anew at each call are not worth a program
+LIMIT = 64  # parts that are modules and optimizers: models that are made anew at each call are not worth a program
 FEW_OPS = 1  # an op and its derivative are noted as quickly as a program is called; several (a Linear layer) are not
 # Parts that are met or recorded for the first time. What is noted around them is not noted again: so many segments.
 FIRST_TIMES, PASSING = 32, 8
@@ -42,6 +46,8 @@ class Subprograms:
         self._lock = new_lock()
         self._seen: dict[int, weakref.ref[Any]] = {}  # what was called once
         self._parts: dict[int, Any] = {}
+        self._objects = 0  # how many parts are modules and optimizers
+        self._bound = BoundFunctions()
         self._wanted = wanted  # None: it is not known what the function's code mentions
         self._firsts = 0  # how often a part has come up
 
@@ -70,30 +76,56 @@ class Subprograms:
                     break  # a check has ended the segment
         if whole is backward:
             return backward_of(deferred, otherwise, *args)
+        if type(whole) is FunctionType:
+            return self._serve_function(deferred, whole, otherwise, args, kwargs)
         part = self._part_of(whole)
         if part is None:
             return self._first_time(deferred, whole, otherwise, args, kwargs)
         result = part.noted(deferred, args, kwargs)
-        if result is not NOT_SERVED:
-            return result
-        if part.may_serve(args, kwargs):
-            deferred.settle()
-            known = len(part.specialisations)
-            result = served(None, interpreted, EAGER, part, *args, **kwargs)
-            if len(part.specialisations) > known:
-                self._came_up(deferred)
-            if result is not NOT_SERVED:
-                return result
-        return otherwise(*args, **kwargs)
+        if result is NOT_SERVED or result is NOT_NOTED:
+            result = self._made(deferred, part, args, kwargs)
+        return otherwise(*args, **kwargs) if result is NOT_SERVED else result
+
+    def _serve_function(self, deferred: Deferred, whole: Any, otherwise: Any, args: Any, kwargs: Any) -> Any:
+        """`serve` for a function of the library. It ends a segment only to be recorded: its ops can be noted, too."""
+        bound = self._bound.of(whole, args, kwargs) if self._wanted and not _are_tensors(args, kwargs) else None
+        function, tensors, named = (whole, args, kwargs) if bound is None else (*bound, {})
+        if bound is not None:
+            for expected in deferred.here.expected.get(id(function), ()) if deferred.segments.are_open else ():
+                result = expected(deferred, tensors)
+                if result is not NOT_NOTED:
+                    return result
+        part = self._part_of(function)
+        if part is None:
+            return self._first_time(deferred, function, functools.partial(otherwise, *args, **kwargs), (), {})
+        result = part.noted(deferred, tensors, named)
+        if result is NOT_SERVED and len(part.specialisations) < MOST_FORMS:
+            result = self._made(deferred, part, tensors, named)
+        return otherwise(*args, **kwargs) if result is NOT_SERVED or result is NOT_NOTED else result
+
+    def _made(self, deferred: Deferred, part: Any, args: Any, kwargs: Any) -> Any:
+        """The result of a call that cannot be noted: by the part's own program, or while it is recorded."""
+        if not part.may_serve(args, kwargs):
+            return NOT_SERVED
+        deferred.settle()
+        known = len(part.specialisations)
+        result = served(None, interpreted, EAGER, part, *args, **kwargs)
+        if len(part.specialisations) > known:
+            self._came_up(deferred)
+        return result
 
     def _part_of(self, whole: Any) -> Any:
         owner = owner_of_call(whole)
         with self._lock:
-            if id(owner) not in self._parts and self._wanted and len(self._parts) < LIMIT:
+            if id(owner) not in self._parts and self._wanted and self._may_be_more(owner):
                 seen = self._seen.pop(id(owner), None)
                 if seen is not None and seen() is owner:
                     self._parts[id(owner)] = self._compile(whole)  # holds the owner, so that its id stays taken
+                    self._objects += type(owner) is not FunctionType
             return self._parts.get(id(owner))
+
+    def _may_be_more(self, owner: Any) -> bool:
+        return type(owner) is FunctionType or self._objects < LIMIT
 
     def _first_time(self, deferred: Deferred, whole: Any, otherwise: Any, args: Any, kwargs: Any) -> Any:
         count = deferred.ops
@@ -111,3 +143,7 @@ class Subprograms:
         self._firsts += 1
         if self._firsts <= FIRST_TIMES:
             deferred.passing = PASSING
+
+
+def _are_tensors(args: tuple[Any, ...], kwargs: Any) -> bool:
+    return not kwargs and all(type(arg) in PLAIN_TENSORS for arg in args)

@@ -28,6 +28,7 @@ from ...tape.nodes import count_now
 from ...tape.selected import declare_kept
 from ...tape.tape import Tape
 from ...tensors.tensor import Tensor, make
+from ...tracing.entries import SameEntries
 from ...tracing.watch import SideEffect, watched
 from ..common.aliasing import with_history
 from ..common.argument_names import name_captured, name_of_argument
@@ -96,6 +97,7 @@ class Recording:
     done: bool = False  # the call itself
     first_node: int = field(default_factory=count_now)  # what the tape had before has smaller numbers
     scalar_outputs: ScalarOutputs = field(init=False)
+    _entries: set[SameEntries] = field(default_factory=set)  # that have been read
     _is_settled: bool = False
     _calls: CallTrace = field(init=False)
 
@@ -261,6 +263,10 @@ class Recording:
     def read(self, describe: str, get: Callable[[], Any], value: Any) -> None:
         if isinstance(value, Number):
             return  # it is found where it came from
+        if isinstance(get, SameEntries):  # which modules read again and again
+            if get in self._entries:
+                return
+            self._entries.add(get)
         strict = self.environment.by_identity and get() is value
         self.guards.append(Guard(describe, get, value, str(self.recorder.whereabouts.now()), by_identity=strict))
 

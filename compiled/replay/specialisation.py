@@ -65,13 +65,17 @@ class Specialisation:
         self.lock = self.binding.lock  # around `matches` and `call`, which share the table
         self.seen = -1  # the value of `changes` for which all guards are known to hold
         self._seen_count = self._seen_options = -1  # the same, by what is counted
+        self._unlike_at = (-1, -1)  # where they are known not to hold, whatever gradients there are
+        self._noted_count = -1
+        self._noted_at = -1  # the same, by what concerns calls that are noted
         self.guards_of_gradients = [guard for guard in recording.guards if guard.of_gradients]
         self.captured = CapturedInputs(recording, self.binding)
         self.arguments = Arguments(recording, self.binding, self.captured, args, kwargs)
         counted = recording.counted | recording.environment.counted | ({"grads"} if recording.grads else set())
         self.counted = tuple(sorted(counted))  # what of `changes` concerns this program
         self.now = counter(self.counted)
-        self._now_but_for_gradients = counter(tuple(sorted(counted - {"grads", "options"})))
+        self._now_but_for_gradients = counter(tuple(sorted(counted - {"grads"})))
+        self._now_but_for_updates = counter(tuple(sorted(counted - {"grads", "options"})))
         self.sharing = sharing(recording, self.captured, (args, kwargs))  # as recorded, for messages
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
         saved = () if self.backward is None else self.backward.parts.saved
@@ -115,9 +119,24 @@ class Specialisation:
         classes.patches()  # which counts as a change if there are others
         changed = self.now() != self.seen
         rebound = changed and not self._only_gradients_changed()
-        if not self.recording.environment.hold(rebound) or not self.inputs.find((args, kwargs)):
+        counted = self._counted_now()
+        if rebound and counted == self._unlike_at:
+            return False
+        if not self.recording.environment.hold(False) or not self.inputs.find((args, kwargs)):
+            return False
+        if rebound and not self._is_like():
+            self._unlike_at = counted
             return False
         return not (changed or self.captured.vary) or self._look_again((args, kwargs))
+
+    def _counted_now(self) -> tuple[int, int]:
+        """What is counted, but for gradients."""
+        return self._now_but_for_updates(), changes.options if "options" in self.counted else 0
+
+    def _is_like(self) -> bool:
+        """True if what only counted changes can have touched, gradients apart, is as it was recorded."""
+        guards = (guard for guard in self.recording.guards if not guard.of_gradients)
+        return self.recording.environment.counted_hold() and all(guard.holds() for guard in guards)
 
     def includes(self, other: Specialisation, call_arguments: tuple[Args, Kwargs]) -> bool:
         """True if `other` differs from this one in numbers only, and this one holds for those of `other` as well.
@@ -143,17 +162,35 @@ class Specialisation:
 
     def _only_gradients_changed(self) -> bool:
         """True if nothing else of what is counted has been rebound since the guards were looked at."""
-        same = self._now_but_for_gradients() == self._seen_count
+        same = self._now_but_for_updates() == self._seen_count
         return same and (changes.options == self._seen_options or "options" not in self.counted)
 
     def has_looked(self, call: Any) -> bool:
-        """True if all that is counted, gradients apart, is as it was found last, and calls are noted as `call`."""
-        return self._only_gradients_changed() and self.plan is not None and self.plan.is_still(call)
+        """True if all that is counted, gradients apart, is as it was when calls were first noted as `call`.
+
+        What is found is for calls that are noted: the table of addresses is not looked at.
+        """
+        plan = self.plan
+        if plan is None or plan.call is not call:
+            return False
+        now = self._now_but_for_gradients()
+        if now == self._noted_at:
+            return True
+        count = self._now_but_for_updates()
+        with self.lock:
+            if count != self._noted_count:
+                classes.patches()
+                if not (plan.is_unmoved(self.captured) and self.recording.environment.hold(True)):
+                    return False
+            if not self._look_at_options():
+                return False
+            self._noted_at, self._noted_count = now, count
+        return True
 
     def _look_again(self, call_arguments: Any) -> bool:
         """Guards, addresses and numbers, after something has been rebound somewhere."""
         now, options = self.now(), changes.options
-        count = self._now_but_for_gradients()
+        count = self._now_but_for_updates()
         if count == self._seen_count and not self.captured.vary:
             found: bool | None = options == self._seen_options or self._look_at_options()
             found = found and self._look_at_gradients(call_arguments)
@@ -242,7 +279,7 @@ class Specialisation:
 
     def captured_edges(self) -> dict[str, Edge]:
         """Where the gradients of captured leaves go."""
-        now = self._now_but_for_gradients()
+        now = self._now_but_for_updates()
         if self._edges_seen != now:
             self._edges_seen = now
             leaves: dict[str, Any] = {k: array for k, array in self.captured_sources.items() if k in self._leaves}

@@ -12,6 +12,7 @@ from ...functional.shapes import reshape
 from ...ops.array import eager
 from ...ops.numbers import computed
 from ...tape.grad_mode import no_grad
+from ...tensors.composite import part
 from ...tensors.creation import zeros
 from ...tensors.operands import checked
 from ...tensors.tensor import Tensor
@@ -30,13 +31,18 @@ def _store(target: Tensor, value: Any) -> None:
     eager().write(target, value)
 
 
+@part
+def _norm_of_all(norm_type: float, *tensors: Tensor) -> Tensor:
+    return norm(stack([norm(tensor, norm_type) for tensor in tensors]), norm_type)
+
+
 @no_grad()
 def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Tensor:
     """The norm of all tensors' elements together, as a 0-d tensor."""
-    norms = [norm(tensor, float(norm_type)) for tensor in _tensors(tensors)]
-    if not norms:
+    tensors = _tensors(tensors)
+    if not tensors:
         return zeros(())
-    total = norm(stack(norms), float(norm_type))
+    total = _norm_of_all(float(norm_type), *tensors)
     if error_if_nonfinite and not abs(total.item()) < float("inf"):
         raise RuntimeError(
             f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be "

@@ -1,0 +1,45 @@
+"""Whether what an expected call depends on is as it was, as far as counted changes tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...tape.nodes import Edge
+from ...tracing.watch import counter
+from .backward_program import Snapshot, snapshot
+from .program_calls import ProgramCall
+
+if TYPE_CHECKING:
+    from ..replay.specialisation import Specialisation
+
+
+class Still:
+    """Whether all that is counted (but for gradients) is as it was when the general way looked at it last, and what
+    followed from it."""
+
+    def __init__(self, of: Specialisation, call: ProgramCall, kept: Sequence[str]) -> None:
+        self._of = of
+        self._call = call
+        self.kinds = tuple(kind for kind in of.counted if kind != "grads")
+        self.term, self.now = " + ".join(f"changes.{kind}" for kind in self.kinds), counter(self.kinds)
+        self.labels = tuple(kept)  # of captured inputs that the backward pass reads
+        self.count = -1
+        self.numbers: list[np.ndarray] = []
+        self.edges: tuple[Edge, ...] = ()
+        self.kept: tuple[Snapshot, ...] = ()
+
+    def is_so(self) -> bool:
+        """Take over what the general way has found since the last change, if it has."""
+        of = self._of
+        if not of.has_looked(self._call):
+            return False
+        self.numbers = [array.copy() for _, array in of.number_arrays(frozenset(self._call.operands))]
+        if of.backward is not None:
+            known = of.captured_edges()
+            self.edges = tuple(known[label] for label in of.backward.wrt if label in known)
+            self.kept = tuple(snapshot(label, of.captured_sources[label]) for label in self.labels)
+        self.count = self.now()
+        return True

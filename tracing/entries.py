@@ -1,0 +1,27 @@
+"""Which entries a dict has: what programs depend on that go through the options or the parts of something."""
+
+from __future__ import annotations
+
+from operator import is_
+from typing import Any
+
+
+class SameEntries:
+    """Whether a dict has the entries that it had, as the same objects; equal for the same dict with the same ones."""
+
+    def __init__(self, entries: dict[Any, Any]) -> None:
+        self._entries = entries
+        self._keys = tuple(dict.keys(entries))
+        self._kept = list(dict.values(entries))  # so that no identity is given to another object meanwhile
+
+    def __call__(self) -> bool:
+        entries = self._entries
+        if len(entries) != len(self._kept) or tuple(dict.keys(entries)) != self._keys:
+            return False
+        return all(map(is_, dict.values(entries), self._kept))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SameEntries) and other._entries is self._entries and self() and other()
+
+    def __hash__(self) -> int:
+        return id(self._entries)
