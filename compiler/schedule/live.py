@@ -61,10 +61,15 @@ def _cost(node: Node) -> int:
         return 0 if lower.view else 1
     if not isinstance(lower, Pointwise):
         return 0 if node.is_constant else 1
-    form = form_of(node, lower)
-    if _CALL.search(form):
+    if is_function(node):
         return _FUNCTION
-    return _DIVISION if "/" in form else 1
+    return _DIVISION if "/" in form_of(node, lower) else 1
+
+
+def is_function(node: Node) -> bool:
+    """True for exponentials and the like: elementwise work with a call in its C."""
+    lower = node.op.lower
+    return isinstance(lower, Pointwise) and _CALL.search(form_of(node, lower)) is not None
 
 
 # ------------------------------------------------------------------------------------------- what nothing reads

@@ -1,0 +1,112 @@
+"""What a backward pass reads of scores: computed again from their rows' folds, so that less of them lies in memory.
+
+A softmax over the rows of a product is read again by its derivative. While scores are small their exponentials stay in
+memory, and what is cheap to make of them is made again; where they are large, the product is repeated as well, and what
+stays has one number for each row. The same ops in the same order give the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from ....ops.core import Movement, Pointwise
+from ...graph import Graph, Node, users
+from ..dots import is_dot
+from ..folds import is_fold
+from ..live import is_function
+from ..space import squeezed
+from .regions import MOST_DEPTH, is_long, use_of
+
+#: Scores of one softmax that take more bytes than this are computed again.
+LARGE_SCORES = 4 * 1024 * 1024
+
+
+def with_recomputed_scores(graph: Graph) -> Graph:
+    """`graph` with what others read of the scores of a softmax, between two products, as nodes of their own."""
+    readers = users(graph)
+    results = {result.node for result in graph.results}
+    known: set[Node] = set()
+    replaced: dict[Node, Node] = {}
+    for node in readers:
+        use = use_of(node)
+        if use is None or not is_long(use.tile):
+            continue
+        made = _made(use.tile, known)
+        if any(n.op.name == "exp" for n in made) and any(map(is_fold, made)):
+            known |= made
+            kept = results | (set() if use.tile.type.nbytes > LARGE_SCORES else set(filter(_is_kept, made)))
+            again = _Again(made, kept, use.tile.type.shape)
+            outside = {u for n in made for u in readers[n] if u not in made} - {node}
+            for reader in outside:
+                current = replaced.get(reader, reader)
+                args = tuple(again.of(arg) for arg in current.args)
+                replaced[reader] = replace(current, args=args)
+    return graph.rewritten(replaced) if replaced else graph
+
+
+def _is_kept(node: Node) -> bool:
+    return is_dot(node) or is_function(node)
+
+
+class _Again:
+    """Copies of the nodes in `made` that have the `shape` of scores, but for those that are `kept`."""
+
+    def __init__(self, made: set[Node], kept: set[Node], shape: tuple[int, ...]) -> None:
+        self.made = made
+        self.kept = kept
+        self.shape = shape
+        self.copies: dict[Node, Node] = {}
+
+    def of(self, node: Node) -> Node:
+        """`node`, or its copy. Recursion is as deep as a softmax."""
+        if node not in self.made or node in self.kept or node.type.shape != self.shape:
+            return node
+        if node not in self.copies:
+            args = node.args if is_dot(node) else tuple(self.of(arg) for arg in node.args)
+            self.copies[node] = replace(node, args=args)
+        return self.copies[node]
+
+
+def _made(tile: Node, known: set[Node]) -> set[Node]:
+    """What leads from products of the shape of `tile` to it, by work on elements and on rows."""
+    shape = tile.type.shape
+    order: list[Node] = []
+    seen: set[Node] = set()
+    pending = [tile]
+    while pending:
+        node = pending.pop()
+        if node in seen or node in known:
+            continue
+        seen.add(node)
+        order.append(node)
+        if not is_dot(node):
+            pending.extend(arg for arg in node.args if _is_on_rows(arg, shape))
+    reached = {n for n in seen if is_dot(n) and n.type.shape == shape and n.args[0].type.shape[-1] <= MOST_DEPTH}
+    return _depending(seen, reached)
+
+
+def _is_on_rows(node: Node, shape: tuple[int, ...]) -> bool:
+    if is_dot(node):
+        return node.type.shape == shape
+    if not isinstance(node.op.lower, (Pointwise, Movement)) and not is_fold(node):
+        return False
+    return node.type.shape == shape or squeezed(node.type.shape) == squeezed(shape[:-1])
+
+
+def _depending(nodes: Iterable[Node], roots: set[Node]) -> set[Node]:
+    """Those of `nodes` that are roots or are computed from one."""
+    nodes = set(nodes)
+    readers: Mapping[Node, list[Node]] = {node: [] for node in nodes}
+    for node in nodes:
+        for arg in node.args:
+            if arg in nodes:
+                readers[arg].append(node)
+    found = set(roots)
+    pending = list(roots)
+    while pending:
+        for reader in readers[pending.pop()]:
+            if reader not in found:
+                found.add(reader)
+                pending.append(reader)
+    return found
