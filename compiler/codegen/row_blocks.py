@@ -7,8 +7,9 @@ from itertools import accumulate
 
 from ..schedule.expressions import Names
 from ..schedule.literals import ctype
-from ..schedule.records import View
-from ..schedule.row_blocks.records import Blocks, Panel, RowBlockKernel, Scores, Use, is_tile
+from ..schedule.records import Stage, View
+from ..schedule.row_blocks.masks import LARGEST
+from ..schedule.row_blocks.records import MOST_TILE_ROWS, Blocks, Panel, RowBlockKernel, Scores, Use, is_own
 from .loops import Array, Loop, StageRecord, loops_record
 
 
@@ -40,6 +41,7 @@ class ProductText:
     panel_pitch: int
     sums_pitch: int
     assignment: str
+    role: str
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,20 @@ class UseText:
 
 
 @dataclass(frozen=True)
+class LimitsText:
+    """Limits of rows: stages that store them, and where they lie, and those that exclude nothing."""
+
+    stages: tuple[StageRecord, ...]
+    of_batch: bool
+    checked: tuple[PanelText, ...]
+    everywhere: bool
+    count: int
+    largest: int
+    offset: int
+    all_offset: int
+
+
+@dataclass(frozen=True)
 class RowBlocksRecord:
     """What ``row_blocks.c.j2`` prints."""
 
@@ -88,6 +104,7 @@ class RowBlocksRecord:
     block: int
     columns: int
     pitch: int
+    fill: int
     scratch: str
     scratch_bytes: int
     panels: tuple[PanelText, ...]
@@ -96,6 +113,7 @@ class RowBlocksRecord:
     uses: tuple[UseText, ...]
     tiles: tuple[tuple[int, int], ...]
     arrays: tuple[Array, ...]
+    limits: LimitsText | None
     before: tuple[StageRecord, ...]
     stages: tuple[StageRecord, ...]
 
@@ -107,14 +125,27 @@ def row_blocks_record(
     blocks, around = kernel.blocks, kernel.around
 
     def own(name: str) -> str:
-        return name if is_tile(name) else names(name)
+        return name if is_own(name) else names(name)
+
+    def stages(of: tuple[Stage, ...]) -> tuple[StageRecord, ...]:
+        return loops_record(replace(around, stages=of), own, "").stages
 
     loops = loops_record(around, own, "")
-    before = loops_record(replace(around, stages=kernel.before), own, "").stages
     batch = tuple(v.name for v in around.outer[:-1])
     offsets = tuple(accumulate((0, *blocks.parts)))
     count = len(blocks.panels)
     c = ctype(blocks.dtype)
+    panels = tuple(_panel(n, panel, offsets[n], batch, names) for n, panel in enumerate(blocks.panels))
+    limits = blocks.limits and LimitsText(
+        stages=stages(blocks.limits.stages),
+        of_batch=blocks.limits.of_batch,
+        checked=tuple(panels[n] for n in blocks.limits.checked),
+        everywhere=blocks.limits.everywhere,
+        count=blocks.limit_count,
+        largest=LARGEST,
+        offset=offsets[-3],
+        all_offset=offsets[-2],
+    )
     return RowBlocksRecord(
         name=kernel.name,
         comment=comment,
@@ -129,9 +160,10 @@ def row_blocks_record(
         block=blocks.block,
         columns=blocks.width.columns,
         pitch=blocks.width.pitch,
+        fill=MOST_TILE_ROWS,
         scratch=names(dict(kernel.outputs)["spare"]),
         scratch_bytes=offsets[-1],
-        panels=tuple(_panel(n, panel, offsets[n], batch, names) for n, panel in enumerate(blocks.panels)),
+        panels=panels,
         products=(
             *(_scores_product(blocks, n, scores) for n, scores in enumerate(blocks.scores)),
             *(_use_product(blocks, n + len(blocks.scores), use) for n, use in enumerate(blocks.uses)),
@@ -142,8 +174,9 @@ def row_blocks_record(
         ),
         tiles=tuple((n, offsets[count + n]) for n in range(blocks.tiles)),
         arrays=loops.arrays,
-        before=before,
-        stages=loops.stages,
+        limits=limits,
+        before=tuple(_ended(stage, kernel) for stage in stages(kernel.before)),
+        stages=tuple(_ended(stage, kernel) for stage in loops.stages),
     )
 
 
@@ -163,6 +196,14 @@ def _panel(number: int, panel: Panel, offset: int, batch: tuple[str, ...], names
     )
 
 
+def _ended(stage: StageRecord, kernel: RowBlockKernel) -> StageRecord:
+    """The stage with rows that end at the block's last limit."""
+    blocks = kernel.blocks
+    if blocks.limits is None or not blocks.limits.everywhere:
+        return stage
+    return replace(stage, loops=tuple(replace(loop, end="columns") for loop in stage.loops))
+
+
 def _base(view: View, batch: tuple[str, ...], names: Names) -> str:
     moving = [f"{index} * {stride}" for index, stride in zip(batch, view.batch_strides, strict=True) if stride]
     return " + ".join([names(view.buffer), *moving, *([str(view.offset)] if view.offset else [])])
@@ -179,6 +220,7 @@ def _scores_product(blocks: Blocks, number: int, scores: Scores) -> ProductText:
         panel_pitch=blocks.width.pitch,
         sums_pitch=blocks.width.pitch,
         assignment="=",
+        role="scores",
     )
 
 
@@ -194,6 +236,7 @@ def _use_product(blocks: Blocks, number: int, use: Use) -> ProductText:
         panel_pitch=width.pitch,
         sums_pitch=width.pitch,
         assignment="+=" if use.of_columns else "=",
+        role="columns" if use.of_columns else "rows",
     )
 
 

@@ -15,6 +15,7 @@ from ..maps import Position
 from ..records import Let, Load, LoopKernel, Operand, Stage, Statement, Store, View
 from ..space import Loops, squeezed
 from ..values import Origins, Unfusable
+from .limits import limits_of
 from .parts import Parts, parts_of
 from .placing import placed_in
 from .records import (
@@ -24,6 +25,7 @@ from .records import (
     RowBlockKernel,
     Scores,
     Use,
+    is_own,
     is_tile,
     tile_name,
     width,
@@ -74,6 +76,8 @@ def lower_row_blocks(
     around = _by_row(stages, loops, parts.shape)
     before = _by_row(replace(stages, stages=prepared), loops, parts.shape).stages
     wide = width(parts.shape[-1], parts.item)
+    stored = frozenset(node for node in parts.rows if stores.get(node) and node.type.shape == parts.shape)
+    limits = limits_of(parts, loops, memory, panels.checked, not stored)
     blocks = Blocks(
         parts.dtype,
         parts.shape[-2],
@@ -83,13 +87,15 @@ def lower_row_blocks(
         scores,
         uses,
         len(set(number.values())),
+        limits,
     )
     leading = parts.scores[0]
+    seen = (*(limits.stages if limits else ()), *before, *around.stages)
     return RowBlockKernel(
         name=name,
         kind="row_block",
-        operands=tuple((f"x{n}", buffer) for n, buffer in enumerate(_read(panels.found, (*before, *around.stages)))),
-        outputs=tuple((f"out{n}", buffer) for n, buffer in enumerate(_written(uses, (*before, *around.stages)))),
+        operands=tuple((f"x{n}", buffer) for n, buffer in enumerate(_read(panels.found, seen))),
+        outputs=tuple((f"out{n}", buffer) for n, buffer in enumerate(_written(uses, seen))),
         numbers=(("rows", blocks.rows), ("columns", wide.columns), ("block", blocks.block)),
         op=leading.op.name,
         origin=origins(leading),
@@ -151,6 +157,16 @@ class _Panels:
             self.found.append(panel)
         return self.found.index(panel)
 
+    @property
+    def checked(self) -> tuple[int, ...]:
+        """Panels that have all numbers of all of them: one of those that show the same memory."""
+        shown = {}
+        for number, panel in enumerate(self.found):
+            seen = panel.view
+            strides = frozenset((seen.row_stride, seen.column_stride))
+            shown.setdefault((seen.buffer, seen.offset, seen.batch_strides, strides), number)
+        return tuple(shown.values())
+
 
 def _turned(of: View) -> View:
     return replace(of, row_stride=of.column_stride, column_stride=of.row_stride)
@@ -211,10 +227,10 @@ def _read(panels: Sequence[Panel], stages: Sequence[Stage]) -> tuple[str, ...]:
     found = [panel.view.buffer for panel in panels]
     for statement in (s for stage in stages for s in stage.body):
         operands = [o for _, o in statement.operands] if isinstance(statement, Let) else [statement.value]
-        found += [o.buffer for o in operands if isinstance(o, Load) and not is_tile(o.buffer)]
+        found += [o.buffer for o in operands if isinstance(o, Load) and not is_own(o.buffer)]
     return tuple(dict.fromkeys(found))
 
 
 def _written(uses: Sequence[Use], stages: Sequence[Stage]) -> tuple[str, ...]:
     stores = [s.buffer for stage in stages for s in stage.body if isinstance(s, Store)]
-    return tuple(dict.fromkeys((*(use.target.buffer for use in uses), *(s for s in stores if not is_tile(s)))))
+    return tuple(dict.fromkeys((*(use.target.buffer for use in uses), *(s for s in stores if not is_own(s)))))

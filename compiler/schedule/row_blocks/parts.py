@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ....ops.core import Pointwise
-from ....ops.movement import transpose_primitive
+from ....ops.movement import reshape_primitive, transpose_primitive
 from ....ops.types import DType
 from ...graph import Node
 from ..dots import is_dot
@@ -74,7 +74,7 @@ def tile_use(node: Node, shape: tuple[int, ...], inside: Collection[Node] | None
     if not is_dot(node):
         return None
     for place, arg in enumerate(node.args):
-        tile, swapped = _untransposed(arg)
+        tile, swapped = turning(arg)
         fits = isinstance(tile.op.lower, Pointwise) if inside is None else tile in inside and not is_dot(tile)
         if tile.type.shape == shape and fits:
             turned = place == 1
@@ -82,9 +82,16 @@ def tile_use(node: Node, shape: tuple[int, ...], inside: Collection[Node] | None
     return None
 
 
-def _untransposed(node: Node) -> tuple[Node, bool]:
+def turning(node: Node) -> tuple[Node, bool]:
     """What `node` is, but for its last two axes, and whether these are exchanged."""
     last = node.type.ndim - 1
     if node.op is transpose_primitive and node.param("permutation") == (*range(last - 1), last, last - 1):
         return node.args[0], True
     return node, False
+
+
+def untransposed(node: Node) -> Node:
+    """`node` without exchanges of its last two axes, and without other movement that a panel is read through."""
+    while node.op in (transpose_primitive, reshape_primitive):
+        node = node.args[0]
+    return node

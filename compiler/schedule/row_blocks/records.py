@@ -68,6 +68,18 @@ class Use:
 
 
 @dataclass(frozen=True)
+class Limits:
+    """How far a mask lets the products of each row look: `stages` store, for the current row, where the last element
+    that is not excluded ends. `of_batch`: masks differ from one matrix to the next. `checked` are panels whose numbers
+    have to be small. `everywhere`: what is excluded is stored nowhere, so that rows end at the last limit of a block."""
+
+    stages: tuple[Stage, ...]
+    of_batch: bool
+    checked: tuple[int, ...]
+    everywhere: bool
+
+
+@dataclass(frozen=True)
 class Blocks:
     """How the rows of one matrix are gone through: `block` at a time, with tiles of `width`."""
 
@@ -79,15 +91,22 @@ class Blocks:
     scores: tuple[Scores, ...]
     uses: tuple[Use, ...]
     tiles: int
+    limits: Limits | None
+
+    @property
+    def limit_count(self) -> int:
+        """Limits of all rows, and of as many as a last block can lack."""
+        return 0 if self.limits is None else self.rows + self.block + MOST_TILE_ROWS
 
     @property
     def parts(self) -> tuple[int, ...]:
-        """Bytes of each part of the scratch memory: panels, tiles, sums of uses."""
+        """Bytes of each part of the scratch memory: panels, tiles, sums of uses; limits, and those that exclude nothing."""
         item, more = self.dtype.itemsize, MOST_TILE_ROWS
         panels = [(panel.rows + more) * panel.width.pitch for panel in self.panels]
         tiles = [(self.block + more) * self.width.pitch] * self.tiles
         sums = [(self.rows_of(use) + more) * self.panels[use.panel].width.pitch for use in self.uses]
-        return tuple(aligned(count * item) for count in (*panels, *tiles, *sums))
+        numbers = [count * item for count in (*panels, *tiles, *sums)]
+        return tuple(aligned(nbytes) for nbytes in (*numbers, 4 * self.limit_count, 4 * self.limit_count))
 
     def rows_of(self, use: Use) -> int:
         """Rows of a result that are added up before they are stored."""
@@ -122,6 +141,15 @@ def tile_name(number: int) -> str:
     return f"tile{number}"
 
 
+#: What the loops of a kernel call the limits of its rows.
+LIMITS = "row_limits"
+
+
 def is_tile(buffer: str) -> bool:
     """True for the row of a tile, which is no buffer."""
     return buffer.startswith("tile") and buffer[4:].isdigit()
+
+
+def is_own(buffer: str) -> bool:
+    """True for what is no buffer."""
+    return buffer == LIMITS or is_tile(buffer)

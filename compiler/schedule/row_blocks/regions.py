@@ -167,9 +167,11 @@ def _is_work(node: Node, tile: Node, space: Space) -> bool:
         return node.type.shape == tile.type.shape and node.args[0].type.shape[-1] <= MOST_DEPTH
     if is_fold(node):
         return node.args[0].type.shape == tile.type.shape and space_of(node) == space
-    if node.op in MOVING or not node.type.dtype.is_floating_point:
+    if node.op in MOVING:
         return False
-    return node.type.shape == tile.type.shape or squeezed(node.type.shape) == space.row_shape
+    if squeezed(node.type.shape) == space.row_shape:
+        return True
+    return node.type.shape == tile.type.shape and node.type.dtype.is_floating_point
 
 
 def _readers(reads: Reads) -> dict[Node, list[Node]]:
