@@ -7,10 +7,13 @@ stays has one number for each row. The same ops in the same order give the same 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 
 from ....ops.core import Movement, Pointwise
+from ....ops.movement import transpose_primitive
 from ...graph import Graph, Node, users
 from ..dots import is_dot
 from ..folds import is_fold
@@ -28,16 +31,19 @@ def with_recomputed_scores(graph: Graph) -> Graph:
     results = {result.node for result in graph.results}
     known: set[Node] = set()
     replaced: dict[Node, Node] = {}
+    follows = _follows(readers)
     for node in readers:
         use = use_of(node)
         if use is None or not is_long(use.tile):
             continue
         made = _made(use.tile, known)
         if any(n.op.name == "exp" for n in made) and any(map(is_fold, made)):
+            made |= {reader for n in made for reader in readers[n] if reader.op is transpose_primitive}
             known |= made
             kept = results | (set() if use.tile.type.nbytes > LARGE_SCORES else set(filter(_is_kept, made)))
-            again = _Again(made, kept, use.tile.type.shape)
-            outside = {u for n in made for u in readers[n] if u not in made} - {node}
+            again = _Again(made, kept, use.tile.type.size)
+            # What does not wait for the product shares its kernel.
+            outside = {u for n in made for u in readers[n] if u not in made and follows(u, node)}
             for reader in outside:
                 current = replaced.get(reader, reader)
                 args = tuple(again.of(arg) for arg in current.args)
@@ -45,22 +51,33 @@ def with_recomputed_scores(graph: Graph) -> Graph:
     return graph.rewritten(replaced) if replaced else graph
 
 
+def _follows(nodes: Iterable[Node]) -> Callable[[Node, Node], bool]:
+    """Whether a node is computed from a product of several matrices; `nodes` are all, in graph order."""
+    own: dict[Node, int] = {}
+    before: dict[Node, int] = {}
+    for node in nodes:
+        before[node] = reduce(or_, (before[arg] | own.get(arg, 0) for arg in node.args), 0)
+        if is_dot(node) and node.type.ndim > 2:
+            own[node] = 1 << len(own)
+    return lambda node, product: bool(before[node] & own[product])
+
+
 def _is_kept(node: Node) -> bool:
     return is_dot(node) or is_function(node)
 
 
 class _Again:
-    """Copies of the nodes in `made` that have the `shape` of scores, but for those that are `kept`."""
+    """Copies of the nodes in `made` that have as many elements as the scores, but for those that are `kept`."""
 
-    def __init__(self, made: set[Node], kept: set[Node], shape: tuple[int, ...]) -> None:
+    def __init__(self, made: set[Node], kept: set[Node], size: int) -> None:
         self.made = made
         self.kept = kept
-        self.shape = shape
+        self.size = size
         self.copies: dict[Node, Node] = {}
 
     def of(self, node: Node) -> Node:
         """`node`, or its copy. Recursion is as deep as a softmax."""
-        if node not in self.made or node in self.kept or node.type.shape != self.shape:
+        if node not in self.made or node in self.kept or node.type.size != self.size:
             return node
         if node not in self.copies:
             args = node.args if is_dot(node) else tuple(self.of(arg) for arg in node.args)
