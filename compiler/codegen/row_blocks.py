@@ -26,6 +26,7 @@ class PanelText:
     column_stride: int
     packing: str
     offset: int
+    count: int
 
 
 @dataclass(frozen=True)
@@ -193,6 +194,7 @@ def _panel(number: int, panel: Panel, offset: int, batch: tuple[str, ...], names
         column_stride=view.column_stride,
         packing=packing,
         offset=offset,
+        count=panel.rows * panel.width.pitch,
     )
 
 

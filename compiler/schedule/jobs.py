@@ -13,8 +13,8 @@ from .fusion.group import Group, Grouping
 from .fusion.lowering import Lowering
 from .memory import Names
 from .records import REQUIRED, Check, Kernel
-from .row_blocks.records import RowBlockKernel, with_scratch
 from .repeat import is_repeat, lower_repeat
+from .row_blocks.records import RowBlockKernel, with_scratch
 from .schedule import Schedule
 from .specials import lower_check, lower_special, spare_size
 from .values import Unfusable

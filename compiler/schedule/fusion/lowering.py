@@ -79,7 +79,7 @@ class Lowering:
 
     def scratch_bytes(self, group: Group) -> int:
         """Bytes of scratch memory that products in blocks of rows want."""
-        stores = {node: ("store",) for node in group.nodes}
+        stores = dict.fromkeys(group.nodes, ("store",))
         numbers = {node: str(number) for number, node in enumerate(self.cone(group))}
         kernel = lower_row_blocks("", group, self.grouping.reads, stores, self._outside(group, numbers), str)
         return kernel.scratch_bytes

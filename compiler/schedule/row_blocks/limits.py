@@ -23,9 +23,7 @@ from .parts import Parts
 from .records import LIMITS, Limits
 
 
-def limits_of(
-    parts: Parts, loops: Loops, memory: Memory, checked: tuple[int, ...], everywhere: bool
-) -> Limits | None:
+def limits_of(parts: Parts, loops: Loops, memory: Memory, checked: tuple[int, ...], everywhere: bool) -> Limits | None:
     """The limits of the rows of a kernel, if what its mask excludes can be left out of its products."""
     mask = mask_of(parts)
     if mask is None:

@@ -11,12 +11,11 @@ from ..folds import is_fold
 from ..fusion.group import Group
 from ..index import ZERO, Index, Variable, of_variable, strides_of
 from ..lower import Memory, Stores, Unit, lower_stages
-from ..maps import Position
 from ..records import Let, Load, LoopKernel, Operand, Stage, Statement, Store, View
 from ..space import Loops, squeezed
 from ..values import Origins, Unfusable
 from .limits import limits_of
-from .parts import Parts, parts_of
+from .parts import Parts, TileUse, parts_of
 from .placing import placed_in
 from .records import (
     MOST_TILE_ROWS,
@@ -42,8 +41,44 @@ def lower_row_blocks(
 ) -> RowBlockKernel:
     """The kernel of a group with products. Raises Unfusable where the work on rows does not fit between them."""
     parts = parts_of(group.nodes)
-    loops = _loops(parts)
-    number = _tiles(parts, reads)
+    loops, number = _loops(parts), _tiles(parts, reads)
+    before, around = _row_work(parts, loops, number, reads, stores, memory, origins)
+    panels = _Panels(memory, parts.item)
+    scores = tuple(
+        Scores(n, panels.of(node.args[0]), panels.of(node.args[1]), node.args[0].type.shape[-1], origins(node))
+        for n, node in enumerate(parts.scores)
+    )
+    uses = tuple(_use(use, number[use.tile], panels, stores, origins) for use in parts.uses)
+    stored = any(stores.get(node) and node.type.shape == parts.shape for node in parts.rows)
+    limits = limits_of(parts, loops, memory, panels.checked, not stored)
+    rows, tiles = parts.shape[-2], len(set(number.values()))
+    wide = width(parts.shape[-1], parts.item)
+    block = _block(rows, wide.pitch * parts.item * tiles)
+    stages = (*(limits.stages if limits else ()), *before, *around.stages)
+    return RowBlockKernel(
+        name=name,
+        kind="row_block",
+        operands=tuple((f"x{n}", buffer) for n, buffer in enumerate(_read(panels.found, stages))),
+        outputs=tuple((f"out{n}", buffer) for n, buffer in enumerate(_written(uses, stages))),
+        numbers=(("rows", rows), ("columns", wide.columns), ("block", block)),
+        op=parts.scores[0].op.name,
+        origin=origins(parts.scores[0]),
+        blocks=Blocks(parts.dtype, rows, block, wide, tuple(panels.found), scores, uses, tiles, limits),
+        around=around,
+        before=before,
+    )
+
+
+def _row_work(
+    parts: Parts,
+    loops: Loops,
+    number: Mapping[Node, int],
+    reads: Mapping[Node, frozenset[Node]],
+    stores: Stores,
+    memory: Memory,
+    origins: Origins,
+) -> tuple[tuple[Stage, ...], LoopKernel]:
+    """What is done with the elements of tiles before any fold, and the loops for the rest of the work on a row."""
     tiles = {node: tile_name(n) for node, n in number.items()}
 
     def lowered(nodes: Sequence[Node]) -> LoopKernel:
@@ -53,56 +88,18 @@ def lower_row_blocks(
         def place(node: Node) -> str | None:
             return tiles[node] if node in tiles and node not in nodes else memory(node)
 
-        return lower_stages(name, Unit(tuple(nodes), group.space, reads), stored, place, loops, origins)
+        kernel = lower_stages("", Unit(tuple(nodes), parts.space, reads), stored, place, loops, origins)
+        return _by_row(kernel, loops, parts.shape)
 
     first = [node for node in parts.rows if node in _first(parts, reads)]
-    stages = lowered([node for node in parts.rows if node not in first])
-    prepared = lowered(first).stages if first else ()
-    panels = _Panels(memory, parts.item)
-    scores = tuple(
-        Scores(n, panels.of(node.args[0]), panels.of(node.args[1]), node.args[0].type.shape[-1], origins(node))
-        for n, node in enumerate(parts.scores)
-    )
-    uses = tuple(
-        Use(
-            tile=number[use.tile],
-            panel=panels.of(use.panel, use.turned),
-            of_columns=use.of_columns,
-            target=_turned(_target(use.node, stores)) if use.turned else _target(use.node, stores),
-            origin=origins(use.node),
-        )
-        for use in parts.uses
-    )
-    around = _by_row(stages, loops, parts.shape)
-    before = _by_row(replace(stages, stages=prepared), loops, parts.shape).stages
-    wide = width(parts.shape[-1], parts.item)
-    stored = frozenset(node for node in parts.rows if stores.get(node) and node.type.shape == parts.shape)
-    limits = limits_of(parts, loops, memory, panels.checked, not stored)
-    blocks = Blocks(
-        parts.dtype,
-        parts.shape[-2],
-        _block(parts.shape[-2], wide.pitch * parts.item * len(tiles)),
-        wide,
-        tuple(panels.found),
-        scores,
-        uses,
-        len(set(number.values())),
-        limits,
-    )
-    leading = parts.scores[0]
-    seen = (*(limits.stages if limits else ()), *before, *around.stages)
-    return RowBlockKernel(
-        name=name,
-        kind="row_block",
-        operands=tuple((f"x{n}", buffer) for n, buffer in enumerate(_read(panels.found, seen))),
-        outputs=tuple((f"out{n}", buffer) for n, buffer in enumerate(_written(uses, seen))),
-        numbers=(("rows", blocks.rows), ("columns", wide.columns), ("block", blocks.block)),
-        op=leading.op.name,
-        origin=origins(leading),
-        blocks=blocks,
-        around=around,
-        before=before,
-    )
+    rest = lowered([node for node in parts.rows if node not in first])
+    return (lowered(first).stages if first else ()), rest
+
+
+def _use(use: TileUse, tile: int, panels: _Panels, stores: Stores, origins: Origins) -> Use:
+    target = _target(use.node, stores)
+    panel = panels.of(use.panel, use.turned)
+    return Use(tile, panel, use.of_columns, _turned(target) if use.turned else target, origins(use.node))
 
 
 def _loops(parts: Parts) -> Loops:

@@ -1,7 +1,7 @@
 """Which elements of scores a mask excludes, so that products need not look at them.
 
-A softmax over ``where(mask, scores, -inf)`` is 0 where the mask is. What is multiplied with these zeros does not matter,
-as long as it is finite: `Vanishing` is the proof that each tile, and what is folded, is 0 there, if
+A softmax over ``where(mask, scores, -inf)`` is 0 where the mask is. What is multiplied with these zeros does not
+matter, as long as it is finite: `Vanishing` is the proof that each tile, and what is folded, is 0 there, if
 
 - the operands of the products are numbers below `LARGEST` (whose products cannot overflow),
 - each row has at least one element that is not excluded.

@@ -25,8 +25,8 @@ def moved(node: Node) -> set[Node]:
 
 
 def placed_in(node: Node, part: Node) -> Strides | None:
-    """Offset and strides, in elements, of all of `part` in the memory of `node`; None where it lies in no such order, or
-    more than once."""
+    """Offset and strides, in elements, of all of `part` in the memory of `node`; None where it lies in no such order,
+    or more than once."""
     # An array that nobody reads: numpy knows which reshapes of a part of memory are strides.
     whole = np.empty(node.type.shape, np.int8)
     found = list(_places(node, part, whole))

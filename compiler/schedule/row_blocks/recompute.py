@@ -7,7 +7,7 @@ stays has one number for each row. The same ops in the same order give the same 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import reduce
 from operator import or_
@@ -32,22 +32,18 @@ def with_recomputed_scores(graph: Graph) -> Graph:
     known: set[Node] = set()
     replaced: dict[Node, Node] = {}
     follows = _follows(readers)
-    for node in readers:
-        use = use_of(node)
-        if use is None or not is_long(use.tile):
-            continue
-        made = _made(use.tile, known)
+    for use in filter(None, map(use_of, readers)):
+        made = _made(use.tile, known) if is_long(use.tile) else set()
         if any(n.op.name == "exp" for n in made) and any(map(is_fold, made)):
-            made |= {reader for n in made for reader in readers[n] if reader.op is transpose_primitive}
+            # What does not wait for the product shares its kernel.
+            waiting = {n for n in readers if follows(n, use.node)}
+            made = _with_derived(made, use.tile.type.size, readers, waiting)
             known |= made
             kept = results | (set() if use.tile.type.nbytes > LARGE_SCORES else set(filter(_is_kept, made)))
             again = _Again(made, kept, use.tile.type.size)
-            # What does not wait for the product shares its kernel.
-            outside = {u for n in made for u in readers[n] if u not in made and follows(u, node)}
-            for reader in outside:
+            for reader in {u for n in made for u in readers[n] if u in waiting}:
                 current = replaced.get(reader, reader)
-                args = tuple(again.of(arg) for arg in current.args)
-                replaced[reader] = replace(current, args=args)
+                replaced[reader] = replace(current, args=tuple(again.of(arg) for arg in current.args))
     return graph.rewritten(replaced) if replaced else graph
 
 
@@ -60,6 +56,21 @@ def _follows(nodes: Iterable[Node]) -> Callable[[Node, Node], bool]:
         if is_dot(node) and node.type.ndim > 2:
             own[node] = 1 << len(own)
     return lambda node, product: bool(before[node] & own[product])
+
+
+def _with_derived(
+    made: set[Node], size: int, readers: Mapping[Node, list[Node]], waiting: Collection[Node]
+) -> set[Node]:
+    """`made` with what is made of it in turn, element by element, but for what is `waiting`."""
+    found = set(made)
+    pending = list(made)
+    while pending:
+        for reader in readers[pending.pop()]:
+            by_element = isinstance(reader.op.lower, Pointwise) or reader.op is transpose_primitive
+            if by_element and reader.type.size == size and reader not in found and reader not in waiting:
+                found.add(reader)
+                pending.append(reader)
+    return found
 
 
 def _is_kept(node: Node) -> bool:

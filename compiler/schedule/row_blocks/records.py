@@ -18,8 +18,8 @@ FEW_SETS = 1024
 
 @dataclass(frozen=True)
 class Width:
-    """Columns of a matrix that is filled up to whole tiles: `vectors` in each, `padded` columns in all, `pitch` elements
-    from one row to the next."""
+    """Columns of a matrix that is filled up to whole tiles: `vectors` in each, `padded` columns in all, `pitch`
+    elements from one row to the next."""
 
     columns: int
     vectors: int
@@ -57,8 +57,8 @@ class Scores:
 
 @dataclass(frozen=True)
 class Use:
-    """A product that reads the rows of a block. Rows: ``tile @ panel``, a row of the result for each row. Columns: the sum
-    over all blocks of ``tile.T @ panel``, a row of the result for each column."""
+    """A product that reads the rows of a block. Rows: ``tile @ panel``, a row of the result for each row. Columns: the
+    sum over all blocks of ``tile.T @ panel``, a row of the result for each column."""
 
     tile: int
     panel: int
@@ -71,7 +71,7 @@ class Use:
 class Limits:
     """How far a mask lets the products of each row look: `stages` store, for the current row, where the last element
     that is not excluded ends. `of_batch`: masks differ from one matrix to the next. `checked` are panels whose numbers
-    have to be small. `everywhere`: what is excluded is stored nowhere, so that rows end at the last limit of a block."""
+    have to be small. `everywhere`: what is excluded is stored nowhere, so that rows end at a block's last limit."""
 
     stages: tuple[Stage, ...]
     of_batch: bool
@@ -100,7 +100,7 @@ class Blocks:
 
     @property
     def parts(self) -> tuple[int, ...]:
-        """Bytes of each part of the scratch memory: panels, tiles, sums of uses; limits, and those that exclude nothing."""
+        """Bytes of each part of the scratch memory: panels, tiles, sums of uses; limits; those that exclude nothing."""
         item, more = self.dtype.itemsize, MOST_TILE_ROWS
         panels = [(panel.rows + more) * panel.width.pitch for panel in self.panels]
         tiles = [(self.block + more) * self.width.pitch] * self.tiles
@@ -116,10 +116,11 @@ class Blocks:
 @dataclass(frozen=True)
 class RowBlockKernel(SpecialKernel):
     """For each matrix of the batch (the outer loops of `around` but for the last), a block of rows at a time: scores
-    make tiles, the stages `before` and of `around` go through each row of them and make other tiles, uses multiply these.
+    make tiles, the stages `before` and of `around` go through each row of them and make other tiles, uses multiply
+    these.
 
-    In the stages, a load or store of buffer ``tile0``, ``tile1``, ... is the current row's element of a tile. The scratch
-    memory is the buffer ``spare`` of the outputs.
+    In the stages, a load or store of buffer ``tile0``, ``tile1``, ... is the current row's element of a tile. The
+    scratch memory is the buffer ``spare`` of the outputs.
     """
 
     blocks: Blocks = field(kw_only=True)

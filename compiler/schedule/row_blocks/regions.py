@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from ....ops.types import float32, float64
@@ -75,13 +75,12 @@ class Regions:
         """The product in the latest region of its shape that has work in common with its tile."""
         if use.node in self.owner:
             return
-        work = {use.node, use.tile} if use.tile in self.owner else {use.node, *self._work(use.tile)}
-        for region in reversed(self.found):
-            if region.shape == use.tile.type.shape and self._is_near(work, region):
-                together = region.nodes | work
-                if self.is_convex(together):
-                    self._add(region, work)
-                    return
+        work = {use.node, *self._work(use.tile)}
+        near = [region for region in self.found if region.shape == use.tile.type.shape and self._is_near(work, region)]
+        for region in [self.owner[use.tile]] if use.tile in self.owner else reversed(near):
+            if self.is_convex(region.nodes | work):
+                self._add(region, work)
+                return
 
     def _add(self, region: Region, nodes: set[Node]) -> None:
         region.nodes |= nodes
