@@ -137,15 +137,19 @@ def row_blocks_record(
     count = len(blocks.panels)
     c = ctype(blocks.dtype)
     panels = tuple(_panel(n, panel, offsets[n], batch, names) for n, panel in enumerate(blocks.panels))
-    limits = blocks.limits and LimitsText(
-        stages=stages(blocks.limits.stages),
-        of_batch=blocks.limits.of_batch,
-        checked=tuple(panels[n] for n in blocks.limits.checked),
-        everywhere=blocks.limits.everywhere,
-        count=blocks.limit_count,
-        largest=LARGEST,
-        offset=offsets[-3],
-        all_offset=offsets[-2],
+    limits = (
+        None
+        if blocks.limits is None
+        else LimitsText(
+            stages=stages(blocks.limits.stages),
+            of_batch=blocks.limits.of_batch,
+            checked=tuple(panels[n] for n in blocks.limits.checked),
+            everywhere=blocks.limits.everywhere,
+            count=blocks.limit_count,
+            largest=LARGEST,
+            offset=offsets[-3],
+            all_offset=offsets[-2],
+        )
     )
     return RowBlocksRecord(
         name=kernel.name,

@@ -106,6 +106,7 @@ class Lowering:
             return name
 
         kernel = lowered("", group, self.grouping, stores, place, lambda node: str(cone[node]))
+        assert not isinstance(kernel, RowBlockKernel)  # these have names of their own
         return Pattern(kernel, frozenset(asked))
 
 

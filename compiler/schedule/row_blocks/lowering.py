@@ -157,7 +157,7 @@ class _Panels:
     @property
     def checked(self) -> tuple[int, ...]:
         """Panels that have all numbers of all of them: one of those that show the same memory."""
-        shown = {}
+        shown: dict[object, int] = {}
         for number, panel in enumerate(self.found):
             seen = panel.view
             strides = frozenset((seen.row_stride, seen.column_stride))

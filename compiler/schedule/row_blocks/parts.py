@@ -57,7 +57,10 @@ def parts_of(nodes: Sequence[Node]) -> Parts:
     """The parts of a group, whose nodes are in graph order."""
     inside = frozenset(nodes)
     shape = next(node.args[0].type.shape for node in nodes if is_fold(node))
-    scores, rows, uses, moved = [], [], [], []
+    scores: list[Node] = []
+    rows: list[Node] = []
+    uses: list[TileUse] = []
+    moved: list[Node] = []
     for node in nodes:
         use = tile_use(node, shape, inside)
         if use is not None:

@@ -51,7 +51,7 @@ def _places(node: Node, part: Node, memory: np.ndarray) -> list[np.ndarray | Non
     axis, start, found = node.param("axis"), 0, []
     for arg in node.args:
         extent = arg.type.shape[axis]
-        along = [slice(None)] * axis
-        found += _places(arg, part, memory[(*along, slice(start, start + extent))])
+        part_of = (*[slice(None)] * axis, slice(start, start + extent))
+        found += _places(arg, part, memory[part_of])
         start += extent
     return found
