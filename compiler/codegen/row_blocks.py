@@ -9,7 +9,7 @@ from ..schedule.expressions import Names
 from ..schedule.literals import ctype
 from ..schedule.records import Stage, View
 from ..schedule.row_blocks.masks import LARGEST
-from ..schedule.row_blocks.records import MOST_TILE_ROWS, Blocks, Panel, RowBlockKernel, Scores, Use, is_own
+from ..schedule.row_blocks.records import MOST_TILE_ROWS, Blocks, Limits, Panel, RowBlockKernel, Scores, Use, is_own
 from .loops import Array, Loop, StageRecord, loops_record
 
 
@@ -137,20 +137,7 @@ def row_blocks_record(
     count = len(blocks.panels)
     c = ctype(blocks.dtype)
     panels = tuple(_panel(n, panel, offsets[n], batch, names) for n, panel in enumerate(blocks.panels))
-    limits = (
-        None
-        if blocks.limits is None
-        else LimitsText(
-            stages=stages(blocks.limits.stages),
-            of_batch=blocks.limits.of_batch,
-            checked=tuple(panels[n] for n in blocks.limits.checked),
-            everywhere=blocks.limits.everywhere,
-            count=blocks.limit_count,
-            largest=LARGEST,
-            offset=offsets[-3],
-            all_offset=offsets[-2],
-        )
-    )
+    limits = None if blocks.limits is None else _limits(blocks, blocks.limits, stages(blocks.limits.stages), panels)
     return RowBlocksRecord(
         name=kernel.name,
         comment=comment,
@@ -182,6 +169,22 @@ def row_blocks_record(
         limits=limits,
         before=tuple(_ended(stage, kernel) for stage in stages(kernel.before)),
         stages=tuple(_ended(stage, kernel) for stage in loops.stages),
+    )
+
+
+def _limits(
+    blocks: Blocks, limits: Limits, stages: tuple[StageRecord, ...], panels: tuple[PanelText, ...]
+) -> LimitsText:
+    offsets = tuple(accumulate((0, *blocks.parts)))
+    return LimitsText(
+        stages=stages,
+        of_batch=limits.of_batch,
+        checked=tuple(panels[n] for n in limits.checked),
+        everywhere=limits.everywhere,
+        count=blocks.limit_count,
+        largest=LARGEST,
+        offset=offsets[-3],
+        all_offset=offsets[-2],
     )
 
 
