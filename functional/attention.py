@@ -125,7 +125,7 @@ def _weights(scores: Any, may_be_empty: bool) -> Any:
         top = where(eq(top, -math.inf), 0.0, top) if may_be_empty else top
     raised = elementary.exp(scores - top)
     total = movement.reshape(folds.sum(raised, axis), shape)
-    return raised / (where(eq(total, 0.0), 1.0, total) if may_be_empty else total)
+    return raised * (1.0 / (where(eq(total, 0.0), 1.0, total) if may_be_empty else total))
 
 
 def _attention(

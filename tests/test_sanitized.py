@@ -27,6 +27,7 @@ from tracegrad.ops.types import Type, int64
 from tracegrad.runtime.build import INCLUDE
 
 sys.path.insert(0, str(Path(__file__).parent / "compiler"))  # where the tests of the compiler keep theirs
+from attention_graphs import attention_graphs  # noqa: E402
 from c_compilers import COMPILERS, WARNINGS  # noqa: E402
 from convolution_graphs import window_graphs  # noqa: E402
 from named_graphs import KINDS, named_graphs  # noqa: E402
@@ -185,7 +186,7 @@ def own_graphs():
 @lru_cache
 def subjects():
     """Every graph of this file by name."""
-    graphs = [*own_graphs()]
+    graphs = [*own_graphs(), *attention_graphs()]
     graphs += [(graph, sample_inputs(graph)) for graph in SAMPLES.values()]
     graphs += [(graph, step_inputs(graph)) for graph in STEPS]
     sized = [sized_subject(make, n) for make in SIZED for n in make.sizes]
@@ -193,6 +194,7 @@ def subjects():
 
 
 NAMES_OF_RIGHT = [graph.name for graph, _ in (*right_graphs(), *ROWS, *window_graphs(8), *graphs_with_names())]
+NAMES_OF_RIGHT += [graph.name for graph, _ in attention_graphs()]
 NAMES_OF_RIGHT += [*SAMPLES, *(graph.name for graph in STEPS)]
 NAMES_OF_RIGHT += [f"{make.name}_{n}" for make in SIZED for n in make.sizes]
 

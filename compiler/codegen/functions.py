@@ -19,6 +19,7 @@ from ..schedule.records import (
     RepeatKernel,
     SpecialKernel,
 )
+from ..schedule.row_blocks.records import RowBlockKernel
 from ..schedule.traffic import indices_of, read_by, writes
 from ..sizes.standins import StandIns
 from . import dot
@@ -27,6 +28,7 @@ from .environment import render
 from .loops import LoopsRecord, describe, described, line_of, loops_record
 from .products import product_record
 from .repeat import repeat_text
+from .row_blocks import RowBlocksRecord, row_blocks_record
 from .specials import special_text
 
 Buffers = Mapping[str, Buffer]
@@ -105,6 +107,8 @@ def _call(name: str, kernel: Kernel, shared: bool, sizes: Sizes) -> str:
 
 def _key(kernel: Kernel, buffers: Buffers) -> object:
     """Equal for kernels that differ in the names of their buffers only, or, if flat, in their length."""
+    if isinstance(kernel, RowBlockKernel):
+        return _row_blocks_record(replace(kernel, name=""), buffers, True, ())
     if isinstance(kernel, RepeatKernel):
         return _repeat_text(replace(kernel, name="", origin=""), buffers, True, ())
     if isinstance(kernel, SpecialKernel):
@@ -189,10 +193,23 @@ def _repeat_text(kernel: RepeatKernel, buffers: Buffers, shared: bool, sizes: Si
     return repeat_text(kernel, parameters, names, [p.text for p in parts], [p.call for p in parts], used)
 
 
+def _row_blocks_record(
+    kernel: RowBlockKernel, buffers: Buffers, shared: bool, comment: tuple[str, ...]
+) -> RowBlocksRecord:
+    names = _generic(kernel) if shared else str
+    return row_blocks_record(kernel, names, ", ".join(_parameters(kernel, buffers, names, ())), comment)
+
+
+def _row_blocks_text(kernel: RowBlockKernel, buffers: Buffers, shared: bool, sizes: Sizes) -> str:
+    comment = (*(line_of("tile", "dot", each.origin) for each in kernel.blocks.scores), *described(kernel.around))
+    return render("row_blocks.c.j2", _row_blocks_record(kernel, buffers, shared, comment))
+
+
 _WRITERS: dict[type, Callable[..., str]] = {
     LoopKernel: _loops_text,
     DotKernel: _product_text,
     ConvKernel: _conv_text,
     SpecialKernel: _special_text,
     RepeatKernel: _repeat_text,
+    RowBlockKernel: _row_blocks_text,
 }

@@ -15,6 +15,7 @@ from .fusion.lowering import Lowering
 from .memory import Names
 from .records import Kernel
 from .repeat import is_repeat, lower_repeat
+from .row_blocks.records import RowBlockKernel, with_scratch
 from .schedule import Schedule
 from .specials import lower_check, lower_special, spare_size
 from .values import Unfusable
@@ -83,12 +84,13 @@ class Plan:
 
     def _fused(self, job: Job, group: Group) -> tuple[Kernel, frozenset[str]]:
         try:
-            return self.lowering.kernel(job.name, group, job.stores, self.memory)
+            kernel, reads = self.lowering.kernel(job.name, group, job.stores, self.memory)
         except Unfusable as reason:
             raise ScheduleError(
                 f"no kernel can compute {group.nodes[0]}: {reason}\n  at {group.nodes[0].origin}\n"
                 "  this is a fault of the compiler; run the function without compile, and please report it"
             ) from reason
+        return (with_scratch(kernel, job.spare) if isinstance(kernel, RowBlockKernel) else kernel), reads
 
 
 def jobs_of(graph: Graph, grouping: Grouping, scheduled_body: Callable[[Node], Schedule]) -> Plan:
@@ -129,6 +131,9 @@ def _buffer(plan: Plan, node: Node, result: Result | None) -> str:
 
 
 def _spare(plan: Plan, group: Group) -> str:
+    if group.blocks:
+        size = -(-plan.lowering.scratch_bytes(group) // int64.itemsize)
+        return plan.hold(plan.names.numbered("spare"), Type(int64, (size,)))
     if group.special is None:
         return ""
     if is_repeat(group.special):

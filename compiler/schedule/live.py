@@ -72,6 +72,12 @@ def form_cost(form: str) -> int:
     return _DIVISION if "/" in form else 1
 
 
+def is_function(node: Node) -> bool:
+    """True for exponentials and the like: elementwise work with a call in its C."""
+    lower = node.op.lower
+    return isinstance(lower, Pointwise) and _CALL.search(form_of(node, lower)) is not None
+
+
 # ------------------------------------------------------------------------------------------- what nothing reads
 
 _VALUE = re.compile(r"\bv\d+\b")

@@ -46,6 +46,11 @@ def lower_loops(name: str, unit: Unit, stores: Stores, memory: Memory, origins: 
     return coalesced(by_parts(kernel))
 
 
+def lower_stages(name: str, unit: Unit, stores: Stores, memory: Memory, around: Loops, origins: Origins) -> LoopKernel:
+    """The same for loops that are given and stay as they are."""
+    return _lowered(name, _Stages(unit, stores, memory, around, origins))
+
+
 def _lowered(name: str, stages: _Stages) -> LoopKernel:
     for level in range(max(stages.ready.values()) + 1):
         stages.add_row_stage(level)

@@ -10,11 +10,12 @@ from ..graph import Graph, Node, users
 from .dots import is_dot
 from .lower import is_fold
 from .rewrites.token_rows import in_rows
+from .row_blocks.recompute import with_recomputed_scores
 
 
 def prepared(graph: Graph) -> Graph:
     """`graph` with folds of single elements as reshapes, products turned around, and copies where results need them."""
-    return _with_copies(in_rows(_with_products_turned(without_empty_folds(graph))))
+    return _with_copies(with_recomputed_scores(in_rows(_with_products_turned(without_empty_folds(graph)))))
 
 
 def without_empty_folds(graph: Graph) -> Graph:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ....ops.core import Kernel, Movement, Pointwise
+from ....ops.core import Kernel, Movement, Pointwise, Source
 from ....ops.types import bool_
 from ...demands import checked_base, demand_of
 from ...graph import Graph, Node, users
@@ -20,6 +20,8 @@ from ..windows.convolutions import flat_base, is_conv
 
 #: Values are computed on demand, operand by operand; a place this often bounds the depth of that.
 LONGEST_CHAIN = 24
+#: A table that is made of counters is not worth more memory than this.
+LARGEST_TABLE = 256 * 1024
 INLINE_KERNELS = ("gather", "take", "pick")
 #: Ops that read or write where an index points to.
 FOLLOWING = ("gather", "take", "scatter", "scatter_add", "put", "index_add")
@@ -78,6 +80,8 @@ def _repeats(node: Node, readers: dict[Node, list[Node]]) -> bool:
 
 
 def _worth_keeping(node: Node, readers: dict[Node, list[Node]], found: set[Node]) -> bool:
+    if node.type.nbytes > LARGEST_TABLE and _is_counted(node):
+        return False
     larger = any(user.type.size > node.type.size for user in readers[node])
     if larger or _read_elsewhere(node, readers):
         return not _is_trivial(node)
@@ -94,6 +98,12 @@ def _read_elsewhere(node: Node, readers: dict[Node, list[Node]]) -> bool:
 
 _CHOOSING = ("pad", "concatenate", "update_slice", "window", "spread")
 _OVERLAPPING = ("slice", "pad", "concatenate", "update_slice", "flip", "window", "spread")
+
+
+def _is_counted(node: Node) -> bool:
+    """True for what is made of numbers and counters alone, as a causal mask is."""
+    cone = [node, *_cone(node, frozenset())]
+    return all(isinstance(n.op.lower, (Pointwise, Movement, Source)) and not n.is_input for n in cone)
 
 
 def _is_trivial(node: Node) -> bool:

@@ -50,6 +50,11 @@ class Condensed(Generic[G]):
                 pending.append(group)
         return found
 
+    def is_convex(self, parts: set[G]) -> bool:
+        """True where no path leads from one of `parts` to another through a group that is none of them."""
+        own = reduce(or_, (self._own[part] for part in parts))
+        return not any(self._ancestors[group] & own for part in parts for group in self.before[part] - parts)
+
     def join(self, parts: set[G], joined: G) -> None:
         """Put `joined` in the place of `parts`, among which are all groups between any two of them."""
         own = reduce(or_, (self._own.pop(part) for part in parts))

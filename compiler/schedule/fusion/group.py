@@ -14,16 +14,22 @@ from .candidates import is_contraction, is_special
 @dataclass(eq=False)
 class Group:
     """The candidates of one kernel, in graph order. `dot` (a contraction) and `special` name the node that decides
-    its kind."""
+    its kind; with `blocks`, several products and work on rows go through blocks of rows."""
 
     nodes: tuple[Node, ...]
     space: Space
     dot: Node | None = None
     special: Node | None = None
+    blocks: bool = False
 
     @property
     def is_loops(self) -> bool:
-        return self.dot is None and self.special is None
+        return self.dot is None and not self.is_closed
+
+    @property
+    def is_closed(self) -> bool:
+        """True where nothing else can join."""
+        return self.special is not None or self.blocks
 
 
 @dataclass

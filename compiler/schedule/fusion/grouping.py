@@ -7,7 +7,11 @@ between them, and if lowering them together succeeds: that is the proof that eac
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from ...graph import Graph, Node
+from ..row_blocks.parts import parts_of
+from ..row_blocks.regions import Regions
 from .candidates import candidates, indices_followed, reads
 from .group import Group, Grouping, alone, union
 from .joining import Joiner
@@ -19,10 +23,23 @@ def grouped(graph: Graph) -> Grouping:
     """The kernels of a graph, before memory and order are decided."""
     grouping = _separate(graph)
     joiner = Joiner(grouping, {node: place for place, node in enumerate(grouping.reads)})
+    for group in _blocks(graph, joiner):
+        joiner.join_blocks(group)
     for choice in (joiner.products_read, joiner.loops_read, joiner.related):
         joiner.join_all(choice)
     grouping.groups = joiner.groups
     return grouping
+
+
+def _blocks(graph: Graph, joiner: Joiner) -> list[Group]:
+    """The groups of products that go through blocks of rows."""
+
+    def is_convex(nodes: Collection[Node]) -> bool:
+        return joiner.condensed.is_convex({joiner.alone[node] for node in nodes})
+
+    results = frozenset(result.node for result in graph.results)
+    found = Regions(joiner.grouping.reads, results, is_convex).all()
+    return [Group(nodes, parts_of(nodes).space, blocks=True) for nodes in found]
 
 
 def partition_of(graph: Graph) -> Partition:

@@ -35,7 +35,7 @@ class Joiner:
         self.grouping = grouping
         self.order = order
         self.place = {group: place for place, group in enumerate(grouping.groups)}  # of a join that of its first part
-        home = {node: group for group in grouping.groups for node in group.nodes}
+        self.alone = home = {node: group for group in grouping.groups for node in group.nodes}
         self.condensed = Condensed(
             {g: {home[n] for node in g.nodes for n in grouping.reads[node] if n in home} for g in grouping.groups}
         )
@@ -108,26 +108,35 @@ class Joiner:
         joined = None if parts is None else self._union(parts)
         if parts is None or joined is None or not self.trials.lowers(joined):
             return None
+        self._put(joined, parts, self.place[b])
+        return joined
+
+    def join_blocks(self, joined: Group) -> None:
+        """Join the groups of single candidates that `joined` is made of, if one kernel can hold them."""
+        parts = {self.alone[node] for node in joined.nodes}
+        if self.condensed.is_convex(parts) and self.trials.lowers(joined):
+            self._put(joined, parts, min(self.place[part] for part in parts))
+
+    def _put(self, joined: Group, parts: set[Group], place: int) -> None:
+        """`joined` in the place of its `parts`."""
         self.condensed.join(parts, joined)
         self.shared.remove(parts)
-        place = self.place[b]
         for part in parts:
             del self.place[part]
         self.place[joined] = place
         self.shared.add(joined)
-        return joined
 
     def _parts(self, a: Group, b: Group) -> set[Group] | None:
         """Two groups with all that stands between them; None where one kernel cannot hold them."""
         dots = (a.dot is not None) + (b.dot is not None)
         count = len(a.nodes) + len(b.nodes)
-        if dots > 1 or a.special or b.special or count > MOST_NODES or united(a.space, b.space) is None:
+        if dots > 1 or a.is_closed or b.is_closed or count > MOST_NODES or united(a.space, b.space) is None:
             return None
 
         def fits(group: Group) -> bool:
             nonlocal count
             count += len(group.nodes)
-            return group.special is None and (group.dot is None or not dots) and count <= MOST_NODES
+            return not group.is_closed and (group.dot is None or not dots) and count <= MOST_NODES
 
         later, earlier = (b, a) if self.condensed.precedes(a, b) else (a, b)
         between = self.condensed.between(earlier, later, fits)

@@ -10,6 +10,8 @@ from ..dots import lower_dot
 from ..lower import Memory, Stores, lower_loops
 from ..records import Contraction, LoopKernel
 from ..renaming import Renaming
+from ..row_blocks.lowering import lower_row_blocks
+from ..row_blocks.records import RowBlockKernel
 from ..structure import Key, Structure
 from ..values import Origins
 from ..windows.convolutions import is_conv, lower_conv
@@ -49,8 +51,10 @@ class Lowering:
 
     def kernel(
         self, name: str, group: Group, stores: Stores, memory: Mapping[Node, str]
-    ) -> tuple[LoopKernel | Contraction, frozenset[str]]:
+    ) -> tuple[LoopKernel | Contraction | RowBlockKernel, frozenset[str]]:
         """The kernel of a group, and the buffers that it reads. Raises Unfusable if there is none."""
+        if group.blocks:
+            return self._row_blocks(name, group, stores, memory)
         cone = self.cone(group)
         inside = frozenset(group.nodes)
         held = {node: memory[node] for node in cone if node not in inside and node in memory}
@@ -73,6 +77,24 @@ class Lowering:
             return renaming.loops(pattern.kernel, name), reads
         return renaming.product(pattern.kernel, name), reads
 
+    def scratch_bytes(self, group: Group) -> int:
+        """Bytes of scratch memory that products in blocks of rows want."""
+        stores = dict.fromkeys(group.nodes, ("store",))
+        numbers = {node: str(number) for number, node in enumerate(self.cone(group))}
+        kernel = lower_row_blocks("", group, self.grouping.reads, stores, self._outside(group, numbers), str)
+        return kernel.scratch_bytes
+
+    def _outside(self, group: Group, memory: Mapping[Node, str]) -> Memory:
+        inside = frozenset(group.nodes)
+        return lambda node: None if node in inside or not self.is_memory(node) else memory[node]
+
+    def _row_blocks(
+        self, name: str, group: Group, stores: Stores, memory: Mapping[Node, str]
+    ) -> tuple[RowBlockKernel, frozenset[str]]:
+        place = self._outside(group, memory)
+        kernel = lower_row_blocks(name, group, self.grouping.reads, stores, place, lambda node: str(node.origin))
+        return kernel, frozenset(buffer for _, buffer in kernel.operands)
+
     def _pattern(
         self, group: Group, stores: Mapping[Node, Sequence[str]], places: Mapping[Node, str], cone: Mapping[Node, int]
     ) -> Pattern:
@@ -84,13 +106,16 @@ class Lowering:
             return name
 
         kernel = lowered("", group, self.grouping, stores, place, lambda node: str(cone[node]))
+        assert not isinstance(kernel, RowBlockKernel)  # these have names of their own
         return Pattern(kernel, frozenset(asked))
 
 
 def lowered(
     name: str, group: Group, grouping: Grouping, stores: Stores, memory: Memory, origins: Origins
-) -> LoopKernel | Contraction:
-    """The loops or the contraction that compute a group. Raises Unfusable."""
+) -> LoopKernel | Contraction | RowBlockKernel:
+    """The loops, the contraction or the blocks of rows that compute a group. Raises Unfusable."""
+    if group.blocks:
+        return lower_row_blocks(name, group, grouping.reads, stores, memory, origins)
     if group.dot is not None and is_conv(group.dot):
         return lower_conv(name, group.dot, group.nodes, stores, memory, origins)
     if group.dot is not None:
