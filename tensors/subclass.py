@@ -41,7 +41,7 @@ class Subclassing:
     __slots__ = ()
     tensor_class: Any = None  # Tensor, as the protocol knows it
     #: Compiled functions have looked at the class of each tensor: giving it another one counts as a change.
-    __class__ = property(type, _change_class)  # type: ignore[assignment]
+    __class__ = property(type, _change_class)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

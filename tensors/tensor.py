@@ -49,7 +49,7 @@ class Tensor(Subclassing, Exchange, Array):
     _node: Node | None
     _output: int
     _base: Tensor | None
-    _seen_version: int
+    _seen_version: float
     _accumulator: weakref.ref[AccumulateGrad] | None
     leaf_hooks: dict[int, Callable[..., Any]]
     post_accumulate_hooks: dict[int, Callable[..., Any]]

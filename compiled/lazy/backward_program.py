@@ -202,7 +202,7 @@ class KeptInput(Saved):
 
     __slots__ = ("_array", "_buffer", "_label", "_steps")
 
-    def __init__(self, kept: Snapshot, version: int) -> None:
+    def __init__(self, kept: Snapshot, version: float) -> None:
         self._label, self.tensor, self._array, self._buffer, self._steps = kept
         self.version, self.is_output = version, False
 

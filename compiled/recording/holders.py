@@ -59,9 +59,10 @@ def _put_in(holder: Any, found: Found) -> bool:
     elif isinstance(holder, dict):
         _put_in_dict(holder, found)
     elif isinstance(holder, functools.partial):
-        function, arguments, keywords, own = holder.__reduce__()[2]
+        partial: Any = holder
+        function, arguments, keywords, own = partial.__reduce__()[2]
         given = tuple(_of(argument, found) for argument in _of(arguments, found))
-        holder.__setstate__((_of(function, found), given, keywords, own))
+        partial.__setstate__((_of(function, found), given, keywords, own))
     elif isinstance(holder, BaseException):
         holder.args = _of(holder.args, found)
     elif isinstance(holder, types.FunctionType):
@@ -140,7 +141,8 @@ def _property(holder: property, found: Found) -> property:
 
 
 def _alias(holder: types.GenericAlias, found: Found) -> Any:
-    return types.GenericAlias(holder.__origin__, _of(holder.__args__, found))
+    origin: Any = holder.__origin__
+    return types.GenericAlias(origin, _of(holder.__args__, found))
 
 
 def _reduced(holder: Any, found: Found) -> Any:
