@@ -15,7 +15,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from . import threads
@@ -41,7 +41,7 @@ _private: dict[int, Path] = {}  # the private folder, by process: a fork has its
 def provide(name: str, units: Sequence[Unit]) -> Built:
     """The loaded program of `units`. RuntimeFault if there is none; why has been said in a warning then."""
     try:
-        built = _somewhere(units)
+        built = _somewhere(units, lambda: load)
     except RuntimeFault as fault:
         say(f"{name} runs eagerly: {fault}", str(fault))
         raise
@@ -53,7 +53,7 @@ def provide(name: str, units: Sequence[Unit]) -> Built:
 def provide_pool() -> None:
     """Load the worker pool of this process; after a warning, there is one thread if that cannot be done."""
     try:
-        _somewhere([Unit("pool", POOL.read_text(encoding="utf-8"), POOL_FLAGS)], load_pool)
+        _somewhere([Unit("pool", POOL.read_text(encoding="utf-8"), POOL_FLAGS)], lambda: load_pool)
     except RuntimeFault as fault:
         say(f"compiled programs run on one thread: {fault}", str(fault))
         threads.set_number(1, ffi)
@@ -61,7 +61,7 @@ def provide_pool() -> None:
 
 def require(flags: Sequence[str]) -> None:
     """RuntimeFault unless programs can be built with these flags, and loaded."""
-    _somewhere([Unit("empty", EMPTY, tuple(flags))])
+    _somewhere([Unit("empty", EMPTY, tuple(flags))], lambda: load)
 
 
 def say(text: str, cause: str) -> None:
@@ -72,15 +72,15 @@ def say(text: str, cause: str) -> None:
         _said.add(first)  # now: where warnings are errors, every failure is one
 
 
-def _somewhere(units: Sequence[Unit], load: Load = load) -> Built:
+def _somewhere(units: Sequence[Unit], loader: Callable[[], Load]) -> Built:
     require_cffi()
     try:
-        return _in_cache(units, load)
+        return _in_cache(units, loader())
     except FloatEnvironmentChanged:  # which is the compiler's doing, not the folder's
         raise
     except (CacheUnusable, LoadFailed) as fault:
         try:
-            built = build(units, cache_dir=_private_folder(), load=load)
+            built = build(units, cache_dir=_private_folder(), load=loader())
         except (CacheUnusable, LoadFailed) as as_well:
             raise fault from as_well
         say(f"compiled programs are kept for this process only, in a temporary folder: {fault}", str(fault))

@@ -73,10 +73,15 @@ class Watched(NamedTuple):
             raise RuntimeError(INFERENCE)
         return Watched(weakref.ref(x.buffer), x.buffer.version, x.ndarray.shape, is_output)
 
+    def holds(self) -> bool:
+        """False where it has been written to."""
+        buffer = self.buffer()
+        return buffer is None or buffer.version == self.version
+
     def check(self, node: Any) -> None:
         """RuntimeError where it has been written to."""
-        buffer = self.buffer()
-        if buffer is not None and buffer.version != self.version:
+        if not self.holds():
+            buffer = self.buffer()
             raise RuntimeError(modified(node, self.shape, self.is_output, buffer.version, self.version))
 
 

@@ -23,6 +23,7 @@ from c_compilers import WARNINGS  # noqa: E402
 from expected.compare import assert_same_tree  # noqa: E402
 
 from tracegrad.compiled import function  # noqa: E402
+from tracegrad.compiled.common import collection  # noqa: E402
 from tracegrad.compiler import pipeline  # noqa: E402
 from tracegrad.runtime.program import Program as Library  # noqa: E402
 
@@ -72,8 +73,9 @@ def pytest_collection():
 
 def pytest_runtest_setup(item):
     """Collections look at what tests make, not at thousands of tests: a third of the time that these take."""
-    if not gc.get_freeze_count():
+    if not collection.aside:
         gc.freeze()
+        collection.aside = gc.get_freeze_count()  # which takes as long as a collection
 
 
 def compiled(library, function):

@@ -7,7 +7,7 @@ import numpy as np
 from tracegrad.ops.array import Evaluator
 
 # A recording asks what code of the program runs; this is none.
-__name__ = "tracegrad.live_bytes"
+__name__ = "numpy.live_bytes"
 
 
 class LiveBytes:

@@ -42,14 +42,20 @@ def _take_places() -> None:
 _take_places()
 
 
+#: So many frozen objects are known to hold nothing of a program's.
+aside = 0
+
+
 def referrers(objects: list[Any]) -> list[Any]:
     """Who holds one of `objects`, but for this list.
 
     It misses nobody: what a program has put aside by `gc.freeze` is collected again from then on, since Python looks
     through it in no other way.
     """
-    if gc.get_freeze_count():
+    global aside
+    if gc.get_freeze_count() > aside:
         gc.unfreeze()
+        aside = 0
     return [holder for holder in gc.get_referrers(*objects) if holder is not objects]
 
 

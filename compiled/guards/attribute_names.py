@@ -20,9 +20,10 @@ from .value_kinds import is_changeable, is_ours, is_users, own_attributes
 _BY_COMPUTED_NAME = frozenset({"getattr", "hasattr", "vars", "__dict__", "__getattribute__", "eval", "exec"})
 # What is guarded as a place of another kind, or is another object at each look.
 _STRUCTURE = frozenset({"__class__", "__dict__", "__weakref__", "__mro__", "__bases__"})
-# What Python has of its own for classes and functions, outside of their ``__dict__``.
-_OF_CLASSES = ("__name__", "__qualname__", "__module__", "__doc__", "__annotations__")
-_OF_FUNCTIONS = (*_OF_CLASSES, "__defaults__", "__kwdefaults__", "__code__")
+# What Python has of its own for classes and functions, outside of their ``__dict__``. A class without annotations that
+# is asked for them gets some.
+_OF_CLASSES = ("__name__", "__qualname__", "__module__", "__doc__")
+_OF_FUNCTIONS = (*_OF_CLASSES, "__annotations__", "__defaults__", "__kwdefaults__", "__code__")
 
 
 def are_computed(names: Set[str]) -> bool:

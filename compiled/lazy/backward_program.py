@@ -23,6 +23,7 @@ from ...ops.core import Step
 from ...ops.lazy import lazy
 from ...ops.locks import new_lock
 from ...runtime.errors import RuntimeFault
+from ...tape.fused import Watched
 from ...tape.grad_mode import is_grad_enabled
 from ...tape.nodes import SECOND_BACKWARD, Edge, Saved, class_called
 from ...tape.nodes import Node as TapeNode
@@ -239,6 +240,7 @@ class CompiledNode(TapeNode):
 
     still: Any = None
     made_at = -1
+    _watched: tuple[Watched, ...] = ()  # besides what the backward pass reads
 
     def __init__(
         self,
@@ -277,6 +279,10 @@ class CompiledNode(TapeNode):
     def _kept(self) -> dict[str, KeptInput]:
         return {kept[0]: KeptInput(kept, version) for kept, version in zip(self.inputs, self.versions, strict=True)}
 
+    def keep(self, tensors: Sequence[Any], out: Any) -> None:
+        """As of nodes of primitives: a write to one of `tensors` is an error from now on; `out` is the result."""
+        self._watched = (*self._watched, *[Watched.of(x, x is out) for x in tensors])
+
     def is_intact(self) -> bool:
         """True if a backward pass can go through: it has not yet, and what it needs has not been overwritten."""
         if self._released:
@@ -284,6 +290,8 @@ class CompiledNode(TapeNode):
         for output in self._outputs:
             if output.tensor.buffer.version != output.version:
                 return False
+        if not all(each.holds() for each in self._watched):
+            return False
         for version, (_, tensor, array, buffer, _) in zip(self.versions, self.inputs, strict=True):
             if tensor.ndarray is not array or buffer.version != version:
                 return False
@@ -300,6 +308,8 @@ class CompiledNode(TapeNode):
     def _backward_of(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         if self._released:
             raise RuntimeError(SECOND_BACKWARD)
+        for each in self._watched:
+            each.check(self)
         if is_grad_enabled():
             gradients = self._backward.run_again(self._given_again(), cotangents)
         else:
@@ -322,6 +332,7 @@ class CompiledNode(TapeNode):
         if self.inputs or self._saved:
             self._released = True
             self.inputs, self.versions, self._copies, self._saved, self._outputs = (), (), {}, (), []
+            self._watched = ()
 
 
 def dense(values: np.ndarray) -> np.ndarray:

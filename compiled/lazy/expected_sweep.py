@@ -64,7 +64,7 @@ NODE = """
 """
 INTACT = """if x{i}.still is not still{i}:
         return NOT_NOTED
-    if x{i}.made_at != still{i}.now() or x{i}._outputs:
+    if x{i}.made_at != still{i}.now() or x{i}._outputs or x{i}._watched:
         if not x{i}.is_intact(): return NOT_NOTED
     elif x{i}.versions != ({versions}){given}:
         return NOT_NOTED"""

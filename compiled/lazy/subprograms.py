@@ -52,10 +52,11 @@ class Subprograms:
         self._firsts = 0  # how often a part has come up
 
     def titles(self) -> list[str]:
-        """What the parts that have programs are: classes of modules and optimizers, names of functions."""
+        """What the parts that have programs are: classes of modules and optimizers, names of public functions."""
         served = [part for part in list(self._parts.values()) if part.specialisations]
         owners = [(owner_of(part.function), part) for part in served]
-        return [part.__name__ if owner is None else type(owner).__name__ for owner, part in owners]
+        names = [part.__name__ if owner is None else type(owner).__name__ for owner, part in owners]
+        return [name for name in names if not name.startswith("_")]
 
     def look_at(self, environment: Environment | None) -> None:
         """Learn from a recording whether parts can be told from what they stand for."""

@@ -49,7 +49,7 @@ def _is_called_by_quiet(frame: types.FrameType) -> bool:
 
 
 def _judge(frame: types.FrameType) -> None:
-    """Keep the verdict over the code of this frame, if it is of a module of this library or of numpy."""
+    """Keep the verdict over the code of this frame, if it is of a module of this library, of numpy or of weakref."""
     code, name = frame.f_code, str(frame.f_globals.get("__name__"))
     module = sys.modules.get(name)
     if module is None or vars(module) is not frame.f_globals or notes_calls_of(code) or spoken_to_by(code):
@@ -57,5 +57,5 @@ def _judge(frame: types.FrameType) -> None:
     package = name.partition(".")[0]
     if package == _OWN and is_own_file(getattr(module, "__file__", None) or ""):
         _quiet[id(code)] = code
-    elif package == "numpy":
+    elif package in ("numpy", "weakref"):  # by weak references a recorder knows memory
         (_quiet if is_pure_module(name) else _entered)[id(code)] = code

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from ....ops.core import Pointwise
+from ....ops.lazy import lazy
 from ....ops.movement import reshape_primitive, transpose_primitive
 from ....ops.types import DType
 from ...graph import Node
@@ -39,7 +39,7 @@ class Parts:
     uses: tuple[TileUse, ...]
     moved: tuple[Node, ...]
 
-    @cached_property
+    @lazy
     def space(self) -> Space:
         found = squeezed(self.shape)
         return Space(found, (len(found) - 1,))

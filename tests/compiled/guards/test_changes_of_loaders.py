@@ -203,6 +203,7 @@ OF_A_CALL = {
     "Function",
     "FunctionCtx",
     "Registry",
+    "StackedRows",
     "Traversal",
     "Counted",
     "Generator",

@@ -5,6 +5,8 @@ from collections import deque, namedtuple
 
 import pytest
 
+from tracegrad.compiled.common import collection
+
 Pair = namedtuple("Pair", "one other")
 
 
@@ -68,6 +70,7 @@ def histories(tg, way, freezes, make, put, look, value):
         return (x * k).sum()
 
     gc.unfreeze()
+    collection.aside = 0
     if freezes:
         gc.freeze()
     try:
