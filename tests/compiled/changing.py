@@ -26,7 +26,7 @@ class Programs:
 
     def rows(self):
         """The programs as parameters of a test: a sample of them where nobody asks for long tests."""
-        marks = [() if i % SAMPLED == 0 else (pytest.mark.long,) for i in range(len(self.makers))]
+        marks = [() if i % SAMPLED == 0 else (pytest.mark.long(every=8),) for i in range(len(self.makers))]
         return [pytest.param(make, id=make.__name__, marks=m) for make, m in zip(self.makers, marks, strict=True)]
 
 

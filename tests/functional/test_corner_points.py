@@ -83,7 +83,7 @@ SIZE = 12
 GROUPS = [list(cases.expressions())[start : start + SIZE] for start in range(0, len(cases.expressions()), SIZE)]
 
 
-@pytest.mark.long(every=1)
+@pytest.mark.long(every=3)
 @pytest.mark.parametrize("dtype", cases.POINTS)
 @pytest.mark.parametrize("group", range(len(GROUPS)))
 def test_compiled(tg, group, dtype):

@@ -31,7 +31,7 @@ def test_writes_in_compiled_functions(tg, question):
     assert step_of(question, tg) == STORED.get(cases.label(*question), "accepted")
 
 
-@pytest.mark.long(every=7)
+@pytest.mark.long(every=42)
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: cases.label(*question))
 def test_every_write_in_compiled_functions(tg, question):
     assert step_of(question, tg) == STORED.get(cases.label(*question), "accepted")

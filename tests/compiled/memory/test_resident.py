@@ -43,7 +43,7 @@ CODE = """if True:
     """
 
 
-@pytest.mark.long
+@pytest.mark.long(every=3)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.parametrize("name", BUILDERS)
 def test_resident_memory(name):

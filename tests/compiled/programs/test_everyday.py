@@ -67,14 +67,25 @@ def test_it_does_what_eager_mode_does(counted, name):
     assert counted(name).difference == ""
 
 
+#: What these do makes another program each time: other places that are written to, other sizes of what is selected, new
+#: models, or as many combinations of what happens as there are.
+MAKING_PROGRAMS = (
+    "replay_memory", "class_centres", "loss_scaling", "stochastic_depth", "copied_teacher", "meta_learning",
+)  # fmt: skip
+COUNTED = [
+    pytest.param(name, marks=pytest.mark.xfail(reason="a known cliff")) if name.startswith(MAKING_PROGRAMS) else name
+    for name in NAMES
+]
+
+
 @pytest.mark.long(every=3)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", COUNTED)
 def test_programs_come_to_an_end(counted, name):
     assert counted(name).later == 0, counted(name).explanation
 
 
 @pytest.mark.long(every=3)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", COUNTED)
 def test_a_few_programs_are_enough(counted, name):
     assert 1 <= counted(name).programs <= MOST_PROGRAMS, counted(name).explanation
 

@@ -89,7 +89,7 @@ def calling(tg, function, disturb):
 DISTURB = ["nothing", "constant", "detached", "leaf", "view", "fewer", "no_grad", "default_dtype", "written"]
 
 
-@pytest.mark.parametrize("disturb", [pytest.param(d, marks=[] if d in DISTURB[:2] else pytest.mark.long(every=3))
+@pytest.mark.parametrize("disturb", [pytest.param(d, marks=[] if d in DISTURB[:2] else pytest.mark.long(every=12))
                                      for d in DISTURB])  # fmt: skip
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_do_what_they_do_in_eager_mode(agree, name, disturb):

@@ -84,7 +84,7 @@ def test_a_sample(twins, form, longest, monkeypatch):
     assert set(done) >= {0, STEPS} and (longest > 0 or len(set(done)) > 3)
 
 
-@pytest.mark.long
+@pytest.mark.long(every=6)
 @pytest.mark.parametrize("longest", [-1.0, 1e6])
 @pytest.mark.parametrize("kind", ["line", "opcode"])
 @pytest.mark.parametrize("form", ["stacked", "list", "loader"])
