@@ -42,8 +42,9 @@ def _take_places() -> None:
 _take_places()
 
 
-#: So many frozen objects are known to hold nothing of a program's.
-aside = 0
+def hides_holders() -> bool:
+    """True if `gc.freeze` has put objects aside."""
+    return gc.get_freeze_count() > 0
 
 
 def referrers(objects: list[Any]) -> list[Any]:
@@ -52,10 +53,8 @@ def referrers(objects: list[Any]) -> list[Any]:
     It misses nobody: what a program has put aside by `gc.freeze` is collected again from then on, since Python looks
     through it in no other way.
     """
-    global aside
-    if gc.get_freeze_count() > aside:
+    if hides_holders():
         gc.unfreeze()
-        aside = 0
     return [holder for holder in gc.get_referrers(*objects) if holder is not objects]
 
 
