@@ -112,6 +112,8 @@ class ClassWatch:
         for kind, imported in self._imported.items():
             now = dict(vars(kind))
             for name in {**imported, **now}.keys() - _CACHES:
+                if name == "__annotations__" and not now.get(name) and not imported.get(name):
+                    continue  # a class without annotations that is asked for them gets some
                 if now.get(name, _NOT_THERE) is not imported.get(name, _NOT_THERE):
                     yield (kind, name), now.get(name, _NOT_THERE)
 

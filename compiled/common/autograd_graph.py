@@ -14,6 +14,11 @@ from ...tape.nodes import Node as TapeNode
 from ...tensors.tensor import Tensor, make
 
 
+def histories(roots: Iterable[Any]) -> list[Any]:
+    """Where the graph of derivatives goes on outside of a recorded call with these roots."""
+    return [getattr(root.array, "grad_fn", None) for root in roots if root.requires_grad]
+
+
 def is_spent(node: TapeNode, stop: Iterable[TapeNode | None] = ()) -> bool:
     """True if a backward pass has already used up the graph behind `node`, up to the nodes `stop`."""
     behind = graph_behind([node], stop)

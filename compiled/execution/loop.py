@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...compiler.codegen.environment import render
-from ...compiler.pipeline import FLAGS
+from ...compiler.pipeline import FLAGS, stages
 from ...runtime.build import Unit
 from ...runtime.program import SlotTable, address_of, address_of_entry
 from ...runtime.provide import provide
@@ -32,7 +31,7 @@ _FIELDS = 7  # of `struct moving`
 @functools.cache
 def _entry() -> Callable[[Any], int]:
     """The loop itself. RuntimeFault, after a warning, if it cannot be built."""
-    built = provide("run", [Unit("run", render("run.c.j2", None), FLAGS)])
+    built = provide("run", [Unit("run", stages.render_template("run.c.j2", None), FLAGS)])
     call: Callable[[Any], int] = built.program.call
     return call
 

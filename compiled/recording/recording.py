@@ -1,8 +1,7 @@
 """Recording one call: the function runs eagerly on the user's tensors while a graph of it is made.
 
-What comes out says everything about the call that later calls must know: the graph's inputs and where their memory is
-found, what must hold for the graph to be the right one (guards), and what the call did to the world (results, writes,
-gradients).
+What comes out says all that later calls must know: the graph's inputs and where their memory is found, what must hold
+for the graph to be the right one (guards), and what the call did to the world (results, writes, gradients).
 """
 
 from __future__ import annotations
@@ -302,10 +301,6 @@ class Recording:
         """True for tensors made during the call: what happens to them does not concern later calls."""
         made = self.own.get(id(tensor))
         return made is not None and made() is tensor
-
-    def histories(self) -> list[Any]:
-        """Where the graph of derivatives goes on outside of the call."""
-        return [getattr(root.array, "grad_fn", None) for root in self.recorder.roots if root.requires_grad]
 
     def grad_read(self, tensor: Tensor) -> None:
         if id(tensor) not in self.grads and not self.is_own(tensor):

@@ -20,7 +20,7 @@ from ...ops.memory import aligned_empty
 from ...ops.views import replay
 from ...tape.grad_mode import no_grad
 from ...tensors.tensor import Tensor, make
-from ..common.autograd_graph import FreedNode, graph_behind, is_spent
+from ..common.autograd_graph import FreedNode, graph_behind, histories, is_spent
 from ..common.pytree import at, containers, leaves, rebuilt
 from ..common.tensor_memory import users_attributes
 from ..guards.sources import Source
@@ -223,7 +223,7 @@ class Results:
         strides = None if array.flags.c_contiguous else array.strides
         if node is None:
             return FreshOutput(name, leaf=tensor.requires_grad, strides=strides)
-        if is_spent(node, stop=self._recording.histories()):
+        if is_spent(node, stop=histories(self._recording.recorder.roots)):
             return FreshOutput(name, spent=FreedNode(node.name()), strides=strides)
         return FreshOutput(name, live=True, strides=strides)
 

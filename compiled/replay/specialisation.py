@@ -20,7 +20,7 @@ from ...tape.nodes import Edge
 from ...tensors.tensor import Tensor, make
 from ...tracing.watch import changes, counter
 from ...tracing.watched_classes import classes
-from ..common.autograd_graph import graph_behind, kept_by_tape
+from ..common.autograd_graph import graph_behind, histories, kept_by_tape
 from ..common.pytree import at
 from ..common.sharing import sharing
 from ..execution.binding import Binding
@@ -301,7 +301,7 @@ class Specialisation:
 def _backward_of(recording: Recording, graph: Graph, results: Results, programs: Programs) -> Backward | None:
     """The backward program for results that can still be differentiated; None if there are none."""
     tensors = [t for output, t in zip(results.fresh, results.tensors, strict=True) if output.live]
-    behind = graph_behind((t.grad_fn for t in tensors), stop=recording.histories())
+    behind = graph_behind((t.grad_fn for t in tensors), stop=histories(recording.recorder.roots))
     check_history(behind)
     check_ends(behind, recording)
     if tensors and recording.flag_changed:
