@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...compiler.codegen.environment import render
-from ...compiler.pipeline import FLAGS
+from ...compiler.pipeline import FLAGS, stages
 from ...runtime.build import Unit
 from ...runtime.errors import RuntimeFault
 from ...runtime.program import SlotTable
@@ -21,7 +20,7 @@ def permutation_in_c() -> Callable[[np.ndarray, int], np.ndarray] | None:
     """``permutation(words, n)``: 0 ... n-1 in int64, shuffled by n - 1 int32 words. None, after a warning, if it cannot
     be built."""
     try:
-        built = provide("run", [Unit("permutation", render("permutation.c.j2", None), FLAGS)])
+        built = provide("run", [Unit("permutation", stages.render_template("permutation.c.j2", None), FLAGS)])
     except RuntimeFault:
         return None
     call: Callable[[Any], int] = built.program.call
