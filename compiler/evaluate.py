@@ -25,7 +25,9 @@ def evaluate_graph(graph: Graph, inputs: Mapping[str, np.ndarray]) -> dict[str, 
 
 def evaluate_node(node: Node, values: Mapping[Node, np.ndarray]) -> np.ndarray:
     """The value of one node from the values of its operands."""
-    value = np.asarray(node.op.evaluate(*(values[a] for a in node.args), **dict(node.params)))
+    # Constants are numbers, as in eager mode: a power tells -0.5 from a tensor of that value.
+    operands = (values[a][()] if a.is_constant else values[a] for a in node.args)
+    value = np.asarray(node.op.evaluate(*operands, **dict(node.params)))
     if _type_of(value) != node.type:
         raise TypeError(
             f"{node.op.name}: numpy's value is {_type_of(value)}, its type rule says {node.type}\n"

@@ -158,6 +158,7 @@ def other_graphs(graph):
     yield "graph inputs", dataclasses.replace(graph, inputs=(*graph.inputs, Builder().input("more", Type(float32, ()))))
     if len(graph.inputs) > 1:
         yield "graph inputs", dataclasses.replace(graph, inputs=graph.inputs[::-1])
+    if len(graph.results) > 1:
         yield "graph results", dataclasses.replace(graph, results=graph.results[::-1])
 
 
