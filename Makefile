@@ -1,8 +1,9 @@
 # make train   train a digit classifier, eagerly and compiled to C
 # make test    run the tests, on up to four processors
-# make long    run the tests that take minutes: 1,200 random programs, generated C under sanitizers, faults
+# make long    run the tests that take minutes: 400 random programs, generated C under sanitizers, faults
 # make exhaustive   run all of these, which takes hours
 # make lint    ruff and mypy
+# make docs    the documentation, docs/build/index.html
 #
 # Each target works in its own environment, .venv, and installs what it needs there: a system Python refuses
 # plain `pip install` (PEP 668). PYTHON=... chooses the interpreter, ARGS=... is handed to the program.
@@ -12,7 +13,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: train test long exhaustive lint clean compiler
+.PHONY: train test long exhaustive lint docs clean compiler
 
 train: $(VENV)/.examples compiler
 	$(BIN)/python examples/train_digits.py $(ARGS)
@@ -32,8 +33,12 @@ lint: $(VENV)/.test
 	mkdir -p $(VENV)/mypy && ln -sfn ../.. $(VENV)/mypy/tracegrad
 	MYPYPATH=$(VENV)/mypy $(BIN)/mypy -p tracegrad
 
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -q docs docs/build $(ARGS)
+	@echo docs/build/index.html
+
 clean:
-	rm -rf $(VENV) build dist *.egg-info
+	rm -rf $(VENV) build dist *.egg-info docs/build docs/api docs/examples
 
 # The stamps: a change of pyproject.toml installs again; the environment itself is made once.
 $(VENV)/.examples: pyproject.toml $(BIN)/python
@@ -42,6 +47,10 @@ $(VENV)/.examples: pyproject.toml $(BIN)/python
 
 $(VENV)/.test: pyproject.toml $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[examples,test]'
+	touch $@
+
+$(VENV)/.docs: pyproject.toml $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	touch $@
 
 $(BIN)/python:

@@ -8,10 +8,11 @@ from typing import Any
 
 from ..ops.pointwise import cast
 from ..ops.sources import zeros
-from ..ops.types import Type, broadcast_shapes
+from ..ops.types import FLOATING, Type, broadcast_shapes
 from ..ops.vjp import unbroadcast
 from ..tape.grad_mode import is_grad_enabled, no_grad
 from ..tape.nodes import NO_EDGE, SECOND_BACKWARD, Node, Saved
+from ..tape.saved import saved
 from ..tensors.overriding import overrides
 from ..tensors.subclass import in_class
 from ..tensors.tensor import Tensor
@@ -19,7 +20,26 @@ from ..tracing.watch import watcher
 
 
 class FunctionCtx:
-    """What `forward` leaves for `backward`; any attribute may be set on it as well."""
+    """What `forward` of a ``Function`` leaves for `backward`; any attribute may be set on it as well.
+
+    `needs_input_grad` tells for each argument of `forward` whether its gradient is wanted.
+
+    >>> import tracegrad as tg
+    >>> class Power(tg.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x, n):
+    ...         ctx.n = n
+    ...         ctx.save_for_backward(x)
+    ...         return x ** n
+    ...     @staticmethod
+    ...     def backward(ctx, g):
+    ...         (x,) = ctx.saved_tensors
+    ...         return g * ctx.n * x ** (ctx.n - 1), None
+    >>> x = tg.tensor(2.0, requires_grad=True)
+    >>> Power.apply(x, 3).backward()
+    >>> x.grad
+    tensor(12.)
+    """
 
     def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
         self.needs_input_grad = needs_input_grad
@@ -79,7 +99,7 @@ class FunctionNode(Node):
                     "Set what is no tensor as an attribute of ctx."
                 )
             place = next((i for i, out in enumerate(outputs) if out is tensor), -1)
-            self.saved.append((Saved(tensor, is_output=place >= 0) if isinstance(tensor, Tensor) else tensor, place))
+            self.saved.append((saved(tensor, is_output=place >= 0) if isinstance(tensor, Tensor) else tensor, place))
         self.ctx.to_save = ()
 
     def saved_tensors(self) -> tuple[Any, ...]:
@@ -226,7 +246,7 @@ def _contains(tensors: Sequence[Any], tensor: Any) -> bool:
 
 def _tracked(out: Any, node: FunctionNode, place: int, inputs: Sequence[Any]) -> Any:
     """`out` as output number `place` of `node`."""
-    if not isinstance(out, Tensor) or not out.dtype.is_floating_point or _contains(node.ctx.non_differentiable, out):
+    if not isinstance(out, Tensor) or out.dtype.category < FLOATING or _contains(node.ctx.non_differentiable, out):
         return out
     if not _contains(node.ctx.dirty, out) and (_contains(inputs, out) or out.base is not None):
         # The input itself, or a view: as an output it is another tensor.
@@ -251,7 +271,21 @@ class _Refusal(Node):
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a `backward` that does not consist of differentiable operations; differentiating it is an error."""
+    """Decorate a `backward` that does not consist of differentiable operations; differentiating it is a RuntimeError.
+
+    >>> import tracegrad as tg
+    >>> class Double(tg.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         return x * 2
+    ...     @staticmethod
+    ...     @tg.autograd.function.once_differentiable
+    ...     def backward(ctx, g):
+    ...         return g * 2
+    >>> x = tg.tensor(1.0, requires_grad=True)
+    >>> tg.autograd.grad(Double.apply(x), x)
+    (tensor(2.),)
+    """
 
     @functools.wraps(backward)
     def wrapped(ctx: Any, *cotangents: Any) -> Any:

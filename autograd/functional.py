@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..ops.arithmetic import mul
@@ -15,17 +15,80 @@ from ..ops.sources import iota, zeros
 from ..ops.types import int64
 from ..tape.grad_mode import enable_grad
 from ..tape.reverse import grad, ones_like
+from ..tensors.tensor import Tensor
+
+__all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 
 def _tuple(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def _fresh(inputs: Any, create_graph: bool) -> tuple[Any, ...]:
+def _tensors(values: Any, what: str, function: str) -> tuple[Any, ...]:
+    """`values` as a tuple; TypeError for anything but a tensor or a tuple of them."""
+    found = _tuple(values)
+    for i, x in enumerate(found):
+        if not isinstance(x, Tensor):
+            where = f"is {type(x)}" if not isinstance(values, tuple) else f"at index {i} is {type(x)}"
+            raise TypeError(
+                f"The {what} {function} must be either a Tensor or a tuple of Tensors but the value {where}"
+            )
+    return found
+
+
+def _fresh(inputs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
     """Tensors of the same numbers to differentiate by: in the graph of the given ones, or cut off from it."""
     if create_graph:
-        return tuple(copy(x) if x.requires_grad else x.detach().requires_grad_() for x in _tuple(inputs))
-    return tuple(x.detach().requires_grad_() for x in _tuple(inputs))
+        return tuple(copy(x) if x.requires_grad else x.detach().requires_grad_() for x in inputs)
+    return tuple(x.detach().requires_grad_() for x in inputs)
+
+
+def _called(
+    func: Callable[..., Any], inputs: Tensor | tuple[Tensor, ...], function: str, create_graph: bool, strict: bool
+) -> tuple[tuple[Any, ...], Any]:
+    """Inputs to differentiate by, and what the function makes of them."""
+    given = _fresh(_tensors(inputs, "inputs given to", function), create_graph)
+    outputs = func(*given)
+    for i, out in enumerate(_tensors(outputs, "outputs of the user-provided function given to", function)):
+        if strict and not out.requires_grad:
+            raise RuntimeError(
+                f"Output {i} of the user-provided function does not require gradient. The outputs must be computed in "
+                "a differentiable manner from the input when running in strict mode."
+            )
+    return given, outputs
+
+
+def _derived(
+    outputs: Sequence[Any],
+    inputs: tuple[Any, ...],
+    cotangents: Any,
+    create_graph: bool,
+    strict: bool,
+    what: str = "Output",
+) -> tuple[Any, ...]:
+    """The gradients by each input, zeros where there are none; these are RuntimeErrors with `strict`."""
+    tracked = [(out, g) for out, g in zip(outputs, cotangents, strict=True) if out.requires_grad]
+    if tracked:
+        outs, gs = zip(*tracked, strict=True)
+        found = grad(outs, inputs, gs, retain_graph=True, create_graph=create_graph, allow_unused=True)
+    else:
+        found = (None,) * len(inputs)
+    if strict:
+        _check_dependence(found, what, create_graph)
+    return tuple(zeros(x.type_) if g is None else g for g, x in zip(found, inputs, strict=True))
+
+
+def _check_dependence(found: Sequence[Any], what: str, create_graph: bool) -> None:
+    for i, g in enumerate(found):
+        if g is None:
+            raise RuntimeError(
+                f"{what} of the user-provided function is independent of input {i}. This is not allowed in strict mode."
+            )
+        if create_graph and not g.requires_grad:
+            raise RuntimeError(
+                f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in "
+                "strict mode when create_graph=True."
+            )
 
 
 def _unit_rows(output: Any) -> list[Any]:
@@ -35,77 +98,233 @@ def _unit_rows(output: Any) -> list[Any]:
     return [reshape(slice(identity, (i, 0), (i + 1, n), (1, 1)), output.ndarray.shape) for i in range(n)]
 
 
-def _rows(output: Any, inputs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
+def _rows(output: Any, place: int, inputs: tuple[Any, ...], create_graph: bool, strict: bool) -> tuple[Any, ...]:
     """The Jacobian of one output with respect to each input."""
-    found = [
-        grad(output, inputs, unit, retain_graph=True, create_graph=create_graph, materialize_grads=True)
-        if output.requires_grad
-        else tuple(zeros(x.type_) for x in inputs)
-        for unit in _unit_rows(output)
-    ]
+    what = f"Output {place}"
+    found = [_derived((output,), inputs, (unit,), create_graph, strict, what) for unit in _unit_rows(output)]
     shape = output.ndarray.shape
+    if not found:
+        return tuple(zeros(x.type_._replace(shape=(*shape, *x.ndarray.shape))) for x in inputs)
     return tuple(
         reshape(concatenate([reshape(row[i], (1, x.ndarray.size)) for row in found], 0), (*shape, *x.ndarray.shape))
         for i, x in enumerate(inputs)
     )
 
 
-def jacobian(func: Callable[..., Any], inputs: Any, create_graph: bool = False) -> Any:
+def _check_ways(function: str, strict: bool, vectorize: bool, strategy: str, name: str = "strategy") -> None:
+    """Errors of PyTorch's for choices that contradict each other."""
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(
+            f'Expected {name} to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs '
+            f'than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode". Got '
+            f"{strategy!r}."
+        )
+    if strict and vectorize:
+        raise RuntimeError(
+            f"torch.autograd.functional.{function}: `strict=True` and `vectorized=True` are not supported together. "
+            "Please either set `strict=False` or `vectorize=False`."
+        )
+    if strict and strategy == "forward-mode":
+        raise NotImplementedError(
+            f'torch.autograd.functional.{function}: `strict=True` and `{name}="forward-mode"` are not supported '
+            f'together (yet). Please either set `strict=False` or `{name}="reverse-mode"`.'
+        )
+    if strategy == "forward-mode" and not vectorize:
+        raise NotImplementedError(
+            f"Computing {function} using forward-AD or forward-over-reverse Hessian is only implemented for "
+            "`vectorize=True`."
+        )
+
+
+def jacobian(
+    func: Callable[..., Any],
+    inputs: Tensor | tuple[Tensor, ...],
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
     """The derivative of each element of ``func(*inputs)`` by each element of the inputs.
 
-    A tensor of shape ``output.shape + input.shape``; tuples of them where there are several inputs or outputs.
+    A tensor of shape ``output.shape + input.shape``; tuples of them where there are several inputs or outputs. With
+    `strict` an output that does not depend on an input is a RuntimeError. `vectorize` and `strategy` say how PyTorch
+    computes it; here it is row by row, the numbers are the same.
+
+    >>> import tracegrad as tg
+    >>> tg.autograd.functional.jacobian(lambda x: x * x, tg.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
     """
+    _check_ways("jacobian", strict, vectorize, strategy)
     with enable_grad():
-        given = _fresh(inputs, create_graph)
-        outputs = func(*given)
-        table = tuple(_rows(out, given, create_graph) for out in _tuple(outputs))
+        given, outputs = _called(func, inputs, "jacobian", create_graph, strict)
+        table = tuple(_rows(out, i, given, create_graph, strict) for i, out in enumerate(_tuple(outputs)))
     rows = tuple(row if isinstance(inputs, tuple) else row[0] for row in table)
     return rows if isinstance(outputs, tuple) else rows[0]
 
 
-def hessian(func: Callable[..., Any], inputs: Any, create_graph: bool = False) -> Any:
-    """The second derivatives of a function with one element; shaped as the `jacobian` of its gradient."""
+def hessian(
+    func: Callable[..., Any],
+    inputs: Tensor | tuple[Tensor, ...],
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """The second derivatives of a function with one element; shaped as the `jacobian` of its gradient.
+
+    The options are those of `jacobian`. RuntimeError for a result with several elements.
+
+    >>> import tracegrad as tg
+    >>> tg.autograd.functional.hessian(lambda x: (x ** 3).sum(), tg.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
+    _check_ways("hessian", strict, vectorize, outer_jacobian_strategy, "outer_jacobian_strategy")
 
     def gradient(*xs: Any) -> Any:
-        found = grad(_single(func(*xs)), xs, create_graph=True, materialize_grads=True)
+        out = _single(func(*xs), "hessian")
+        if strict and not out.requires_grad:
+            raise RuntimeError(
+                "Output 0 of the user-provided function does not require gradient. The outputs must be computed in a "
+                "differentiable manner from the input when running in strict mode."
+            )
+        found = _derived((out,), xs, (ones_like(out),), True, strict)
         return found if isinstance(inputs, tuple) else found[0]
 
-    return jacobian(gradient, inputs, create_graph)
+    return jacobian(gradient, inputs, create_graph, strict)
 
 
-def _single(output: Any) -> Any:
-    if output.ndarray.size != 1:
+def _single(output: Any, function: str) -> Any:
+    _tensors(output, "outputs of the user-provided function given to", function)
+    if isinstance(output, tuple) or output.ndarray.size != 1:
         raise RuntimeError(
-            f"The Tensor returned by the function given to hessian should contain a single element, got shape "
-            f"{list(output.shape)}. Reduce it first, e.g. with sum()."
+            f"The Tensor returned by the function given to {function} should contain a single element, got shape "
+            f"{list(output.shape) if isinstance(output, Tensor) else 'of several tensors'}. Reduce it first, e.g. with "
+            "sum()."
         )
     return output
 
 
-def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False) -> tuple[Any, Any]:
-    """``func(*inputs)`` and the vector `v` (of the output's shape) times its Jacobian."""
+def _vectors(v: Any, like: tuple[Any, ...], function: str) -> tuple[Any, ...]:
+    """The vector `v`, of the shapes of `like`; for one element it may be left out."""
+    if v is None:
+        if len(like) != 1 or like[0].ndarray.size != 1:
+            raise RuntimeError(
+                "The vector v can only be None if the user-provided function returns a single Tensor with a single "
+                f"element (or, for {function}, has such an input). Give one of its shape."
+            )
+        return (ones_like(like[0]),)
+    found = _tensors(v, "v of", function)
+    if len(found) != len(like):
+        raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(found)}.")
+    for i, (one, x) in enumerate(zip(found, like, strict=True)):
+        if one.shape != x.shape:
+            raise RuntimeError(f"Entry {i} in v has invalid size: should be {x.shape} but got {one.shape}.")
+    return found
+
+
+def vjp(
+    func: Callable[..., Any],
+    inputs: Tensor | tuple[Tensor, ...],
+    v: Tensor | tuple[Tensor, ...] | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """``func(*inputs)`` and the vector `v` (of the output's shape) times its Jacobian, of the inputs' shape.
+
+    Inputs and `v` are tensors or tuples of them. `v` may be left out for an output with one element. With
+    `create_graph` both results can be differentiated again. With `strict` outputs that do not depend on an input are
+    RuntimeErrors; without, zeros. TypeError for what is no tensor.
+
+    >>> import tracegrad as tg
+    >>> tg.autograd.functional.vjp(lambda x: x * x, tg.tensor([1.0, 2.0]), tg.ones(2))
+    (tensor([1., 4.]), tensor([2., 4.]))
+    """
     with enable_grad():
-        given = _fresh(inputs, create_graph)
-        outputs = func(*given)
-        cotangents = tuple(ones_like(out) for out in _tuple(outputs)) if v is None else _tuple(v)
-        found = grad(_tuple(outputs), given, cotangents, create_graph=create_graph, materialize_grads=True)
+        given, outputs = _called(func, inputs, "vjp", create_graph, strict)
+        cotangents = _vectors(v, _tuple(outputs), "vjp")
+        found = _derived(_tuple(outputs), given, cotangents, create_graph, strict)
     return _cut(outputs, create_graph), found if isinstance(inputs, tuple) else found[0]
 
 
-def jvp(func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool = False) -> tuple[Any, Any]:
-    """``func(*inputs)`` and its Jacobian times the vector `v` (of the inputs' shapes).
+def jvp(
+    func: Callable[..., Any],
+    inputs: Tensor | tuple[Tensor, ...],
+    v: Tensor | tuple[Tensor, ...] | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """``func(*inputs)`` and its Jacobian times the vector `v` (of the inputs' shapes), of the output's shape.
 
-    By differentiating twice: the product of a cotangent with the Jacobian is linear in the cotangent.
+    By differentiating twice: the product of a cotangent with the Jacobian is linear in the cotangent. `v` may be left
+    out for an input with one element. `create_graph`, `strict` and the errors are those of ``vjp``.
+
+    >>> import tracegrad as tg
+    >>> tg.autograd.functional.jvp(lambda x: x * x, tg.tensor([1.0, 2.0]), tg.ones(2))
+    (tensor([1., 4.]), tensor([2., 4.]))
     """
     with enable_grad():
-        given = _fresh(inputs, create_graph)
-        outputs = func(*given)
+        given, outputs = _called(func, inputs, "jvp", create_graph, strict)
+        vectors = _vectors(v, given, "jvp")
         dummies = tuple(zeros(out.type_).requires_grad_() for out in _tuple(outputs))
-        first = grad(_tuple(outputs), given, dummies, create_graph=True, materialize_grads=True)
-        weighted = [sum(mul(g, w), tuple(range(g.ndarray.ndim))) for g, w in zip(first, _tuple(v), strict=True)]
-        tracked = [w for w in weighted if w.requires_grad]
-        found = grad(tracked, dummies, create_graph=create_graph, materialize_grads=True)
+        first = _derived(_tuple(outputs), given, dummies, True, strict)
+        found = _along(first, vectors, dummies, create_graph)
     return _cut(outputs, create_graph), found if isinstance(outputs, tuple) else found[0]
+
+
+def _along(gradients: Sequence[Any], vectors: Sequence[Any], by: tuple[Any, ...], create_graph: bool) -> Any:
+    """The derivative by `by` of the inner product of gradients with vectors."""
+    products = [sum(mul(g, w), tuple(range(g.ndarray.ndim))) for g, w in zip(gradients, vectors, strict=True)]
+    ones = [ones_like(product) for product in products]
+    return _derived(products, by, ones, create_graph, strict=False)
+
+
+def vhp(
+    func: Callable[..., Any],
+    inputs: Tensor | tuple[Tensor, ...],
+    v: Tensor | tuple[Tensor, ...] | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """``func(*inputs)``, one number, and the vector `v` (of the inputs' shapes) times its Hessian.
+
+    >>> import tracegrad as tg
+    >>> tg.autograd.functional.vhp(lambda x: (x ** 3).sum(), tg.tensor([1.0, 2.0]), tg.ones(2))
+    (tensor(9.), tensor([ 6., 12.]))
+    """
+    return _hessian_product("vhp", func, inputs, v, create_graph, strict)
+
+
+def hvp(
+    func: Callable[..., Any],
+    inputs: Tensor | tuple[Tensor, ...],
+    v: Tensor | tuple[Tensor, ...] | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """``func(*inputs)``, one number, and its Hessian times the vector `v`, of the inputs' shapes: as ``vhp``, since
+    Hessians are symmetric.
+
+    `create_graph`, `strict` and the errors are those of ``vjp``.
+
+    >>> import tracegrad as tg
+    >>> tg.autograd.functional.hvp(lambda x: (x ** 3).sum(), tg.tensor([1.0, 2.0]), tg.ones(2))
+    (tensor(9.), tensor([ 6., 12.]))
+    """
+    return _hessian_product("hvp", func, inputs, v, create_graph, strict)
+
+
+def _hessian_product(
+    name: str, func: Callable[..., Any], inputs: Tensor | tuple[Tensor, ...], v: Any, create_graph: bool, strict: bool
+) -> tuple[Any, Any]:
+    with enable_grad():
+        given, output = _called(func, inputs, name, create_graph, strict)
+        _single(output, name)
+        vectors = _vectors(v, given, name)
+        first = _derived((output,), given, (ones_like(output),), True, strict)
+        found = _along(first, vectors, given, create_graph)
+    return _cut(output, create_graph), found if isinstance(inputs, tuple) else found[0]
 
 
 def _cut(outputs: Any, create_graph: bool) -> Any:

@@ -16,6 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from . import off_list
 from .peers import DESCRIPTIONS
 from .workloads import BUILDERS
 
@@ -40,6 +41,8 @@ def arguments():
 def show_list():
     for name, build in BUILDERS.items():
         print(f"{name:20} {build.__doc__}")
+    for name, row in off_list.ROWS.items():
+        print(f"{name:20} {row.title}")
     for name, text in DESCRIPTIONS.items():
         print(f"{name:20} {text}")
 
@@ -133,8 +136,9 @@ def main():
     log = appender(args.out)
     base = args.base or args.peers.split(",")[0].removesuffix(":1")
     for name in args.workloads.split(","):
+        title = off_list.ROWS[name].title if name in off_list.ROWS else BUILDERS[name].__doc__
         for threads in map(int, args.threads.split(",")):
-            print(f"== {name} threads={threads}: {BUILDERS[name].__doc__}", flush=True)
+            print(f"== {name} threads={threads}: {title}", flush=True)
             show(run_rounds(args, name, threads, log), base)
     return 0
 

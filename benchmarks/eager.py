@@ -26,6 +26,9 @@ def programs(lib):
     model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
     optimizer = lib.optim.Adam(model.parameters(), lr=1e-3)
 
+    images, kernel = lib.randn(4, 3, 8, 8), lib.randn(6, 3, 3, 3, requires_grad=True)
+    norm = nn.BatchNorm2d(3)
+
     def backward():
         optimizer.zero_grad()
         F.cross_entropy(model(batch), classes).backward()
@@ -44,11 +47,40 @@ def programs(lib):
         "layer_norm, forward and backward": lambda: F.layer_norm(tracked, (64,), weight, bias).backward(y),
         "gelu": lambda: F.gelu(x),
         "linear": lambda: F.linear(batch, x, bias),
+        "clamp": lambda: x.clamp(-1, 1),
+        "stack": lambda: lib.stack((x, y)),
+        "cat": lambda: lib.cat((x, y), 1),
+        "mask": lambda: x[x > 0],
+        "masked_fill": lambda: x.masked_fill(x > 0, 0.0),
+        "where": lambda: lib.where(x > 0, x, y),
+        "sum": lambda: x.sum(),
+        "mean of rows": lambda: x.mean(-1),
+        "index": lambda: x[3],
+        "view and transpose": lambda: x.view(32, 128).t(),
+        "matmul": lambda: x @ y,
+        "Categorical": lambda: sampled(lib, x),
+        "conv2d": lambda: F.conv2d(images, kernel),
+        "conv2d, forward and backward": lambda: F.conv2d(images, kernel).sum().backward(),
+        "batch_norm": lambda: norm(images),
+        "20 additions, forward and backward": lambda: chain(tracked).backward(),
         "gelu of 10^6": lambda: F.gelu(large),
         "MLP, forward and backward": backward,
         "Adam": optimizer.step,
         "T2": step,
     }
+
+
+def sampled(lib, logits):
+    """An agent's choice and its logarithm."""
+    choice = lib.distributions.Categorical(logits=logits)
+    action = choice.sample()
+    return action, choice.log_prob(action), choice.entropy()
+
+
+def chain(x):
+    for _ in range(20):
+        x = x + 1.0
+    return x.sum()
 
 
 def round_of(function, calls):

@@ -69,6 +69,8 @@ def set_up(peer, threads, cache):
         env.update(XLA_FLAGS="--xla_cpu_multi_thread_eigen=false", NPROC="1")
     if peer == "torch-compile-cpp":
         env["TORCHINDUCTOR_CPP_WRAPPER"] = "1"
+    if peer == "tracegrad-clang":
+        env["CC"] = "clang"
     if peer == "tinygrad-beam":
         env["BEAM"] = "2"
     os.environ.update(env, BENCHMARKS_READY="1")

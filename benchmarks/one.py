@@ -14,7 +14,7 @@ import resource
 import tempfile
 import time
 
-from . import environment, peers, timing
+from . import environment, off_list, peers, timing
 from .workloads import BUILDERS, workload
 
 LOSS_AT = 20  # the steps after which losses are compared
@@ -23,9 +23,10 @@ LOSS_AT = 20  # the steps after which losses are compared
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peer", required=True, help="one of: " + ", ".join(peers.DESCRIPTIONS))
-    parser.add_argument("--workload", required=True, choices=BUILDERS)
+    parser.add_argument("--workload", required=True, choices=[*BUILDERS, *off_list.ROWS])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--patience", type=float, default=12.0, help="seconds to wait for quiet time")
     parser.add_argument("--cache", help="a folder for compile caches that is kept")
     return parser.parse_args()
 
@@ -35,29 +36,34 @@ def resident_mb(who):
 
 
 def run(name, args):
-    """The figures of one peer: import, first steps, losses, step times, memory."""
+    """The figures of one peer: import, first step, memory; losses and step times unless there are no seconds for it."""
     begin = time.perf_counter()
     importlib.import_module(peers.library(name))
     imported = time.perf_counter()
-    peer = peers.build(name, workload(args.workload), args.threads)
+    draw = off_list.workload if args.workload in off_list.ROWS else workload
+    peer = peers.build(name, draw(args.workload), args.threads)
     losses = [peer.to_float(peer.step(*peer.batches[0]))]
     first = time.perf_counter()
+    figures = dict(import_s=round(imported - begin, 2), first_step_s=round(first - imported, 3), loss_1=losses[0])
+    if args.seconds:
+        figures.update(timed(peer, losses, args))
+    memory = dict(rss_mb=resident_mb(resource.RUSAGE_SELF), rss_children_mb=resident_mb(resource.RUSAGE_CHILDREN))
+    return dict(figures, **memory)
+
+
+def timed(peer, losses, args):
+    """Step times after the steps whose losses are compared."""
     for i in range(1, LOSS_AT):
         losses.append(peer.to_float(peer.step(*peer.batches[i % len(peer.batches)])))
     warm_up = timing.Limits(seconds=min(0.5, args.seconds / 4), patience=0.5)
     timing.measure(peer.step, peer.batches, warm_up)
-    times = timing.measure(peer.step, peer.batches, timing.Limits(args.seconds))
+    times = timing.measure(peer.step, peer.batches, timing.Limits(args.seconds, args.patience))
     return dict(
         median_us=times.median,
         p10_us=times.quantile(0.1),
         p90_us=times.quantile(0.9),
         steps=len(times.steps),
         foreign=round(times.foreign, 3),
-        import_s=round(imported - begin, 2),
-        first_step_s=round(first - imported, 3),
-        rss_mb=resident_mb(resource.RUSAGE_SELF),
-        rss_children_mb=resident_mb(resource.RUSAGE_CHILDREN),
-        loss_1=losses[0],
         loss_n=losses[-1],
         n=LOSS_AT,
     )

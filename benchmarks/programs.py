@@ -8,6 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from . import layers
+from .off_list import INFERENCE
+
 
 @dataclass
 class Program:
@@ -229,14 +232,14 @@ def make_optimizer(torch, model, work, options):
 
 
 def build(torch, work, **optimizer_options):
-    model, loss_fn = MODELS[work.name](torch, work.dims)
+    model, loss_fn = (MODELS.get(work.name) or layers.program)(torch, work.dims)
     load_weights(torch, model, work)
     optimizer = make_optimizer(torch, model, work, optimizer_options)
     return Program(model, loss_fn, optimizer, optimizer.step)
 
 
-def train_step(program, work):
-    """`step(*batch)` trains once and returns the loss."""
+def train_step(torch, program, work):
+    """`step(*batch)` trains once and returns the loss; in inference it returns what the model computes."""
     loss_fn, optimizer, optimizer_step = program.loss_fn, program.optimizer, program.optimizer_step
 
     def step(x, y):
@@ -254,6 +257,12 @@ def train_step(program, work):
         optimizer_step()
         return loss
 
+    def inference(x, y):
+        with torch.no_grad():
+            return loss_fn(x, y)
+
+    if work.dims.get("mode") == INFERENCE:
+        return inference
     return step_with_input_gradient if work.name == "T10" else step
 
 

@@ -4,10 +4,39 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from .function import CompiledFunction
 from .memory_limit import checked
+
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
+R = TypeVar("R")
+
+if TYPE_CHECKING:
+
+    class Compiled(CompiledFunction, Generic[P, R_co]):
+        """A compiled function as editors see it: with its function's arguments and result."""
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+
+class Compiling(Protocol):
+    """What ``compile(fullgraph=True)`` gives: a decorator."""
+
+    def __call__(self, function: Callable[P, R], /) -> Compiled[P, R]: ...
+
+
+@overload
+def compile(
+    function: Callable[P, R], *, fullgraph: bool = False, memory_limit: int | None = None, **options: Any
+) -> Compiled[P, R]: ...
+
+
+@overload
+def compile(
+    function: None = None, *, fullgraph: bool = False, memory_limit: int | None = None, **options: Any
+) -> Compiling: ...
 
 
 def compile(

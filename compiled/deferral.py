@@ -6,12 +6,15 @@ import functools
 import sys
 import warnings
 from collections.abc import Callable
+from types import FunctionType, MethodType
 from typing import Any, TypeVar
 
 from ..ops.core import current, switch
-from ..tape.tape import Tape
-from ..tensors.tensor import EAGER, make
-from ..tracing.watch import set_server
+from ..tape.anomaly import CHECKS_ALL
+from ..tape.reverse import backward
+from ..tensors.tensor import EAGER
+from ..tracing.tracebacks import boundary, fold
+from ..tracing.watch import AT_ONCE, served, set_server
 from .common.callables import owner_of
 from .common.collection import set_listener
 from .common.threads import hear_starts
@@ -19,9 +22,14 @@ from .function import Subprogram
 from .guards.onlookers import threads_are_absent
 from .guards.value_kinds import is_optimizer
 from .lazy.deferred_calls import Deferred
+from .lazy.departures import Departures
+from .lazy.expected_ops import NotingTape, noted_as_before
 from .lazy.finalisers import Aside
 from .lazy.segments import Segments
 from .lazy.subprograms import Subprograms
+from .verification.programs import Checks
+
+CALLS_AFTER_BACKWARD = 16  # pieces of work, in programs without modules: then the next step has begun
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,11 +39,21 @@ class deferred:
 
     Operations and calls of models, losses, ``backward()`` and optimizers are noted, and done when a number is needed
     (``item()``, ``print``, ``if``, numpy), after each step of an optimizer, and at the end of the block; what comes a
-    second time is one C program, as in a function under ``tg.compile`` that cannot be replayed. Results are those of
-    eager mode up to roundings. The graph behind a model's result is one node. Blocks may be nested, in which case the
+    second time is one C program, as in a function under ``tg.compile`` that cannot be replayed. While nothing is
+    pending, operations on a few numbers without a history are done at once. Results are those of eager mode up to
+    roundings. The graph behind a model's result is one node. Blocks may be nested, in which case the
     outer one counts; inside a compiled function the block has no effect. A block may be entered again and again: its
     programs are kept. Where other threads of the program run, which could look at results that are pending, the block
     has no effect: not from its beginning (with a RuntimeWarning), or from the start of the first thread on.
+
+    With ``verify=N`` numpy computes once more what C computes in every Nth step (from one step of an optimizer to the
+    next), operation by operation from the same memory, and a difference that roundings do not explain raises
+    VerificationError with the line. `report` says how much was compared.
+
+    With ``tiered=True``, which is what ``python -m tracegrad run --compile`` says, a program is built only once its
+    part has come so often that this is worth it, by a copy of the process beside it; see `explain`. What a program
+    computes then depends on counts and on what the cache holds, not on time: runs with the same cache give the same
+    bits.
 
     >>> import tracegrad as tg
     >>> with tg.deferred():
@@ -46,14 +64,41 @@ class deferred:
     tensor([2., 2., 2.])
     """
 
-    def __init__(self) -> None:
-        self.segments = Segments("deferred")
-        self.parts = Subprograms(Subprogram, wanted=True)
+    def __init__(self, verify: int = 0, tiered: bool = False) -> None:
+        if verify < 0:
+            raise ValueError(f"deferred() wants verify to be a number of steps from 0 on, got {verify}.")
+        self.segments = Segments("deferred", tiered)
+        self._checks = Checks(verify) if verify else None
+        if self._checks is not None:
+            self.segments.checked = self._checks.run
+        self.parts = Subprograms(Subprogram, wanted=True, tiered=tiered)
         self._open: list[_Block | None] = []  # that have been entered, None where another one, or nothing, counts
         self._before: list[Any] = []
 
+    @property
+    def report(self) -> str:
+        """What ``verify=N`` has compared so far, in one line."""
+        if self._checks is None:
+            return "nothing was compared"
+        checks = self._checks
+        what = f"{checks.compared} runs of {len(self.segments.programs)} programs in {checks.steps} steps"
+        return (
+            f"{what} were compared with numpy; the largest difference is {checks.largest:.3g} units of the last place"
+        )
+
+    def explain(self) -> str:
+        """How many programs there are and where they come from; places whose parts come in too many forms.
+
+        >>> import tracegrad as tg
+        >>> print(tg.deferred(tiered=True).explain())
+        0 programs: 0 from the cache, 0 built, 0 of them beside the program
+        """
+        tiers = self.segments.tiers
+        text = f"{len(self.segments.programs)} programs"
+        return text if tiers is None else f"{text}: {tiers.text}"
+
     def __enter__(self) -> deferred:
-        if current() is not EAGER or _is_observed():
+        if CHECKS_ALL or current() is not EAGER or _is_observed():
             self._open.append(None)
             return self
         block = _Block(self.segments)
@@ -61,14 +106,18 @@ class deferred:
         server = set_server(functools.partial(self._serve, block))
         self._before.append((switch.stack, server, listener, hear_starts(block.end)))
         self._open.append(block)
-        switch.stack = (*switch.stack, (block.tape, sys._getframe(1)))
+        block.begin(sys._getframe(1))
         return self
 
+    @boundary
     def __exit__(self, *exc_info: object) -> None:
         block = self._open.pop()
         if block is not None:
             try:
                 block.interpreter.settle()
+            except Exception as error:
+                fold(error)
+                raise
             finally:
                 stack, server, listener, of_threads = self._before.pop()
                 switch.stack = stack
@@ -77,19 +126,32 @@ class deferred:
                 hear_starts(of_threads)
 
     def __call__(self, function: F) -> F:
+        @boundary
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
-            with self:
-                return function(*args, **kwargs)
+            try:
+                with self:
+                    return function(*args, **kwargs)
+            except Exception as error:
+                fold(error)
+                raise
 
         return wrapped  # type: ignore[return-value]
 
     def _serve(self, block: _Block, whole: Any, otherwise: Any, args: Any, kwargs: Any) -> Any:
-        if block.has_ended:
+        if block.has_ended or block.rests(whole, args):
             return otherwise(*args, **kwargs)
-        result = self.parts.serve(block.interpreter, whole, otherwise, args, kwargs)
+        if whole is AT_ONCE:
+            return block.at_once(otherwise, args)
+        block.served += 1
+        try:
+            result = self.parts.serve(block.interpreter, whole, otherwise, args, kwargs)
+        finally:
+            block.served -= 1
         if is_optimizer(owner_of(whole)):
             block.interpreter.settle()  # a step is over: the next one shall take the same way
+            if self._checks is not None:
+                self._checks.step()
         return result
 
 
@@ -98,8 +160,74 @@ class _Block:
 
     def __init__(self, segments: Segments) -> None:
         self.interpreter = Deferred(segments)
-        self.tape = Tape(self.interpreter, make)
+        self.interpreter.is_idle = True
+        self.tape = NotingTape(self.interpreter)
+        self.tape.expected = functools.partial(noted_as_before, self.interpreter)
         self.has_ended = False
+        self.departures, self.budget = segments.departures, segments.budget
+        self.served = 0  # pieces of the library's work that are under way
+        self._entry: Any = None  # of the stack of interpreters, while the program is eager for a while
+        self._calls = 0  # since then; from the backward pass on
+        self._has_stepped = False
+
+    def begin(self, frame: Any) -> None:
+        """Note what comes, or be eager as long as little has been computed."""
+        entry = (self.tape, frame)
+        if self.budget is not None and not self.budget.is_worth_compiling and not switch.stack:
+            self._entry = entry
+        else:
+            switch.stack = (*switch.stack, entry)
+
+    def rests(self, whole: Any, args: tuple[Any, ...]) -> bool:
+        """True for a piece of work that is done eagerly: until the program has computed enough, and what comes after a
+        departure from the known ways at a hopeless line. That ends as the next step begins: with the first module that
+        is called after a backward pass."""
+        departures, budget = self.departures, self.budget
+        if self.served or departures is None or budget is None:
+            return False
+        if self._entry is None:
+            if whole is backward:
+                departures.steps += 1
+                budget.noted_step()
+            return departures.is_hopeless and self._rest(departures, whole)
+        if whole is backward:
+            budget.step(*args)
+        else:
+            budget.piece()
+        if not budget.is_worth_compiling:
+            return True
+        self._has_stepped = self._has_stepped or whole is backward or not budget.steps
+        self._calls += self._has_stepped
+        begins = not isinstance(whole, (FunctionType, MethodType)) or self._calls > CALLS_AFTER_BACKWARD
+        if self._has_stepped and begins and not switch.stack:
+            switch.stack, self._entry = (self._entry,), None
+            return False
+        return True
+
+    def _rest(self, departures: Departures, whole: Any) -> bool:
+        """Go on in eager mode, if this block alone computes; True if so."""
+        self.interpreter.settle()
+        departures.rested()
+        if len(switch.stack) != 1 or switch.stack[0][0] is not self.tape:
+            return False
+        self._entry, self._calls, self._has_stepped = switch.stack[0], 0, whole is backward
+        switch.stack = ()
+        return True
+
+    def at_once(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        """``function(*args)`` in eager mode, if this block alone computes."""
+        before = switch.stack
+        if len(before) != 1 or before[0][0] is not self.tape:
+            return function(*args)
+        self.interpreter.settle()
+        try:
+            try:
+                switch.stack = ()
+                return served(None, function, *args)
+            finally:
+                switch.stack = before
+        finally:
+            switch.stack = before
 
     def end(self) -> None:
         """Compute what is pending, and go on in eager mode: a thread sees tensors at any time."""

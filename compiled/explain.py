@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..ops.types import get_default_dtype
 from ..tape.grad_mode import is_grad_enabled
+from ..tensors.autocasting import state as autocast
 from ..tensors.tensor import Tensor
 from .common.pytree import at, leaves, skeleton
 from .common.sharing import said_of, sharing
@@ -106,6 +107,8 @@ def _mode(of: Specialisation, call: Any) -> Change | None:
         return _changed("grad mode", modes.grad_enabled, is_grad_enabled())
     if get_default_dtype() is not modes.default_dtype:
         return _changed("default dtype", modes.default_dtype, get_default_dtype())
+    if autocast.modes is not modes.autocast:
+        return _changed("autocast", modes.autocast, autocast.modes)
     return None
 
 

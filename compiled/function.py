@@ -16,9 +16,12 @@ from ..ops.core import current, drop_stale_interpreters, switch
 from ..ops.locks import new_lock
 from ..runtime.errors import RuntimeFault
 from ..runtime.pages import give_back
+from ..tape.anomaly import CHECKS_ALL
+from ..tape.saved import packing
 from ..tensors.tensor import EAGER
+from ..tracing.tracebacks import fold
 from .common.callables import NAMED, function_of, name_of
-from .common.outermost import clean_up, entry
+from .common.outermost import clean_up, entered, entry
 from .common.profilers import PROFILED, is_profiled
 from .execution.binding import CheckFailed
 from .execution.shape_cache import Programs
@@ -31,6 +34,7 @@ from .lazy.segments import Segments
 from .lazy.subprograms import NOT_SERVED
 from .limits import Limits
 from .memory_limit import undone_beyond_limit
+from .profiling import Profile, profile
 from .recording.call_inputs import LearnedInputs
 from .recording.leaks import check_order_of_hooks
 from .recording.recording import Recording
@@ -89,8 +93,9 @@ class CompiledFunction(Running):
             if current() is not EAGER:
                 return self.function(*args, **kwargs)  # inside another recording: becomes part of it
             return self._call(args, kwargs)
-        except BaseException:
+        except BaseException as error:
             clean_up()
+            fold(error)
             raise
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -130,7 +135,7 @@ class CompiledFunction(Running):
 
     def _unserved(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that no specialisation fits: recorded, as long as there is hope that it can be replayed."""
-        if self._fault is not None:
+        if self._fault is not None or CHECKS_ALL or packing.hooks:
             return self._without_program(self._fault, args, kwargs)
         if self.fullgraph:
             require_toolchain()  # nothing was done yet
@@ -144,7 +149,7 @@ class CompiledFunction(Running):
         return self._rerecord(args, kwargs)
 
     def _without_program(self, fault: RuntimeFault | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call after the one whose program could not be built; without a `fault`, one that a profiler looks at."""
+        """A call after the one whose program could not be built; without a `fault`, one that others look at."""
         self.way = "eager"
         if self.fullgraph and fault is not None:
             raise type(fault)(*fault.args)
@@ -257,7 +262,7 @@ class CompiledFunction(Running):
 
     # -------------------------------------------------------------------------------------------------- looking inside
 
-    @entry
+    @entered
     def verify(self, *args: Any, **kwargs: Any) -> Report:
         """Do ``step(*args, **kwargs)`` eagerly and compiled, from the same state, and report how far they are apart.
 
@@ -273,11 +278,22 @@ class CompiledFunction(Running):
         >>> double.verify(tg.ones(3)).ok
         True
         """
-        try:
-            return verify(self, args, kwargs)
-        except BaseException:
-            clean_up()
-            raise
+        return verify(self, args, kwargs)
+
+    @entered
+    def profile(self, *args: Any, repeats: int = 20, **kwargs: Any) -> Profile:
+        """Do ``step(*args, **kwargs)``, and report where the time of its programs goes: a row for each kernel.
+
+        The call is an ordinary one: what it writes stays (it is made again, up to eight times, until it runs programs).
+        Each kernel is timed in `repeats` runs on copies of the program's memory. See `Profile`: a table, a trace for a
+        browser, a picture of the roofline. CompilerError if no program runs.
+
+        >>> import tracegrad as tg
+        >>> double = tg.compile(lambda x: (x * 2).sum())
+        >>> [row.flops for row in double.profile(tg.ones(3)).rows]
+        [6]
+        """
+        return profile(functools.partial(self._call, args, kwargs), self.__name__, repeats)
 
     @property
     def _latest(self) -> Specialisation:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ops.core import switch
+from ..tracing.tracebacks import fold
 from .common.outermost import clean_up, entry
 from .replay.batches import END, Batches, batches_of
 from .replay.many_steps import many_steps
@@ -73,8 +74,9 @@ class Running:
         _check(every, on_log)
         try:
             return _run(self, batches_of(batches, more), every or sys.maxsize, on_log)
-        except BaseException:
+        except BaseException as error:
             clean_up()
+            fold(error)
             raise
 
 

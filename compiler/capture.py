@@ -122,6 +122,7 @@ class Recorder(Evaluator):
         if primitive.is_view and isinstance(operands[0], Array) and out.buffer is operands[0].buffer:
             if id(operands[0]) in self._cut:
                 self._cut[id(out)] = out
+            self._require_c(out.type_.dtype, primitive.name)
             return out  # a view: its node follows from the memory's
         self.builder.origin = self.whereabouts.now()
         node = self.builder.apply(primitive, nodes, params)
@@ -203,6 +204,7 @@ class Recorder(Evaluator):
     def add_root(self, array: Array, name: str) -> Root:
         """Make `array`'s memory a graph input called `name` (or like it, if the name is taken)."""
         node = self.builder.input(self._unique(name), array.type_)
+        self._require_c(node.type.dtype, name)
         region = Region(array.steps, node, array)
         self._regions_of(array.buffer).append(region)
         requires, leaf_requires = bool(getattr(array, "requires_grad", False)), bool(getattr(array, "_requires", False))
@@ -279,7 +281,16 @@ class Recorder(Evaluator):
         del self._memories[memory.key], self._regions[memory.key]
 
     def _remember(self, array: Array, node: Node) -> None:
+        self._require_c(node.type.dtype, node.label or node.op.name)
         self._regions_of(array.buffer)[:] = [Region(array.steps, node)]
+
+    def _require_c(self, dtype: DType, name: str) -> None:
+        if not dtype.is_in_c:
+            self.refuse(
+                f"compiled code has no {dtype.name}, the type of {name}\n"
+                f"  at {self.whereabouts.now()}\n"
+                "  This is computed by numpy: without fullgraph=True the call is re-recorded around it."
+            )
 
     def _refuse_shared(self, array: Array) -> None:
         """`array` and roots from outside show parts of one memory, and one of them is written."""

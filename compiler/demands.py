@@ -13,7 +13,7 @@ from ..ops.sources import full_primitive
 from .graph import Graph, Node
 
 DIVISIONS = ("floor_divide", "remainder", "fmod")
-_WITHIN_AXIS = ("gather", "scatter", "scatter_add")
+_WITHIN_AXIS = ("gather", "scatter", "scatter_add", "scatter_prod", "scatter_amax", "scatter_amin")
 _WITHIN_ROWS = ("take", "put", "index_add")  # negative indices count from the end
 _SAME_ELEMENTS = ("reshape", "transpose", "broadcast")
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..ops.core import Number, Params, Primitive
 from ..ops.lazy import lazy
 from ..ops.sources import full_primitive, input_primitive
-from ..ops.types import DType, Type
+from ..ops.types import DType, Type, number_in
 from .node import NOWHERE, Node, Origin, Result, topological
 from .printing import graph_text, is_statement, structure_text
 
@@ -145,7 +145,7 @@ class Builder:
 
     def constant(self, number: Number | np.generic, dtype: DType) -> Node:
         """The node of a number; equal numbers (by bits) share one."""
-        value = dtype.numpy.type(number).item()
+        value = number_in(number, dtype).item()
         key = (dtype, repr(value))
         if key not in self.constants:
             params = (("shape", ()), ("value", value), ("dtype", dtype))

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.types import DType, Type, bool_, float32
+from ..ops.types import DType, Type, bool_, float32, number_in
 
 # Names that need no quotes: inputs such as `x`, `fc1.weight`, `layers.0.bias`.
 PLAIN_NAME = re.compile(r"[^\W\d][\w.]*")
 # Words that stand for values, so that inputs with such names are quoted.
 WORDS: dict[str, Any] = {"true": True, "false": False, "nan": float("nan"), "inf": float("inf"), "None": None}
-_NUMBER_WORD = re.compile(r"(nan|inf)(f64)?")
+_NUMBER_WORD = re.compile(r"(nan|inf)(f64|f16|bf16)?")
 
 
 def name_text(name: str) -> str:
@@ -29,7 +29,7 @@ def constant_text(value: Any, dtype: DType) -> str:
         return "true" if value else "false"
     if dtype is float32:
         return str(np.float32(value))  # the shortest digits that give this float32
-    return f"{value_text(dtype.numpy.type(value).item())}{dtype.short}"
+    return f"{value_text(number_in(value, dtype).item())}{dtype.short}"
 
 
 def value_text(value: Any) -> str:

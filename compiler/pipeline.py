@@ -201,15 +201,22 @@ def require_toolchain() -> None:
     require(FLAGS)
 
 
-def compile_graph(recorded: Graph, memory_limit: int | None = None) -> Program:
-    """All stages after recording but for the last two, which `built` does; none for a graph that is in the cache.
+def compile_graph(recorded: Graph, memory_limit: int | None = None, later: bool = False) -> Program:
+    """All stages after recording but for the last two, which `built` does; none for a graph that is in the cache, and
+    with `later` none before somebody asks.
 
     MemoryLimitError beyond `memory_limit` bytes.
     """
     made, kept = Stages(recorded, memory_limit), Kept(recorded, FLAGS, memory_limit=memory_limit)
-    if kept.interface is None:
+    if kept.interface is None and (memory_limit is not None or not later):
         made.schedule  # noqa: B018 - which may refuse
     return Program(Code(made, kept))
+
+
+def stored_key(recorded: Graph) -> tuple[str | None, bool]:
+    """Under which key the cache knows the program of a graph, None if it never does; and whether it does now."""
+    kept = Kept(recorded, FLAGS)
+    return kept.key, kept.interface is not None
 
 
 class SizedProgram:

@@ -50,6 +50,11 @@ class Kept:
             self._texts = tuple(records.Text(*text) for text in record["texts"])
             self.interface = Interface.read(record["interface"])
 
+    @property
+    def key(self) -> str | None:
+        """Under which the cache knows it, or will; None if it never does."""
+        return self._key
+
     def texts(self) -> tuple[str, ...]:
         """The C as it is compiled; nothing if it is not there, or no longer."""
         found = [text.read() for text in self._texts] if self.interface is not None else []

@@ -20,7 +20,8 @@ _TOKEN = re.compile(
       (?P<space>   [ \t]+ | \#.* )
     | (?P<string>  "(?: [^"\\] | \\. )*" )
     | (?P<value>   %\d+ )
-    | (?P<number>  -?(?: \d+\.?\d*(?:e[+-]?\d+)? | nan | inf ) (?P<suffix> f64 | i32 | i64 )? (?![\w.]) )
+    | (?P<number>  -?(?: \d+\.?\d*(?:e[+-]?\d+)? | nan | inf )
+                   (?P<suffix> f64 | f16 | bf16 | u8 | i8 | i16 | i32 | i64 )? (?![\w.]) )
     | (?P<name>    """
     + PLAIN_NAME.pattern
     + r""" )

@@ -46,7 +46,7 @@ def show_levels(step):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--epochs", type=int, default=200)
     parser.add_argument("--eager", action="store_true", help="do not compile")
     parser.add_argument("--show", action="store_true", help="print graph, schedule and C of the compiled step")

@@ -45,7 +45,7 @@ def train(epochs, compiled):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--epochs", type=int, default=1000)
     parser.add_argument("--eager", action="store_true", help="do not compile")
     args = parser.parse_args(argv)

@@ -107,23 +107,26 @@ def train(epochs, compiled, quiet=False):
     loader = DataLoader(train_set, batch_size=BATCH, shuffle=True, drop_last=True)
     label = "compiled" if compiled else "eager"
     for epoch in range(1, epochs + 1):
-        with tqdm(loader, desc=f"{label:8} epoch {epoch:2}/{epochs}", disable=quiet) as batches:
+        with tqdm(loader, desc=f"{label:8} epoch {epoch:2}/{epochs}", disable=quiet or None) as batches:
             train_epoch(run, batches)
     run.accuracy = accuracy(model, test_set)
     return run
 
 
 def show_table(eager, compiled):
-    origin = "loaded from the cache" if compiled.step.from_cache else "built now"
     print(f"{'':22}{'eager':>12}{'compiled':>12}")
     print(f"{'test accuracy':22}{eager.accuracy:12.4f}{compiled.accuracy:12.4f}")
     print(f"{'time per step, median':22}{eager.median * 1e6:9.1f} us{compiled.median * 1e6:9.1f} us")
     print(f"{'first step':22}{eager.slowest_start * 1e3:9.1f} ms{compiled.slowest_start * 1e3:9.1f} ms")
+    if compiled.step.way != "replay":  # without a C compiler
+        print(compiled.step.explain())
+        return
+    origin = "loaded from the cache" if compiled.step.from_cache else "built now"
     print(f"generated C ({origin}): {compiled.step.source_path}")
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--min-accuracy", type=float, default=0.97, help="on the test images, of both runs")
     parser.add_argument("--quiet", action="store_true", help="no progress bars")

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..ops import arithmetic, elementary, logic, movement
-from ..ops import reductions as folds
+from ..ops import arithmetic, elementary
 from ..ops.array import eager
 from ..ops.comparison import where
-from ..ops.pointwise import cast
+from ..ops.complex_numbers.refusals import refuse_complex
 from ..ops.trigonometry import tanh as _tanh
-from ..ops.types import DType, bool_
-from ..tape.grad_mode import no_grad
-from ..tensors.arguments import Shape, axes_of, axis_of
-from ..tensors.composite import composite, part, relabel
+from ..ops.types import bool_
+from ..tensors.arguments import axis_of
+from ..tensors.autocasting import lower_precision
+from ..tensors.composite import composite, part
 from ..tensors.fusion import fused
 from ..tensors.in_place import store
-from ..tensors.operands import SCALAR_NAMES
+from ..tensors.short_floats import rounded_once
 from . import array_forms
 from .checks.shapes import check_channels, check_halves
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
 
 
 def finished(input: Any, out: Any, inplace: bool, keeps: bool = False) -> Any:
@@ -46,8 +48,15 @@ def _relu(input: Any) -> Any:
     return where(input <= 0, 0, input)
 
 
-def relu(input: Any, inplace: bool = False) -> Any:
-    """``max(input, 0)``; the derivative at 0 is 0, NaN stays NaN."""
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """``max(input, 0)``, element by element; the derivative at 0 is 0, NaN stays NaN.
+
+    Shape and type are those of `input`, any but bool (RuntimeError). With `inplace`, the result is stored in `input`.
+
+    >>> import tracegrad as tg
+    >>> tg.relu(tg.tensor([-1., 0., 2.]))
+    tensor([0., 0., 2.])
+    """
     if input.dtype is bool_:
         raise RuntimeError("Boolean inputs not supported for relu. Convert them first, e.g. with .float().")
     return finished(input, _relu(input), inplace)
@@ -59,20 +68,41 @@ def _leaky_relu(input: Any, slope: float) -> Any:
     return where(input > 0, input, input * slope)
 
 
-def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
-    """`input` where it is positive, else ``negative_slope * input``."""
-    out = _leaky_relu(input, negative_slope)
-    return finished(input, out, inplace, keeps=True)
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """`input` where it is positive, else ``negative_slope * input``.
+
+    Shape and type are those of `input`; NotImplementedError for integers. With `inplace`, it is stored in `input`.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.leaky_relu(tg.tensor([-1., 2.]))
+    tensor([-0.0100,  2.0000])
+    """
+    # In place, the nodes of single operations are wanted: each copies what it reads of the memory that is overwritten.
+    computed: Any = getattr(_leaky_relu, "__wrapped__") if inplace else _leaky_relu  # noqa: B009
+    return finished(input, computed(input, negative_slope), inplace, keeps=True)
 
 
-def prelu(input: Any, weight: Any) -> Any:
-    """`input` where it is positive, else times `weight`: one number, or one for each channel (axis 1)."""
+@lower_precision
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """`input` where it is positive, else times `weight`: one number, or one for each channel (axis 1).
+
+    Shape and type are those of `input`, and `weight` has that type. RuntimeError for another type, or another number
+    of weights than 1 and that of the channels.
+
+    >>> import tracegrad as tg
+    >>> tg.prelu(tg.tensor([[-2., -2.]]), tg.tensor([0.5, 0.25]))
+    tensor([[-1.0000, -0.5000]])
+    """
     if weight.dtype is not input.dtype:
         got = f"{input.dtype.title} and {weight.dtype.title}"
         raise RuntimeError(f"prelu: Type promoting not supported. Got {got}; use .to()")
+    if weight.ndarray.ndim > 1:
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndarray.ndim}"
+        )
     check_channels(input, weight)
-    if weight.numel() > 1:
-        weight = weight.reshape(-1, *(1,) * (input.ndim - 2))
+    if weight.numel() > 1 or not input.ndim:
+        weight = weight.reshape((-1, *(1,) * (input.ndim - 2)) if input.ndim else ())
     return _prelu(input, weight)
 
 
@@ -81,8 +111,16 @@ def _prelu(input: Any, weight: Any) -> Any:
     return where(input > 0, input, input * weight)
 
 
-def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
-    """`input` where it is positive, else ``alpha * (exp(input) - 1)``."""
+@rounded_once
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """`input` where it is positive, else ``alpha * (exp(input) - 1)`` (Clevert et al., 2016).
+
+    Shape and type are those of `input`; NotImplementedError for integers. With `inplace`, it is stored in `input`.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.elu(tg.tensor([-1., 2.]))
+    tensor([-0.6321,  2.0000])
+    """
     return finished(input, elementary.elu(input, alpha, 1.0, 1.0), inplace, keeps=True)
 
 
@@ -90,13 +128,30 @@ def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 
-def selu(input: Any, inplace: bool = False) -> Any:
-    """The self-normalising `elu`."""
+@rounded_once
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """``scale * elu(input, alpha)`` with the constants that keep mean 0 and variance 1 (Klambauer et al., 2017).
+
+    Shape and type are those of `input`; NotImplementedError for integers. With `inplace`, it is stored in `input`.
+
+    >>> import tracegrad as tg
+    >>> tg.selu(tg.tensor([-1., 2.]))
+    tensor([-1.1113,  2.1014])
+    """
     return finished(input, elementary.elu(input, _SELU_ALPHA, _SELU_SCALE, 1.0), inplace, keeps=True)
 
 
-def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
-    """`input` where it is positive, else ``alpha * (exp(input / alpha) - 1)``."""
+@rounded_once
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """`input` where it is positive, else ``alpha * (exp(input / alpha) - 1)`` (Barron, 2017).
+
+    Shape and type are those of `input`; NotImplementedError for integers, RuntimeError for an `alpha` of 0. With
+    `inplace`, the result is stored in `input`.
+
+    >>> import tracegrad as tg
+    >>> tg.celu(tg.tensor([-1., 2.]), alpha=0.5)
+    tensor([-0.4323,  2.0000])
+    """
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU; its slope left of 0 is exp(input / alpha)")
     return finished(input, elementary.elu(input, alpha, 1.0, 1 / alpha), inplace, keeps=True)
@@ -113,8 +168,16 @@ def _gelu_tanh(input: Any) -> Any:
     return 0.5 * input * (1 + _tanh(inner))
 
 
-def gelu(input: Any, *, approximate: str = "none") -> Any:
-    """`input` times the normal distribution function at `input`; "tanh" takes the usual approximation."""
+def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
+    """``input * P(X <= input)`` for a standard normal X: ``input / 2 * (1 + erf(input / sqrt(2)))``.
+
+    `approximate` "tanh" is ``input / 2 * (1 + tanh(sqrt(2 / pi) * (input + 0.044715 * input**3)))`` instead. Shape and
+    type are those of `input`; NotImplementedError for integers, RuntimeError for another approximation.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.gelu(tg.tensor([-1., 2.]))
+    tensor([-0.1587,  1.9545])
+    """
     if approximate not in ("none", "tanh"):
         raise RuntimeError(f"approximate argument must be either none or tanh, got {approximate!r}")
     return _gelu(input) if approximate == "none" else _gelu_tanh(input)
@@ -125,158 +188,96 @@ def _silu(input: Any) -> Any:
     return input * elementary.sigmoid(input)
 
 
-def silu(input: Any, inplace: bool = False) -> Any:
-    """``input * sigmoid(input)``."""
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """``input * sigmoid(input)``, also called swish.
+
+    Shape and type are those of `input`; NotImplementedError for integers. With `inplace`, it is stored in `input`.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.silu(tg.tensor([-1., 2.]))
+    tensor([-0.2689,  1.7616])
+    """
     return finished(input, _silu(input), inplace)
 
 
+@rounded_once
 @composite("SoftplusBackward0", _INPUT)
-def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
-    """``log(1 + exp(beta * input)) / beta``; `input` itself where ``beta * input`` is above `threshold`."""
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """``log(1 + exp(beta * input)) / beta``; `input` itself where ``beta * input`` is above `threshold`.
+
+    Shape and type are those of `input`; NotImplementedError for integers.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.softplus(tg.tensor([0., 30.]))
+    tensor([ 0.6931, 30.0000])
+    """
     scaled = input if beta == 1 else input * beta
     large = scaled > threshold
     curve = elementary.log1p(elementary.exp(where(large, 0, scaled)))
     return where(large, input, curve if beta == 1 else curve / beta)
 
 
-def logsigmoid(input: Any) -> Any:
-    """``log(sigmoid(input))`` without overflow."""
+@rounded_once
+def logsigmoid(input: Tensor) -> Tensor:
+    """``log(sigmoid(input))`` without overflow, ``-log(1 + exp(-input))``.
+
+    Shape and type are those of `input`; NotImplementedError for integers.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.logsigmoid(tg.tensor([0., -1000.]))
+    tensor([-6.9315e-01, -1.0000e+03])
+    """
     return elementary.log_sigmoid(input)
 
 
-@composite("HardtanhBackward0", _INPUT, zero=True)
-def _hardtanh(input: Any, low: float, high: float) -> Any:
-    with no_grad():
-        bounded = arithmetic.minimum(arithmetic.maximum(input, low), high)
-    return where(logic.logical_or(input <= low, input >= high), bounded, input)
-
-
-def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
-    """`input` kept between the bounds; the gradient passes strictly inside only."""
-    if input.dtype is bool_:
-        raise RuntimeError("Bool inputs not supported for hardtanh. Convert them first, e.g. with .float().")
-    if not input.dtype.is_floating_point:
-        min_val, max_val = int(min_val), int(max_val)
-    out = _hardtanh(input, min_val, max_val)
-    return finished(input, out, inplace)
-
-
-def relu6(input: Any, inplace: bool = False) -> Any:
-    """`input` kept between 0 and 6."""
-    return hardtanh(input, 0.0, 6.0, inplace)
-
-
-def hardsigmoid(input: Any, inplace: bool = False) -> Any:
-    """``(input + 3) / 6`` kept between 0 and 1."""
-    return finished(input, _hardsigmoid(input), inplace)
-
-
-@composite("HardsigmoidBackward0", _INPUT)
-def _hardsigmoid(input: Any) -> Any:
-    with no_grad():
-        bounded = arithmetic.minimum(arithmetic.maximum(input + 3, 0), 6) / 6
-    return where(logic.logical_and(input > -3, input < 3), input / 6 + 0.5, bounded)
-
-
-def hardswish(input: Any, inplace: bool = False) -> Any:
-    """``input * hardsigmoid(input)``."""
-    return finished(input, elementary.hardswish(input), inplace)
-
-
+@rounded_once
 @composite("MishBackward0")
-def mish(input: Any, inplace: bool = False) -> Any:
-    """``input * tanh(softplus(input))``."""
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """``input * tanh(softplus(input))`` (Misra, 2019).
+
+    Shape and type are those of `input`; NotImplementedError for integers. With `inplace`, it is stored in `input`.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.mish(tg.tensor([-1., 2.]))
+    tensor([-0.3034,  1.9440])
+    """
     out = input * _tanh(softplus(input))
     return finished(input, out, inplace)
 
 
-def softsign(input: Any) -> Any:
-    """``input / (1 + |input|)``."""
+@rounded_once
+def softsign(input: Tensor) -> Tensor:
+    """``input / (1 + |input|)``, element by element; the type is that of a quotient.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.softsign(tg.tensor([-1., 3.]))
+    tensor([-0.5000,  0.7500])
+    """
     return input / (1 + arithmetic.abs(input))
 
 
-def tanhshrink(input: Any) -> Any:
-    """``input - tanh(input)``."""
+@rounded_once
+def tanhshrink(input: Tensor) -> Tensor:
+    """``input - tanh(input)``, element by element; floats keep their type, integers give the default one.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.tanhshrink(tg.tensor([0., 2.]))
+    tensor([0.0000, 1.0360])
+    """
     return input - _tanh(input)
 
 
-def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
-    """`input` where it is above `threshold`, else `value`."""
-    return finished(input, _threshold(input, threshold, value), inplace)
+@rounded_once
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """The first half along `dim` times the sigmoid of the second half (Dauphin et al., 2017).
 
+    The result is half as long along `dim`. RuntimeError where that cannot be halved, NotImplementedError for integers.
 
-@composite("ThresholdBackward0", _INPUT, zero=True)
-def _threshold(input: Any, threshold: float, value: float) -> Any:
-    return where(input <= threshold, value, input)
-
-
-def glu(input: Any, dim: int = -1) -> Any:
-    """The first half along `dim` times the sigmoid of the second."""
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.glu(tg.tensor([1., 2., 0., 100.]))
+    tensor([0.5000, 2.0000])
+    """
+    refuse_complex("glu", input.dtype)
     check_halves(input, axis_of(dim, input.ndarray.ndim))
     first, second = input.chunk(2, dim)
     return first * elementary.sigmoid(second)
-
-
-# --------------------------------------------------------------------------------------------------------- softmax
-
-
-def _kept_sum(x: Any, axes: Shape) -> Any:
-    shape = tuple(1 if axis in axes else n for axis, n in enumerate(x.ndarray.shape))
-    return movement.reshape(folds.sum(x, axes), shape)
-
-
-def _shifted(input: Any, axes: Shape) -> Any:
-    """`input` minus its largest element: the same softmax, for which the shift counts as a constant."""
-    if not input.ndarray.size:
-        return input
-    with no_grad():
-        shape = tuple(1 if axis in axes else n for axis, n in enumerate(input.ndarray.shape))
-        top = movement.reshape(folds.amax(input, axes), shape)
-    return input - top
-
-
-def _implicit_dim(ndim: int) -> int:
-    return 0 if ndim in (0, 1, 3) else 1
-
-
-def _prepared(input: Any, dim: int | None, dtype: DType | None, name: str = "softmax") -> tuple[Any, Shape]:
-    x = input if dtype is None or input.dtype is dtype else cast(input, dtype)
-    if not x.dtype.is_floating_point:
-        got = SCALAR_NAMES[input.dtype.name]
-        raise NotImplementedError(f"\"{name}_lastdim_kernel_impl\" not implemented for '{got}'; call .float()")
-    return x, axes_of(_implicit_dim(x.ndim) if dim is None else dim, x.ndarray.ndim)
-
-
-@fused("SoftmaxBackward0", array_forms.softmax, array_forms.softmax_gradient, checks_value=True)
-def _softmax(x: Any, axes: Shape) -> Any:
-    raised = elementary.exp(_shifted(x, axes))
-    return raised / _kept_sum(raised, axes)
-
-
-def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Any:
-    """``exp(input)`` divided by its sum along `dim`."""
-    x, axes = _prepared(input, dim, dtype)
-    out = _softmax(x, axes)
-    if x is not input:
-        relabel(out, "SoftmaxBackward0", (input,))
-    return out
-
-
-@fused("LogSoftmaxBackward0", array_forms.log_softmax, array_forms.log_softmax_gradient, watches_value=True)
-def _log_softmax(x: Any, axes: Shape) -> Any:
-    shifted = _shifted(x, axes)
-    return shifted - elementary.log(_kept_sum(elementary.exp(shifted), axes))
-
-
-def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Any:
-    """The logarithm of `softmax`, without overflow."""
-    x, axes = _prepared(input, dim, dtype, "log_softmax")
-    out = _log_softmax(x, axes)
-    if x is not input:
-        relabel(out, "LogSoftmaxBackward0", (input,))
-    return out
-
-
-def softmin(input: Any, dim: int | None = None, dtype: DType | None = None) -> Any:
-    """`softmax` of ``-input``."""
-    return softmax(-input, dim, dtype=dtype)

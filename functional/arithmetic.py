@@ -2,36 +2,62 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..autograd.function import Function
 from ..ops import arithmetic as ops
 from ..ops import comparison, division, elementary, logic, rounding
 from ..ops.comparison import eq, where
+from ..ops.complex_numbers.refusals import refuse_complex
 from ..ops.identity import copy
 from ..ops.pointwise import cast, common_dtype, converted
 from ..ops.sources import full
-from ..ops.types import bool_, float64, get_default_dtype, int64
-from ..tape.grad_mode import no_grad
+from ..ops.types import (
+    FLOATING,
+    NUMBERS,
+    bfloat16,
+    bool_,
+    complex128,
+    float16,
+    float64,
+    get_default_dtype,
+    int64,
+)
 from ..tensors.composite import composite, relabel
+from ..tensors.in_place import store
 from ..tensors.operands import require_floating
+from ..tensors.short_floats import rounded_once
 from ..tensors.tensor import Tensor
 
-Number = bool | int | float
+if TYPE_CHECKING:
+    from ..tensors.calling.annotations import Number
 
 
 def _times(x: Any, factor: Any) -> Any:
     return x if isinstance(factor, (int, float)) and factor == 1 else x * factor
 
 
-def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
-    """``input + alpha * other``."""
+def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+    """``input + alpha * other``, element by element; the logical or of bool.
+
+    Shapes are broadcast, types promoted to one (`result_type`). RuntimeError for shapes that do not fit.
+
+    >>> import tracegrad as tg
+    >>> tg.add(tg.tensor([1., 2.]), tg.tensor([10., 20.]), alpha=0.5)
+    tensor([ 6., 12.])
+    """
     return ops.add(input, _times(other, alpha))
 
 
-def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
-    """``input - alpha * other``."""
+def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+    """``input - alpha * other``, element by element.
+
+    Shapes are broadcast, types promoted to one (`result_type`). RuntimeError if an operand is bool.
+
+    >>> import tracegrad as tg
+    >>> tg.sub(tg.tensor([1., 2.]), tg.tensor([10., 20.]), alpha=0.5)
+    tensor([-4., -8.])
+    """
     _refuse_truth(input, other)
     return ops.sub(input, _times(other, alpha))
 
@@ -51,16 +77,33 @@ def _refuse_truth(input: Any, other: Any) -> None:
         )
 
 
-def rsub(input: Any, other: Any) -> Any:
-    """``other - input``."""
+def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+    """``other - alpha * input``: `sub` the other way round.
+
+    Shapes are broadcast, types promoted to one (`result_type`). RuntimeError if an operand is bool.
+
+    >>> import tracegrad as tg
+    >>> tg.rsub(tg.tensor([1., 2.]), 10)
+    tensor([9., 8.])
+    """
     _refuse_truth(input, other)
-    out = ops.sub(other, input)
+    out = ops.sub(other, _times(input, alpha))
     relabel(out, "RsubBackward1", (input, other))
     return out
 
 
-def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
-    """``input / other``; `rounding_mode` "floor" rounds down, "trunc" towards zero, keeping integers integers."""
+def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str | None = None) -> Tensor:
+    """``input / other``, element by element; `rounding_mode` "floor" rounds down, "trunc" towards zero.
+
+    Shapes are broadcast, types promoted to one; integers and bool give the default type, unless a rounding mode keeps
+    them integers. RuntimeError for another mode and for integers divided by 0 with one.
+
+    >>> import tracegrad as tg
+    >>> tg.div(tg.tensor([7, -7]), 2)
+    tensor([ 3.5000, -3.5000])
+    >>> tg.div(tg.tensor([7, -7]), 2, rounding_mode="trunc")
+    tensor([ 3, -3])
+    """
     if rounding_mode is None:
         return ops.div(input, other)
     if rounding_mode == "floor":
@@ -72,13 +115,23 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 
 def _div_trunc(input: Any, other: Any) -> Any:
     whole = division.fmod(input, other)
+    if whole.dtype in (float16, bfloat16):  # the quotient is rounded first
+        return rounding.trunc(ops.div(input, other))
     if whole.dtype.is_floating_point:
         return division.trunc_divide(input, other)
     return division.floor_divide(ops.sub(input, whole), other)
 
 
-def pow(input: Any, exponent: Any) -> Any:
-    """``input ** exponent``."""
+def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
+    """``input ** exponent``, element by element; one of both may be a number.
+
+    Shapes are broadcast, types promoted to one. RuntimeError for integers to the power of a negative number,
+    TypeError for two numbers. The derivative for an exponent of 0 is 0 everywhere.
+
+    >>> import tracegrad as tg
+    >>> tg.pow(tg.tensor([1., 2., 3.]), 2)
+    tensor([1., 4., 9.])
+    """
     if isinstance(exponent, bool) and isinstance(input, Tensor) and input.dtype is bool_:
         return copy(input) if exponent else logic.logical_or(input, True)
     out = elementary.pow(input, exponent)
@@ -88,84 +141,84 @@ def pow(input: Any, exponent: Any) -> Any:
 
 
 @composite("PowBackward0")
-def square(input: Any) -> Any:
-    """``input * input``, of truth values as int64."""
+def square(input: Tensor) -> Tensor:
+    """``input * input``, element by element, in the type of `input`; bool becomes int64.
+
+    >>> import tracegrad as tg
+    >>> tg.square(tg.tensor([-3., 2.]))
+    tensor([9., 4.])
+    """
     return cast(input, int64) if input.dtype is bool_ else input * input
 
 
-def float_power(input: Any, exponent: Any) -> Any:
-    """``input ** exponent`` in float64."""
-    base, exponent = (cast(x, float64) if isinstance(x, Tensor) else x for x in (input, exponent))
+@rounded_once
+def float_power(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
+    """``input ** exponent`` computed in float64, or in complex128 if an operand is complex.
+
+    Shapes are broadcast. TypeError for two numbers.
+
+    >>> import tracegrad as tg
+    >>> tg.float_power(tg.tensor([1, 2]), -1)
+    tensor([1.0000, 0.5000], dtype=tracegrad.float64)
+    """
+    of = complex128 if common_dtype([input, exponent]).is_complex else float64
+    base, exponent = (cast(x, of) if isinstance(x, Tensor) else x for x in (input, exponent))
     out = elementary.pow(base, exponent)
     if isinstance(exponent, Tensor):
         relabel(out, "PowBackward1", (base, exponent), [out])
     return out
 
 
-def positive(input: Any) -> Any:
-    """`input` itself."""
+def positive(input: Tensor) -> Tensor:
+    """``+input``: the tensor itself, no copy. RuntimeError for bool.
+
+    >>> import tracegrad as tg
+    >>> x = tg.tensor([-1.])
+    >>> tg.positive(x) is x
+    True
+    """
+    if input.dtype is bool_:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported. Convert it first, e.g. with .int().")
     return input
 
 
-@composite("ClampBackward1", dict.fromkeys(("input", "min", "max"), ("input", "min", "max")))
-def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
-    """`input` kept between `min` and `max` (numbers or tensors). The gradient passes inside and at the bounds.
+def float_power_(self: Tensor, exponent: Tensor | Number) -> Tensor:
+    """`float_power`, stored in this tensor's memory; returns it.
 
-    RuntimeError if both bounds are missing. NaN stays NaN.
+    RuntimeError unless its type is that of the result: float64, or complex128 if one of the two is complex.
+
+    >>> import tracegrad as tg
+    >>> tg.tensor([1., 2.], dtype=tg.float64).float_power_(2)
+    tensor([1., 4.], dtype=tracegrad.float64)
     """
-    if min is None and max is None:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    if isinstance(min, Tensor) or isinstance(max, Tensor):
-        _refuse_mixed_bounds(min, max)
-        above = input if min is None else where(comparison.lt(input, min), min, input)
-        return above if max is None else where(comparison.gt(above, max), max, above)
-    inside = None if min is None else comparison.ge(input, min)
-    if max is not None:
-        below = comparison.le(input, max)
-        inside = below if inside is None else logic.logical_and(inside, below)
-    with no_grad():
-        bounded = input if min is None else ops.maximum(input, min)
-        bounded = bounded if max is None else ops.minimum(bounded, max)
-    return where(inside, input, bounded)
+    of = complex128 if common_dtype([self, exponent]).is_complex else float64
+    if self.dtype is not of:
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {self.dtype.title} but the operation's result requires dtype "
+            f"{of.title}. Convert it first, or write float_power()."
+        )
+    return store(self, float_power(self, exponent), (exponent,))
 
 
-def _refuse_mixed_bounds(min: Any, max: Any) -> None:
-    """TypeError for a tensor with a number, as in PyTorch."""
-    for name, bound in (("min", min), ("max", max)):
-        if bound is not None and not isinstance(bound, Tensor):
-            raise TypeError(f"clamp(): argument '{name}' must be Tensor, not {type(bound).__name__}, as the other is")
+@rounded_once
+def lerp(input: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
+    """``input + weight * (end - input)``: linear interpolation; from a weight of 0.5 on counted from `end`.
 
+    Shapes are broadcast. RuntimeError for operands of different types, NotImplementedError for integers.
 
-def clamp_min(input: Any, min: Any) -> Any:
-    """`input`, but nowhere below `min`."""
-    return clamp(input, min=min)
-
-
-def clamp_max(input: Any, max: Any) -> Any:
-    """`input`, but nowhere above `max`."""
-    return clamp(input, max=max)
-
-
-def raised_to(input: Any, low: float) -> Any:
-    """`input`, but nowhere below `low`; the gradient passes as if nothing had been raised."""
-    with no_grad():
-        missing = ops.maximum(input, low) - input
-    return input + missing
-
-
-#: What PyTorch's messages call the types.
-_WORDS = {"bool": "bool", "int32": "int", "int64": "long int", "float32": "float", "float64": "double"}
-
-
-def lerp(input: Any, end: Any, weight: Any) -> Any:
-    """``input + weight * (end - input)``. RuntimeError for operands of different types."""
+    >>> import tracegrad as tg
+    >>> tg.lerp(tg.tensor([0., 10.]), tg.tensor([1., 20.]), 0.25)
+    tensor([ 0.2500, 12.5000])
+    """
     for name, x in (("end", end), ("weight", weight)):
         if isinstance(x, Tensor) and x.dtype is not input.dtype:
-            wanted, got = _WORDS[input.dtype.name], _WORDS[x.dtype.name]
+            wanted, got = input.dtype.c_name, x.dtype.c_name
             raise RuntimeError(f"expected dtype {wanted} for `{name}` but got dtype {got}; use .to()")
-    if isinstance(weight, (int, float)) and weight >= 0.5:
+    if not input.dtype.is_complex:
+        require_floating("lerp_kernel_scalar", input)
+    if isinstance(weight, NUMBERS) and abs(weight) >= 0.5:
         return end - (end - input) * (1 - weight)
-    if isinstance(weight, (int, float)):
+    if isinstance(weight, NUMBERS):
         return input + weight * (end - input)
     return _lerp_by(input, end, weight)
 
@@ -176,73 +229,103 @@ def _lerp_by(input: Any, end: Any, weight: Any) -> Any:
     return where(ops.abs(weight) < 0.5, input + weight * difference, end - difference * (1 - weight))
 
 
+@rounded_once
 @composite("AddcmulBackward0")
-def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-    """``input + value * tensor1 * tensor2``."""
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
+    """``input + value * tensor1 * tensor2``, element by element; shapes are broadcast, types promoted to one.
+
+    NotImplementedError for bool.
+
+    >>> import tracegrad as tg
+    >>> tg.addcmul(tg.tensor([1., 1.]), tg.tensor([2., 3.]), tg.tensor([4., 5.]), value=0.5)
+    tensor([5.0000, 8.5000])
+    """
+    if input.dtype is bool_ and tensor1.dtype is bool_ and tensor2.dtype is bool_:
+        raise NotImplementedError("\"addcmul_cpu_out\" not implemented for 'Bool'. Use logical_and() and logical_or().")
     return input + _times(tensor1, value) * tensor2
 
 
+@rounded_once
 @composite("AddcdivBackward0", {"tensor1": ("tensor2",), "tensor2": ("input", "tensor1", "tensor2")})
-def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-    """``input + value * tensor1 / tensor2``. RuntimeError for integers divided by integers."""
-    if not (tensor1.dtype.is_floating_point or tensor2.dtype.is_floating_point):
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
+    """``input + value * tensor1 / tensor2``, element by element; shapes are broadcast, types promoted to one.
+
+    RuntimeError for integers divided by integers.
+
+    >>> import tracegrad as tg
+    >>> tg.addcdiv(tg.tensor([1., 1.]), tg.tensor([2., 3.]), tg.tensor([4., 6.]))
+    tensor([1.5000, 1.5000])
+    """
+    if max(tensor1.dtype.category, tensor2.dtype.category) < FLOATING:
         raise RuntimeError("Integer division with addcdiv is no longer supported. Convert one, e.g. with .float().")
     return input + _times(tensor1, value) / tensor2
 
 
-def round(input: Any, *, decimals: int = 0) -> Any:
-    """Rounded to whole numbers, or to `decimals` digits; halves go to the even neighbour."""
+def round(input: Tensor, *, decimals: int = 0) -> Tensor:
+    """Rounded to whole numbers, or to `decimals` digits behind the point (in front of it: negative).
+
+    Halves go to the even neighbour. Shape and type are those of `input`; integers stay as they are and take no
+    `decimals`: NotImplementedError, as for bool. The derivative is 0.
+
+    >>> import tracegrad as tg
+    >>> tg.round(tg.tensor([0.5, 1.5, -1.7]))
+    tensor([ 0.,  2., -2.])
+    >>> tg.round(tg.tensor([1.2345]), decimals=2)
+    tensor([1.2300])
+    """
     if decimals == 0:
         return rounding.round(input)
     require_floating("round_cpu", input)
     return rounding.round(input * 10.0**decimals) / 10.0**decimals
 
 
-def frac(input: Any) -> Any:
-    """What is behind the decimal point, with the sign of `input`."""
+@rounded_once
+def frac(input: Tensor) -> Tensor:
+    """``input - trunc(input)``: what is behind the decimal point, with the sign of `input`.
+
+    Shape and type are those of `input`; NotImplementedError for what is not floating-point. The derivative is 1.
+
+    >>> import tracegrad as tg
+    >>> tg.frac(tg.tensor([1.25, -2.5]))
+    tensor([ 0.2500, -0.5000])
+    """
     return input - rounding.trunc(input)
 
 
-@composite("NanToNumBackward0", {"input": ("input",)})
-def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Any:
-    """`input` with NaN (0), infinity (the largest number) and minus infinity (the smallest) replaced."""
-    if not input.dtype.is_floating_point:
-        return input.clone()
-    largest = float(_largest(input))
-    high = largest if posinf is None else posinf
-    low = -largest if neginf is None else neginf
-    out = where(eq(input, math.inf), high, where(eq(input, -math.inf), low, input))
-    return where(comparison.isnan(input), 0.0 if nan is None else nan, out)
+def require_a_tensor(function: str, input: Any, other: Any) -> None:
+    """TypeError where both operands are Python numbers."""
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        raise TypeError(f"{function}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
 
 
-def _largest(x: Any) -> float:
-    return 2.0**127 * (2 - 2.0**-23) if x.dtype.itemsize == 4 else 2.0**1023 * (2 - 2.0**-52)
+def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """``input * log(other)``, but 0 where `input` is 0, whatever `other` is (NaN stays NaN).
 
-
-def heaviside(input: Any, values: Any) -> Any:
-    """0 for negative elements, 1 for positive ones, and for zeros and NaN what `values`, of the same type, has there.
-
-    RuntimeError for another type. Gradients end here, where PyTorch has no derivative.
+    Shapes are broadcast; integers and bool give the default type. TypeError for two numbers,
+    NotImplementedError for complex numbers.
 
     >>> import tracegrad as tg
-    >>> tg.heaviside(tg.tensor([-1., 0., 2.]), tg.tensor(0.5))
-    tensor([0.0000, 0.5000, 1.0000])
+    >>> tg.xlogy(tg.tensor([0., 2.]), tg.tensor([0., 3.]))
+    tensor([0.0000, 2.1972])
     """
-    if not isinstance(values, Tensor):
-        raise TypeError(f"heaviside(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
-    if input.dtype is not values.dtype:
-        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes. Convert one with .to()")
-    input, values = input.detach(), values.detach()
-    return where(eq(input, 0), values, cast(comparison.gt(input, 0), input.dtype))
-
-
-def xlogy(input: Any, other: Any) -> Any:
-    """``input * log(other)``, and 0 where `input` is 0 and `other` a number."""
+    require_a_tensor("xlogy", input, other)
     dtype = common_dtype([input, other])
+    refuse_complex("xlogy", dtype)
     dtype = dtype if dtype.is_floating_point else get_default_dtype()
-    out = _XLogY.apply(*(converted(x, dtype) if isinstance(x, Tensor) else full((), x, dtype) for x in (input, other)))
+    operands: tuple[Any, ...] = (input, other)
+    out = _XLogY.apply(*(converted(x, dtype) if isinstance(x, Tensor) else full((), x, dtype) for x in operands))
     relabel(out, "XlogyBackward0", (input, other))
     return out
+
+
+def xlogy_(self: Tensor, other: Tensor | Number) -> Tensor:
+    """`xlogy`, stored in this tensor's memory; returns it. What the derivative needs is copied before.
+
+    >>> import tracegrad as tg
+    >>> tg.tensor([0., 2.]).xlogy_(1.0)
+    tensor([0., 0.])
+    """
+    return store(self, xlogy(copy(self) if self.requires_grad else self, other), (other,))
 
 
 class _XLogY(Function):
@@ -263,30 +346,3 @@ class _XLogY(Function):
 
 def _silent(x: Any, y: Any) -> Any:
     return logic.logical_and(eq(x, 0), logic.logical_not(comparison.isnan(y)))
-
-
-def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
-    """Where ``|input - other| <= atol + rtol * |other|``; equal infinities are close, NaNs if `equal_nan`."""
-    if input.dtype is not other.dtype:
-        raise RuntimeError(f"{input.dtype.title} did not match {other.dtype.title}: convert one, e.g. with .to(other)")
-    for name, tolerance in (("rtol", rtol), ("atol", atol)):
-        if tolerance < 0:
-            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
-    same = eq(input, other)
-    if equal_nan:
-        same = logic.logical_or(same, logic.logical_and(comparison.isnan(input), comparison.isnan(other)))
-    if not input.dtype.is_floating_point:
-        input, other = input.double(), other.double()
-    distance = ops.abs(input - other)
-    near = distance <= atol + rtol * ops.abs(other)
-    return logic.logical_or(same, logic.logical_and(comparison.isfinite(distance), near))
-
-
-def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
-    """True if all elements are close, see :func:`isclose`."""
-    return bool(isclose(input, other, rtol, atol, equal_nan).all())
-
-
-def equal(input: Any, other: Any) -> bool:
-    """True if both have the same shape and the same elements."""
-    return input.shape == other.shape and bool(eq(input, other).all())

@@ -27,7 +27,7 @@ Value = tuple[Array, Any]
 
 REDUCTIONS = ("none", "mean", "sum")
 
-_sigmoid = sigmoid.primitive.evaluate  # type: ignore[attr-defined]
+_sigmoid = sigmoid.primitive.evaluate_wide  # type: ignore[attr-defined]
 
 
 def _total(x: Array, axes: Axes) -> Array:
@@ -35,7 +35,7 @@ def _total(x: Array, axes: Axes) -> Array:
     if len(axes) == 1 and x.strides[axes[0]] == x.itemsize:
         out: Array = np.add.reduce(x, axis=axes[0], keepdims=True)
         return out
-    folded = np.asarray(sum_primitive.evaluate(x, axes))
+    folded = np.asarray(sum_primitive.evaluate_wide(x, axes))
     return folded.reshape([1 if axis in axes else n for axis, n in enumerate(x.shape)])
 
 
@@ -48,7 +48,7 @@ def _summed_to(g: Array, shape: tuple[int, ...]) -> Array:
         return rows
     added = g.ndim - len(shape)
     axes = tuple([a for a, n in enumerate(g.shape) if a < added or (n != 1 and shape[a - added] == 1)])
-    return np.asarray(sum_primitive.evaluate(g, axes)).reshape(shape)
+    return np.asarray(sum_primitive.evaluate_wide(g, axes)).reshape(shape)
 
 
 # -------------------------------------------------------------------------------------------------------- activations
@@ -72,6 +72,24 @@ def relu_gradient(g: Array, dropped: Array, shapes: Shapes, x: None) -> tuple[Ar
     mask = np.subtract(dropped.view(np.int8), 1, dtype=np.int8).astype(bits)
     np.bitwise_and(g.view(bits), mask, out=out.view(bits))
     return (out,)
+
+
+def clamp(wanted: Wanted, x: Array, low: float | None, high: float | None) -> Value:
+    """What lies inside is x itself: its zeros keep their signs at a bound of zero."""
+    value = x if low is None else np.maximum(x, x.dtype.type(low))
+    value = value if high is None else np.minimum(value, x.dtype.type(high))
+    if not wanted[0] and low != 0 and high != 0:
+        return value, None
+    inside = np.True_ if low is None else x >= x.dtype.type(low)
+    if high is not None:
+        inside = inside & (x <= x.dtype.type(high))
+    if low == 0 or high == 0:
+        value = np.where(inside, x, value)
+    return value, ~inside if wanted[0] else None
+
+
+def clamp_gradient(g: Array, dropped: Array, shapes: Shapes, x: None, low: Any, high: Any) -> tuple[Array]:
+    return relu_gradient(g, dropped, shapes, x)
 
 
 def gelu(wanted: Wanted, x: Array) -> Value:
@@ -183,7 +201,7 @@ def mean_squares(wanted: Wanted, x: Array, y: Array, reduction: str) -> Value:
     difference = x - y
     squares = difference * difference
     if reduction != "none":
-        squares = np.asarray(sum_primitive.evaluate(squares, tuple(range(squares.ndim))))
+        squares = np.asarray(sum_primitive.evaluate_wide(squares, tuple(range(squares.ndim))))
     if reduction == "mean":
         squares = squares / squares.dtype.type(difference.size)
     return squares, difference if any(wanted) else None
@@ -237,6 +255,8 @@ def affine(wanted: Wanted, bias: Array, x: Array, y: Array) -> Value:
 
 def affine_gradient(g: Array, kept: None, shapes: Shapes, bias: None, x: Array, y: Array) -> tuple[Any, Any, Any]:
     to_bias, to_x, to_y = shapes
+    if 0 in g.strides:  # repeated elements, with which numpy would not call a library
+        g = np.ascontiguousarray(g)
     return (
         None if to_bias is None else _summed_to(g, to_bias),
         None if to_x is None else np.matmul(g, y.T),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ops import elementary, movement
 from ..ops import reductions as folds
@@ -14,15 +14,18 @@ from ..ops.products import dot
 from ..ops.sources import iota
 from ..ops.types import bool_, broadcast_shapes, float32, int64
 from ..tape.grad_mode import no_grad
-from ..tensors.operands import SCALAR_NAMES, overridable
-from .joining import repeat_interleave
+from ..tensors.autocasting import lower_precision
+from ..tensors.operands import overridable
+from ..tensors.short_floats import rounded_once
 from .layers import dropout
+from .shaping.repetition import repeat_interleave
 
-_WORDS = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "bool": "bool"}
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
 
 
 def _word(x: Any) -> str:
-    return _WORDS.get(x.dtype.name, x.dtype.name)
+    return str(x.dtype.c_name)
 
 
 def _require_tensors(name: str, operands: dict[str, Any]) -> None:
@@ -44,7 +47,7 @@ def _require_types(query: Any, key: Any, value: Any, mask: Any) -> None:
             f"key.dim: {key.ndim} and value.dim: {value.ndim} instead."
         )
     if not query.dtype.is_floating_point:
-        raise RuntimeError(f"expected scalar type Float but found {SCALAR_NAMES[query.dtype.name]}; call .float()")
+        raise RuntimeError(f"expected scalar type Float but found {query.dtype.title}; call .float()")
     if mask is None:
         return
     if mask.dtype not in (bool_, float32, query.dtype):
@@ -128,17 +131,19 @@ def _weights(scores: Any, may_be_empty: bool) -> Any:
     return raised * (1.0 / (where(eq(total, 0.0), 1.0, total) if may_be_empty else total))
 
 
-def _attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any = None,
+@lower_precision
+@rounded_once
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     *,
     scale: float | None = None,
     enable_gqa: bool = False,
-) -> Any:
+) -> Tensor:
     """``softmax(query @ key.T * scale + mask) @ value``, for each matrix of a batch.
 
     `query` is [..., L, E], `key` [..., S, E] and `value` [..., S, V], of one floating-point type; leading axes are
@@ -179,5 +184,6 @@ def _attention(
     return dot(dropout(weights, dropout_p) if dropout_p > 0 else weights, value)
 
 
-_attention.__name__ = _attention.__qualname__ = "scaled_dot_product_attention"
-scaled_dot_product_attention = overridable(_attention, "tracegrad.nn.functional.scaled_dot_product_attention")
+scaled_dot_product_attention = overridable(
+    scaled_dot_product_attention, "tracegrad.nn.functional.scaled_dot_product_attention"
+)

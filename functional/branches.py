@@ -19,7 +19,7 @@ from ..ops.array import eager
 from ..ops.comparison import where
 from ..ops.core import Params, Primitive, current, interpreted
 from ..ops.pointwise import converted
-from ..ops.types import bool_
+from ..ops.types import FLOATING, bool_
 from ..tape.grad_mode import is_grad_enabled
 from ..tape.nodes import AccumulateGrad, Edge, Node, PrimitiveNode
 from ..tensors.tensor import Tensor
@@ -185,7 +185,7 @@ def sources(result: Tensor, since: int, strict: bool = False) -> set[Edge]:
 
 def linked(result: Tensor, operands: Iterable[Tensor], since: int) -> Tensor:
     """`result`, whose gradient for operands that it does not depend on is zero instead of none."""
-    if not is_grad_enabled() or not result.dtype.is_floating_point:
+    if not is_grad_enabled() or result.dtype.category < FLOATING:
         return result
     reached = sources(result, since)
     for operand in operands:

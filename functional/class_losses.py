@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ops import indexing, movement
 from ..ops import reductions as folds
@@ -11,12 +11,15 @@ from ..ops.comparison import ne, where
 from ..ops.pointwise import cast
 from ..ops.requirements import Requirement, require
 from ..ops.sources import full
+from ..tensors.autocasting import full_precision
 from ..tensors.composite import composite, whole
 from ..tensors.fusion import fused
-from ..tensors.operands import SCALAR_NAMES
 from . import array_forms
-from .activations import log_softmax
 from .loss_arguments import check_class_weights, older_reduction, reduced, refuse_integers
+from .normalizing.softmax import log_softmax
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
 
 CLASSES = Requirement(
     lambda target, classes: (target >= 0, target < classes),
@@ -52,7 +55,7 @@ def _check_classes(input: Any, target: Any) -> None:
 
 
 def _refuse_type(target: Any) -> None:
-    name = SCALAR_NAMES[target.dtype.name]
+    name = target.dtype.title
     raise RuntimeError(
         f"expected target dtype to be Long or Byte, but got {name} (expected scalar type Long but found {name}): "
         "classes are integers, e.g. y.long()"
@@ -70,20 +73,26 @@ def _picked(x: Any, target: Any, axis: int) -> Any:
         raise
 
 
+@full_precision
 @whole
 def nll_loss(
-    input: Any,
-    target: Any,
-    weight: Any = None,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
     size_average: bool | None = None,
     ignore_index: int = -100,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
-    """Minus the log-probability of each target class.
+) -> Tensor:
+    """``-input[n, target[n]] * weight[target[n]]``: minus the log-probability of each target class; reduced.
 
     `input` is ``[N, C, ...]`` (or ``[C]``), `target` int64 ``[N, ...]``; targets equal to `ignore_index` count nothing.
-    The mean is weighted by `weight`, one number for each class.
+    The mean is divided by the sum of the targets' weights, of which `weight` has one for each class. RuntimeError or
+    ValueError for shapes and types that do not fit, IndexError for a target that is no class.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.nll_loss(tg.tensor([[-1., -2.], [-3., -4.]]), tg.tensor([0, 1]))
+    tensor(2.5000)
     """
     reduction = older_reduction(size_average, reduce, reduction)
     _check_classes(input, target)
@@ -136,20 +145,23 @@ def _class_weights(weight: Any, target: Any) -> Any:
     return indexing.take(weight, target)
 
 
+@full_precision
 @whole
 def cross_entropy(
-    input: Any,
-    target: Any,
-    weight: Any = None,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
     size_average: bool | None = None,
     ignore_index: int = -100,
     reduce: bool | None = None,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
-) -> Any:
-    """`nll_loss` of `log_softmax`: `input` holds scores ``[N, C, ...]``, `target` classes (int64) or probabilities.
+) -> Tensor:
+    """`nll_loss` of `log_softmax`: `input` holds scores ``[N, C, ...]`` (or ``[C]``), `target` what they should be.
 
-    ValueError or RuntimeError where shapes or types do not fit together.
+    That is classes, int64 ``[N, ...]``, or probabilities in the shape and type of `input`. `label_smoothing` gives that
+    much of each target to all classes evenly. `weight`, `ignore_index` (for classes) and `reduction` are those of
+    `nll_loss`. ValueError or RuntimeError where shapes or types do not fit together.
 
     >>> import tracegrad as tg
     >>> tg.nn.functional.cross_entropy(tg.zeros(1, 2), tg.tensor([1]))
@@ -158,14 +170,30 @@ def cross_entropy(
     reduction = older_reduction(size_average, reduce, reduction)
     if not input.ndarray.ndim:
         raise IndexError("Dimension specified as 1 but tensor has no dimensions: the scores need an axis of classes")
+    is_soft = target.ndarray.shape == input.ndarray.shape
+    _check_options(target, is_soft, ignore_index, label_smoothing)
+    label_smoothing = max(label_smoothing, 0.0)
     logs = log_softmax(input, _class_axis(input.ndarray.ndim))
-    if target.dtype.is_floating_point and target.ndarray.shape == input.ndarray.shape:
+    if is_soft:
         return _soft_cross_entropy(logs, target, weight, reduction, label_smoothing)
     hard = nll_loss(logs, target, weight, None, ignore_index, None, reduction)
     if not label_smoothing:
         return hard
     smooth = _smoothing(logs, target, weight, ignore_index, reduction)
     return (1 - label_smoothing) * hard + smooth * (label_smoothing / input.ndarray.shape[_class_axis(input.ndim)])
+
+
+def _check_options(target: Any, is_soft: bool, ignore_index: int, label_smoothing: float) -> None:
+    if is_soft and not target.dtype.is_floating_point:
+        name = target.dtype.title
+        raise RuntimeError(
+            f"Expected floating point type for target with class probabilities, got {name}; classes have no axis of "
+            "their own in the target"
+        )
+    if is_soft and ignore_index >= 0:
+        raise RuntimeError("ignore_index is not supported for floating point target; leave it out")
+    if label_smoothing > 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
 
 
 def _along_classes(weight: Any, ndim: int) -> Any:

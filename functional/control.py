@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ops import movement
 from ..ops.array import eager
@@ -15,10 +15,16 @@ from ..tracing.watch import SideEffect, Watcher, watcher
 from .branches import Unrecordable, linked, now, sources, tried
 from .trees import flatten_tree, unflatten_tree
 
+if TYPE_CHECKING:
+    from ..tensors.calling.annotations import Tree
+
 
 def cond(
-    pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: tuple[Any, ...] | list[Any] = ()
-) -> Any:
+    pred: Tensor | float,
+    true_fn: Callable[..., Tree],
+    false_fn: Callable[..., Tree],
+    operands: tuple[Tree, ...] | list[Tree] = (),
+) -> Tree:
     """``true_fn(*operands)`` if `pred` is true, else ``false_fn(*operands)``.
 
     `pred` is a tensor with one element, or a Python bool or number. The branches return tensors (or ints), alone or
@@ -134,8 +140,8 @@ def _picked(condition: Tensor, a: Any, since_a: int, b: Any, since_b: int) -> An
 
 
 def while_loop(
-    cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: tuple[Any, ...] | list[Any]
-) -> Any:
+    cond_fn: Callable[..., Tensor | bool], body_fn: Callable[..., Tree], carried_inputs: tuple[Tree, ...] | list[Tree]
+) -> Tree:
     """``values = body_fn(*values)`` as long as ``cond_fn(*values)`` is true, from `carried_inputs` on; the last values.
 
     `cond_fn` returns a bool or a 0-d bool tensor; `body_fn` a tuple like `carried_inputs`: tensors of the same shapes

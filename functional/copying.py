@@ -9,6 +9,7 @@ import numpy as np
 
 from ..ops.array import Array, Buffer, eager
 from ..tensors.blank import blank
+from ..tensors.shared_memory import Memory
 from ..tensors.tensor import Tensor
 
 
@@ -31,9 +32,9 @@ def _with_flags(tensor: Tensor, requires_grad: bool, is_parameter: bool) -> Tens
 
 def reduce_ex(self: Tensor, protocol: Any) -> Any:
     """Pickled as numbers, class, `requires_grad` and the program's own attributes; the history stays behind."""
-    values = np.array(eager().read(self.detach(), "pickling"), order="C")
-    arguments: tuple[Any, ...] = (type(self), values, self.requires_grad)
-    arguments += (True,) if self.is_parameter else ()
+    eager().read(self.detach(), "pickling")
+    arguments: tuple[Any, ...] = (type(self), Memory(self), self.requires_grad)
+    arguments += (True,) if self.is_parameter and not type(self).is_parameter else ()
     own = attributes_of(self)
     return (_rebuilt, arguments, own) if own else (_rebuilt, arguments)
 

@@ -2,34 +2,63 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ..ops.arithmetic import abs as absolute
 from ..ops.array import eager
+from ..ops.complex_numbers.parts import view_as_complex
 from ..ops.core import current
+from ..ops.pointwise import common_dtype
+from ..ops.types import NUMBERS, real_of
 from ..tensors.arguments import Shape
-from ..tensors.in_place import assign, copy_into, refuse_inference, store
+from ..tensors.in_place import assign, copy_into, refuse_inference, require_castable, store
+from ..tensors.operands import number_of
 from ..tensors.overriding import ask, overloaded, subclasses
-from ..tensors.random import bernoulli, bernoulli_with, exponential, normal, randint, random, uniform
+from ..tensors.random import bernoulli, bernoulli_with, exponential, geometric, normal, randint, random, uniform
+from ..tensors.rejection import cauchy, log_normal
 from ..tensors.subclass import KNOWN_AS
 from ..tensors.tensor import Tensor
+from .naming.descriptions import described, in_place_form, view_form
+
+if TYPE_CHECKING:
+    from ..tensors.calling.annotations import Number
+    from ..tensors.generator import Generator
 
 
 def in_place(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The method that computes `function` and stores the result in the tensor's own memory."""
+    """The method that computes `function` and stores the result in the tensor's own memory.
+
+    Where the function has an attribute ``directly``, that may do all of it: it tells whether it has.
+    """
+    directly = getattr(function, "directly", None)
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if subclasses.exist and (found := overloaded((self, *args, *kwargs.values()))):
             return ask(method, f"tracegrad.Tensor.{name}_", found, (self, *args), kwargs)
-        return store(self, function(self, *args, **kwargs), (*args, *kwargs.values()))
+        if directly is not None and directly(self, *args, **kwargs):
+            return self
+        return store(self, _computed(function, self, *args, **kwargs), (*args, *kwargs.values()))
 
     name = getattr(function, "__name__", "op").lstrip("_")
-    method.__name__ = method.__qualname__ = f"{name}_"
-    method.__doc__ = f"`{name}`, stored in this tensor's memory; returns the tensor."
-    return method
+    return described(method, function, f"{name}_", in_place_form(function, f"{name}_", True))
 
 
-def view_in_place(function: Callable[..., Any]) -> Callable[..., Any]:
+def _computed(function: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
+    """What is to be stored in `self`. A result type that cannot be stored is told before one that does not exist."""
+    try:
+        return function(self, *args, **kwargs)
+    except NotImplementedError:
+        numbers = (number_of(value) if isinstance(value, np.generic) else value for value in args)
+        operands = [value for value in numbers if isinstance(value, (Tensor, *NUMBERS))]
+        require_castable(common_dtype([self, *operands]), self.dtype)
+        raise
+
+
+def view_in_place(function: Callable[..., Any], called: str = "") -> Callable[..., Any]:
     """The method that turns the tensor itself into a view of its memory: ``unsqueeze_``."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -37,10 +66,8 @@ def view_in_place(function: Callable[..., Any]) -> Callable[..., Any]:
         self.become(function(self, *args, **kwargs))
         return self
 
-    name = function.__name__
-    method.__name__ = method.__qualname__ = f"{name}_"
-    method.__doc__ = f"`{name}` of the tensor itself; returns it."
-    return method
+    name = called or f"{function.__name__}_"
+    return described(method, function, name, view_form(function, name))
 
 
 def in_place_operator(function: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -50,35 +77,80 @@ def in_place_operator(function: Callable[..., Any], name: str) -> Callable[..., 
         if subclasses.exist and (found := overloaded((self, other))):
             known_as = KNOWN_AS.get(name, name)
             return ask(getattr(Tensor, known_as), f"tracegrad.Tensor.{known_as}", found, (self, other), {})
-        out = function(self, other)
+        out = _computed(function, self, other)
         return out if out is NotImplemented else store(self, out, (other,))
 
     operator.__name__ = operator.__qualname__ = name
     return operator
 
 
-def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
-    """Store the numbers of `src`, converted and broadcast."""
+def copy_(self: Tensor, src: Tensor | Number, non_blocking: bool = False) -> Tensor:
+    """Store the numbers of `src`, converted to this tensor's type and broadcast to its shape; returns the tensor.
+
+    Gradients go to `src`. `non_blocking` is about devices that are not here. RuntimeError for a shape that does not fit
+    and for a leaf that requires a gradient.
+
+    >>> import tracegrad as tg
+    >>> tg.zeros(2).copy_(tg.tensor([1, 2]))
+    tensor([1., 2.])
+    """
     return copy_into(self, src)
 
 
-def fill_(self: Any, value: Any) -> Any:
-    """Store one number everywhere."""
+def fill_(self: Tensor, value: Tensor | Number) -> Tensor:
+    """Store one number, or the element of a 0-d tensor, everywhere; returns the tensor.
+
+    TypeError for what is no number and no tensor, RuntimeError for a tensor with axes.
+
+    >>> import tracegrad as tg
+    >>> tg.zeros(2).fill_(3)
+    tensor([3., 3.])
+    """
+    if not isinstance(value, (Tensor, *NUMBERS, np.generic)):
+        raise TypeError(
+            f"fill_() received an invalid combination of arguments - got ({builtins.type(value).__name__}), but "
+            "takes a number or a 0-d tensor. Use copy_() for several."
+        )
     return copy_into(self, value)
 
 
-def zero_(self: Any) -> Any:
-    """Store zeros."""
+def zero_(self: Tensor) -> Tensor:
+    """Store zeros everywhere; returns the tensor.
+
+    >>> import tracegrad as tg
+    >>> tg.ones(2).zero_()
+    tensor([0., 0.])
+    """
     return assign(self, current().constant(0, self.dtype))
 
 
-def detach_(self: Any) -> Any:
-    """Cut this tensor off from its history."""
+def detach_(self: Tensor) -> Tensor:
+    """Cut this tensor off from its history: it becomes a leaf that requires no gradient. Returns it.
+
+    RuntimeError for a view, which shares its history with others.
+
+    >>> import tracegrad as tg
+    >>> x = tg.ones(2, requires_grad=True) * 2
+    >>> x.detach_().requires_grad
+    False
+    """
     if self.base is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead.")
     eager().cut(self)
     self.forget_history()
     return self
+
+
+def abs_(self: Tensor) -> Tensor:
+    """`abs`, stored in this tensor's memory; returns it. RuntimeError for complex numbers, whose sizes are real.
+
+    >>> import tracegrad as tg
+    >>> tg.tensor([-1., 2.]).abs_()
+    tensor([1., 2.])
+    """
+    if self.dtype.is_complex:
+        raise RuntimeError("In-place abs is not supported for complex tensors. Write x = x.abs().")
+    return store(self, absolute(self), ())
 
 
 # ----------------------------------------------------------------------------------------------------- random numbers
@@ -88,34 +160,117 @@ def _strides(x: Any) -> Shape:
     return tuple(x.ndarray.strides)
 
 
-def uniform_(self: Any, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **named: float) -> Any:
-    """Store uniform numbers in [from, to)."""
+def uniform_(
+    self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Generator | None = None, **named: float
+) -> Tensor:
+    """Store numbers drawn evenly from [from, to); returns the tensor. PyTorch calls the first bound ``from``.
+
+    `generator` is the default one unless given. RuntimeError where the bounds are in wrong order and for integers.
+
+    >>> import tracegrad as tg
+    >>> tg.zeros(2).uniform_(3, 3)
+    tensor([3., 3.])
+    """
     low = named.pop("from", from_)
+    if self.dtype.is_complex:  # the parts, one after the other
+        shape, parts = self.ndarray.shape, real_of(self.dtype)
+        return assign(self, view_as_complex(uniform((*shape, 2), parts, low, to, generator)))
     return assign(self, uniform(self.ndarray.shape, self.dtype, low, to, generator, _strides(self)))
 
 
-def normal_(self: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
-    """Store normal numbers."""
+def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+    """Store normal numbers; both parts of complex ones around `mean`, with half the variance each. Returns the tensor.
+
+    `generator` is the default one unless given. RuntimeError for a negative `std`.
+
+    >>> import tracegrad as tg
+    >>> tg.zeros(2).normal_(5., 0.)
+    tensor([5., 5.])
+    """
+    if self.dtype.is_complex:
+        shape, parts = self.ndarray.shape, real_of(self.dtype)
+        return assign(self, view_as_complex(normal((*shape, 2), parts, mean, std * 2**-0.5, generator)))
     return assign(self, normal(self.ndarray.shape, self.dtype, mean, std, generator, _strides(self)))
 
 
-def exponential_(self: Any, lambd: float = 1.0, *, generator: Any = None) -> Any:
-    """Store exponential numbers of rate `lambd`."""
+def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+    """Store numbers with the density ``lambd * exp(-lambd * x)``; returns the tensor.
+
+    `generator` is the default one unless given. RuntimeError unless `lambd` is positive.
+
+    >>> import tracegrad as tg
+    >>> (tg.zeros(2).exponential_() >= 0).all()
+    tensor(True)
+    """
     return assign(self, exponential(self.ndarray.shape, self.dtype, lambd, generator, _strides(self)))
 
 
-def bernoulli_(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
-    """Store ones with probability `p` (a number, or a tensor of probabilities), else zeros."""
+def bernoulli_(self: Tensor, p: Tensor | float = 0.5, *, generator: Generator | None = None) -> Tensor:
+    """Store ones with probability `p` (a number, or a tensor of probabilities that is broadcast), else zeros.
+
+    Returns the tensor, of any type. `generator` is the default one unless given. RuntimeError for a probability outside
+    [0, 1].
+
+    >>> import tracegrad as tg
+    >>> tg.zeros(2).bernoulli_(1.0)
+    tensor([1., 1.])
+    """
     shape, strides = self.ndarray.shape, _strides(self)
     if isinstance(p, (int, float)):
         return assign(self, bernoulli_with(p, shape, self.dtype, generator, strides))
     return assign(self, bernoulli(p, generator, shape, self.dtype, strides))
 
 
-def random_(self: Any, from_: int | None = None, to: int | None = None, *, generator: Any = None) -> Any:
-    """Store random integers: any that the type holds, those below one bound, or those between two."""
+def random_(
+    self: Tensor, from_: int | None = None, to: int | None = None, *, generator: Generator | None = None
+) -> Tensor:
+    """Store random integers: any that the type holds, those below one bound, or those in [from, to).
+
+    Returns the tensor. Floating types get the integers that they hold without rounding. `generator` is the default one
+    unless given. RuntimeError for an empty range.
+
+    >>> import tracegrad as tg
+    >>> tg.zeros(2).random_(3, 4)
+    tensor([3., 3.])
+    """
     shape, strides = self.ndarray.shape, _strides(self)
     if from_ is None:
         return assign(self, random(shape, self.dtype, generator, strides))
     low, high = (0, from_) if to is None else (from_, to)
     return assign(self, randint(low, high, shape, self.dtype, generator, strides))
+
+
+def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
+    """Store how many trials it takes to succeed once with probability `p`; returns the tensor.
+
+    `generator` is the default one unless given. RuntimeError unless `p` is between 0 and 1.
+
+    >>> import tracegrad as tg
+    >>> (tg.zeros(3).geometric_(0.5) >= 1).all()
+    tensor(True)
+    """
+    return assign(self, geometric(self.ndarray.shape, self.dtype, p, generator, _strides(self)))
+
+
+def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+    """Store numbers with the density ``sigma / (pi * (sigma**2 + (x - median)**2))``; returns the tensor.
+
+    `generator` is the default one unless given. RuntimeError unless `sigma` is positive.
+
+    >>> import tracegrad as tg
+    >>> tg.zeros(2).cauchy_().shape
+    tracegrad.Size([2])
+    """
+    return assign(self, cauchy(self.ndarray.shape, self.dtype, median, sigma, generator, _strides(self)))
+
+
+def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None) -> Tensor:
+    """Store exponentials of normal numbers with `mean` and `std`; returns the tensor.
+
+    `generator` is the default one unless given. RuntimeError unless `std` is positive.
+
+    >>> import tracegrad as tg
+    >>> (tg.zeros(2).log_normal_() > 0).all()
+    tensor(True)
+    """
+    return assign(self, log_normal(self.ndarray.shape, self.dtype, mean, std, generator, _strides(self)))

@@ -6,28 +6,36 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..ops import movement
-from ..ops.comparison import where
-from ..ops.core import current
+from ..ops.core import current, switch
 from ..ops.identity import copy
 from ..ops.numbers import whole
 from ..ops.pointwise import converted
-from ..ops.requirements import Requirement, require
-from ..ops.sources import iota
-from ..ops.types import DIMENSIONED, bool_, int64, result_dtype
-from ..tensors.arguments import axes_of, axis_of, sizes_of
+from ..ops.types import DIMENSIONED, result_dtype
+from ..tensors.arguments import axes_of, axis_of, numbers_called, sizes_of
+from ..tensors.autocasting import widest_type
 from ..tensors.composite import composite, relabel
 from ..tensors.tensor import Tensor
+from ..tracing.user_warning import warn_once
 from .checks.shapes import check_tensors, check_vectors
 from .parts import together
-from .shapes import flatten, movedim, unsqueeze
+from .shapes import flatten, unsqueeze
 
-FEW = 4  # tensors that are stacked by ops
+FEW = 4  # tensors that are stacked by ops, where these are noted
 
 
-def cat(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None) -> Any:
-    """The tensors one behind the other along `dim`; their types are promoted to one.
+@widest_type
+def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None) -> Tensor:
+    """The tensors one behind the other along `dim`; `axis` is another name of it.
 
-    RuntimeError where shapes do not fit together.
+    All have the same shape but along `dim`, which adds up; an empty 1-d tensor fits everywhere. The result has the type
+    that theirs are promoted to. RuntimeError for other shapes and for 0-d tensors, ValueError for an empty list,
+    TypeError for what is no tensor, IndexError for an axis that is not there.
+
+    >>> import tracegrad as tg
+    >>> tg.cat([tg.tensor([[1, 2]]), tg.tensor([[3, 4], [5, 6]])])
+    tensor([[1, 2],
+            [3, 4],
+            [5, 6]])
     """
     if isinstance(tensors, Tensor):
         raise TypeError("cat(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
@@ -38,19 +46,31 @@ def cat(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None) -> Any
     for i, x in enumerate(given):
         if not x.ndarray.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
-    # An empty 1-d tensor fits everywhere: programs start a list of results with it.
-    kept = [x for x in given if x.ndarray.shape != (0,)] or given[:1]
+    shape = next((x.ndarray.shape for x in given if x.ndarray.shape != (0,)), (0,))
     dtype = result_dtype((x.dtype, DIMENSIONED) for x in given)
-    place = axis_of(dim if axis is None else axis, kept[0].ndarray.ndim)
+    place = axis_of(dim if axis is None else axis, len(shape))
+    # An empty 1-d tensor fits everywhere: programs start a list of results with it.
+    fitting = (*shape[:place], 0, *shape[place + 1 :])
+    kept = [movement.reshape(x, fitting) if x.ndarray.shape == (0,) != fitting else x for x in given]
     return movement.concatenate([converted(x, dtype) for x in kept], place)
 
 
-def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
-    """The tensors, of one shape, along a new axis `dim`."""
+@widest_type
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """The tensors beside each other along a new axis `dim`, whose extent is their number.
+
+    Shapes: n times ``[*shape]`` gives ``[n, *shape]`` (for ``dim=0``), of the type that theirs are promoted to.
+    RuntimeError for different shapes and for an empty list.
+
+    >>> import tracegrad as tg
+    >>> tg.stack([tg.tensor([1, 2]), tg.tensor([3, 4])], dim=1)
+    tensor([[1, 3],
+            [2, 4]])
+    """
     given = list(tensors)
     if not given:
         raise RuntimeError("stack expects a non-empty TensorList")
-    at_once = _stacked(given, dim) if len(given) > FEW else None
+    at_once = _stacked(given, dim) if len(given) > FEW or not switch.stack else None
     if at_once is not None:
         return at_once
     for i, x in enumerate(given):
@@ -79,43 +99,91 @@ def _at_least(x: Any, ndim: int) -> Any:
     return x if x.ndarray.ndim >= ndim else movement.reshape(x, (1,) * (ndim - x.ndarray.ndim) + x.ndarray.shape)
 
 
-def vstack(tensors: Sequence[Any]) -> Any:
-    """The tensors as rows below each other."""
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """The tensors below each other: `cat` along axis 0, where numbers and vectors are rows ``[1, n]``.
+
+    The result has the type that theirs are promoted to. RuntimeError for an empty list and for other shapes that do not
+    fit together.
+
+    >>> import tracegrad as tg
+    >>> tg.vstack([tg.tensor([1, 2]), tg.tensor([3, 4])])
+    tensor([[1, 2],
+            [3, 4]])
+    """
+    if not len(tensors):
+        raise RuntimeError("vstack expects a non-empty TensorList")
     return cat([_at_least(x, 2) for x in tensors], 0)
 
 
-def hstack(tensors: Sequence[Any]) -> Any:
-    """The tensors beside each other: along axis 1, vectors along axis 0."""
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """The tensors beside each other: `cat` along axis 1; vectors, and numbers as vectors, along axis 0.
+
+    The result has the type that theirs are promoted to. RuntimeError for an empty list and for shapes that do not fit
+    together.
+
+    >>> import tracegrad as tg
+    >>> tg.hstack([tg.tensor([[1], [2]]), tg.tensor([[3], [4]])])
+    tensor([[1, 3],
+            [2, 4]])
+    """
     given = [_at_least(x, 1) for x in tensors]
+    if not given:
+        raise RuntimeError("hstack expects a non-empty TensorList")
     return cat(given, 0 if given[0].ndarray.ndim == 1 else 1)
 
 
 # ----------------------------------------------------------------------------------------------------------- parts
 
 
-def narrow(input: Any, dim: int, start: int, length: int) -> Any:
-    """A view of `length` elements along `dim`, beginning at `start`."""
+def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
+    """A view of the `length` elements along `dim` that begin at `start`, a number or a 0-d tensor of integers.
+
+    A negative `start` counts from the end. IndexError for a `start` outside of the axis, RuntimeError for more elements
+    than there are and for a 0-d `input`.
+
+    >>> import tracegrad as tg
+    >>> tg.narrow(tg.arange(5), 0, 1, 3)
+    tensor([1, 2, 3])
+    """
     shape = input.ndarray.shape
+    if not shape:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError(f"narrow(): length must be non-negative, got {length}.")
     axis = axis_of(dim, len(shape))
-    start = _position(start)
-    start = start + shape[axis] if start < 0 else start
-    if length < 0 or not 0 <= start <= start + length <= shape[axis]:
-        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({shape[axis]}).")
+    first = _position(start)
+    if not -shape[axis] <= first <= shape[axis]:
+        extent = shape[axis]
+        raise IndexError(f"start out of range (expected to be in range of [{-extent}, {extent}], but got {first})")
+    first = first + shape[axis] if first < 0 else first
+    if first + length > shape[axis]:
+        raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({shape[axis]}).")
     starts, stops = [0] * len(shape), list(shape)
-    starts[axis], stops[axis] = start, start + length
+    starts[axis], stops[axis] = first, first + length
     out = movement.slice(input, tuple(starts), tuple(stops), (1,) * len(shape))
     relabel(out, "SliceBackward0", (input,))
     return out
 
 
 def _position(number: Any) -> Any:
-    """An int; a stand-in for one as it is."""
+    """An int; a stand-in for one as it is; the number in a 0-d tensor."""
+    if isinstance(number, Tensor) and (number.ndarray.ndim or number.ndarray.dtype.kind not in "iu"):
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
     return whole(number) if isinstance(number, int) else int(number)
 
 
-def select(input: Any, dim: int, index: int) -> Any:
-    """A view of the elements at `index` along `dim`, without this axis."""
+def select(input: Tensor, dim: int, index: int) -> Tensor:
+    """A view of the elements at position `index` along `dim`, without this axis: ``input[:, index]`` for ``dim=1``.
+
+    A negative `index` counts from the end. IndexError for a position or an axis that is not there.
+
+    >>> import tracegrad as tg
+    >>> tg.select(tg.tensor([[1, 2], [3, 4]]), 1, 0)
+    tensor([1, 3])
+    """
     shape = input.ndarray.shape
+    if not shape:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
     axis = axis_of(dim, len(shape))
     if not -shape[axis] <= index < shape[axis]:
         raise IndexError(f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {axis}")
@@ -125,8 +193,20 @@ def select(input: Any, dim: int, index: int) -> Any:
     return out
 
 
-def split(input: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
-    """Views of parts along `dim`: of one size (the last may be smaller), or of the sizes given."""
+def split(input: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of the parts of `input` along `dim`: a tuple.
+
+    A number is the extent of each part, of which the last may be smaller; a sequence has the extent of each, and they
+    add up to that of the axis. RuntimeError for negative extents, for sections of another sum and for a 0-d `input`.
+
+    >>> import tracegrad as tg
+    >>> tg.split(tg.arange(5), 2)
+    (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+    >>> tg.split(tg.arange(5), [1, 4])
+    (tensor([0]), tensor([1, 2, 3, 4]))
+    """
+    if not input.ndarray.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
     extent = input.ndarray.shape[axis_of(dim, input.ndarray.ndim)]
     if isinstance(split_size_or_sections, int):
         size = split_size_or_sections
@@ -139,6 +219,10 @@ def split(input: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, .
         sizes = [min(size, extent - start) for start in range(0, extent, size)] or [0]
     else:
         sizes = list(split_size_or_sections)
+        if any(size < 0 for size in sizes):
+            raise RuntimeError(
+                f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={sizes}"
+            )
         if sum(sizes) != extent:
             raise RuntimeError(
                 f"split_with_sizes expects split_sizes to sum exactly to {extent} (input tensor's size at dimension "
@@ -149,16 +233,36 @@ def split(input: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Any, .
     return together("SplitBackward0", input, parts, lambda gs: movement.concatenate(gs, axis))
 
 
-def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
-    """At most `chunks` views of equal size along `dim` (the last may be smaller)."""
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """At most `chunks` views of equal extent along `dim`, of which the last may be smaller: a tuple.
+
+    The extent is that of the axis by `chunks`, rounded up, so that there may be fewer parts. RuntimeError for a number
+    of parts below 1 and for a 0-d `input`.
+
+    >>> import tracegrad as tg
+    >>> tg.chunk(tg.arange(5), 3)
+    (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+    """
+    if not input.ndarray.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     extent = input.ndarray.shape[axis_of(dim, input.ndarray.ndim)]
     return split(input, max(1, -(-extent // chunks)), dim)
 
 
-def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
-    """Views of all elements along `dim`."""
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of the elements at each position of `dim`, without this axis: a tuple as long as the axis.
+
+    IndexError for an axis that is not there. As in PyTorch, what is one of several views of a call cannot be written
+    to in place while gradients are recorded.
+
+    >>> import tracegrad as tg
+    >>> tg.unbind(tg.tensor([[1, 2], [3, 4]]))
+    (tensor([1, 2]), tensor([3, 4]))
+    """
+    if not input.ndarray.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = axis_of(dim, input.ndarray.ndim)
     parts = tuple(select(input, axis, i) for i in range(input.ndarray.shape[axis]))
     return together("UnbindBackward0", input, parts, lambda gs: stack(gs, axis))
@@ -167,28 +271,64 @@ def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
 # ----------------------------------------------------------------------------------------------------- other places
 
 
-def flip(input: Any, *dims: Any) -> Any:
-    """The order along `dims` reversed, as a copy."""
-    return movement.flip(input, axes_of(sizes_of(dims), input.ndarray.ndim))
+@numbers_called("dims")
+def flip(input: Tensor, *dims: int | Sequence[int]) -> Tensor:
+    """The order along `dims` (numbers, or one sequence of them) reversed, as a copy of the same type.
+
+    RuntimeError for an axis that is named twice, IndexError for one that is not there.
+
+    >>> import tracegrad as tg
+    >>> tg.flip(tg.arange(3), dims=(0,))
+    tensor([2, 1, 0])
+    """
+    wanted = sizes_of(dims)
+    return movement.flip(input, axes_of(wanted, input.ndarray.ndim) if wanted else ())
 
 
-def fliplr(input: Any) -> Any:
-    """The order along axis 1 reversed."""
+def fliplr(input: Tensor) -> Tensor:
+    """The order along axis 1 reversed, as a copy: the columns of a matrix. RuntimeError for fewer than two axes.
+
+    >>> import tracegrad as tg
+    >>> tg.fliplr(tg.tensor([[1, 2], [3, 4]]))
+    tensor([[2, 1],
+            [4, 3]])
+    """
+    if input.ndarray.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
     return flip(input, 1)
 
 
-def flipud(input: Any) -> Any:
-    """The order along axis 0 reversed."""
+def flipud(input: Tensor) -> Tensor:
+    """The order along axis 0 reversed, as a copy: the rows of a matrix. RuntimeError for a 0-d tensor.
+
+    >>> import tracegrad as tg
+    >>> tg.flipud(tg.tensor([[1, 2], [3, 4]]))
+    tensor([[3, 4],
+            [1, 2]])
+    """
+    if not input.ndarray.ndim:
+        raise RuntimeError("Input must be >= 1-d.")
     return flip(input, 0)
 
 
 @composite("RollBackward0")
-def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
-    """Elements moved by `shifts` along `dims`; those pushed out come in at the other end."""
-    if dims is None:
-        return movement.reshape(_rolled(flatten(input), shifts, 0), input.ndarray.shape)
+def roll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Tensor:
+    """Elements moved on by `shifts` places along `dims`; those pushed out come in again at the other end.
+
+    A copy of the same shape and type. Without `dims` the flattened tensor is moved, by one number. RuntimeError unless
+    there are as many shifts as axes, IndexError for an axis that is not there.
+
+    >>> import tracegrad as tg
+    >>> tg.roll(tg.tensor([[1, 2, 3], [4, 5, 6]]), 1, dims=1)
+    tensor([[3, 1, 2],
+            [6, 4, 5]])
+    """
     amounts = shifts if isinstance(shifts, (tuple, list)) else (shifts,)
-    axes = dims if isinstance(dims, (tuple, list)) else (dims,)
+    axes = () if dims is None else dims if isinstance(dims, (tuple, list)) else (dims,)
+    if not amounts:
+        raise RuntimeError("`shifts` required")
+    if not axes and len(amounts) == 1:
+        return movement.reshape(_rolled(flatten(input), amounts[0], 0), input.ndarray.shape)
     if len(amounts) != len(axes):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(amounts)}, dims:{len(axes)}")
     for amount, dim in zip(amounts, axes, strict=True):
@@ -196,8 +336,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     return input
 
 
-def _rolled(x: Any, shift: Any, axis: int) -> Any:
-    amount = shift[0] if isinstance(shift, (tuple, list)) else shift
+def _rolled(x: Tensor, amount: int, axis: int) -> Tensor:
     extent = x.ndarray.shape[axis]
     cut = -amount % extent if extent else 0
     if not cut:
@@ -205,118 +344,56 @@ def _rolled(x: Any, shift: Any, axis: int) -> Any:
     return movement.concatenate([narrow(x, axis, cut, extent - cut), narrow(x, axis, 0, cut)], axis)
 
 
-def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Any:
-    """Each element repeated so many times in a row, along `dim` or of the flattened tensor."""
-    if dim is None:
-        input, dim = flatten(input), 0
-    axis = axis_of(dim, input.ndarray.ndim)
-    shape = input.ndarray.shape
-    if isinstance(repeats, int) and repeats < 0:
-        raise RuntimeError(f"Repeats must be non-negative, got {repeats}")
-    if isinstance(repeats, Tensor):
-        positions = [i for i, count in enumerate(_counts(repeats, shape[axis])) for _ in range(count)]
-        return input[(slice(None),) * axis + (positions,)]
-    apart = unsqueeze(input, axis + 1)
-    spread = movement.broadcast(apart, (*shape[: axis + 1], repeats, *shape[axis + 1 :]))
-    out = copy(movement.reshape(spread, (*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :])))
-    relabel(out, "RepeatInterleaveBackward0", (input,))
-    return out
+# ------------------------------------------------------------------------------------------------------------ grids
 
 
-COUNTS = Requirement(lambda counts: (counts >= 0,), RuntimeError, "repeats can not be negative")
+def meshgrid(*tensors: Tensor | Sequence[Tensor], indexing: str | None = None) -> tuple[Tensor, ...]:
+    """The coordinates of a grid: for each vector (or number), a view of the grid's shape that varies along its axis.
 
+    The vectors of n, m, ... elements, of one type, are given one by one or as one sequence. With ``indexing="ij"`` (or
+    none, and one warning) the grid is ``[n, m, ...]``, with "xy" its first two axes are swapped. RuntimeError for
+    tensors of more axes, for different types and for another `indexing`.
 
-def _counts(repeats: Any, extent: int) -> list[int]:
-    if repeats.ndarray.ndim > 1:
-        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
-    if repeats.ndarray.size not in (1, extent):
-        raise RuntimeError(
-            "repeats must have the same size as input along dim, but got repeats.size(0) = "
-            f"{repeats.ndarray.size} and input.size(0) = {extent}"
-        )
-    require(repeats, COUNTS)
-    counts = repeats.tolist()
-    counts = [counts] if isinstance(counts, int) else counts
-    return counts * extent if len(counts) == 1 else counts
-
-
-# -------------------------------------------------------------------------------------------------------- diagonals
-
-
-def _keep_where(input: Any, diagonal: int, upper: bool) -> Any:
-    if input.ndarray.ndim < 2:
-        raise RuntimeError(f"{'triu' if upper else 'tril'}: input tensor must have at least 2 dimensions")
-    rows, columns = input.ndarray.shape[-2:]
-    distance = iota((rows, columns), 1, int64) - iota((rows, columns), 0, int64)
-    return where(distance >= diagonal if upper else distance <= diagonal, input, False if input.dtype is bool_ else 0)
-
-
-@composite("TriuBackward0")
-def triu(input: Any, diagonal: int = 0) -> Any:
-    """The elements on and above a diagonal, zeros below."""
-    return _keep_where(input, diagonal, True)
-
-
-@composite("TrilBackward0")
-def tril(input: Any, diagonal: int = 0) -> Any:
-    """The elements on and below a diagonal, zeros above."""
-    return _keep_where(input, diagonal, False)
-
-
-@composite("DiagonalBackward0")
-def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-    """The diagonal of the matrices in two axes, as the last axis; a view where memory is in order."""
-    ndim = input.ndarray.ndim
-    if axis_of(dim1, ndim) == axis_of(dim2, ndim):
-        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    moved = movedim(input, (axis_of(dim1, ndim), axis_of(dim2, ndim)), (-2, -1))
-    *lead, rows, columns = moved.ndarray.shape
-    length = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
-    start = max(offset, 0) - min(offset, 0) * columns
-    flat = movement.reshape(moved, (*lead, rows * columns))
-    first = start if length else 0
-    stop = first + (length - 1) * (columns + 1) + 1 if length else 0
-    zeros, ones = (0,) * len(lead), (1,) * len(lead)
-    return movement.slice(flat, (*zeros, first), (*lead, stop), (*ones, columns + 1))
-
-
-def _diagonal_of_matrix(input: Any, offset: int) -> Any:
-    return diagonal(input, offset)
-
-
-def diag(input: Any, diagonal: int = 0) -> Any:
-    """The diagonal of a matrix (a copy, see `diagonal`), or a matrix with this diagonal."""
-    if input.ndarray.ndim == 1:
-        return diag_embed(input, diagonal)
-    if input.ndarray.ndim != 2:
-        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndarray.ndim}D")
-    return copy(_diagonal_of_matrix(input, diagonal))
-
-
-def diag_embed(input: Any, offset: int = 0) -> Any:
-    """Square matrices whose diagonals are the last axis of `input`."""
-    *lead, n = input.ndarray.shape
-    extent = n + abs(offset)
-    place = iota((extent, extent), 1, int64) - iota((extent, extent), 0, int64)
-    low = (0,) * len(lead) + (max(-offset, 0),)
-    high = (0,) * len(lead) + (max(offset, 0),)
-    rows = movement.reshape(movement.pad(input, low, high), (*lead, extent, 1))
-    return where(place.eq(offset), rows, 0)
-
-
-def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
-    """Coordinates of a grid: one tensor of the grid's shape for each vector given."""
-    given = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else list(tensors)
+    >>> import tracegrad as tg
+    >>> tg.meshgrid(tg.tensor([1, 2]), tg.tensor([3, 4, 5]), indexing="ij")[1]
+    tensor([[3, 4, 5],
+            [3, 4, 5]])
+    """
+    if indexing is None:
+        warn_once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
+    single = len(tensors) == 1 and isinstance(tensors[0], (tuple, list))
+    given: list[Any] = list(tensors[0] if single else tensors)
+    if not given:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    if len({x.dtype for x in given}) > 1:
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     check_vectors(given, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {}")
+    if indexing not in (None, "ij", "xy"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     if indexing == "xy" and len(given) >= 2:
-        first, second, *rest = meshgrid(given[1], given[0], *given[2:])
+        first, second, *rest = meshgrid(given[1], given[0], *given[2:], indexing="ij")
         return (second, first, *rest)
     shape = tuple(x.ndarray.size for x in given)
     columns = [movement.reshape(x, tuple(n if j == i else 1 for j, n in enumerate(shape))) for i, x in enumerate(given)]
     return tuple(movement.broadcast(x, shape) for x in columns)
 
 
-def cartesian_prod(*tensors: Any) -> Any:
-    """All combinations of the vectors' elements, as rows."""
-    check_vectors(list(tensors), "Expect a 1D vector, but got shape {}")
-    return stack([flatten(grid) for grid in meshgrid(*tensors)], 1)
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All combinations of the vectors' elements, as rows ``[n * m * ..., vectors]``; one vector as it is.
+
+    RuntimeError for what is no vector, TypeError for what is no tensor.
+
+    >>> import tracegrad as tg
+    >>> tg.cartesian_prod(tg.tensor([1, 2]), tg.tensor([3, 4]))
+    tensor([[1, 3],
+            [1, 4],
+            [2, 3],
+            [2, 4]])
+    """
+    check_tensors("cartesian_prod", list(tensors))
+    for x in tensors:
+        if x.ndarray.ndim != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(x.shape)}")
+    if len(tensors) == 1:
+        return tensors[0]
+    return stack([flatten(grid) for grid in meshgrid(*tensors, indexing="ij")], 1)

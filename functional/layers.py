@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ops import elementary, indexing, movement
 from ..ops import reductions as folds
@@ -11,38 +11,50 @@ from ..ops.comparison import eq, where
 from ..ops.pointwise import cast, common_dtype, converted
 from ..ops.requirements import Requirement, require
 from ..ops.sources import iota
-from ..ops.types import broadcast_shapes, int32, int64
+from ..ops.types import broadcast_shapes, float32, int32, int64, promote_types, real_of
 from ..tensors.composite import composite, part, whole
 from ..tensors.fusion import fused
-from ..tensors.operands import SCALAR_NAMES, require_floating
+from ..tensors.limits import finfo
+from ..tensors.operands import require_floating
 from ..tensors.random import bernoulli_with, strides_like
+from ..tensors.short_floats import rounded_once
 from . import array_forms
 from .activations import finished
-from .arithmetic import raised_to
+from .checks.mixed_types import mixed_types
 from .checks.shapes import check_normalized, check_one_type
+from .elementwise.bounds import raised_to
 from .embedding import bound_rows, by_frequency
 from .index_requirements import PLACES
+from .lookup.sparse_gradients import sparse_rows
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
 
 
 @composite("EmbeddingBackward0")
 def embedding(
-    input: Any,
-    weight: Any,
+    input: Tensor,
+    weight: Tensor,
     padding_idx: int | None = None,
     max_norm: float | None = None,
     norm_type: float = 2.0,
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
-) -> Any:
+) -> Tensor:
     """The rows of `weight` at the positions `input`; the row `padding_idx` gets no gradient.
 
     With `max_norm` rows that are looked up are first shrunk, in place, to that `norm_type`-norm where theirs is larger.
-    `scale_grad_by_freq` divides a row's gradient by how often the row is looked up. Gradients are dense:
-    NotImplementedError for `sparse`. IndexError for a position that `weight` does not have, AssertionError for such a
-    `padding_idx`, RuntimeError unless positions are int64 or int32.
+    `scale_grad_by_freq` divides a row's gradient by how often the row is looked up. With `sparse` the gradient of
+    `weight`, if that is a leaf, is a sparse tensor of the rows that were looked up; compiled functions re-record such
+    calls. IndexError for a position that `weight` does not have, AssertionError for such a `padding_idx`, RuntimeError
+    unless positions are int64 or int32, and in the backward pass for `sparse` together with `scale_grad_by_freq`.
+
+    >>> import tracegrad as tg
+    >>> weight = tg.ones(4, 2, requires_grad=True)
+    >>> tg.nn.functional.embedding(tg.tensor([1, 3]), weight, sparse=True).sum().backward()
+    >>> weight.grad.coalesce().indices().tolist()
+    [[1, 3]]
     """
-    if sparse:
-        raise NotImplementedError("embedding(sparse=True): gradients are dense here; leave `sparse` out")
     if input.dtype not in (int64, int32):
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
@@ -57,6 +69,8 @@ def embedding(
     require(places, PLACES, extent)
     if max_norm is not None:
         bound_rows(weight, places, max_norm, norm_type)
+    if sparse:
+        return sparse_rows(weight, places, None if padding_idx is None else padding_idx % extent, scale_grad_by_freq)
     rows = indexing.take(weight, places)
     rows = by_frequency(rows, places, extent) if scale_grad_by_freq else rows
     if padding_idx is None:
@@ -73,10 +87,16 @@ BELOW = Requirement(
 )
 
 
-def one_hot(tensor: Any, num_classes: int = -1) -> Any:
-    """A new last axis with 1 at the position given and 0 elsewhere; without `num_classes`, the largest decides.
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """int64 with a new last axis of `num_classes`: 1 at the position that `tensor` gives, 0 elsewhere.
 
-    RuntimeError for a class that is negative or not below `num_classes`, and for another type than int64.
+    Without `num_classes` it is the largest position plus 1. RuntimeError for a position that is negative or not below
+    `num_classes`, and for another type than int64.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.one_hot(tg.tensor([0, 2]), 3)
+    tensor([[1, 0, 0],
+            [0, 0, 1]])
     """
     if tensor.dtype is not int64:
         raise RuntimeError(
@@ -94,34 +114,37 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     return cast(eq(movement.reshape(tensor, (*shape[:-1], 1)), iota(shape, len(shape) - 1, int64)), int64)
 
 
-def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Elements set to 0 with probability `p`, the others scaled by ``1 / (1 - p)``; `input` itself if not training."""
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Each element set to 0 with probability `p`, the others scaled by ``1 / (1 - p)``; `input` if not `training`.
+
+    Shape and type are those of `input`. With `inplace`, the result is stored in it. ValueError for a `p` outside
+    [0, 1], RuntimeError for integers. The draws are PyTorch's.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.dropout(tg.ones(4), p=0.0)
+    tensor([1., 1., 1., 1.])
+    """
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:
         return input
-    return _dropped(input, p, input.ndarray.shape, inplace)
+    return dropped(input, p, input.ndarray.shape, inplace)
 
 
-def _dropped(input: Any, p: float, mask_shape: tuple[int, ...], inplace: bool) -> Any:
+def dropped(input: Any, p: float, mask_shape: tuple[int, ...], inplace: bool) -> Any:
+    """`input` times a random mask, which is broadcast; what is left is scaled by ``1 / (1 - p)``."""
     if p == 1:  # nothing is drawn, and infinities become NaN
         return finished(input, input * 0, inplace)
+    return finished(input, input * (drop_mask(input, p, mask_shape) * (1 / (1 - p))), inplace)
+
+
+def drop_mask(input: Any, p: float, shape: tuple[int, ...]) -> Any:
+    """0 with probability `p`, else 1, in the type of `input`; RuntimeError for integers."""
     if not input.dtype.is_floating_point:
-        name = SCALAR_NAMES[input.dtype.name]
+        name = input.dtype.title
         raise RuntimeError(f"result type Float can't be cast to the desired output type {name}; call .float()")
-    scale = 1 / (1 - p)
-    strides = strides_like(input.ndarray, input.dtype) if mask_shape == input.ndarray.shape else None
-    mask = bernoulli_with(1 - p, mask_shape, input.dtype, strides=strides)
-    return finished(input, input * (mask * scale), inplace)
-
-
-def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """As `dropout`, for whole channels: axes 0 and 1 decide."""
-    if not 0 <= p <= 1:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    if not training or p == 0:
-        return input
-    return _dropped(input, p, input.ndarray.shape[:2] + (1,) * (input.ndarray.ndim - 2), inplace)
+    strides = strides_like(input.ndarray, input.dtype) if shape == input.ndarray.shape else None
+    return bernoulli_with(1 - p, shape, input.dtype, strides=strides)
 
 
 # --------------------------------------------------------------------------------------------------- normalisation
@@ -151,11 +174,25 @@ def _layer_norm(input: Any, weight: Any, bias: Any, axes: tuple[int, ...], eps: 
     return out if bias is None else out + bias
 
 
+@mixed_types
 @whole
 def layer_norm(
-    input: Any, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None, eps: float = 1e-5
-) -> Any:
-    """`input` with mean 0 and variance 1 over its last axes, which are `normalized_shape`; scaled and shifted."""
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """``(input - mean) / sqrt(variance + eps) * weight + bias`` over the last axes, `normalized_shape`.
+
+    The variance is divided by the number of elements. `weight` and `bias` have the shape `normalized_shape`. Shape and
+    type are those of `input`. RuntimeError for shapes or types that do not fit.
+
+    >>> import tracegrad as tg
+    >>> tg.layer_norm(tg.tensor([[1., 3.], [2., 2.]]), (2,))
+    tensor([[-1.0000,  1.0000],
+            [ 0.0000,  0.0000]])
+    """
     if not isinstance(normalized_shape, (tuple, list)):
         raise TypeError(
             "layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
@@ -168,35 +205,62 @@ def layer_norm(
     return _layer_norm(input, weight, bias, tuple(range(len(shape) - len(last), len(shape))), eps)
 
 
+@mixed_types
+@rounded_once
 @whole
-def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
-    """`input` divided by the root of its mean square over its last axes, which are `normalized_shape`."""
+def rms_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
+    """``input / sqrt(mean(input**2) + eps) * weight`` over the last axes, whose extents `normalized_shape` is.
+
+    `eps` None is the machine epsilon of float64 for float64, else that of float32. Shape and type are those of `input`.
+    RuntimeError for shapes or types that do not fit.
+
+    >>> import tracegrad as tg
+    >>> tg.rms_norm(tg.tensor([[3., 4.]]), (2,))
+    tensor([[0.8485, 1.1314]])
+    """
     ndim, last = input.ndarray.ndim, tuple(normalized_shape)
     if not ndim:
         raise ValueError(f"Input tensor must have at least {len(last)} dimensions, but got 0")
-    require_floating("rms_norm", input)
-    if input.ndarray.shape[ndim - len(last) :] != last:
+    if not input.dtype.is_complex:  # of which squares are meant, not sizes
+        require_floating("rms_norm", input)
+    if last and input.ndarray.shape[max(ndim - len(last), 0) :] != last:
         raise RuntimeError(
             f"Given normalized_shape={list(last)}, expected input with shape [*{', '.join(map(str, last))}], but got "
             f"input of size{list(input.shape)}"
         )
-    eps = 2.0**-23 if eps is None else eps
+    check_normalized(input, last, weight, None)
+    eps = finfo(promote_types(real_of(input.dtype), float32)).eps if eps is None else eps
     out = input * elementary.rsqrt(_mean(input * input, tuple(range(ndim - len(last), ndim))) + eps)
     return out if weight is None else out * weight
 
 
+@rounded_once
 @part
 @composite("DivBackward0")
-def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Any:
-    """`input` divided by its p-norm along `dim` (but by no less than `eps`)."""
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
+    """``input / max(norm, eps)``, where norm is the `p`-norm along `dim`.
+
+    Shape and type are those of `input`; RuntimeError for integers.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.normalize(tg.tensor([[3., 4.]]))
+    tensor([[0.6000, 0.8000]])
+    """
     return input / input.norm(p, dim, keepdim=True).clamp_min(eps)
 
 
+@rounded_once
 @whole
-def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
-    """The cosine of the angle between vectors along `dim` of what the operands are broadcast to.
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """``sum(x1 * x2) / (max(|x1|, eps) * max(|x2|, eps))`` along `dim`: the cosine of the angle between vectors.
 
-    Lengths count as no less than `eps`. RuntimeError for integers.
+    Shapes are broadcast, types promoted to one; the result lacks the axis `dim`. RuntimeError for integers.
+
+    >>> import tracegrad as tg
+    >>> tg.cosine_similarity(tg.tensor([[1., 0.]]), tg.tensor([[1., 1.]]))
+    tensor([0.7071])
     """
     common = common_dtype([x1, x2])
     if not common.is_floating_point:
@@ -207,6 +271,14 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     return (first * second).sum(dim)
 
 
-def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
-    """The p-norm of the differences along the last axis."""
+@rounded_once
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
+    """The `p`-norm of ``x1 - x2 + eps`` along the last axis, which stays, with an extent of 1, with `keepdim`.
+
+    Shapes are broadcast, types promoted to one; RuntimeError for integers.
+
+    >>> import tracegrad as tg
+    >>> tg.pairwise_distance(tg.tensor([[0., 0.]]), tg.tensor([[3., 4.]]))
+    tensor([5.0000])
+    """
     return (x1 - x2 + eps).norm(p, -1, keepdim)

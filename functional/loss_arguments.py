@@ -6,10 +6,13 @@ from typing import Any
 
 from ..ops import movement
 from ..ops import reductions as folds
+from ..ops.pointwise import cast
 from ..ops.requirements import Requirement
+from ..ops.types import bool_
 from ..tensors.creation import full_like
-from ..tensors.operands import SCALAR_NAMES, require_floating
+from ..tensors.operands import require_floating
 from ..tensors.tensor import Tensor
+from ..tracing.user_warning import warn_user
 
 VARIANCES = Requirement(  # NaN is none that is negative
     lambda is_negative: (is_negative < 1,), ValueError, "var has negative entry/entries; variances are at least 0"
@@ -30,15 +33,28 @@ def older_reduction(size_average: bool | None, reduce: bool | None, reduction: s
     """The reduction that PyTorch's older arguments mean where one is given: "none" unless `reduce`, "mean" or "sum"."""
     if size_average is None and reduce is None:
         return reduction
-    if reduce is False:
-        return "none"
-    return "sum" if size_average is False else "mean"
+    meant = "none" if reduce is False else "sum" if size_average is False else "mean"
+    warn_user(f"size_average and reduce args will be deprecated, please use reduction='{meant}' instead.")
+    return meant
 
 
 def refuse_integers(kernel: str, *operands: Any) -> None:
     """NotImplementedError if all operands are integers: differences are not rounded silently."""
     if not any(x.dtype.is_floating_point for x in operands):
         require_floating(kernel, operands[0])
+
+
+def compared(kernel: str, input: Any, target: Any) -> tuple[Any, Any]:
+    """The operands of a difference, truth values beside floats as these; NotImplementedError for other types."""
+    if input.dtype.is_floating_point and target.dtype.is_floating_point:
+        return input, target
+    for x in (input, target):
+        if x.dtype.is_complex:
+            require_floating(kernel, x)
+    refuse_integers(kernel, input, target)
+    if input.dtype is bool_:
+        return cast(input, target.dtype), target
+    return input, cast(target, input.dtype) if target.dtype is bool_ else target
 
 
 def check_class_weights(input: Any, weight: Any, axis: int) -> None:
@@ -50,17 +66,31 @@ def check_class_weights(input: Any, weight: Any, axis: int) -> None:
             f"shape: {list(weight.shape)}. Give one number for each class."
         )
     if weight.dtype is not input.dtype:
-        wanted, got = SCALAR_NAMES[input.dtype.name], SCALAR_NAMES[weight.dtype.name]
+        wanted, got = input.dtype.title, weight.dtype.title
         raise RuntimeError(f"expected scalar type {wanted} but found {got}: the weight has the input's type, use .to()")
 
 
 def fitting_variance(input: Any, var: Any) -> Any:
-    """One variance for each element, or for each row of the last axis."""
+    """One variance for each element, or for all elements along one axis."""
     if not isinstance(var, Tensor):
         return full_like(input, var)
     shape, given = input.ndarray.shape, var.ndarray.shape
-    if given == shape or (given[:-1] == shape[:-1] and given[-1:] == (1,)):
+    shared = [n for extent, n in zip(shape, given, strict=False) if extent != n] if len(given) == len(shape) else None
+    if shared in ([], [1]):
         return var
     if given != shape[:-1]:
         raise ValueError(f"var is of incorrect size: {list(given)} for an input of {list(shape)}")
     return movement.reshape(var, (*given, 1))
+
+
+def check_weight(input: Any, weight: Any) -> None:
+    """ValueError unless there is a weight for each element of `input`."""
+    if weight.ndarray.shape != input.ndarray.shape:
+        raise ValueError("Weights and input must have the same size.")
+
+
+def weighted(loss: Any, input: Any, weight: Any, reduction: str) -> Any:
+    """The elements of `loss` times their weights, or the sum of that, or that divided by the sum of the weights."""
+    check_weight(input, weight)
+    total = reduced(loss * weight, "sum" if reduction == "mean" else reduction)
+    return total / reduced(weight, "sum") if reduction == "mean" else total

@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..autograd.function import Function
 from ..ops import arithmetic, elementary
 from ..ops.comparison import lt, where
+from ..ops.pointwise import common_dtype
 from ..ops.requirements import Requirement, require
+from ..tensors.autocasting import full_precision
 from ..tensors.composite import composite, relabel, whole
 from ..tensors.fusion import fused
-from ..tensors.operands import SCALAR_NAMES
+from ..tensors.in_place import require_castable
+from ..tensors.operands import require_floating
+from ..tensors.short_floats import rounded_once
 from ..tracing.user_warning import warn_user
 from . import array_forms
 from .activations import logsigmoid
-from .arithmetic import raised_to, xlogy
-from .loss_arguments import VARIANCES, fitting_variance, older_reduction, reduced, refuse_integers
-from .reductions import refuse_mean_of_integers
+from .arithmetic import xlogy
+from .elementwise.bounds import raised_to
+from .loss_arguments import (
+    VARIANCES,
+    check_weight,
+    compared,
+    fitting_variance,
+    older_reduction,
+    reduced,
+    weighted,
+)
+from .reductions import in_dtype, refuse_mean_of_integers
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
 
 
 def _warn_of_broadcasting(input: Any, target: Any) -> None:
@@ -39,23 +55,56 @@ def _mean_squares(input: Any, target: Any, reduction: str) -> Any:
     return reduced(difference * difference, reduction)
 
 
+@full_precision
 @whole
 def mse_loss(
-    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
-) -> Any:
-    """The squared differences."""
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """``(input - target) ** 2``, reduced: the mean, the "sum", or "none".
+
+    Shapes are broadcast (with a UserWarning). With a `weight` of the input's shape squares are multiplied by it, and
+    the mean is divided by the sum of the weights. NotImplementedError for two integers and for complex numbers,
+    ValueError for another `reduction`. `size_average` and `reduce` are PyTorch's older arguments for `reduction`.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.mse_loss(tg.tensor([1., 2.]), tg.tensor([1., 4.]))
+    tensor(2.)
+    """
     reduction = older_reduction(size_average, reduce, reduction)
-    refuse_integers("mse_cpu", input, target)
+    input, target = compared("mse_cpu", input, target)
     _warn_of_broadcasting(input, target)
+    if weight is not None:
+        return weighted((input - target) ** 2, input, weight, reduction)
     return _mean_squares(input, target, reduction)
 
 
+@full_precision
 def l1_loss(
-    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
-) -> Any:
-    """The absolute differences."""
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """``|input - target|``, reduced: the mean, the "sum", or "none". The derivative at 0 is 0.
+
+    Shapes are broadcast (with a UserWarning). With a `weight` of the input's shape differences are multiplied by it,
+    and the mean is divided by the sum of the weights. ValueError for another `reduction`.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.l1_loss(tg.tensor([1., 2.]), tg.tensor([1., 4.]))
+    tensor(1.)
+    """
     reduction = older_reduction(size_average, reduce, reduction)
     _warn_of_broadcasting(input, target)
+    if weight is not None:
+        return weighted(arithmetic.abs(input - target), input, weight, reduction)
     if reduction == "mean":
         refuse_mean_of_integers(input, target)
     out = reduced(arithmetic.abs(input - target), reduction)
@@ -64,21 +113,31 @@ def l1_loss(
     return out
 
 
+@full_precision
+@rounded_once
 @whole
 @composite("SmoothL1LossBackward0", _BOTH)
 def smooth_l1_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
     beta: float = 1.0,
-) -> Any:
-    """Quadratic for differences below `beta`, linear above. RuntimeError for a negative `beta`."""
+) -> Tensor:
+    """``d**2 / (2 * beta)`` where ``d = |input - target|`` is below `beta`, else ``d - beta / 2``; reduced.
+
+    Shapes are broadcast (with a UserWarning). `reduction` is "mean", "sum" or "none". RuntimeError for a negative
+    `beta`; with 0 it is `l1_loss`.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.smooth_l1_loss(tg.tensor([0., 0.]), tg.tensor([0.5, 3.]), reduction="none")
+    tensor([0.1250, 2.5000])
+    """
     reduction = older_reduction(size_average, reduce, reduction)
     if beta < 0:
         raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, got {beta}. Give one from 0 on.")
-    refuse_integers("smooth_l1_cpu", input, target)
+    input, target = compared("smooth_l1_cpu", input, target)
     _warn_of_broadcasting(input, target)
     distance = arithmetic.abs(input - target)
     if beta == 0:
@@ -86,17 +145,39 @@ def smooth_l1_loss(
     return reduced(where(distance < beta, 0.5 * distance * distance / beta, distance - 0.5 * beta), reduction)
 
 
-@whole
-@composite("HuberLossBackward0", _BOTH)
-def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
-    """Quadratic for differences up to `delta`, linear above with slope `delta`, which is positive."""
+@full_precision
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+) -> Tensor:
+    """``d**2 / 2`` where ``d = |input - target|`` is at most `delta`, else ``delta * (d - delta / 2)``; reduced.
+
+    Shapes are broadcast (with a UserWarning). `reduction` is "mean", "sum" or "none". With a `weight` of the input's
+    shape the losses are multiplied by it; their mean is a plain one. The result has the input's type. RuntimeError
+    unless `delta` is positive.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.huber_loss(tg.tensor([0., 0.]), tg.tensor([0.5, 3.]), reduction="none", delta=2.)
+    tensor([0.1250, 4.0000])
+    """
     if delta <= 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta, got {delta}")
-    refuse_integers("huber_cpu", input, target)
+    if weight is None:
+        return _huber_loss(input, target, reduction, delta)
+    check_weight(input, weight)
+    return reduced(_huber_loss(input, target, "none", delta) * weight, reduction)
+
+
+@rounded_once
+@whole
+@composite("HuberLossBackward0", _BOTH)
+def _huber_loss(input: Any, target: Any, reduction: str, delta: float) -> Any:
+    of = input.dtype  # which the losses have, too
+    input, target = compared("huber_cpu", input, target)
+    require_castable(common_dtype([input, target]), of)
     _warn_of_broadcasting(input, target)
     distance = arithmetic.abs(input - target)
     loss = where(distance <= delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta))
-    return reduced(loss, reduction)
+    return reduced(in_dtype(loss, of), reduction)
 
 
 # ------------------------------------------------------------------------------------------------------ probabilities
@@ -124,25 +205,34 @@ OBSERVED = Requirement(
 )
 
 
+@full_precision
+@rounded_once
 @whole
 @composite("BinaryCrossEntropyBackward0")
 def binary_cross_entropy(
-    input: Any,
-    target: Any,
-    weight: Any = None,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
-    """The cross entropy of probabilities; logarithms are kept above -100, and the derivative finite, as in PyTorch.
+) -> Tensor:
+    """``-(target * log(input) + (1 - target) * log(1 - input))`` of probabilities, times `weight`; reduced.
 
-    RuntimeError for an input or a target outside [0, 1].
+    `target` has the input's shape (ValueError), `weight` is broadcast. Logarithms are kept above -100, and the
+    derivative finite, as in PyTorch. RuntimeError for an input or a target outside [0, 1], NotImplementedError for
+    integers.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.binary_cross_entropy(tg.tensor([0.5, 1.]), tg.tensor([1., 1.]), reduction="none")
+    tensor([0.6931, -0.0000])
     """
     reduction = older_reduction(size_average, reduce, reduction)
     _check_same_shape(input, target)
     if target.dtype is not input.dtype:
-        got, wanted = SCALAR_NAMES[target.dtype.name], SCALAR_NAMES[input.dtype.name]
+        got, wanted = target.dtype.title, input.dtype.title
         raise RuntimeError(f"Found dtype {got} but expected {wanted}: the target has the input's type, use .to(input)")
+    require_floating("binary_cross_entropy", input)
     require(input, PREDICTED)
     require(target, OBSERVED)
     loss = _ProbabilityCrossEntropy.apply(input, target)
@@ -165,23 +255,34 @@ class _ProbabilityCrossEntropy(Function):
         return to_p, g * (elementary.log1p(-p) - elementary.log(p)) if ctx.needs_input_grad[1] else None
 
 
+@full_precision
+@rounded_once
 @whole
 @composite("BinaryCrossEntropyWithLogitsBackward0", _BOTH)
 def binary_cross_entropy_with_logits(
-    input: Any,
-    target: Any,
-    weight: Any = None,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-    pos_weight: Any = None,
-) -> Any:
-    """`binary_cross_entropy` of ``sigmoid(input)`` without overflow; `pos_weight` weighs the positive targets."""
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """`binary_cross_entropy` of ``sigmoid(input)``, without overflow; reduced.
+
+    `target` has the input's shape (ValueError). The losses are multiplied by `weight`, their part for positive targets
+    by `pos_weight`; both are broadcast. `reduction` is "mean", "sum" or "none".
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.binary_cross_entropy_with_logits(tg.tensor([0., 100.]), tg.tensor([1., 1.]))
+    tensor(0.3466)
+    """
     reduction = older_reduction(size_average, reduce, reduction)
     if input.ndarray.shape != target.ndarray.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    require_floating("log_sigmoid_cpu", input)
     if not target.dtype.is_floating_point:
-        name = SCALAR_NAMES[target.dtype.name]
+        name = target.dtype.title
         raise RuntimeError(f"result type Float can't be cast to the desired output type {name}: convert the target")
     log = logsigmoid(input)
     if pos_weight is not None:
@@ -190,17 +291,35 @@ def binary_cross_entropy_with_logits(
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
+_MEANS_OF_ELEMENTS = (
+    "reduction: 'mean' divides the total loss by both the batch size and the support size. 'batchmean' divides only by "
+    "the batch size, and aligns with the KL div math definition. 'mean' will be changed to behave the same as "
+    "'batchmean' in the next major release."
+)
+
+
+@full_precision
 @whole
 def kl_div(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
     log_target: bool = False,
-) -> Any:
-    """``target * (log(target) - input)``: `input` holds log-probabilities; "batchmean" divides by the batch."""
+) -> Tensor:
+    """``target * (log(target) - input)``, where `input` holds log-probabilities; reduced. 0 where `target` is 0.
+
+    With `log_target` so does `target`. The "mean" is that of all elements (with a UserWarning, since the divergence is
+    the sum divided by the batch, axis 0: "batchmean"). Shapes are broadcast.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.kl_div(tg.tensor([[0.5, 0.5]]).log(), tg.tensor([[0., 1.]]), reduction="batchmean")
+    tensor(0.6931)
+    """
     reduction = older_reduction(size_average, reduce, reduction)
+    if reduction == "mean":
+        warn_user(_MEANS_OF_ELEMENTS)
     if not (input.dtype.is_floating_point and target.dtype.is_floating_point):
         raise RuntimeError("kl_div: Integral inputs not supported. Convert them first, e.g. with .float().")
     if log_target:
@@ -208,18 +327,31 @@ def kl_div(
     else:
         loss = xlogy(target, target) - target * input
     if reduction == "batchmean":
-        return reduced(loss, "sum") / input.ndarray.shape[0]
+        total = reduced(loss, "sum")
+        return total / input.ndarray.shape[0] if input.ndarray.ndim else total
     return reduced(loss, reduction)
 
 
 @whole
 def gaussian_nll_loss(
-    input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
-) -> Any:
-    """Minus the log-likelihood of `target` under normal distributions, up to a constant.
+    input: Tensor,
+    target: Tensor,
+    var: Tensor | float,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Tensor:
+    """``(log(var) + (input - target) ** 2 / var) / 2``: minus the log-likelihood under normal distributions; reduced.
 
-    `var` is a number, or has the shape of `input`, with or without its last axis. ValueError where one is negative.
+    `full` adds the constant ``log(2 * pi) / 2``. `var` is a number, or has the shape of `input`, with or without its
+    last axis; it counts as no less than `eps`. ValueError where it is negative or of another shape.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.gaussian_nll_loss(tg.tensor([0., 0.]), tg.tensor([0., 2.]), tg.tensor([1., 1.]))
+    tensor(1.)
     """
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not valid; it is one of none, mean, sum")
     if isinstance(var, (int, float)):
         if var < 0:
             raise VARIANCES.error(VARIANCES.message)
@@ -230,17 +362,26 @@ def gaussian_nll_loss(
     return reduced(loss + 0.9189385332046727 if full else loss, reduction)
 
 
+@full_precision
 def poisson_nll_loss(
-    input: Any,
-    target: Any,
+    input: Tensor,
+    target: Tensor,
     log_input: bool = True,
     full: bool = False,
     size_average: bool | None = None,
     eps: float = 1e-8,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
-    """Minus the log-likelihood of `target` under Poisson distributions; `full` adds Stirling's term of target alone."""
+) -> Tensor:
+    """``exp(input) - target * input``: minus the log-likelihood of counts under Poisson distributions; reduced.
+
+    Without `log_input`, `input` is the rate itself: ``input - target * log(input + eps)``. `full` adds Stirling's
+    approximation of ``log(target!)`` where `target` is above 1. ValueError for another `reduction`.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.poisson_nll_loss(tg.tensor([0., 0.]), tg.tensor([1., 3.]))
+    tensor(1.)
+    """
     reduction = older_reduction(size_average, reduce, reduction)
     loss = elementary.exp(input) - target * input if log_input else input - target * elementary.log(input + eps)
     if full:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ops import movement
 from ..ops.comparison import where
@@ -12,12 +12,15 @@ from ..ops.types import bool_
 from ..tensors.creation import zeros
 from ..tensors.operands import overridable
 from ..tracing.user_warning import warn_user
-from .activations import softmax
 from .attention import scaled_dot_product_attention
 from .joining import cat
 from .layers import dropout
 from .linear_algebra import linear, matmul
+from .normalizing.softmax import softmax
 from .spatial.padding import pad
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
 
 # ------------------------------------------------------------------------------------------------------ arguments
 
@@ -311,37 +314,46 @@ def _with_batch_mask(masks: Masks) -> Masks:
 
 
 def _forward(
-    query: Any,
-    key: Any,
-    value: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
     embed_dim_to_check: int,
     num_heads: int,
-    in_proj_weight: Any,
-    in_proj_bias: Any,
-    bias_k: Any,
-    bias_v: Any,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
     add_zero_attn: bool,
     dropout_p: float,
-    out_proj_weight: Any,
-    out_proj_bias: Any,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
     training: bool = True,
-    key_padding_mask: Any = None,
+    key_padding_mask: Tensor | None = None,
     need_weights: bool = True,
-    attn_mask: Any = None,
+    attn_mask: Tensor | None = None,
     use_separate_proj_weight: bool = False,
-    q_proj_weight: Any = None,
-    k_proj_weight: Any = None,
-    v_proj_weight: Any = None,
-    static_k: Any = None,
-    static_v: Any = None,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
     average_attn_weights: bool = True,
     is_causal: bool = False,
-) -> tuple[Any, Any]:
+) -> tuple[Tensor, Tensor | None]:
     """Project `query`, `key` and `value`, attend in `num_heads` heads, project the result.
 
     Inputs are [length, batch, width], or without batch; see ``nn.MultiheadAttention`` for the masks. Returns the result
     and, with `need_weights`, the weights (the heads' average, or all of them). AssertionError or RuntimeError where
     sizes and types do not fit together.
+
+    >>> import tracegrad as tg
+    >>> x, p = tg.ones(3, 1, 2), tg.eye(2)
+    >>> F, weights = tg.nn.functional, tg.cat([p, p, p])
+    >>> args = (2, 1, weights, None, None, None, False, 0.0, p, None)
+    >>> F.multi_head_attention_forward(x, x, x, *args)[1][0]
+    tensor([[0.3333, 0.3333, 0.3333],
+            [0.3333, 0.3333, 0.3333],
+            [0.3333, 0.3333, 0.3333]])
     """
     separate = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
     return attend(

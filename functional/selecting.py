@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
@@ -12,39 +12,85 @@ from ..ops.array import eager
 from ..ops.comparison import eq
 from ..ops.core import current
 from ..ops.division import remainder
+from ..ops.identity import copy
 from ..ops.pointwise import cast, converted
 from ..ops.requirements import require
 from ..ops.sources import full
 from ..ops.sources import zeros as zeros_of
-from ..ops.types import bool_, broadcast_shapes, int64
+from ..ops.types import bool_, broadcast_shapes, int32, int64, uint8
 from ..tape.grad_mode import no_grad
-from ..tensors.arguments import axis_of
+from ..tensors.arguments import axis_of, mask_of_bytes
 from ..tensors.composite import OUT, composite, relabel
 from ..tensors.data import fitting
+from ..tensors.in_place import require_castable
 from ..tensors.indexing import getitem
+from ..tensors.short_floats import rounded_once
 from ..tensors.tensor import Tensor
 from . import return_types
-from .checks.shapes import check_count, check_number, check_vector
-from .index_requirements import ADDED_TO, COPIED_TO, FILLED_AT, PLACES, PLACES_WITHIN, SCATTERED, TAKEN
-from .reductions import along
+from .checks.shapes import check_number
+from .index_requirements import PLACES, PLACES_WITHIN, TAKEN
+from .places.arguments import as_row, from_front, long_index, only_long, to_front
 from .shapes import flatten
+from .statistics.extremes import along
+
+if TYPE_CHECKING:
+    from ..ops.types import DType
+    from ..tensors.calling.annotations import Number
 
 
-def where(condition: Any, input: Any = None, other: Any = None) -> Any:
-    """`input` where `condition` is true, else `other`; with the condition alone, its ``nonzero(as_tuple=True)``."""
+@overload
+def where(condition: Tensor) -> tuple[Tensor, ...]: ...
+
+
+@overload
+def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> Tensor: ...
+
+
+def where(
+    condition: Tensor, input: Tensor | Number | None = None, other: Tensor | Number | None = None
+) -> Tensor | tuple[Tensor, ...]:
+    """`input` where `condition` is true, else `other`; with the condition alone, its ``nonzero(as_tuple=True)``.
+
+    The three are broadcast to one shape; `input` and `other` are tensors or numbers, and the result has the type that
+    they are promoted to. The one that is not chosen gets a gradient of 0. RuntimeError for a condition that is not
+    bool (uint8 is taken, with a warning), TypeError where only one of the others is given.
+
+    >>> import tracegrad as tg
+    >>> x = tg.tensor([-1.0, 2.0])
+    >>> tg.where(x > 0, x, 0.5)
+    tensor([0.5000, 2.0000])
+    """
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
     if input is None or other is None:
         raise TypeError("where() takes a condition alone, or with both 'input' and 'other' (tensors or numbers)")
+    if condition.dtype is uint8:
+        condition = mask_of_bytes(condition, "where received a uint8 condition tensor. This is deprecated: use bool.")
     if condition.dtype is not bool_:
-        raise RuntimeError(
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype!r}"
-        )
+        found = f"a tensor with dtype {condition.dtype.title}"
+        raise RuntimeError(f"where expected condition to be a boolean tensor, but got {found}")
     return comparison.where(condition, input, other)
 
 
-def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
-    """The positions of the elements that are not 0, as rows (or one tensor for each axis). How many is data."""
+@overload
+def nonzero(input: Tensor, *, as_tuple: Literal[False] = False) -> Tensor: ...
+
+
+@overload
+def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
+
+
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
+    """The positions of the elements that are not 0, row by row, as the rows of an int64 tensor ``[found, ndim]``.
+
+    With `as_tuple` one tensor ``[found]`` for each axis, as an index takes them (a 0-d tensor counts as one element).
+    How many there are is data, so a compiled function is re-recorded around it.
+
+    >>> import tracegrad as tg
+    >>> tg.nonzero(tg.tensor([[1, 0], [0, 2]]))
+    tensor([[0, 0],
+            [1, 1]])
+    """
     values = eager().read(input.detach(), "nonzero()")
     found = np.nonzero(values) if values.ndim else (np.zeros(int(values != 0), np.int64),)
     if as_tuple:
@@ -56,62 +102,60 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
 # ------------------------------------------------------------------------------------------------------- by an index
 
 
-def gather(input: Any, dim: int, index: Any) -> Any:
-    """``out[i][j] = input[index[i][j]][j]`` along `dim` 0. RuntimeError for an index outside."""
-    out = along(input, _long("gather", index), dim)
+def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+    """``out[i][j] = input[index[i][j]][j]`` along `dim` 0: one element for each of `index`, in the shape of `index`.
+
+    `index` (int64 or int32) has as many axes as `input` and is not larger except along `dim`; an empty one may have
+    any shape. RuntimeError for an index outside. Difference: the gradient is dense, with `sparse_grad` too.
+
+    >>> import tracegrad as tg
+    >>> tg.gather(tg.tensor([[1, 2], [3, 4]]), 1, tg.tensor([[1], [0]]))
+    tensor([[2],
+            [3]])
+    """
+    if not index.ndarray.size:
+        out = movement.reshape(movement.slice(flatten(input), (0,), (0,), (1,)), index.ndarray.shape)
+    else:
+        out = along(input, long_index("gather", index), dim)
     relabel(out, "GatherBackward0", (input,), [input])
     return out
 
 
-def _long(name: str, index: Any, error: type[Exception] = RuntimeError) -> Any:
-    """`index` in int64; what is neither that nor int32 is refused. See `_only_long` for what takes int64 alone."""
-    if index.dtype.is_floating_point or index.dtype is bool_:
-        raise error(f"{name}(): Expected dtype int32/int64 for index, got {index.dtype!r}; convert it with .long()")
-    return index if index.dtype is int64 else cast(index, int64)
-
-
-def _only_long(name: str, index: Any, error: type[Exception] = RuntimeError) -> Any:
-    if index.dtype is not int64:
-        raise error(f"{name}(): Expected a long tensor for index, but got {index.dtype!r}; convert it with .long()")
-    return index
-
-
-def _of_type(name: str, input: Any, source: Any) -> Any:
-    """`source`, which is stored in `input`: it must have the same type."""
-    if source.dtype is not input.dtype:
-        raise RuntimeError(
-            f"{name}(): self and source expected to have the same dtype, but got (self) {input.dtype.title} and "
-            f"(source) {source.dtype.title}. Convert the source, e.g. with .to(input)."
-        )
-    return source
-
-
-def _moved(x: Any, axis: int) -> Any:
-    """`x` with `axis` in front."""
-    return movement.transpose(x, (axis, *(a for a in range(x.ndarray.ndim) if a != axis)))
-
-
-def _moved_back(x: Any, axis: int) -> Any:
-    return movement.transpose(x, (*range(1, axis + 1), 0, *range(axis + 1, x.ndarray.ndim)))
-
-
 @composite("IndexSelectBackward0")
-def index_select(input: Any, dim: int, index: Any) -> Any:
-    """The parts of `input` at the positions `index` along `dim`."""
+def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
+    """A copy of the parts of `input` at the positions `index` ``[k]`` (int64 or int32) along `dim`, in their order.
+
+    The result has k parts along `dim`. IndexError for more than one axis of `index`, for positions outside and for an
+    axis that is not there, RuntimeError for another type of `index`.
+
+    >>> import tracegrad as tg
+    >>> tg.index_select(tg.tensor([[1, 2], [3, 4]]), 1, tg.tensor([1, 1]))
+    tensor([[2, 2],
+            [4, 4]])
+    """
     axis = axis_of(dim, input.ndarray.ndim)
     if index.ndarray.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    places = _long("index_select", movement.reshape(index, (index.ndarray.size,)))
-    extent = input.ndarray.shape[axis] if input.ndarray.ndim else 1
-    require(places, PLACES if axis == 0 else PLACES_WITHIN, extent)
-    rows = indexing.take(_moved(input, axis), places)
-    return _moved_back(rows, axis)
+    places = as_row(long_index("index_select", index))
+    if not input.ndarray.ndim and places.ndarray.size != 1:
+        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {places.ndarray.size} value(s)")
+    x = as_row(input)
+    require(places, PLACES if axis == 0 else PLACES_WITHIN, x.ndarray.shape[axis])
+    rows = from_front(indexing.take(to_front(x, axis), places), axis)
+    return rows if input.ndarray.ndim else movement.reshape(rows, ())
 
 
 @composite("TakeBackward0", {"input": ("input",)})
-def take(input: Any, index: Any) -> Any:
-    """Elements of the flattened `input`."""
-    flat, places = flatten(input), _only_long("take", index)
+def take(input: Tensor, index: Tensor) -> Tensor:
+    """The elements at the positions `index` (int64) of the flattened `input`, in the shape of `index`.
+
+    Negative positions count from the end. IndexError for one outside, RuntimeError for another type of `index`.
+
+    >>> import tracegrad as tg
+    >>> tg.take(tg.tensor([[1, 2], [3, 4]]), tg.tensor([0, -1]))
+    tensor([1, 4])
+    """
+    flat, places = flatten(input), only_long("take", index)
     try:
         return indexing.take(flat, places)
     except IndexError:
@@ -119,12 +163,20 @@ def take(input: Any, index: Any) -> Any:
         raise
 
 
-def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
-    """`gather` along `dim`, or from the flattened `input`.
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """`gather` along `dim` with sizes broadcast elsewhere; without `dim` from the flattened `input`, as a vector.
 
-    Sizes are broadcast, except along `dim`, where an index counts round and round: -1 is the last place.
+    `indices` (int64) have as many axes as `input`; -1 is the last place. What `argsort` and `argmax` give fits.
+    RuntimeError for another type or number of axes, and for places outside of the flattened `input`. Along `dim`
+    indices count round and round, as in PyTorch.
+
+    >>> import tracegrad as tg
+    >>> x = tg.tensor([[3, 1], [2, 4]])
+    >>> tg.take_along_dim(x, x.argsort(1), 1)
+    tensor([[1, 3],
+            [2, 4]])
     """
-    indices = _only_long("take_along_dim", indices)
+    indices = only_long("take_along_dim", indices)
     if dim is None:
         return gather(flatten(input), 0, flatten(indices))
     axis = axis_of(dim, input.ndarray.ndim)
@@ -134,173 +186,99 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
             f"{input.ndarray.ndim} dimensions for input, and {indices.ndarray.ndim} dimensions for indices"
         )
-    there, wanted = _but_for(input, axis), _but_for(indices, axis)
+    there, wanted = (_with_extent(x.ndarray.shape, axis, 1) for x in (input, indices))
     common = broadcast_shapes(there, wanted)
     source = movement.broadcast(input, _with_extent(common, axis, extent))
     index = movement.broadcast(indices, _with_extent(common, axis, indices.ndarray.shape[axis]))
     return gather(source, axis, remainder(index, extent) if extent else index)
 
 
-def _but_for(x: Any, axis: int) -> tuple[int, ...]:
-    """The sizes of `x`, with 1 along `axis`."""
-    return _with_extent(x.ndarray.shape, axis, 1)
-
-
 def _with_extent(shape: tuple[int, ...], axis: int, extent: int) -> tuple[int, ...]:
     return (*shape[:axis], extent, *shape[axis + 1 :])
-
-
-def _source(input: Any, index: Any, src: Any) -> Any:
-    """What to scatter: a number everywhere, or the part of `src` that `index` covers."""
-    if not isinstance(src, Tensor):
-        return full(index.ndarray.shape, fitting(src, input.dtype), input.dtype)
-    shape = index.ndarray.shape
-    src = _of_type("scatter", input, src)
-    if src.ndarray.shape == shape:
-        return src
-    _check_source(input, index, src)
-    return movement.slice(src, (0,) * len(shape), shape, (1,) * len(shape))
-
-
-def _check_source(input: Any, index: Any, src: Any) -> None:
-    """RuntimeError unless `src` has a value for each index."""
-    if src.ndarray.ndim != index.ndarray.ndim:
-        raise RuntimeError(
-            f"Index tensor must have the same number of dimensions as src tensor: {list(index.shape)} and "
-            f"{list(src.shape)}"
-        )
-    if any(wanted > there for wanted, there in zip(index.ndarray.shape, src.ndarray.shape, strict=True)):
-        raise RuntimeError(
-            f"Expected index {list(index.shape)} to be no larger than self {list(input.shape)} and to be no larger "
-            f"size than src {list(src.shape)}"
-        )
-
-
-def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
-    """`input` with ``out[index[i][j]][j] = src[i][j]`` along `dim` 0; `src` may be a number."""
-    if src is None and value is None:
-        raise TypeError("scatter(): argument 'src' (position 3) must be Tensor or a number, not NoneType")
-    index = _long("scatter", index)
-    source = _source(input, index, value if src is None else src)
-    axis = axis_of(dim, input.ndarray.ndim)
-    if reduce == "add":
-        return indexing.scatter_add(input, index, source, axis)
-    if reduce is not None:
-        raise RuntimeError(f"scatter(): reduce argument must be None or 'add' here, got {reduce!r}")
-    return indexing.scatter(input, index, source, axis)
-
-
-def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
-    """`input` with ``out[index[i][j]][j] += src[i][j]`` along `dim` 0."""
-    index = _long("scatter_add", index)
-    return indexing.scatter_add(input, index, _source(input, index, src), axis_of(dim, input.ndarray.ndim))
-
-
-@composite("IndexAddBackward0", {"source": ("source",)})
-def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
-    """`input` with the parts of `source` (times `alpha`) added at the positions `index` along `dim`."""
-    axis = axis_of(dim, input.ndarray.ndim)
-    source = _of_type("index_add", input, source)
-    check_count("index_add_", RuntimeError, index, source, axis, f": ({{}}), for dim: {dim}")
-    rows = _moved(converted(source if alpha == 1 else source * alpha, input.dtype), axis)
-    moved, places = _moved(input, axis), _long("index_add", index)
-    if input.ndarray.ndim == 1:
-        require(places, PLACES, input.ndarray.size)
-    elif input.ndarray.ndim:
-        require(places, ADDED_TO, input.ndarray.shape[axis], axis)
-    return _moved_back(indexing.index_add(moved, places, rows), axis)
-
-
-@composite("IndexCopyBackward0", {"source": ("source",)})
-def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
-    """`input` with the parts of `source` at the positions `index` along `dim`."""
-    axis = axis_of(dim, input.ndarray.ndim)
-    check_count("index_copy_", IndexError, index, source, axis, " ({})")
-    rows = _moved(_of_type("index_copy", input, source), axis)
-    moved, places = _moved(input, axis), _only_long("index_copy", index)
-    if input.ndarray.ndim:
-        require(places, COPIED_TO, input.ndarray.shape[axis], axis)
-    return _moved_back(indexing.put(moved, places, rows), axis)
-
-
-@composite("IndexFillBackward0")
-def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
-    """`input` with one number at the positions `index` along `dim`."""
-    axis = axis_of(dim, input.ndarray.ndim)
-    check_vector(index)
-    moved = _moved(input, axis)
-    index = _only_long("index_fill", movement.reshape(index, (index.ndarray.size,)), IndexError)
-    shape = index.ndarray.shape + moved.ndarray.shape[1:]
-    if isinstance(value, Tensor):
-        rows = movement.broadcast(converted(value, input.dtype), shape)
-    else:
-        rows = full(shape, fitting(value, input.dtype), input.dtype)
-    try:
-        return _moved_back(indexing.put(moved, index, rows), axis)
-    except IndexError:
-        require(index, FILLED_AT, moved.ndarray.shape[0], axis)  # names the axis
-        raise
 
 
 # --------------------------------------------------------------------------------------------------------- by a mask
 
 
 @composite("MaskedFillBackward0")
-def masked_fill(input: Any, mask: Any, value: Any) -> Any:
-    """`input` with `value` where `mask` is true."""
+def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
+    """A copy of `input` with `value`, a number or a 0-d tensor, where `mask` (bool, broadcast) is true.
+
+    The result has the type of `input`. RuntimeError for a mask of another type, for a `value` with axes, and for a
+    number that the type cannot hold.
+
+    >>> import tracegrad as tg
+    >>> tg.masked_fill(tg.tensor([1.0, 2.0]), tg.tensor([True, False]), 0)
+    tensor([0., 2.])
+    """
     if mask.dtype is not bool_:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype!r}")
     check_number(value)
     if not isinstance(value, Tensor):
         value = current().constant(fitting(value, input.dtype), input.dtype)
+    elif value.dtype.is_complex:
+        require_castable(value.dtype, input.dtype)
     return comparison.where(mask, converted(value, input.dtype), input)
 
 
 @composite("MaskedSelectBackward0", {"input": ("input",), "mask": ("input",)})
-def masked_select(input: Any, mask: Any) -> Any:
-    """The elements of `input` where `mask` is true, in one row. How many is data."""
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+    """The elements of `input` where `mask` (bool) is true, in one row; both are broadcast to one shape.
+
+    How many there are is data, so a compiled function is re-recorded around it. RuntimeError for a mask of another
+    type.
+
+    >>> import tracegrad as tg
+    >>> tg.masked_select(tg.tensor([1, 2, 3]), tg.tensor([True, False, True]))
+    tensor([1, 3])
+    """
     if mask.dtype is not bool_:
         raise RuntimeError(f"masked_select: expected BoolTensor for mask, got {mask.dtype!r}; compare, or call .bool()")
     shape = broadcast_shapes(input.ndarray.shape, mask.ndarray.shape)
     return getitem(movement.broadcast(input, shape), movement.broadcast(mask, shape))
 
 
-@composite("MaskedScatterBackward0")
-def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
-    """`input` with the elements of `source`, in order, where `mask` is true."""
-    source = _of_type("masked_scatter", input, source)
-    mask = movement.broadcast(mask, input.ndarray.shape)
-    order = scans.cumsum(cast(flatten(mask), int64), 0) - 1
-    order = comparison.where(flatten(mask), order, 0)
-    try:
-        picked = indexing.take(flatten(source), order)
-    except IndexError:
-        require(order, SCATTERED, source.ndarray.size)  # in PyTorch's words
-        raise
-    return comparison.where(mask, movement.reshape(converted(picked, input.dtype), input.ndarray.shape), input)
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
+    """The positions (int64, in the shape of `input`) that sort `input` along `dim`: smallest first, or `descending`.
 
+    NaN is the largest. Equal elements keep their order, whatever `stable` says (PyTorch: only with it).
 
-# ---------------------------------------------------------------------------------------------------------- by order
-
-
-def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
-    """The positions along `dim` that sort `input`. Equal elements keep their order; NaN is the largest."""
+    >>> import tracegrad as tg
+    >>> tg.argsort(tg.tensor([3.0, 1.0, 2.0]))
+    tensor([1, 2, 0])
+    """
     if not input.ndarray.ndim:
         axis_of(dim, 0)
         return full((), 0, int64)
     return scans.argsort(input, axis_of(dim, input.ndarray.ndim), bool(descending))
 
 
-def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
-    """(values, indices) in order along `dim`, see `argsort`."""
+def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> return_types.sort:
+    """(values, indices): the elements in order along `dim`, and where they stood (int64), see `argsort`.
+
+    Both have the shape of `input`; a value's gradient goes to the element that it was.
+
+    >>> import tracegrad as tg
+    >>> tg.sort(tg.tensor([3, 1, 2])).values
+    tensor([1, 2, 3])
+    """
     indices = argsort(input, dim, descending)
     values = along(input, indices, dim)
     relabel(values, "SortBackward0", (input,))
     return return_types.sort(values, indices)
 
 
-def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    """(values, indices) of the `k` largest (or smallest) elements along `dim`, in order."""
+def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> return_types.topk:
+    """(values, indices) of the `k` largest (or smallest) elements along `dim`, in order whatever `sorted` says.
+
+    The extent of `dim` becomes k; indices are int64, NaN is the largest. RuntimeError for a k that the axis has not and
+    for bool.
+
+    >>> import tracegrad as tg
+    >>> values, indices = tg.topk(tg.tensor([3.0, 1.0, 2.0]), 2)
+    >>> values, indices
+    (tensor([3., 2.]), tensor([0, 2]))
+    """
     if input.dtype is bool_:
         raise RuntimeError("topk does not support bool dtypes on CPU. Convert it first, e.g. with .int().")
     ndim = input.ndarray.ndim
@@ -313,7 +291,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
     return return_types.topk(values, indices)
 
 
-def _middle(x: Any, axis: int) -> Any:
+def _middle(x: Tensor, axis: int) -> Tensor:
     """The position of the lower median along `axis`, with extent 1; of a NaN where there is one."""
     order = scans.argsort(x, axis, False)
     extent = x.ndarray.shape[axis]
@@ -327,14 +305,32 @@ def _middle(x: Any, axis: int) -> Any:
     return comparison.where(has_nan, last, middle)
 
 
-def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The lower median of all elements; with `dim`, (values, indices) along it. NaN where there is one."""
+@overload
+def median(input: Tensor) -> Tensor: ...
+
+
+@overload
+def median(input: Tensor, dim: int, keepdim: bool = False) -> return_types.median: ...
+
+
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor | return_types.median:
+    """The lower of the two middle elements of all, 0-d; with `dim`, (values, indices) along it, kept with `keepdim`.
+
+    NaN where there is one. Of all elements, those equal to the median share its gradient; along an axis the one at its
+    index has it. IndexError for an axis without elements, NotImplementedError for bool.
+
+    >>> import tracegrad as tg
+    >>> tg.median(tg.tensor([4.0, 1.0, 3.0, 2.0]))
+    tensor(2.)
+    >>> tg.median(tg.tensor([[3, 1, 2]]), 1).indices
+    tensor([2])
+    """
     if input.dtype is bool_:
         raise NotImplementedError("\"median_cpu\" not implemented for 'Bool'. Convert it first, e.g. with .int().")
     if dim is None:
         return _overall_median(input)
     if not input.ndarray.ndim:
-        return return_types.median(flatten(input).reshape(()), full((), 0, int64))
+        return return_types.median(copy(input), full((), 0, int64))
     axis = axis_of(dim, input.ndarray.ndim)
     if not input.ndarray.shape[axis]:
         raise IndexError(
@@ -352,11 +348,14 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
 
 
 @composite("MedianBackward0", {"input": ("input",), OUT: ("input",)})
-def _overall_median(input: Any) -> Any:
+def _overall_median(input: Tensor) -> Tensor:
     """Elements equal to the median share the gradient evenly."""
     flat = flatten(input)
-    if not flat.ndarray.size and input.dtype.is_floating_point:
-        return folds.sum(flat, (0,)) + float("nan")
+    if not flat.ndarray.size:
+        if input.dtype.is_floating_point:
+            return folds.sum(flat, (0,)) + float("nan")
+        # What a NaN is as such a number.
+        return full((), -1 << 8 * input.dtype.itemsize - 1 if input.dtype in (int32, int64) else 0, input.dtype)
     with no_grad():
         value = indexing.gather(flat, _middle(flat, 0), 0)
     hit = logic.logical_or(eq(flat, value), logic.logical_and(comparison.isnan(flat), comparison.isnan(value)))
@@ -366,24 +365,19 @@ def _overall_median(input: Any) -> Any:
     return folds.sum(comparison.where(hit, flat / count, zeros_of(flat.type_)), (0,))
 
 
-def unique(
-    input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> Any:
-    """The distinct elements in order, and on demand where each element went and how often it occurs."""
-    values = eager().read(input.detach(), "unique()")
-    found = np.unique(values, return_inverse=True, return_counts=True, axis=dim)
-    inverse = found[1].reshape(values.shape if dim is None else (values.shape[dim],))
-    wanted = [found[0], inverse if return_inverse else None, found[2] if return_counts else None]
-    literal = eager().literal
-    out = tuple(literal(np.ascontiguousarray(a)) for a in wanted if a is not None)
-    return out if len(out) > 1 else out[0]
-
-
 # ------------------------------------------------------------------------------------------------------------- scans
 
 
-def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """The sum of each element and those before it along `dim`; bool and integers in int64."""
+def cumsum(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
+    """The sum of each element and those before it along `dim`: ``out[k] = input[0] + ... + input[k]``.
+
+    It is computed in `dtype`, which is that of `input` unless given; of bool and integers int64. IndexError for an axis
+    that is not there.
+
+    >>> import tracegrad as tg
+    >>> tg.cumsum(tg.tensor([1, 2, 3]), 0)
+    tensor([1, 3, 6])
+    """
     x = converted(input, dtype or folds.sum_dtype(input.dtype))
     if not x.ndarray.ndim:
         axis_of(dim, 0)
@@ -391,8 +385,16 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
     return scans.cumsum(x, axis_of(dim, x.ndarray.ndim))
 
 
+@rounded_once
 @composite("CumprodBackward0", {"input": ("input",), OUT: ("input",)})
-def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """The product of each element and those before it along `dim`; bool and integers in int64."""
+def cumprod(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
+    """The product of each element and those before it along `dim`: ``out[k] = input[0] * ... * input[k]``.
+
+    It is computed in `dtype`, by default that of `input`, int64 of integers. IndexError for an axis that is not there.
+
+    >>> import tracegrad as tg
+    >>> tg.cumprod(tg.tensor([1, 2, 3]), 0)
+    tensor([1, 2, 6])
+    """
     x = converted(input, dtype or folds.sum_dtype(input.dtype))
     return x * 1 if not x.ndarray.ndim else scans.cumprod(x, axis_of(dim, x.ndarray.ndim))

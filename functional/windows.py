@@ -1,54 +1,68 @@
-"""Windows into memory: overlapping parts, and strides of one's own, as copies that cannot be written to."""
+"""Windows into memory: overlapping parts, and strides of one's own, as views."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from ..ops import indexing, movement
-from ..ops.sources import full, iota
-from ..ops.types import int64
+from ..ops import movement
+from ..ops.places import strided as views
 from ..tensors.arguments import axis_of, sizes_of
 from ..tensors.composite import composite
 from .conversions import storage_offset as offset_of
+from .places.arguments import as_row
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
 
 
 @composite("UnfoldBackward0")
-def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
-    """All windows of `size` along `dimension`, `step` apart, as a new last axis. Difference: a read-only copy."""
+def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """A view of all windows of `size` along `dimension`, `step` apart, as a new last axis; a number counts as a row.
+
+    An extent of n becomes ``(n - size) // step + 1``. RuntimeError for a `step` below 1, and for windows longer than
+    the axis. Windows may overlap: the view is not to be written to then.
+
+    >>> import tracegrad as tg
+    >>> tg.arange(4).unfold(0, 2, 1)
+    tensor([[0, 1],
+            [1, 2],
+            [2, 3]])
+    """
     shape = input.ndarray.shape
     axis = axis_of(dimension, len(shape))
     extent = shape[axis] if shape else 1
     if step <= 0:
         raise RuntimeError(f"step is {step} but must be > 0")
-    if not 0 <= size <= extent:
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > extent:
         raise RuntimeError(f"maximum size for tensor at dimension {axis} is {extent} but size is {size}")
-    count = (extent - size) // step + 1
-    places = iota((count, size), 0, int64) * step + iota((count, size), 1, int64)
-    front = (axis, *(a for a in range(len(shape)) if a != axis))
-    windows = indexing.take(movement.transpose(input, front), places)  # count, size, the other axes
-    others = range(2, windows.ndarray.ndim)
-    return _read_only(movement.transpose(windows, (*others[:axis], 0, *others[axis:], 1)))
+    windows = views.unfold(as_row(input), axis, size, step)
+    return windows if shape else movement.reshape(windows, (size,))
 
 
 @composite("AsStridedBackward0")
-def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
-    """Elements at ``storage_offset + sum(index * stride)`` of the memory behind `input`. Difference: a read-only copy.
+def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
+    """A view of elements at ``storage_offset + sum(index * stride)`` of the memory behind `input`.
 
     Without `storage_offset` they begin where `input` does. RuntimeError for negative sizes, strides or offsets, for
-    elements that the memory does not have, and for memory that is not in the order of rows.
+    elements that the memory does not have, and (unlike PyTorch) for memory that is not in the order of rows.
+
+    >>> import tracegrad as tg
+    >>> tg.arange(4).as_strided((2, 2), (1, 2))
+    tensor([[0, 2],
+            [1, 3]])
     """
     shape, strides = sizes_of((size,)), tuple(stride)
     memory, start = _memory_behind(input)
-    first = start if storage_offset is None else storage_offset
-    _check_within(memory, shape, strides, first)
-    places: Any = full(shape, first, int64)
-    for axis, step in enumerate(strides):
-        places = places + iota(shape, axis, int64) * step
+    offset = start if storage_offset is None else storage_offset
+    check_strides(memory, shape, strides, offset)
     flat = movement.reshape(memory, (memory.ndarray.size,))
-    return _read_only(indexing.take(flat, places))
+    return views.strided(flat, shape, strides, offset)
 
 
-def _memory_behind(input: Any) -> tuple[Any, int]:
+def _memory_behind(input: Tensor) -> tuple[Any, int]:
     """The tensor that shows the whole memory, row by row, and where in it `input` begins."""
     whole = input.buffer.whole
     if whole.flags.c_contiguous and input.ndarray.flags.c_contiguous and input.ndarray.size == whole.size:
@@ -62,7 +76,7 @@ def _memory_behind(input: Any) -> tuple[Any, int]:
     return base, offset_of(input)
 
 
-def _check_within(input: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> None:
+def check_strides(input: Tensor, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> None:
     """In the order and the words of PyTorch."""
     if len(shape) != len(strides):
         raise RuntimeError("mismatch in length of strides and shape")
@@ -82,9 +96,3 @@ def _check_within(input: Any, shape: tuple[int, ...], strides: tuple[int, ...], 
             f"{itemsize} requiring a storage size of {wanted * itemsize} are out of bounds for storage of size "
             f"{there * itemsize}"
         )
-
-
-def _read_only(copied: Any) -> Any:
-    """In PyTorch a write would reach the input. Here it could not, so it is refused rather than lost."""
-    copied.ndarray.flags.writeable = False
-    return copied

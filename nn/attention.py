@@ -13,7 +13,13 @@ WARN_FOR_UNFUSED_KERNELS = False
 
 
 class SDPBackend(enum.Enum):
-    """The kernels of PyTorch."""
+    """PyTorch's kernels of attention, for ``sdpa_kernel``. Here there is one way, and the choice changes nothing.
+
+    >>> import tracegrad as tg
+    >>> from tracegrad.nn.attention import SDPBackend
+    >>> SDPBackend.MATH.value
+    0
+    """
 
     ERROR = -1
     MATH = 0

@@ -3,42 +3,66 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..functional import array_forms
+from ..functional.checks.mixed_types import mixed_types
 from ..functional.checks.shapes import check_one_type, check_per_channel
+from ..ops.arithmetic import add, mul
 from ..ops.array import eager
 from ..ops.elementary import rsqrt
-from ..ops.movement import reshape
+from ..ops.movement import reshape, slice
 from ..ops.pointwise import cast
 from ..ops.reductions import sum as total
 from ..tape.grad_mode import no_grad
+from ..tensors.composite import composite
 from ..tensors.fusion import fused
 from ..tensors.operands import require_floating
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
 
 _TITLE = "NativeBatchNormBackward0"
 
 
+@mixed_types
 def batch_norm(
-    input: Any,
-    running_mean: Any,
-    running_var: Any,
-    weight: Any = None,
-    bias: Any = None,
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     training: bool = False,
-    momentum: Any = 0.1,
+    momentum: float = 0.1,
     eps: float = 1e-5,
-) -> Any:
-    """Each channel (axis 1) with mean 0 and variance 1, scaled and shifted.
+) -> Tensor:
+    """``(x - mean) / sqrt(var + eps) * weight + bias`` with mean and variance of each channel, axis 1 (Ioffe & Szegedy
+    2015).
 
-    In training the statistics are the batch's, and the running ones move towards them in place (the variance as the
-    unbiased one); otherwise the running ones are used. ValueError for a single value per channel in training.
+    Input and output [batch, channels, ...], of one floating type; the other tensors are [channels] or None. With
+    `training` (default False) the statistics are the batch's (biased variance), and the running ones move towards them
+    in place by `momentum` (default 0.1; the variance as the unbiased one); otherwise the running ones are used. `eps`
+    is 1e-5 unless given.
+
+    ValueError for a single value per channel in training, RuntimeError for tensors that do not fit the channels.
+
+    >>> import tracegrad as tg
+    >>> x = tg.tensor([[1.0, 4.0], [3.0, 8.0]])
+    >>> tg.nn.functional.batch_norm(x, None, None, training=True)
+    tensor([[-1.0000, -1.0000],
+            [ 1.0000,  1.0000]])
+    >>> tg.nn.functional.batch_norm(x, tg.zeros(2), tg.full((2,), 4.0), eps=0.0)
+    tensor([[0.5000, 2.0000],
+            [1.5000, 4.0000]])
     """
+    _check_eps(eps, training)
     require_floating("batch_norm", input)
     check_one_type(input, running_mean, running_var, weight, bias)
     named = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     check_per_channel(input, training, named)
     shape = input.ndarray.shape
+    if not input.ndarray.size:
+        return _of_nothing(input, weight, bias)
     axes = tuple(axis for axis in range(len(shape)) if axis != 1)
     along = tuple(extent if axis == 1 else 1 for axis, extent in enumerate(shape))
     if training:
@@ -50,6 +74,23 @@ def batch_norm(
         _follow(running_var, var, momentum, count / max(count - 1, 1))
         return out
     return _by_running(input, weight, bias, running_mean, running_var, along, eps)
+
+
+def _check_eps(eps: float, training: bool) -> None:
+    """ValueError where a variance of zero would be divided by."""
+    if training and eps <= 0.0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+    if eps < 0.0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
+
+
+@composite(_TITLE)
+def _of_nothing(input: Any, weight: Any, bias: Any) -> Any:
+    """An empty batch, by which no statistics move; the parameters' gradients are zeros."""
+    out = input * 1
+    for x, op in ((weight, mul), (bias, add)):
+        out = out if x is None else op(out, slice(x, (0,), (1,), (1,)))
+    return out
 
 
 #: The weight is read where the input's gradient is wanted.

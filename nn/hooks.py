@@ -43,16 +43,27 @@ class ForwardPreHook:
 
 @dataclass(frozen=True)
 class ForwardHook:
-    """A user's hook that may replace the output of a call."""
+    """A user's hook that may replace the output of a call, perhaps called also where there is none."""
 
     _declares: ClassVar = Declares(attributes=True, parts=_hook_of)
 
     hook: Callable[..., Any]
     with_kwargs: bool
+    always: bool = False
 
     def __call__(self, module: Any, args: Any, kwargs: Any, output: Any) -> Any:
         given = self.hook(module, args, kwargs, output) if self.with_kwargs else self.hook(module, args, output)
         return output if given is None else given
+
+
+@dataclass(frozen=True)
+class BackwardHook:
+    """A user's hook of a module's backward pass, or, in PyTorch's old way, of its last operation's."""
+
+    _declares: ClassVar = Declares(attributes=True, parts=_hook_of)
+
+    hook: Callable[..., Any]
+    full: bool
 
 
 class Border(Node):

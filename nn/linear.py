@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..tape.grad_mode import no_grad
 from ..tensors.creation import empty
@@ -13,18 +13,34 @@ from . import init
 from .module import Module
 from .parameter import Parameter
 
+if TYPE_CHECKING:
+    from ..ops.types import DType
+    from ..tensors.calling.annotations import DeviceLike
+
 
 class Linear(Module):
-    """``x @ weight.T + bias`` over the last axis: [..., in_features] becomes [..., out_features].
+    """``x @ weight.T + bias`` over the last axis.
 
-    Weights and bias start uniform in ±1 / sqrt(in_features).
+    Input [..., in_features], output [..., out_features], both of the parameters' type (RuntimeError for another, and
+    for another length). `weight` [out_features, in_features], then `bias` [out_features] (None with ``bias=False``),
+    start uniform in ±1 / sqrt(in_features). `dtype` is the default type unless given.
+
+    >>> import tracegrad as tg
+    >>> layer = tg.nn.Linear(3, 2)
+    >>> layer(tg.ones(5, 3)).shape, layer.weight.shape, layer.bias.shape
+    (tracegrad.Size([5, 2]), tracegrad.Size([2, 3]), tracegrad.Size([2]))
     """
 
     weight: Tensor
     bias: Tensor | None
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: DeviceLike | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
         self.in_features = in_features
@@ -47,12 +63,73 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
-class Embedding(Module):
-    """Rows of a table by their numbers: int [...] becomes [..., embedding_dim].
+class Bilinear(Module):
+    """``x1 @ weight[o] @ x2 + bias[o]`` for each output o, over the last axes.
 
-    The row `padding_idx` starts as zeros and gets no gradient. `max_norm` bounds the `norm_type`-norm of rows that are
-    looked up, in place; `scale_grad_by_freq` divides gradients by how often a row is looked up. Gradients are dense: a
-    call with `sparse` raises NotImplementedError. AssertionError for a `padding_idx` outside of the table.
+    Inputs [..., in1_features] and [..., in2_features], output [..., out_features], all of the parameters' type.
+    `weight` [out_features, in1_features, in2_features], then `bias` [out_features] (None with ``bias=False``), start
+    uniform in ±1 / sqrt(in1_features). ValueError for an `in1_features` that is not positive.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.Bilinear(2, 3, 4)(tg.ones(5, 2), tg.ones(5, 3)).shape
+    tracegrad.Size([5, 4])
+    """
+
+    weight: Tensor
+    bias: Tensor | None
+
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: DeviceLike | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        super().__init__()
+        if in1_features <= 0:
+            raise ValueError(f"in1_features must be > 0, but got (in1_features={in1_features})")
+        self.in1_features = in1_features
+        self.in2_features = in2_features
+        self.out_features = out_features
+        self.weight = Parameter(empty(out_features, in1_features, in2_features, device=device, dtype=dtype))
+        self.register_parameter("bias", Parameter(empty(out_features, device=device, dtype=dtype)) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the weight, then the bias."""
+        bound = 1 / math.sqrt(self.in1_features)
+        for parameter in (self.weight, self.bias):
+            if parameter is not None:
+                init.uniform_(parameter, -bound, bound)
+
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        return F.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return (
+            f"in1_features={self.in1_features}, in2_features={self.in2_features}, out_features={self.out_features}, "
+            f"bias={self.bias is not None}"
+        )
+
+
+class Embedding(Module):
+    """Rows of a table by their numbers: int64 or int32 [...] becomes [..., embedding_dim].
+
+    `weight` [num_embeddings, embedding_dim] starts normal (mean 0, deviation 1). The row `padding_idx` starts as zeros
+    and gets no gradient; negative numbers count from the end. `max_norm` scales rows that are looked up down to that
+    `norm_type`-norm (default 2.0), in place; `scale_grad_by_freq` divides gradients by how often a row is looked up.
+    With `sparse` the gradient of the table is a sparse tensor, for SparseAdam, SGD and Adagrad.
+
+    AssertionError for a `padding_idx` outside of the table, IndexError for a row that is not there.
+
+    >>> import tracegrad as tg
+    >>> table = tg.nn.Embedding(4, 2, padding_idx=0)
+    >>> table(tg.tensor([[1, 2, 0]])).shape
+    tracegrad.Size([1, 3, 2])
+    >>> table(tg.tensor([0])).tolist()
+    [[0.0, 0.0]]
     """
 
     weight: Tensor
@@ -68,8 +145,8 @@ class Embedding(Module):
         sparse: bool = False,
         _weight: Tensor | None = None,
         _freeze: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
@@ -99,7 +176,15 @@ class Embedding(Module):
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
     ) -> Embedding:
-        """An embedding over the memory of a table [rows, columns]; frozen unless told otherwise."""
+        """An embedding over the memory of a table [rows, columns]; frozen unless told otherwise.
+
+        The other options are those of the class. AssertionError for another number of axes.
+
+        >>> import tracegrad as tg
+        >>> table = tg.nn.Embedding.from_pretrained(tg.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        >>> table(tg.tensor(1)), table.weight.requires_grad
+        (tensor([3., 4.]), False)
+        """
         if embeddings.ndim != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape
@@ -112,7 +197,7 @@ class Embedding(Module):
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
-                init.zeros_(self.weight[self.padding_idx])  # type: ignore[index]
+                init.zeros_(self.weight[self.padding_idx])
 
     def forward(self, input: Tensor) -> Tensor:
         return F.embedding(

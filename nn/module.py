@@ -4,38 +4,43 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..ops.array import eager
 from ..ops.core import current
 from ..ops.pointwise import cast
-from ..ops.types import DType, float32, float64
+from ..ops.types import DType, bfloat16, float16, float32, float64
 from ..tape.grad_mode import no_grad
-from ..tensors.device import require_cpu
+from ..tensors.creation import empty_like
+from ..tensors.device import require_cpu, require_cuda_name
 from ..tensors.overriding import overrides
-from ..tensors.tensor import RemovableHandle, Tensor
+from ..tensors.shared_memory import share
+from ..tensors.tensor import Tensor
 from ..tracing.declares import Declares
-from ..tracing.watch import WatchedDict, Watcher, serve, watcher
+from ..tracing.user_warning import warn_user
+from ..tracing.watched_order import WatchedOrder
 from . import state
-from .hooks import BackwardHooks, ForwardHook, ForwardPreHook
+from .calls import restoring
+from .calls.calling import HOOKS, Calling
+from .calls.state_hooks import STATE_HOOKS, StateHooks, hooks_of
 from .option import Option
+from .parameter import is_lazy
 from .printing import block
-from .recording import declared, naming
 from .registry import REGISTRIES
 from .rollback import default
-from .traversal import Traversal
+
+if TYPE_CHECKING:
+    from ..tensors.calling.annotations import DeviceLike
 
 M = TypeVar("M", bound="Module")
-
-_HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
 
 
 def _parts(module: Any) -> list[Any]:
     """What a call of the module goes through: registries and hooks."""
-    return [part for table in (*REGISTRIES, *_HOOKS) for part in module.__dict__.get(table, {}).values()]
+    return [part for table in (*REGISTRIES, *HOOKS) for part in module.__dict__.get(table, {}).values()]
 
 
-class Module(Traversal):
+class Module(StateHooks, Calling):
     """Parameters, buffers, submodules, and a ``forward``.
 
     Tensors of class Parameter and modules that are assigned to attributes are registered: ``parameters()``,
@@ -56,103 +61,47 @@ class Module(Traversal):
     _declares = Declares(
         "modules",
         attributes=True,
-        apart=frozenset({*REGISTRIES, "_non_persistent_buffers_set", "training"}),
+        apart=frozenset({*REGISTRIES, *STATE_HOOKS, "_non_persistent_buffers_set", "training"}),
         parts=_parts,
     )
+    _derived: tuple[str, ...] = ()  # properties that are attributes in PyTorch, and stand in files
     _version = 1  # of the state's layout; subclasses that change theirs count up
+    dump_patches = call_super_init = False  # PyTorch's switches, which mean nothing here
 
     def __init__(self) -> None:
         super().__init__()
-        dict.update(self.__dict__, {hooks: WatchedDict() for hooks in _HOOKS})
+        dict.update(self.__dict__, {hooks: WatchedOrder() for hooks in (*HOOKS, *STATE_HOOKS)})
         self.training = True
 
-    # ------------------------------------------------------------------------------------------------------ calling
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled and copied: the attributes, and what PyTorch's class of that name keeps as attributes."""
+        return {**self.__dict__, **{name: getattr(self, name) for name in self._derived}}
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the module computes; subclasses define it."""
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        listening = watcher()
-        if listening is None:
-            return serve(self, self._run, args, kwargs)
-        return self._recorded(listening, args, kwargs)
-
-    def _recorded(self, listening: Watcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        def run(path: str) -> Any:
-            declared(self, "hooks", self._hook_ids)
-            listening.module_called(self, path)
-            try:
-                return self._run(*args, **kwargs)
-            finally:
-                listening.module_left()
-
-        return naming(self, run)
-
-    def _run(self, *args: Any, **kwargs: Any) -> Any:
-        own = self.__dict__
-        try:
-            hooked = any(own[hooks] for hooks in _HOOKS)
-        except KeyError:
-            raise AttributeError(f"{type(self).__name__}.__init__() has not called super().__init__()") from None
-        if not hooked:
-            return self.forward(*args, **kwargs)
-        for before in list(own["_forward_pre_hooks"].values()):
-            args, kwargs = before(self, args, kwargs)
-        output = self._with_backward_hooks(args, kwargs)
-        for after in list(own["_forward_hooks"].values()):
-            output = after(self, args, kwargs, output)
-        return output
-
-    def _with_backward_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        before, after = list(self._backward_pre_hooks.values()), list(self._backward_hooks.values())
-        if not before and not after:
-            return self.forward(*args, **kwargs)
-        hooks = BackwardHooks(self, before, after)
-        return hooks.around_outputs(self.forward(*hooks.around_inputs(args), **kwargs))
-
-    # -------------------------------------------------------------------------------------------------------- hooks
-
-    def register_forward_pre_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(module, args)`` before forward; what it returns replaces the positional arguments.
-
-        With `with_kwargs`: ``hook(module, args, kwargs)``, which may return both.
-        """
-        return _hooked(self._forward_pre_hooks, ForwardPreHook(hook, with_kwargs), prepend)
-
-    def register_forward_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(module, args, output)`` after forward; what it returns replaces the output."""
-        return _hooked(self._forward_hooks, ForwardHook(hook, with_kwargs), prepend)
-
-    def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call ``hook(module, grad_output)`` before the module's backward; what it returns replaces the gradients."""
-        return _hooked(self._backward_pre_hooks, hook, prepend)
-
-    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call ``hook(module, grad_input, grad_output)`` when the gradients of the inputs are known.
-
-        What it returns replaces ``grad_input``. Only positional arguments and tensors in a tuple are seen.
-        """
-        return _hooked(self._backward_hooks, hook, prepend)
-
-    def _hook_ids(self) -> tuple[int, ...]:
-        return tuple(number for hooks in _HOOKS for number in self.__dict__.get(hooks, ()))
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Take the attributes of a pickle or copy. A class with attributes of its own may call this, then set those."""
+        restoring.restore(self, state)
 
     # -------------------------------------------------------------------------------------------------------- state
 
     def state_dict(
-        self, *, destination: OrderedDict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
+        self, *args: Any, destination: OrderedDict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
     ) -> OrderedDict[str, Any]:
-        """Parameters and persistent buffers by dotted path, detached (unless `keep_vars`) and sharing memory."""
+        """Parameters and persistent buffers by dotted path, detached (unless `keep_vars`) and sharing memory.
+
+        Arguments by position are deprecated, as in PyTorch. The attribute `_metadata` has each module's `_version`.
+        """
+        if args:
+            warn_user(
+                "Positional args are being deprecated, use kwargs instead. Refer to "
+                "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for details.",
+                FutureWarning,
+            )
+            given: list[Any] = [*args, *[destination, prefix, keep_vars][len(args) :]]
+            destination, prefix, keep_vars = given
         into: OrderedDict[str, Any] = OrderedDict() if destination is None else destination
         if destination is None:
             into._metadata = OrderedDict()  # type: ignore[attr-defined]
-        state.collect(self, into, prefix, keep_vars)
-        return into
+        return state.collect(self, into, prefix, keep_vars)
 
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
         """Put this module's own state into `destination`; subclasses may put more there."""
@@ -164,8 +113,9 @@ class Module(Traversal):
         """Copy values into the parameters' and buffers' memory; ``assign=True`` takes the tensors themselves.
 
         RuntimeError that lists everything that does not fit, TypeError if `state_dict` is no mapping. Without `strict`,
-        missing and unexpected keys are no errors and are returned. Difference: all or nothing. Where PyTorch loads what
-        fits and then raises, nothing is changed here by a call that raises.
+        missing and unexpected keys are no errors and are returned. Values may be numpy's arrays and PyTorch's tensors.
+        Difference: all or nothing. Where PyTorch loads what fits and then raises, nothing is changed here by a call
+        that raises.
         """
         return state.load(self, state_dict, strict, assign)
 
@@ -186,6 +136,9 @@ class Module(Traversal):
         """
         report = state.Report(missing_keys, unexpected_keys) if strict else state.Report()
         assign = bool(local_metadata.get("assign_to_params_buffers"))
+        hook_args = (state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+        for hook in hooks_of(self, "_load_state_dict_pre_hooks"):
+            hook(self, *hook_args)
         state.load_own(self, state_dict, prefix, assign, report, error_msgs)
 
     @default
@@ -228,7 +181,7 @@ class Module(Traversal):
                 gradient = parameter.grad.detach()
                 eager().write(gradient, current().constant(0, gradient.dtype))
 
-    def apply(self: M, function: Callable[[Any], Any]) -> M:
+    def apply(self: M, function: Callable[[Module], object]) -> M:
         """Call ``function(module)`` for all modules below, then for this one; to initialise weights, for instance."""
         for child in self.children():
             child.apply(function)
@@ -243,21 +196,24 @@ class Module(Traversal):
         Parameters stay the same objects. The only device is the CPU.
         """
         dtype = kwargs.get("dtype")
-        require_cpu(kwargs.get("device"))
-        for arg in args:
+        for arg in (*args, kwargs.get("tensor"), kwargs.get("device")):
             if isinstance(arg, (Tensor, DType)):
                 dtype = arg.dtype if isinstance(arg, Tensor) else arg
-            elif not isinstance(arg, bool):
+            elif arg is not None and not isinstance(arg, bool):
                 require_cpu(arg)
         if dtype is None:
             return self
         if not dtype.is_floating_point:
-            raise TypeError(f"nn.Module.to only accepts floating point dtypes, but got desired dtype={dtype!r}")
+            raise TypeError(
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype!r}"
+            )
         return self._apply(lambda tensor: _floating_as(tensor, dtype))
 
-    def type(self: M, dst_type: DType) -> M:
-        """Convert all parameters and buffers to a dtype."""
-        return self._apply(lambda tensor: _as(tensor, dst_type))
+    def type(self: M, dst_type: DType | str) -> M:
+        """Convert all parameters and buffers to a dtype, or to the type of tensors of a name ("FloatTensor")."""
+        if isinstance(dst_type, DType):
+            return self._apply(lambda tensor: _as(tensor, dst_type))
+        return self._apply(lambda tensor: tensor.type(dst_type))
 
     def float(self: M) -> M:
         """``to(float32)``."""
@@ -267,27 +223,60 @@ class Module(Traversal):
         """``to(float64)``."""
         return self.to(float64)
 
+    def half(self: M) -> M:
+        """``to(float16)``."""
+        return self.to(float16)
+
+    def bfloat16(self: M) -> M:
+        """``to(bfloat16)``."""
+        return self.to(bfloat16)
+
     def cpu(self: M) -> M:
         """The module: it is on the CPU."""
         return self
 
-    def cuda(self: M, device: Any = None) -> M:
-        """An error: there is no such device."""
-        require_cpu("cuda")
+    def cuda(self: M, device: DeviceLike | None = None) -> M:
+        """AssertionError: there is no such device. RuntimeError for a number."""
+        require_cuda_name(device)
         return self
+
+    def xpu(self: M, device: DeviceLike | None = None) -> M:
+        """AssertionError: there is no such device."""
+        require_cpu("xpu")
+        return self
+
+    def ipu(self: M, device: DeviceLike | None = None) -> M:
+        """RuntimeError: there is no such device."""
+        require_cpu("ipu")
+        return self
+
+    def mtia(self: M, device: DeviceLike | None = None) -> M:
+        """AssertionError: there is no such device."""
+        require_cpu("mtia")
+        return self
+
+    def to_empty(self: M, *, device: DeviceLike | None, recurse: bool = True) -> M:
+        """Give all parameters and buffers new memory, whose numbers are not set; the only device is the CPU."""
+        require_cpu(device)
+        return self._apply(empty_like, recurse=recurse)
 
     def share_memory(self: M) -> M:
-        """The module; nothing is done."""
+        """Move parameters, their gradients and buffers to memory that other processes see: `Tensor.share_memory_`."""
+        tensors = [*self.parameters(), *self.buffers()]
+        for uninitialized in filter(is_lazy, tensors):
+            uninitialized.share_memory_()  # which raises
+        share([*tensors, *(tensor.grad for tensor in tensors if tensor.grad is not None)])
         return self
 
-    def _apply(self: M, function: Callable[[Tensor], Tensor]) -> M:
+    def _apply(self: M, function: Callable[[Tensor], Tensor], recurse: bool = True) -> M:
         """Replace all tensors by ``function(tensor)``; parameters and their gradients keep their identity."""
         with no_grad():
-            for module in self.modules():
+            for module in self.modules() if recurse else (self,):
                 for parameter in module._parameters.values():
                     for tensor in (parameter, None if parameter is None else parameter._grad):
                         if tensor is not None:
-                            _become(tensor, function(tensor.data))
+                            data = tensor.data
+                            _become(tensor, data, function(data))
                 for name, buffer in module._buffers.items():
                     if buffer is not None:
                         module._buffers[name] = function(buffer)
@@ -309,16 +298,6 @@ class Module(Traversal):
         return block(self._get_name(), self.extra_repr(), list(self._child_lines()))
 
 
-def _hooked(hooks: WatchedDict, hook: Callable[..., Any], prepend: bool) -> RemovableHandle:
-    before = dict(hooks)
-    if prepend:
-        hooks.clear()
-    handle = RemovableHandle(hooks, hook)
-    if prepend:
-        hooks.update(before)
-    return handle
-
-
 def _as(tensor: Tensor, dtype: DType) -> Tensor:
     if overrides(type(tensor)):
         return tensor.to(dtype)
@@ -329,6 +308,6 @@ def _floating_as(tensor: Tensor, dtype: DType) -> Tensor:
     return _as(tensor, dtype) if tensor.dtype.is_floating_point else tensor
 
 
-def _become(tensor: Tensor, new: Tensor) -> None:
-    if new.ndarray is not tensor.ndarray:
+def _become(tensor: Tensor, old: Tensor, new: Tensor) -> None:
+    if new is not old:
         tensor.data = new

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..functional.multihead_attention import Masks, Weights, attend
 from ..tensors.creation import empty
@@ -11,6 +11,10 @@ from . import init
 from .linear import Linear
 from .module import Module
 from .parameter import Parameter
+
+if TYPE_CHECKING:
+    from ..ops.types import DType
+    from ..tensors.calling.annotations import DeviceLike
 
 
 class NonDynamicallyQuantizableLinear(Linear):
@@ -54,8 +58,8 @@ class MultiheadAttention(Module):
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DType | None = None,
     ) -> None:
         if embed_dim <= 0 or num_heads <= 0:
             raise ValueError(

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from numbers import Number
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..functional.recurrent.layers import Batches, batched, recurrent, weights_of
 from ..functional.selecting import index_select
 from ..functional.shapes import reshape, squeeze, transpose, unsqueeze
 from ..tensors.creation import empty, zeros
 from ..tensors.tensor import Tensor
+from ..tracing.user_warning import warn_user
 from . import init
 from .module import Module
 from .parameter import Parameter
 from .utils.rnn import PackedSequence
+
+if TYPE_CHECKING:
+    from ..ops.types import DType
+    from ..tensors.calling.annotations import DeviceLike
+
+#: Hidden states, with an LSTM's cell states.
+States = Tensor | tuple[Tensor, Tensor]
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
@@ -30,9 +37,18 @@ def _reset(module: Module, hidden_size: int) -> None:
 class RNNBase(Module):
     """What RNN, LSTM and GRU have in common; see there. `mode` is "LSTM", "GRU", "RNN_TANH" or "RNN_RELU".
 
-    The parameters of layer k are ``weight_ih_l{k}``, ``weight_hh_l{k}``, ``bias_ih_l{k}``, ``bias_hh_l{k}`` and, with
-    `proj_size`, ``weight_hr_l{k}``; those of the other direction end in ``_reverse``. All start uniform in
-    ±1 / sqrt(hidden_size), in this order. ValueError or TypeError for options that do not fit.
+    The parameters of layer k are ``weight_ih_l{k}`` [gates * hidden_size, inputs], ``weight_hh_l{k}`` [gates *
+    hidden_size, hidden_size], ``bias_ih_l{k}`` and ``bias_hh_l{k}`` [gates * hidden_size] (unless ``bias=False``) and,
+    with `proj_size`, ``weight_hr_l{k}`` [proj_size, hidden_size]; those of the other direction end in ``_reverse``.
+    LSTM has 4 gates, GRU 3, RNN 1; layers from the second on take the outputs of the one before, of both directions.
+    All start uniform in ±1 / sqrt(hidden_size), in this order. ValueError or TypeError for options that do not fit.
+
+    >>> import tracegrad as tg
+    >>> layer = tg.nn.LSTM(3, 4)
+    >>> isinstance(layer, tg.nn.RNNBase), layer.mode
+    (True, 'LSTM')
+    >>> [(name, tuple(weight.shape)) for name, weight in layer.named_parameters()]
+    [('weight_ih_l0', (16, 3)), ('weight_hh_l0', (16, 4)), ('bias_ih_l0', (16,)), ('bias_hh_l0', (16,))]
     """
 
     def __init__(
@@ -46,8 +62,8 @@ class RNNBase(Module):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
         _check_options(mode, input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size)
@@ -67,7 +83,7 @@ class RNNBase(Module):
         ]
         self.reset_parameters()
 
-    def _add_weights(self, layer: int, suffix: str, device: Any, dtype: Any) -> list[str]:
+    def _add_weights(self, layer: int, suffix: str, device: DeviceLike | None, dtype: DType | None) -> list[str]:
         """The names of the parameters of one layer in one direction, which are made."""
         rows, outputs = GATES[self.mode] * self.hidden_size, self.proj_size or self.hidden_size
         inputs = outputs * (1 + self.bidirectional) if layer else self.input_size
@@ -86,8 +102,10 @@ class RNNBase(Module):
     def flatten_parameters(self) -> None:
         """Nothing; on a GPU PyTorch moves the parameters into one piece of memory."""
 
+    _derived = ("_flat_weights_names", "_flat_weights")
+
     @property
-    def all_weights(self) -> list[list[Any]]:
+    def all_weights(self) -> list[list[Tensor]]:
         """The parameters by layer and direction."""
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
@@ -123,7 +141,7 @@ class RNNBase(Module):
 
     def _state_shape(self, input: Tensor, batch_sizes: Tensor | None, size: int) -> tuple[int, int, int]:
         if batch_sizes is not None:
-            batch = int(batch_sizes[0])  # type: ignore[index]
+            batch = int(batch_sizes[0])
         else:
             batch = input.shape[0 if self.batch_first else 1]
         return self.num_layers * (1 + self.bidirectional), batch, size
@@ -166,7 +184,9 @@ class RNNBase(Module):
         if hx.ndim != wanted:
             raise RuntimeError(f"For {kind} input, hx should also be {wanted}-D but got {hx.ndim}-D tensor")
 
-    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+    def forward(
+        self, input: Tensor | PackedSequence, hx: States | None = None
+    ) -> tuple[Tensor | PackedSequence, States]:
         if isinstance(input, PackedSequence):
             return self._packed(input, hx)
         if input.ndim not in (2, 3):
@@ -219,10 +239,9 @@ def _check_options(
             "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
         )
     if dropout > 0 and layers == 1:  # type: ignore[operator]
-        warnings.warn(
+        warn_user(
             "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
             f"greater than 1, but got dropout={dropout} and num_layers={layers}",
-            stacklevel=4,
         )
     kinds = (("bias", bias, bool), ("batch_first", batch_first, bool), ("input_size", input_size, int))
     for name, value, kind in (*kinds, ("hidden_size", hidden_size, int)):
@@ -246,13 +265,14 @@ def _without_projection(options: dict[str, Any]) -> None:
 
 
 class RNN(RNNBase):
-    """``h' = tanh(W_ih x + b_ih + W_hh h + b_hh)`` over time, or relu in place of tanh.
+    """``h' = tanh(W_ih x + b_ih + W_hh h + b_hh)`` over time, or relu in place of tanh (Elman 1990).
 
     ``RNN(input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False, dropout=0.0,
     bidirectional=False, device=None, dtype=None)``. Input [time, batch, input_size] ([batch, time, input_size] if
-    `batch_first`, without batch [time, input_size]) or a PackedSequence; first states [layers * directions, batch,
+    `batch_first`, without batch [time, input_size]) or a PackedSequence; first states [num_layers * directions, batch,
     hidden_size], zeros unless given. Returns the outputs of the last layer, [time, batch, directions * hidden_size],
     and the last states. `dropout` is the probability with which elements between layers are dropped in training.
+    Parameters are those of `RNNBase`. RuntimeError or ValueError for inputs and states of another shape or type.
 
     >>> import tracegrad as tg
     >>> output, hidden = tg.nn.RNN(3, 4, num_layers=2)(tg.zeros(5, 1, 3))
@@ -260,24 +280,36 @@ class RNN(RNNBase):
     ((5, 1, 4), (2, 1, 4))
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        _without_projection(kwargs)
-        if len(args) > 3:
-            nonlinearity, args = args[3], args[:3] + args[4:]
-        else:
-            nonlinearity = kwargs.pop("nonlinearity", "tanh")
-        if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
-        super().__init__(f"RNN_{nonlinearity.upper()}", *args, **kwargs)
-        self.nonlinearity = nonlinearity
+    if TYPE_CHECKING:  # what the arguments are; what does not belong is refused by name below
+
+        def __init__(
+            self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh", bias: bool = True,
+            batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
+            device: DeviceLike | None = None, dtype: DType | None = None,
+        ) -> None: ...  # fmt: skip
+
+    else:
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            _without_projection(kwargs)
+            if len(args) > 3:
+                nonlinearity, args = args[3], args[:3] + args[4:]
+            else:
+                nonlinearity = kwargs.pop("nonlinearity", "tanh")
+            if nonlinearity not in ("tanh", "relu"):
+                raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+            super().__init__(f"RNN_{nonlinearity.upper()}", *args, **kwargs)
+            self.nonlinearity = nonlinearity
 
 
 class LSTM(RNNBase):
-    """Long short-term memory: gates i, f, g, o; ``c' = f * c + i * g, h' = o * tanh(c')``.
+    """Long short-term memory: gates i, f, o by sigmoid, g by tanh; ``c' = f * c + i * g, h' = o * tanh(c')``
+    (Hochreiter & Schmidhuber 1997).
 
     ``LSTM(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
-    proj_size=0, device=None, dtype=None)``. As RNN, with states ``(h, c)``; with `proj_size` h is projected to that
-    size, c is not.
+    proj_size=0, device=None, dtype=None)``. Called as RNN, with states ``(h, c)``, both [num_layers * directions,
+    batch, hidden_size], and returns ``output, (h, c)``. With `proj_size`, below `hidden_size`, h is projected to that
+    size, c is not. The rows of weights are those of i, f, g, o, in this order; parameters are those of `RNNBase`.
 
     >>> import tracegrad as tg
     >>> output, (h, c) = tg.nn.LSTM(3, 4, bidirectional=True, proj_size=2)(tg.zeros(5, 1, 3))
@@ -285,8 +317,18 @@ class LSTM(RNNBase):
     ((5, 1, 4), (2, 1, 2), (2, 1, 4))
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__("LSTM", *args, **kwargs)
+    if TYPE_CHECKING:  # what the arguments are; what does not belong is refused by name below
+
+        def __init__(
+            self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
+            batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0,
+            device: DeviceLike | None = None, dtype: DType | None = None,
+        ) -> None: ...  # fmt: skip
+
+    else:
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__("LSTM", *args, **kwargs)
 
     def get_expected_cell_size(self, input: Tensor, batch_sizes: Tensor | None) -> tuple[int, int, int]:
         """The shape of the first cell states."""
@@ -319,12 +361,29 @@ class LSTM(RNNBase):
 
 
 class GRU(RNNBase):
-    """Gated recurrent unit: gates r, z, n; ``n = tanh(W_in x + b_in + r * (W_hn h + b_hn)), h' = (1 - z) * n + z * h``.
+    """Gated recurrent unit: gates r, z by sigmoid, ``n = tanh(W_in x + b_in + r * (W_hn h + b_hn))``; ``h' = (1 - z) *
+    n + z * h`` (Cho et al. 2014).
 
     ``GRU(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
-    device=None, dtype=None)``. As RNN.
+    device=None, dtype=None)``. Called as RNN, with a state [num_layers * directions, batch, hidden_size], and returns
+    ``output, h``. The rows of weights are those of r, z, n, in this order; parameters are those of `RNNBase`.
+
+    >>> import tracegrad as tg
+    >>> output, hidden = tg.nn.GRU(3, 4, batch_first=True)(tg.zeros(2, 5, 3))
+    >>> tuple(output.shape), tuple(hidden.shape)
+    ((2, 5, 4), (1, 2, 4))
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        _without_projection(kwargs)
-        super().__init__("GRU", *args, **kwargs)
+    if TYPE_CHECKING:  # what the arguments are; what does not belong is refused by name below
+
+        def __init__(
+            self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
+            batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
+            device: DeviceLike | None = None, dtype: DType | None = None,
+        ) -> None: ...  # fmt: skip
+
+    else:
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            _without_projection(kwargs)
+            super().__init__("GRU", *args, **kwargs)

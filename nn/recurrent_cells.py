@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..functional.recurrent.functions import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell
 from ..functional.shapes import squeeze, unsqueeze
@@ -14,11 +14,20 @@ from . import init
 from .module import Module
 from .parameter import Parameter
 
+if TYPE_CHECKING:
+    from ..ops.types import DType
+    from ..tensors.calling.annotations import DeviceLike
+
 
 class RNNCellBase(Module):
-    """Parameters ``weight_ih``, ``weight_hh``, ``bias_ih``, ``bias_hh`` of a step with `num_chunks` gates.
+    """What the cells have in common: the parameters of a step with `num_chunks` gates.
 
-    All start uniform in ±1 / sqrt(hidden_size), in this order.
+    ``weight_ih`` [gates * hidden_size, input_size], ``weight_hh`` [gates * hidden_size, hidden_size], ``bias_ih`` and
+    ``bias_hh`` [gates * hidden_size] (None with ``bias=False``) start uniform in ±1 / sqrt(hidden_size), in this order.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.RNNCellBase(3, 4, bias=True, num_chunks=2).weight_ih.shape
+    tracegrad.Size([8, 3])
     """
 
     weight_ih: Tensor
@@ -27,7 +36,13 @@ class RNNCellBase(Module):
     bias_hh: Tensor | None
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None, dtype: Any = None
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool,
+        num_chunks: int,
+        device: DeviceLike | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
         self.input_size = input_size
@@ -78,8 +93,11 @@ class RNNCellBase(Module):
 
 
 class RNNCell(RNNCellBase):
-    """``h' = tanh(W_ih x + b_ih + W_hh h + b_hh)``, or relu: [batch, input_size] and [batch, hidden_size], or without
-    batch. The state is zero unless given.
+    """One step: ``h' = tanh(W_ih x + b_ih + W_hh h + b_hh)``, or relu with ``nonlinearity="relu"``.
+
+    Input [batch, input_size] and state [batch, hidden_size] (zeros unless given), or both without batch; output as the
+    state. Parameters are those of `RNNCellBase`. ValueError for other axes, RuntimeError for other sizes or an unknown
+    nonlinearity, when it is called.
 
     >>> import tracegrad as tg
     >>> tuple(tg.nn.RNNCell(3, 4)(tg.zeros(2, 3)).shape)
@@ -92,8 +110,8 @@ class RNNCell(RNNCellBase):
         hidden_size: int,
         bias: bool = True,
         nonlinearity: str = "tanh",
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 1, device=device, dtype=dtype)
         self.nonlinearity = nonlinearity
@@ -108,7 +126,11 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """One step of an LSTM: (h, c), from `input` [batch, input_size] and ``hx = (h, c)``, or all without batch.
+    """One step of an LSTM: ``(h, c)`` from `input` [batch, input_size] and ``hx = (h, c)``, both [batch, hidden_size]
+    (zeros unless given), or all without batch.
+
+    The formulas and the order of the gates are those of `LSTM`, parameters those of `RNNCellBase`. ValueError for other
+    axes, RuntimeError for other sizes.
 
     >>> import tracegrad as tg
     >>> h, c = tg.nn.LSTMCell(3, 4)(tg.zeros(2, 3))
@@ -117,7 +139,12 @@ class LSTMCell(RNNCellBase):
     """
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: DeviceLike | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 4, device=device, dtype=dtype)
 
@@ -127,10 +154,24 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """One step of a GRU: h' from `input` [batch, input_size] and `hx` [batch, hidden_size], or both without batch."""
+    """One step of a GRU: h' from `input` [batch, input_size] and `hx` [batch, hidden_size] (zeros unless given), or
+    both without batch.
+
+    The formulas and the order of the gates are those of `GRU`, parameters those of `RNNCellBase`. ValueError for other
+    axes, RuntimeError for other sizes.
+
+    >>> import tracegrad as tg
+    >>> tuple(tg.nn.GRUCell(3, 4)(tg.zeros(2, 3)).shape)
+    (2, 4)
+    """
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: DeviceLike | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 3, device=device, dtype=dtype)
 

@@ -8,8 +8,9 @@ from typing import Any
 from ..tensors.tensor import Tensor
 from ..tracing.counted import Counted
 from ..tracing.watch import WatchedDict, changes, watcher
+from .calls.everywhere import as_registered
 from .option import Option
-from .parameter import Parameter
+from .parameter import Buffer, Parameter
 from .recording import declared, note_made
 from .rollback import default
 
@@ -57,7 +58,7 @@ class Registry(Counted):
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. "
                 "Compute the value in forward() instead."
             )
-        self._parameters[name] = param
+        self._parameters[name] = as_registered("parameter", self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that is state but no parameter; with ``persistent=False`` it is left out of ``state_dict``."""
@@ -66,7 +67,7 @@ class Registry(Counted):
             raise TypeError(
                 f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' (Tensor or None required)"
             )
-        self._buffers[name] = tensor
+        self._buffers[name] = as_registered("buffer", self, name, tensor)
         self._non_persistent_buffers_set.discard(name)
         if not persistent:
             self._non_persistent_buffers_set.add(name)
@@ -76,7 +77,7 @@ class Registry(Counted):
         self._check_name("module", "module", name, self.__dict__.get("_modules"))
         if module is not None and not isinstance(module, Registry):
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
-        self._modules[name] = module
+        self._modules[name] = as_registered("module", self, name, module)
 
     register_module = add_module
 
@@ -108,11 +109,15 @@ class Registry(Counted):
         if isinstance(value, Tensor) and value.is_parameter:
             self._forget(name, keep="_parameters")
             self.register_parameter(name, value)
+        elif isinstance(value, Buffer) and name not in self.__dict__.get("_buffers", ()):
+            self._forget(name, keep="_buffers")
+            self.register_buffer(name, value, value.persistent)  # type: ignore[arg-type, attr-defined]
         elif isinstance(value, Registry):
             if "_modules" not in self.__dict__:
                 raise AttributeError("cannot assign module before Module.__init__() call; call it first")
             self._forget(name, keep="_modules")
-            self._modules[name] = value  # without a look at the attribute: a __getattr__ may lead to this very module
+            # Without a look at the attribute: a __getattr__ may lead to this very module.
+            self._modules[name] = as_registered("module", self, name, value)
         elif not self._replace(name, value):
             if not isinstance(getattr(type(self), name, None), Option):  # which counts its changes itself
                 changes.count += 1  # a compiled step may have looked at it
@@ -139,7 +144,10 @@ class Registry(Counted):
                     f"cannot assign '{type(value).__name__}' as buffer '{name}' "
                     "(torch.nn.Buffer, torch.Tensor or None expected)"
                 )
-            self._buffers[name] = value
+            value = self._buffers[name] = as_registered("buffer", self, name, value)
+            if isinstance(value, Buffer):
+                left_out = self._non_persistent_buffers_set
+                (left_out.discard if value.persistent else left_out.add)(name)  # type: ignore[attr-defined]
         else:
             return False
         return True

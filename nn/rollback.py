@@ -11,10 +11,12 @@ import numpy as np
 
 from ..tensors.tensor import Tensor
 from ..tracing.watch import changes
+from .calls.state_hooks import hooks_of
 
 T = TypeVar("T")
 
 _OWN_CODE = ("_load_from_state_dict", "set_extra_state", "__setattr__")
+_LOADING = ("_load_state_dict_pre_hooks", "_load_state_dict_post_hooks")
 _REGISTRIES = ("_parameters", "_buffers", "_modules")
 
 
@@ -48,7 +50,10 @@ def is_overridden(module: Any, method: str) -> bool:
 
 
 def _has_code_of_its_own(module: Any) -> bool:
-    return any(is_overridden(each, method) for each in module.modules() for method in _OWN_CODE)
+    return any(
+        any(is_overridden(each, method) for method in _OWN_CODE) or any(hooks_of(each, name) for name in _LOADING)
+        for each in module.modules()
+    )
 
 
 def _keep(module: Any) -> Callable[[], None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..functional.shapes import flatten, unflatten
@@ -10,7 +11,15 @@ from .module import Module
 
 
 class Identity(Module):
-    """Gives back its input; all arguments of the constructor are ignored."""
+    """Gives back its input, whatever it is; all arguments of the constructor are ignored.
+
+    It stands where a model has a place for a layer and none is wanted.
+
+    >>> import tracegrad as tg
+    >>> x = tg.ones(2)
+    >>> tg.nn.Identity(54, unused=True)(x) is x
+    True
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -20,7 +29,17 @@ class Identity(Module):
 
 
 class Flatten(Module):
-    """Joins the axes from `start_dim` to `end_dim`; by default all but the batch's."""
+    """Joins the axes from `start_dim` to `end_dim` into one: by default all but the first, the batch's (1 and -1).
+
+    Input [..., a, b, c, ...], output [..., a * b * c, ...], a view where memory allows, of the same type. IndexError
+    for axes that are not there, RuntimeError for `start_dim` behind `end_dim`.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.Flatten()(tg.zeros(2, 3, 4, 5)).shape
+    tracegrad.Size([2, 60])
+    >>> tg.nn.Flatten(0, 2)(tg.zeros(2, 3, 4, 5)).shape
+    tracegrad.Size([24, 5])
+    """
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -35,9 +54,17 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """Splits the axis `dim` into axes of the sizes `unflattened_size`."""
+    """Splits the axis `dim` into axes of the sizes `unflattened_size`, of which one may be -1: the rest.
 
-    def __init__(self, dim: int, unflattened_size: Any) -> None:
+    Input [..., n, ...], output [..., *unflattened_size, ...], a view of the same type. RuntimeError where the sizes do
+    not make the length of the axis.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.Unflatten(1, (3, -1))(tg.zeros(2, 12)).shape
+    tracegrad.Size([2, 3, 4])
+    """
+
+    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
         self.dim = dim
         self.unflattened_size = tuple(unflattened_size)

@@ -10,7 +10,10 @@ from typing import Any, NamedTuple
 from ..ops.array import eager
 from ..ops.pointwise import cast
 from ..tape.grad_mode import no_grad
+from ..tensors.foreign.values import as_own
 from ..tensors.tensor import Tensor
+from .calls.state_hooks import hooks_of
+from .parameter import is_lazy
 from .rollback import is_overridden, unchanged_on_error
 
 #: The key of what ``get_extra_state`` gives, behind the module's prefix.
@@ -30,7 +33,7 @@ class IncompatibleKeys(_Keys):
     def __repr__(self) -> str:
         if not self.missing_keys and not self.unexpected_keys:
             return "<All keys matched successfully>"
-        return super().__repr__()
+        return f"_IncompatibleKeys(missing_keys={self.missing_keys!r}, unexpected_keys={self.unexpected_keys!r})"
 
     __str__ = __repr__
 
@@ -75,20 +78,26 @@ def own_state(module: Any) -> Iterator[tuple[str, Tensor]]:
             yield name, tensor
 
 
-def collect(module: Any, into: OrderedDict[str, Any], prefix: str, keep_vars: bool) -> None:
-    """Put the state of `module` and all below it into a dict, each name behind `prefix`."""
+def collect(module: Any, into: Any, prefix: str, keep_vars: bool) -> Any:
+    """Put the state of `module` and all below it into a dict, each name behind `prefix`; the dict, or a hook's."""
+    metadata = {"version": module._version}
     if hasattr(into, "_metadata"):
-        into._metadata[prefix[:-1]] = {"version": module._version}
+        into._metadata[prefix[:-1]] = metadata
+    for hook in hooks_of(module, "_state_dict_pre_hooks"):
+        hook(module, prefix, keep_vars)
     module._save_to_state_dict(into, prefix, keep_vars)
     for name, child in module._modules.items():
         if child is not None:
             child.state_dict(destination=into, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+    for hook in hooks_of(module, "_state_dict_hooks"):
+        into = hook(module, into, prefix, metadata)
+    return into
 
 
 def collect_own(module: Any, into: dict[str, Any], prefix: str, keep_vars: bool) -> None:
     """Put the state of `module` alone into a dict."""
     for name, tensor in own_state(module):
-        into[prefix + name] = tensor if keep_vars else tensor.detach()
+        into[prefix + name] = tensor if keep_vars or is_lazy(tensor) else tensor.detach()
     if is_overridden(module, "get_extra_state"):
         into[prefix + EXTRA] = module.get_extra_state()
 
@@ -102,15 +111,14 @@ def load(module: Any, state: Mapping[str, Any], strict: bool, assign: bool) -> I
     if not isinstance(state, Mapping):
         raise TypeError(f"Expected state_dict to be dict-like, got {type(state)}.")
     metadata = getattr(state, "_metadata", None) or {}
-    report, values = Report(), OrderedDict(state)
+    report, values = Report(), OrderedDict((name, as_own(value)) for name, value in state.items())
 
     def load() -> None:
         _plan_tree(module, values, "", {key: dict(kept) for key, kept in metadata.items()}, assign, report)
         lines = report.lines(strict)
         if lines:
             raise RuntimeError("\n\t".join([f"Error(s) in loading state_dict for {type(module).__name__}:", *lines]))
-        for store in report.errors.stores:
-            store()
+        _store(report)
 
     with no_grad():
         unchanged_on_error(module, load)
@@ -129,6 +137,22 @@ def _plan_tree(
             below = f"{prefix}{name}."
             part = {key: value for key, value in state.items() if key.startswith(below)}
             _plan_tree(child, part, below, metadata, assign, report)
+    after = hooks_of(module, "_load_state_dict_post_hooks")
+    if after:
+        _store(report)  # hooks look at what is loaded; where an error follows, all is put back
+    for hook in after:
+        if hook(module, report.keys()) is not None:
+            raise AssertionError(
+                "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values, "
+                "if incompatible_keys need to be modified, it should be done inplace."
+            )
+
+
+def _store(report: Report) -> None:
+    """Store what waits for the end of the checks."""
+    stores, report.errors.stores = report.errors.stores, []
+    for store in stores:
+        store()
 
 
 def load_own(module: Any, state: dict[str, Any], prefix: str, assign: bool, report: Report, errors: list[str]) -> None:
@@ -187,6 +211,8 @@ def _planned(
             f"but received {type(value)}"
         )
         return None
+    if is_lazy(tensor):
+        return None if is_lazy(value) else _materialization(module, name, tensor, value, assign)
     if tensor.shape == () and value.shape == (1,):
         value = value[0]  # as PyTorch before 0.4 saved numbers
     if value.shape != tensor.shape:
@@ -203,6 +229,16 @@ def _planned(
             f"dimensions in the checkpoint are {value.shape!r}, an exception occurred : {error.args}."
         )
         return None
+
+
+def _materialization(module: Any, name: str, tensor: Any, value: Tensor, assign: bool) -> Callable[[], None]:
+    """What gives a tensor without a shape that of `value`, and its numbers."""
+
+    def store() -> None:
+        tensor.materialize(value.shape)
+        (_assignment(module, name, tensor, value) if assign else _copy(tensor, value))()
+
+    return store
 
 
 def _assignment(module: Any, name: str, tensor: Tensor, value: Tensor) -> Callable[[], None]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..functional.joining import triu
+from ..functional.shaping.diagonals import triu
 from ..tensors.creation import full
 from ..tensors.tensor import Tensor
 from ..tracing.user_warning import warn_user
@@ -23,6 +23,10 @@ from .transformer_layers import (
     has_fast_path,
 )
 
+if TYPE_CHECKING:
+    from ..ops.types import DType
+    from ..tensors.calling.annotations import DeviceLike
+
 
 def _copies(module: Module, count: int) -> ModuleList:
     return ModuleList([copy.deepcopy(module) for _ in range(count)])
@@ -31,10 +35,18 @@ def _copies(module: Module, count: int) -> ModuleList:
 class TransformerEncoder(Module):
     """`num_layers` copies of an encoder layer, one after the other, then `norm`. All copies start equal.
 
-    `mask` and `src_key_padding_mask` are True (or -inf) where a position may not look. In evaluation, where no gradient
-    is asked for, positions behind the end of a sequence come out as zeros before `norm`, as they do in PyTorch, if
-    `enable_nested_tensor` and the layer allow it; `mask_check` is kept for programs that set it (whether padding stands
-    at the end is always looked at).
+    Input and output [length, batch, d_model], with the layer's `batch_first` [batch, length, d_model], or without
+    batch. `mask` [length, length] (or one for each head of each sample) and `src_key_padding_mask` [batch, length] are
+    True (or -inf) where a position may not look. In evaluation, where no gradient is asked for, positions behind the
+    end of a sequence come out as zeros before `norm`, as they do in PyTorch, if `enable_nested_tensor` (default True,
+    with a warning where the layer does not allow it); `mask_check` is kept for programs that set it (whether padding
+    stands at the end is always looked at).
+
+    >>> import tracegrad as tg
+    >>> layer = tg.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    >>> encoder = tg.nn.TransformerEncoder(layer, num_layers=2)
+    >>> encoder(tg.zeros(3, 5, 8), mask=tg.nn.Transformer.generate_square_subsequent_mask(5)).shape
+    tracegrad.Size([3, 5, 8])
     """
 
     def __init__(
@@ -100,7 +112,19 @@ def _without_padding(x: Tensor, padded: Tensor) -> Tensor:
 
 
 class TransformerDecoder(Module):
-    """`num_layers` copies of a decoder layer, one after the other, then `norm`. All copies start equal."""
+    """`num_layers` copies of a decoder layer, one after the other, then `norm`. All copies start equal.
+
+    Called with `tgt` [length, batch, d_model] and an encoder's `memory` [source length, batch, d_model], with the
+    layer's `batch_first` [batch, length, d_model], or without batch; output as `tgt`. Masks are True (or -inf) where a
+    position may not look: `tgt_mask` [length, length], `memory_mask` [length, source length], those of padding [batch,
+    length]. The hints `tgt_is_causal` and `memory_is_causal` change no numbers where the masks are given.
+
+    >>> import tracegrad as tg
+    >>> layer = tg.nn.TransformerDecoderLayer(8, 2, 16, batch_first=True)
+    >>> decoder = tg.nn.TransformerDecoder(layer, num_layers=2)
+    >>> decoder(tg.zeros(3, 5, 8), tg.zeros(3, 4, 8)).shape
+    tracegrad.Size([3, 5, 8])
+    """
 
     def __init__(self, decoder_layer: TransformerDecoderLayer, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
@@ -158,17 +182,17 @@ class Transformer(Module):
         dim_feedforward: int = 2048,
         dropout: float = 0.1,
         activation: str | Callable[[Tensor], Tensor] = F.relu,
-        custom_encoder: Any | None = None,
-        custom_decoder: Any | None = None,
+        custom_encoder: Module | None = None,
+        custom_decoder: Module | None = None,
         layer_norm_eps: float = 1e-5,
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
-        of = {"bias": bias, "device": device, "dtype": dtype}
+        of: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
         layer = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first)
         if custom_encoder is None:
             encoder_layer = TransformerEncoderLayer(*layer, **of)
@@ -222,6 +246,15 @@ class Transformer(Module):
         )
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
-        """[sz, sz] with -inf above the diagonal and 0 elsewhere: each position may look at those up to itself."""
+    def generate_square_subsequent_mask(
+        sz: int, device: DeviceLike | None = None, dtype: DType | None = None
+    ) -> Tensor:
+        """[sz, sz] with -inf above the diagonal and 0 elsewhere: each position may look at those up to itself.
+
+        >>> import tracegrad as tg
+        >>> tg.nn.Transformer.generate_square_subsequent_mask(3)
+        tensor([[0., -inf, -inf],
+                [0., 0., -inf],
+                [0., 0., 0.]])
+        """
         return triu(full((sz, sz), -math.inf, dtype=dtype, device=device), 1)

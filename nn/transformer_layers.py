@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..functional.multihead_attention import additive_mask
 from ..tape.grad_mode import is_grad_enabled
@@ -15,6 +15,10 @@ from .linear import Linear
 from .module import Module
 from .multihead_attention import MultiheadAttention
 from .normalization import LayerNorm
+
+if TYPE_CHECKING:
+    from ..ops.types import DType
+    from ..tensors.calling.annotations import DeviceLike
 
 Function = Callable[[Tensor], Tensor]
 
@@ -49,11 +53,11 @@ class _Layer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: DeviceLike | None = None,
+        dtype: DType | None = None,
     ) -> None:
         super().__init__()
-        of = {"bias": bias, "device": device, "dtype": dtype}
+        of: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
         for name in self.attentions:
             self.add_module(name, MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, **of))
         self.linear1 = Linear(d_model, dim_feedforward, **of)

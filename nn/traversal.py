@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..tensors.tensor import Tensor
 from .parameter import Parameter
 from .registry import Registry
+
+if TYPE_CHECKING:
+    from .module import Module
 
 
 class Traversal(Registry):
@@ -15,23 +18,23 @@ class Traversal(Registry):
 
     def named_modules(
         self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Any]]:
+    ) -> Iterator[tuple[str, Module]]:
         """This module and all below it with their dotted paths; this module's is `prefix`."""
         memo = set() if memo is None else memo
         if self in memo:
             return
         if remove_duplicate:
             memo.add(self)
-        yield prefix, self
+        yield prefix, self  # type: ignore[misc]
         for name, child in self._modules.items():
             if child is not None:
                 yield from child.named_modules(memo, _joined(prefix, name), remove_duplicate)
 
-    def modules(self, remove_duplicate: bool = True) -> Iterator[Any]:
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
         """This module and all below it."""
         return (module for _, module in self.named_modules(remove_duplicate=remove_duplicate))
 
-    def named_children(self) -> Iterator[tuple[str, Any]]:
+    def named_children(self) -> Iterator[tuple[str, Module]]:
         """The modules directly below, with their names."""
         seen: set[Any] = set()
         for name, child in self._modules.items():
@@ -39,7 +42,7 @@ class Traversal(Registry):
                 seen.add(child)
                 yield name, child
 
-    def children(self) -> Iterator[Any]:
+    def children(self) -> Iterator[Module]:
         """The modules directly below."""
         return (child for _, child in self.named_children())
 
@@ -81,7 +84,7 @@ class Traversal(Registry):
 
     # ------------------------------------------------------------------------------------------------------ by path
 
-    def get_submodule(self, target: str) -> Any:
+    def get_submodule(self, target: str) -> Module:
         """The module at a dotted path; AttributeError if there is none."""
         module: Any = self
         for name in target.split(".") if target else ():
@@ -91,6 +94,23 @@ class Traversal(Registry):
             if not isinstance(module, Traversal):
                 raise AttributeError(f"`{name}` is not an nn.Module")
         return module
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put `module` at a dotted path; with `strict`, only in the place of another one.
+
+        ValueError for an empty path or what is no module, AttributeError where the path leads nowhere.
+        """
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        path, _, name = target.rpartition(".")
+        if not isinstance(module, Traversal):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{type(parent).__name__} has no attribute `{name}`")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), Traversal):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter at a dotted path; AttributeError if there is none."""

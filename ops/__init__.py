@@ -21,6 +21,9 @@ from . import (
     trigonometry,
     windows,
 )
+from .elementwise import real, special
+from .places import folding, searching, strided
+from .sampling import rejection
 from .spatial import convolution, pooling
 
 __all__ = [
@@ -29,6 +32,7 @@ __all__ = [
     "convolution",
     "division",
     "elementary",
+    "folding",
     "identity",
     "indexing",
     "logic",
@@ -36,10 +40,15 @@ __all__ = [
     "pooling",
     "products",
     "random",
+    "real",
     "reductions",
+    "rejection",
     "rounding",
     "scans",
+    "searching",
     "sources",
+    "special",
+    "strided",
     "trigonometry",
     "windows",
 ]

@@ -32,31 +32,37 @@ _LN2 = (0.693359375, -2.12194440e-4)
 _QUARTER_PI = (0.78515625, 2.4187564849853515625e-4, 3.77489497744594108e-8)
 
 #: Elements evaluated at a time, so that all intermediate arrays stay in the cache.
-_PIECE = 32768
+_PIECE = 16384
 
 _f32 = np.float32
 
 
 def _fma(x: np.ndarray, y: Any, z: Any) -> np.ndarray:
     """``x * y + z`` rounded once: the product is exact in float64. (Rounding its sum first shows once in 10^8.)"""
-    wide = x.astype(np.float64)
-    wide *= y
+    wide = np.multiply(x, y, dtype=np.float64)
     wide += z
     return wide.astype(np.float32)
 
 
 def _polynomial(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
-    y = np.full_like(x, coefficients[0])
-    for coefficient in coefficients[1:]:
-        y = _fma(y, x, _f32(coefficient))
+    first, *others = map(_f32, coefficients)
+    factor = x.astype(np.float64)
+    wide, y = factor * np.float64(first), np.empty_like(x)
+    for number, coefficient in enumerate(others):
+        if number:
+            np.multiply(y, factor, out=wide)
+        wide += coefficient
+        y[...] = wide
     return y
 
 
 def _log(x: np.ndarray) -> np.ndarray:
-    mantissa, exponent = np.frexp(x)
+    bits = x.view(np.int32)
+    mantissa = (bits & 0x7FFFFF | 0x3F000000).view(np.float32)  # in [1/2, 1), times a power of two
     small = mantissa < _f32(np.sqrt(0.5))
-    m = np.where(small, mantissa - 1 + mantissa, mantissa - 1)
-    e = (exponent - small).astype(np.float32)
+    m = mantissa - 1
+    m += mantissa * small
+    e = ((bits >> 23) - 126 - small).astype(np.float32)
     square = m * m
     y = _fma(_polynomial(_LOG, m) * m, square, e * _f32(_LN2[1]))
     return _fma(e, _f32(_LN2[0]), m + (y - square * _f32(0.5)))
@@ -73,16 +79,34 @@ def _sine_and_cosine(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     return sine, cosine, octant
 
 
+def _turned(sine: np.ndarray, cosine: np.ndarray, octant: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The two by quadrant: exchanged, and with other signs. Their bits, since choices would take far longer."""
+    sine, cosine = sine.view(np.int32), cosine.view(np.int32)
+    exchanged = (sine ^ cosine) & -(octant >> 1 & 1)
+    sine = sine ^ exchanged ^ (octant & 4) << 29
+    cosine = cosine ^ exchanged ^ (octant + 2 & 4) << 29
+    return sine.view(np.float32), cosine.view(np.float32)
+
+
 def _sin(x: np.ndarray) -> np.ndarray:
-    sine, cosine, octant = _sine_and_cosine(x)
-    value = np.where(octant & 2, cosine, sine)
-    return np.where(octant & 4, -value, value)
+    return _turned(*_sine_and_cosine(x))[0]
 
 
 def _cos(x: np.ndarray) -> np.ndarray:
-    sine, cosine, octant = _sine_and_cosine(x)
-    value = np.where(octant & 2, sine, cosine)
-    return np.where(octant + 2 & 4, -value, value)
+    return _turned(*_sine_and_cosine(x))[1]
+
+
+def box_muller(radii: np.ndarray, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two normal numbers from each pair of float32 uniforms, as the primitives below make them one by one."""
+    shape, radii, turns = radii.shape, radii.reshape(-1), turns.reshape(-1)
+    x, y = np.empty_like(radii), np.empty_like(radii)
+    for start in range(0, radii.size, _PIECE):
+        piece = np.s_[start : start + _PIECE]
+        radius = np.sqrt(_f32(-2) * _log(1 - radii[piece]))
+        sine, cosine = _turned(*_sine_and_cosine(turns[piece] * _f32(2 * np.pi)))
+        np.multiply(radius, cosine, out=x[piece])
+        np.multiply(radius, sine, out=y[piece])
+    return x.reshape(shape), y.reshape(shape)
 
 
 def _define(name: str, function: Callable[[np.ndarray], np.ndarray]) -> Primitive:

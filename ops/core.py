@@ -7,6 +7,7 @@ arguments are never asked what they are.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 import threading
@@ -17,9 +18,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .types import DType, Type
+from .types import DType, Type, is_short_float
 
-Number = bool | int | float
+Number = bool | int | float | complex
 Params = Mapping[str, Any]
 Rule = Callable[..., Any]
 
@@ -72,6 +73,11 @@ class Source:
 Lowering = Pointwise | Reduction | Movement | Kernel | Source
 
 
+def computes(lower: Lowering) -> bool:
+    """Whether an op makes new numbers of its operands' by itself: not by moving them, nor by ops within it."""
+    return not isinstance(lower, (Movement, Source)) and lower != Kernel("scan")
+
+
 # ---------------------------------------------------------------------------------------------------- primitives
 
 
@@ -85,6 +91,7 @@ class Derivative:
 
     rule: Rule
     needs: tuple[str, ...]
+    reads_values: bool = True  # operands or the result: the rule is not the same for a conjugated cotangent
 
 
 @dataclass(frozen=True)
@@ -98,6 +105,27 @@ class Check:
     needs: tuple[str, ...]
 
 
+def _rounded_once(evaluate: Callable[..., Any]) -> Callable[..., Any]:
+    """An op's numpy evaluation, in float32 for 16-bit floating-point operands: PyTorch's kernels round results."""
+
+    @functools.wraps(evaluate)
+    def evaluated(*values: Any, **params: Any) -> Any:
+        for value in values:
+            if is_short_float(value.dtype):
+                return _in_float32(evaluate, value.dtype, values, params)
+        return evaluate(*values, **params)
+
+    return evaluated
+
+
+def _in_float32(evaluate: Callable[..., Any], short: np.dtype, values: Any, params: Params) -> Any:
+    wide = [value.astype(np.float32) if is_short_float(value.dtype) else value for value in values]
+    out = evaluate(*wide, **params)
+    if "dtype" in params or out.dtype != np.float32:  # a conversion, a comparison, positions
+        return out
+    return out.astype(short)
+
+
 @dataclass(frozen=True, eq=False)
 class Primitive:
     """One op. `inputs` names the operands; a single name with a star (``*xs``) makes it variadic.
@@ -109,7 +137,7 @@ class Primitive:
     name: str
     inputs: tuple[str, ...]
     type_rule: Callable[..., Type]
-    evaluate: Callable[..., Any]
+    evaluate_wide: Callable[..., Any]  # of types that numpy computes in as PyTorch does, float32 and float64 among them
     derivatives: Mapping[str, Derivative | None]
     lower: Lowering
     backward_name: str = ""  # what PyTorch calls the grad_fn: MulBackward0
@@ -117,10 +145,13 @@ class Primitive:
     joint: bool = False
     variadic: bool = field(init=False)
     is_view: bool = field(init=False)
+    evaluate: Callable[..., Any] = field(init=False)  # of all types
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variadic", self.inputs[:1] != () and self.inputs[0].startswith("*"))
         object.__setattr__(self, "is_view", isinstance(self.lower, Movement) and self.lower.view)
+        evaluate = _rounded_once(self.evaluate_wide) if computes(self.lower) else self.evaluate_wide
+        object.__setattr__(self, "evaluate", evaluate)
 
     def derivative(self, position: int) -> Derivative | None:
         """The rule for the operand at `position`, None where there is no gradient."""
@@ -138,6 +169,17 @@ class NoGradient:
 
 
 NO_GRADIENT = NoGradient()
+
+
+class NotImplementedRule:
+    """The rule for an operand whose derivative PyTorch does not have either: asking for it is an error."""
+
+    def __init__(self, message: str) -> None:
+        self._message = message
+
+    def __call__(self, g: Any) -> Any:
+        raise NotImplementedError(self._message)
+
 
 REGISTRY: dict[str, Primitive] = {}
 
@@ -161,7 +203,7 @@ def define(
     rules = dict.fromkeys(names, vjp) if isinstance(vjp, NoGradient) else dict(vjp)
     if set(rules) != set(names):
         raise ValueError(f"{name}: derivatives for {sorted(rules)}, operands are {names}; NO_GRADIENT where none")
-    derivatives = {n: None if isinstance(r, NoGradient) else _derivative(r) for n, r in rules.items()}
+    derivatives = {n: None if isinstance(r, NoGradient) else _derivative(r, names) for n, r in rules.items()}
     title = backward_name or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
     checking = None if check is None else Check(check, _names_in(check))
     primitive = Primitive(name, tuple(inputs), type, eval, derivatives, lower, title, checking, joint)
@@ -169,8 +211,9 @@ def define(
     return primitive
 
 
-def _derivative(rule: Rule) -> Derivative:
-    return Derivative(rule, _names_in(rule))
+def _derivative(rule: Rule, operands: Sequence[str]) -> Derivative:
+    needs = _names_in(rule)
+    return Derivative(rule, needs, not {"out", *operands}.isdisjoint(needs))
 
 
 def _names_in(rule: Rule) -> tuple[str, ...]:
@@ -299,10 +342,19 @@ def set_direct(direct: Direct) -> None:
 
 def bind(primitive: Primitive, *operands: Any, **params: Any) -> Any:
     """Hand one primitive to the current interpreter. Parameters must be hashable (tuples, numbers, DTypes)."""
-    return current().apply(primitive, operands, params)
+    stack = switch.stack
+    return (stack[-1][0] if stack else _default[0]).apply(primitive, operands, params)
 
 
-@dataclass(frozen=True)
+def at_once(*values: Any) -> Any:
+    """The current interpreter, where derivative rules may take the arrays of tensors and give it those of their results
+    (`literal`): it is plain eager mode's, and none gets a history. None elsewhere."""
+    interpreter = current()
+    computes_only = getattr(interpreter, "computes_only", None)
+    return interpreter if computes_only is not None and computes_only(*values) else None
+
+
+@dataclass(unsafe_hash=True, slots=True)  # not frozen: each view makes one, which would take three times as long
 class Step:
     """One view op between a buffer's whole and an array that shows part of it."""
 

@@ -7,20 +7,31 @@ from typing import Any
 
 import numpy as np
 
+from .elementwise.descriptions import Doc
 from .pointwise import Op, floating_domain, pointwise, without_bool
 from .sources import zeros
 
 
-def _division(name: str, helper: str, eval: Callable[..., Any], title: str, vjp: dict[str, Any]) -> Op:
+def _division(name: str, helper: str, eval: Callable[..., Any], title: str, vjp: dict[str, Any], doc: Doc) -> Op:
     domain = without_bool(f"\"{title}\" not implemented for 'Bool'")
     evaluate = _refusing_zero(name, eval)
     c = f"{helper}{{f}}({{x}}, {{y}})"
-    return pointwise(name, inputs=("x", "y"), c=c, eval=evaluate, vjp=vjp, domain=domain, check=_check_divisor(name))
+    return pointwise(
+        name,
+        inputs=("x", "y"),
+        c=c,
+        eval=evaluate,
+        vjp=vjp,
+        domain=domain,
+        check=_check_divisor(name),
+        numbers=("y",) if name == "fmod" else ("x", "y"),
+        doc=doc,
+    )
 
 
 def _check_divisor(name: str) -> Callable[[np.ndarray], None]:
     def check(y: np.ndarray) -> None:
-        if y.dtype.kind == "i" and not np.all(y):
+        if y.dtype.kind in "iu" and not np.all(y):
             raise RuntimeError(
                 f"ZeroDivisionError: {name} of integers by zero; exclude the zeros first, "
                 f"e.g. where(y == 0, 1, y), or divide floats"
@@ -53,6 +64,11 @@ floor_divide = _division(
     np.floor_divide,
     "div_floor_cpu",
     {"x": lambda x_type: zeros(x_type), "y": lambda y_type: zeros(y_type)},
+    doc=Doc(
+        "``floor(input / other)``, the whole quotient rounded down. RuntimeError for integers divided by 0.",
+        "tg.floor_divide(tg.tensor([7, -7]), 2)",
+        "tensor([ 3, -4])",
+    ),
 )
 remainder = _division(
     "remainder",
@@ -60,6 +76,12 @@ remainder = _division(
     _remainder,
     "remainder_cpu",
     {"x": lambda g: g, "y": lambda g, x, y: -g * floor_divide(x, y)},
+    doc=Doc(
+        "``input - other * floor(input / other)``: what is left, with the sign of `other`, as Python's ``%``.\n"
+        "RuntimeError for integers divided by 0.",
+        "tg.remainder(tg.tensor([7., -7.]), 3)",
+        "tensor([1., 2.])",
+    ),
 )
 # Towards zero; of floating-point numbers, since integers have `functional.arithmetic.div`.
 trunc_divide = pointwise(
@@ -78,4 +100,10 @@ fmod = _division(
     np.fmod,
     "fmod_cpu",
     {"x": lambda g: g, "y": lambda g, x, y: -g * trunc_divide(x, y)},
+    doc=Doc(
+        "``input - other * trunc(input / other)``: what is left, with the sign of `input`, as C's fmod.\n"
+        "RuntimeError for integers divided by 0.",
+        "tg.fmod(tg.tensor([7., -7.]), 3)",
+        "tensor([ 1., -1.])",
+    ),
 )

@@ -20,7 +20,7 @@ _BENT = (
     1.4185219418506072e-07, -5.668475242606197e-06, 8.763732621562651e-05, -0.0006197846593142872,
     -0.00019183079723712228, 0.10276905578812084, 1.1283792743069754,
 )  # fmt: skip
-_INNER = (
+INNER = (
     -5.166061616805981e-16, 1.454817075960679e-14, -3.7910930392717217e-13, 9.167606746069445e-12,
     -2.0352493920247854e-10, 4.11580059766496e-09, -7.511569160678138e-08, 1.223382738352401e-06,
     -1.75371694414921e-05, 0.00021751715604160108, -0.0022854855611440673, 0.019852496688983708,
@@ -55,7 +55,7 @@ def _single(x: np.ndarray, out: np.ndarray) -> None:
 def _double(x: np.ndarray, out: np.ndarray) -> None:
     size = np.minimum(np.abs(x), 6)
     square = size * size
-    inner = x * _polynomial(_INNER, 2 * np.minimum(square, 1) - 1)
+    inner = x * _polynomial(INNER, 2 * np.minimum(square, 1) - 1)
     place = (2 / (1 + np.maximum(size, 1) / 2.5) - (_FIRST + _LAST)) / (_LAST - _FIRST)
     outer = 1 - np.exp(-square) * _polynomial(_OUTER, place)
     np.copyto(out, np.where(size < 1, inner, np.copysign(outer, x)))

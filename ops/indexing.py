@@ -7,6 +7,7 @@ and `scatter` keep the last value, the adding ops add both.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,9 @@ def _check_index(index: Type) -> None:
 
 
 def _check_range(index: np.ndarray, lowest: int, extent: int, axis: int, error: type[Exception]) -> None:
-    wrong = index[(index < lowest) | (index >= extent)]
-    if wrong.size:
+    outside = (index < lowest) | (index >= extent)
+    if outside.any():
+        wrong = index[outside]
         raise error(f"index {wrong.flat[0]} is out of bounds for dimension {axis} with size {extent}")
 
 
@@ -42,11 +44,11 @@ def _check_elements(x: Type, index: Type, axis: int) -> None:
             )
 
 
-def _check_element_range(index: np.ndarray, x_type: Type, axis: int) -> None:
+def check_element_range(index: np.ndarray, x_type: Type, axis: int) -> None:
     _check_range(index, 0, x_type.shape[axis], axis, RuntimeError)
 
 
-def _elements(x: np.ndarray, index: np.ndarray, axis: int) -> tuple[Any, ...]:
+def elements(x: np.ndarray, index: np.ndarray, axis: int) -> tuple[Any, ...]:
     """The numpy index of the elements that `index` names; ValueError for sizes that numpy would broadcast or cut."""
     if index.ndim != x.ndim or any(i > e for a, (i, e) in enumerate(zip(index.shape, x.shape)) if a != axis):  # noqa: B905
         raise ValueError("index and x do not fit")  # the evaluator asks the type rule for the words
@@ -64,9 +66,9 @@ gather_primitive = define(
     "gather",
     ("x", "index"),
     type=_gathered,
-    eval=lambda x, index, axis: x[_elements(x, index, axis)],
+    eval=lambda x, index, axis: x[elements(x, index, axis)],
     lower=Kernel("gather"),
-    check=_check_element_range,
+    check=check_element_range,
     vjp={
         "x": lambda g, index, x_type, axis: scatter_add(zeros(x_type), index, g, axis),
         "index": NO_GRADIENT,
@@ -82,7 +84,7 @@ def gather(x: Any, index: Any, axis: int) -> Any:
     return bind(gather_primitive, x, index, axis=axis)
 
 
-def _scattered(x: Type, index: Type, src: Type, axis: int) -> Type:
+def scattered(x: Type, index: Type, src: Type, axis: int) -> Type:
     _check_elements(x, index, axis)
     if src.dtype is not x.dtype or src.shape != index.shape:
         raise RuntimeError(f"scatter() expects a source of x's type and the index's shape, got {src} for {x}[{index}]")
@@ -98,24 +100,24 @@ def _check_source(shape: tuple[int, ...], src: np.ndarray) -> None:
 def _scatter(x: np.ndarray, index: np.ndarray, src: np.ndarray, axis: int) -> np.ndarray:
     _check_source(index.shape, src)
     out = np.array(x, order="C")
-    out[_elements(x, index, axis)] = src
+    out[elements(x, index, axis)] = src
     return out
 
 
 def _scatter_add(x: np.ndarray, index: np.ndarray, src: np.ndarray, axis: int) -> np.ndarray:
     _check_source(index.shape, src)
     out = np.array(x, order="C")
-    np.add.at(out, _elements(x, index, axis), src)
+    np.add.at(out, elements(x, index, axis), src)
     return out
 
 
 scatter_primitive = define(
     "scatter",
     ("x", "index", "src"),
-    type=_scattered,
+    type=scattered,
     eval=_scatter,
     lower=Kernel("scatter"),
-    check=_check_element_range,
+    check=check_element_range,
     vjp={
         "x": lambda g, index, src_type, axis: scatter(g, index, zeros(src_type), axis),
         "index": NO_GRADIENT,
@@ -132,10 +134,10 @@ def scatter(x: Any, index: Any, src: Any, axis: int) -> Any:
 scatter_add_primitive = define(
     "scatter_add",
     ("x", "index", "src"),
-    type=_scattered,
+    type=scattered,
     eval=_scatter_add,
     lower=Kernel("scatter_add"),
-    check=_check_element_range,
+    check=check_element_range,
     vjp={"x": lambda g: g, "index": NO_GRADIENT, "src": lambda g, index, axis: gather(g, index, axis)},
 )
 
@@ -161,7 +163,8 @@ def _rows(x: np.ndarray, index: np.ndarray) -> np.ndarray:
     """`index` with negative entries counted from the end."""
     extent = x.shape[0]
     _check_range(index, -extent, extent, 0, IndexError)
-    return np.where(index < 0, index + extent, index)
+    negative = index < 0
+    return np.where(negative, index + extent, index) if negative.any() else index
 
 
 take_primitive = define(
@@ -199,11 +202,16 @@ def _put(x: np.ndarray, index: np.ndarray, src: np.ndarray) -> np.ndarray:
 def _index_add(x: np.ndarray, index: np.ndarray, src: np.ndarray) -> np.ndarray:
     _check_source(index.shape + x.shape[1:], src)
     out = np.array(x, order="C")
-    width = out[0].size if len(out) else 1
-    # Flat, because numpy adds at one-dimensional places many times faster than at rows.
-    places = _rows(x, index).reshape(-1, 1) * width + np.arange(width)
-    np.add.at(out.reshape(-1), places.reshape(-1), np.ascontiguousarray(src).reshape(-1))
+    add_rows(out, _rows(x, index), src)
     return out
+
+
+def add_rows(out: np.ndarray, index: np.ndarray, src: np.ndarray) -> None:
+    """``out[index] += src`` in contiguous memory, every occurrence of a row counted; positions count from 0."""
+    if out.ndim > 1:  # flat, because numpy adds at one-dimensional places many times faster than at rows
+        width = math.prod(out.shape[1:])
+        out, index = out.reshape(-1), index.reshape(-1, 1) * width + np.arange(width)
+    np.add.at(out, index.reshape(-1), np.ascontiguousarray(src).reshape(-1))
 
 
 put_primitive = define(

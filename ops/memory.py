@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,26 @@ def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     raw = np.empty(nbytes + CACHE_LINE, np.uint8)
     start = -raw.ctypes.data % CACHE_LINE
     return raw[start : start + nbytes].view(dtype).reshape(shape)
+
+
+def overlaps_itself(array: np.ndarray) -> bool:
+    """True if two elements may lie in the same place, as in what `as_strided` or `expand` gives."""
+    reached = 0
+    for stride, extent in sorted((abs(s), e) for s, e in zip(array.strides, array.shape, strict=True) if e > 1):
+        if stride <= reached:
+            return True
+        reached += stride * (extent - 1)
+    return False
+
+
+def read_first(values: Any, target: np.ndarray) -> Any:
+    """`values` as they are before `target` is written, where ``np.copyto(target, values)`` might read what it wrote.
+
+    numpy sees to that by itself in more than one dimension only.
+    """
+    if target.ndim == 1 and isinstance(values, np.ndarray) and np.may_share_memory(values, target):
+        return values.copy()
+    return values
 
 
 def blocks(arrays: Sequence[np.ndarray]) -> Iterator[Sequence[np.ndarray]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .core import Movement, Number, bind, current, define
+from .core import Movement, Number, at_once, bind, current, define
 from .sources import zeros
 from .types import Type
 
@@ -108,9 +109,8 @@ def broadcast(x: Any, shape: Shape) -> Any:
 
 
 def _slices(starts: Shape, stops: Shape, steps: Shape) -> tuple[Any, ...]:
-    # `slice` is this module's op; Python's own is reached through numpy's helper.
     # The ellipsis makes a view of an array without axes, which numpy would give as a number.
-    return (..., *(np.s_[start:stop:step] for start, stop, step in zip(starts, stops, steps, strict=True)))
+    return (..., *map(builtins.slice, starts, stops, steps))
 
 
 def _stops(starts: Shape, steps: Shape, shape: Shape) -> Shape:
@@ -134,8 +134,16 @@ slice_primitive = define(
     type=_sliced,
     eval=lambda x, starts, stops, steps: x[_slices(starts, stops, steps)],
     lower=Movement("slice", view=True),
-    vjp={"x": lambda g, x_type, starts, steps: update_slice(zeros(x_type), g, starts, steps)},
+    vjp={"x": lambda g, x_type, starts, steps: _among_zeros(g, x_type, starts, steps)},
 )
+
+
+def _among_zeros(g: Any, x_type: Type, starts: Shape, steps: Shape) -> Any:
+    if (interpreter := at_once(g)) is not None:
+        out = np.zeros(x_type.shape, x_type.dtype.numpy)
+        out[_slices(starts, _stops(starts, steps, g.ndarray.shape), steps)] = g.ndarray
+        return interpreter.literal(out)
+    return update_slice(zeros(x_type), g, starts, steps)
 
 
 def slice(x: Any, starts: Shape, stops: Shape, steps: Shape) -> Any:

@@ -8,21 +8,26 @@ primitive. Gradients have the output's shape; summing them back over broadcast a
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from .complex_numbers.refusals import refuse_complex
 from .core import Interpreter, NoGradient, Pointwise, Primitive, Rule, bind, current, define, plain, switch
+from .elementwise.descriptions import Doc, describe, types_told
 from .types import (
     DIMENSIONED,
+    FLOATING,
     NUMBER,
+    NUMBERS,
     SCALAR,
     DType,
     Type,
+    array_in,
     bool_,
     broadcast_shapes,
+    dtype_of,
     float32,
     float64,
     get_default_dtype,
@@ -41,7 +46,7 @@ def common_dtype(operands: Sequence[Any]) -> DType:
 
 def _type_of(operand: Any, interpreter: Interpreter) -> Type | None:
     """None for Python's numbers."""
-    return None if isinstance(operand, (bool, int, float)) else interpreter.type_of(operand)
+    return None if isinstance(operand, NUMBERS) else interpreter.type_of(operand)
 
 
 def _promoted(operands: Sequence[Any], types: Sequence[Type | None], interpreter: Interpreter) -> DType:
@@ -52,6 +57,9 @@ def _promoted(operands: Sequence[Any], types: Sequence[Type | None], interpreter
         else:
             number = interpreter.is_number(operand)
             ranked.append((of.dtype, NUMBER if number else SCALAR if of.ndim == 0 else DIMENSIONED))
+    if not any(rank for _, rank in ranked):  # constants of an op, within its derivative: numpy's float64 is a float
+        typed = [(dtype_of(o), NUMBER) for o in operands if isinstance(o, np.generic)]
+        ranked = typed if any(dtype.category >= FLOATING for dtype, _ in typed) else ranked
     return _result_dtype(tuple(ranked))
 
 
@@ -76,9 +84,17 @@ def _in_one_type(operands: Sequence[Any], domain: Callable[[DType], DType]) -> t
 def converted(operand: Any, dtype: DType) -> Any:
     """`operand` in `dtype`: numbers become constants, values of another type are cast."""
     interpreter = current()
-    if isinstance(operand, (bool, int, float)):
+    if isinstance(operand, NUMBERS):
         return interpreter.constant(operand, dtype)
     return operand if interpreter.type_of(operand).dtype is dtype else cast(operand, dtype)
+
+
+def _without_complex(name: str, domain: Callable[[DType], DType]) -> Callable[[DType], DType]:
+    def of_real(dtype: DType) -> DType:
+        refuse_complex(name, dtype)
+        return domain(dtype)
+
+    return of_real
 
 
 def _same(dtype: DType) -> DType:
@@ -86,11 +102,7 @@ def _same(dtype: DType) -> DType:
 
 
 def _floating(dtype: DType) -> DType:
-    return dtype if dtype.is_floating_point else get_default_dtype()
-
-
-#: What PyTorch calls the operands of its functions.
-_PUBLIC_NAMES = {"x": "input", "y": "other"}
+    return dtype if dtype.category >= FLOATING else get_default_dtype()
 
 
 def pointwise(
@@ -106,13 +118,19 @@ def pointwise(
     on_bool: Op | None = None,
     backward_name: str | None = None,
     check: Rule | None = None,
+    takes_complex: bool = False,
+    numbers: Sequence[str] = (),
+    doc: Doc | None = None,
 ) -> Op:
     """Declare a pointwise primitive; returns the function that promotes and binds it.
 
     `domain` maps the promoted type to the one computed in (floating_domain for exp and division); `result` maps that to
     the result's type (bool for comparisons). The first `unpromoted` operands keep their type (the condition of where).
     Truth values are no numbers in C: where PyTorch computes with them, `on_bool` is the op of logic that this means.
+    Complex numbers are refused unless the op `takes_complex`. Public ops have a `doc` and say which operands may be
+    Python's `numbers`.
     """
+    domain = domain if takes_complex else _without_complex(name, domain)
 
     def type_rule(*types: Type) -> Type:
         dtype = types[-1].dtype
@@ -134,10 +152,13 @@ def pointwise(
     op = _directly(primitive, general) if not unpromoted and _takes_floats(domain) else general
     op.__name__ = op.__qualname__ = name
     op.primitive = primitive  # type: ignore[attr-defined]
-    op.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [inspect.Parameter(_PUBLIC_NAMES.get(i, i), inspect.Parameter.POSITIONAL_OR_KEYWORD) for i in inputs]
-    )
+    describe(op, inputs, numbers, doc, _types_of(domain, result, on_bool) if doc else "")
     return op
+
+
+def _types_of(domain: Callable[[DType], DType], result: Callable[[DType], DType], on_bool: Op | None) -> str:
+    """What becomes of the operands' types, in words."""
+    return types_told(lambda dtype: dtype if on_bool is not None and dtype is bool_ else result(domain(dtype)))
 
 
 def _takes_floats(domain: Callable[[DType], DType]) -> bool:
@@ -213,15 +234,11 @@ def _cast_type(x: Type, dtype: DType) -> Type:
     return Type(dtype, x.shape)
 
 
-def _cast_array(x: np.ndarray, dtype: DType) -> np.ndarray:
-    return x.astype(dtype.numpy)
-
-
 cast_primitive: Primitive = define(
     "cast",
     ("x",),
     type=_cast_type,
-    eval=_cast_array,
+    eval=array_in,
     lower=Pointwise("({type}){x}"),
     vjp={"x": lambda g, x_type: cast(g, x_type.dtype)},
     backward_name="ToCopyBackward0",

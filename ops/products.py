@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .core import Kernel, bind, current, define
+from .array import quietly
+from .core import Kernel, at_once, bind, current, define, switch
 from .movement import transpose
 from .types import Type, bool_
 
@@ -36,9 +37,20 @@ dot_primitive = define(
     type=_dot_type,
     eval=np.matmul,
     lower=Kernel("dot"),
-    vjp={"x": lambda g, y: dot(g, transposed(y)), "y": lambda g, x: dot(transposed(x), g)},
+    vjp={"x": lambda g, y: _derived(g, y, 0), "y": lambda g, x: _derived(g, x, 1)},
     backward_name="MmBackward0",
 )
+
+
+def _derived(g: Any, other: Any, position: int) -> Any:
+    """The cotangent of operand 0 or 1, from that of the product and the other operand."""
+    if (interpreter := at_once(g, other)) is not None:
+        swapped, given = other.ndarray.swapaxes(-1, -2), g.ndarray
+        if 0 in given.strides:  # repeated elements, with which numpy would not call a library
+            given = np.ascontiguousarray(given)
+        factors = (swapped, given) if position else (given, swapped)
+        return interpreter.literal(quietly(dot_primitive.evaluate, *factors))
+    return dot(transposed(other), g) if position else dot(g, transposed(other))
 
 
 def dot(x: Any, y: Any) -> Any:
@@ -47,5 +59,14 @@ def dot(x: Any, y: Any) -> Any:
     RuntimeError where sizes or types differ, NotImplementedError for bool.
     """
     interpreter = current()
-    _dot_type(interpreter.type_of(x), interpreter.type_of(y))
+    if switch.stack or not _are_usual(x, y):
+        _dot_type(interpreter.type_of(x), interpreter.type_of(y))
     return bind(dot_primitive, x, y)
+
+
+def _are_usual(x: Any, y: Any) -> bool:
+    """Whether the type rule can refuse nothing but extents, which numpy refuses as well: what is asked quickly."""
+    a, b = getattr(x, "ndarray", None), getattr(y, "ndarray", None)
+    if a is None or b is None or a.dtype is not b.dtype or a.dtype.kind != "f":
+        return False
+    return a.ndim >= 2 and a.shape[:-2] == b.shape[:-2]

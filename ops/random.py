@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .cephes import cephes_cos, cephes_log, cephes_sin
+from .cephes import box_muller, cephes_cos, cephes_log, cephes_sin
 from .core import NO_GRADIENT, Kernel, Pointwise, Primitive, bind, current, define
 from .elementary import log, log1p, sqrt
 from .movement import concatenate, reshape, slice
@@ -199,11 +199,11 @@ def block_normals(u: Any, count: int) -> Any:
     """`count` (16 or more) normal numbers from uniforms, by Box and Muller in blocks of 16.
 
     Eight radii and eight angles make a block. If a rest remains, the last 16 numbers are one more block of 16 fresh
-    uniforms; the uniforms of the rest go unused.
+    uniforms; the uniforms of the rest go unused, if they were drawn.
     """
     even = count - count % BLOCK
     dtype = current().type_of(u).dtype
-    if even != count:
+    if even != count and current().type_of(u).size != even + BLOCK:
         u = concatenate([_part(u, 0, even), _part(u, count, count + BLOCK)], 0)
     blocks = uniforms_for_blocks(count) // BLOCK
     halves = reshape(u, (blocks, 2, BLOCK // 2))
@@ -227,6 +227,37 @@ def serial_normals(words: Any) -> Any:
     return reshape(concatenate([reshape(x, (count, 1)), reshape(y, (count, 1))], 1), (2 * count,))
 
 
+def serial_normals_of(words: np.ndarray) -> np.ndarray:
+    """`serial_normals` as numpy code."""
+    uniforms = _uniform53(words[::2], words[1::2])
+    radius, angle = np.sqrt(-2 * np.log1p(-uniforms[1::2])), uniforms[::2] * (2 * math.pi)
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1).reshape(-1)
+
+
+def block_normals_of(u: np.ndarray, count: int) -> np.ndarray:
+    """`block_normals` as numpy code."""
+    even = count - count % BLOCK
+    if even != count and u.size != even + BLOCK:
+        u = np.concatenate([u[:even], u[count : count + BLOCK]])
+    halves = u.reshape(-1, 2, BLOCK // 2)
+    radii, turns = halves[:, 0], halves[:, 1]
+    if u.dtype == np.float32:
+        pair = box_muller(radii, turns)
+    else:
+        radius, angle = np.sqrt(-2 * np.log(1 - radii)), turns * (2 * math.pi)
+        pair = radius * np.cos(angle), radius * np.sin(angle)
+    out = np.stack(pair, 1).reshape(-1)
+    return out if even == count else np.concatenate([out[: count - BLOCK], out[-BLOCK:]])
+
+
+def uniforms_of(words: Callable[[int], np.ndarray], count: int, dtype: DType) -> np.ndarray:
+    """`count` numbers in [0, 1) of what draws words: float64, or float32 for all other types."""
+    if dtype is not float64:
+        return np.asarray(_uniform24(words(count)))
+    drawn = words(2 * count)
+    return np.asarray(_uniform53(drawn[::2], drawn[1::2]))
+
+
 def _polar(log_radius: Any, turn: Any) -> tuple[Any, Any]:
     """Two float64 normal numbers from each radius and angle."""
     radius, angle = sqrt(-2 * log_radius), turn * (2 * math.pi)
@@ -236,12 +267,45 @@ def _polar(log_radius: Any, turn: Any) -> tuple[Any, Any]:
 # ------------------------------------------------------------------------------------------ permutations and choices
 
 
+#: Permutations of fewer elements are quicker made one change after the other.
+_FEW = 1000
+
+
 def _permutation(words: np.ndarray, n: int) -> np.ndarray:
-    order = list(range(n))
     offsets = words.view(np.uint32) % np.arange(n, 1, -1, dtype=np.uint32)
+    if n >= _FEW:
+        return changed_at_once(offsets)
+    order = list(range(n))
     for i, offset in enumerate(offsets.tolist()):
         order[i], order[i + offset] = order[i + offset], order[i]
     return np.array(order, np.int64)
+
+
+def changed_at_once(offsets: np.ndarray) -> np.ndarray:
+    """What changing element i with element ``i + offsets[i]``, for one i after the other, makes of 0 ... n-1.
+
+    A place i is written by earlier changes with it, of which the last, j, counts: it brings what stood at j then. That
+    is found by following these from place to place, all at once; the number of steps is logarithmic.
+    """
+    places = np.arange(len(offsets) + 1)
+    moved = np.flatnonzero(offsets)
+    others = moved + offsets[moved]
+    keys = np.sort(others << 32 | moved)
+    to, turns = keys >> 32, keys & 0xFFFFFFFF
+    is_again = to[1:] == to[:-1]
+    brought = places.copy()  # the change after which a place keeps what it holds until its own turn
+    is_last = np.append(~is_again, True)[: len(to)]
+    brought[to[is_last]] = turns[is_last]
+    while True:
+        further = brought[brought]
+        if np.array_equal(further, brought):
+            break
+        brought = further
+    out = brought.copy()
+    out[moved] = others
+    again = np.flatnonzero(is_again)
+    out[turns[again + 1]] = brought[turns[again]]
+    return out
 
 
 permutation_primitive = define(
@@ -257,23 +321,3 @@ permutation_primitive = define(
 def permutation(words: Any, n: int) -> Any:
     """0 ... n-1 shuffled by n - 1 words: element i changes places with one of those behind it, or stays."""
     return bind(permutation_primitive, words, n=n)
-
-
-def _search(cumulative: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    found = [np.searchsorted(row, values) for row, values in zip(cumulative, wanted, strict=True)]
-    return np.array(found, np.int64).reshape(wanted.shape)
-
-
-search_primitive = define(
-    "search",
-    ("cumulative", "wanted"),
-    type=lambda cumulative, wanted: Type(int64, wanted.shape),
-    eval=_search,
-    lower=Kernel("search"),
-    vjp=NO_GRADIENT,
-)
-
-
-def search(cumulative: Any, wanted: Any) -> Any:
-    """For each of ``wanted[row]`` the first place in the ascending ``cumulative[row]`` that is not below it."""
-    return bind(search_primitive, cumulative, wanted)

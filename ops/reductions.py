@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .comparison import eq, where
+from .complex_numbers.refusals import refuse_complex
 from .core import NO_GRADIENT, Kernel, NoGradient, Primitive, Reduction, Rule, bind, current, define
 from .movement import broadcast_along, reshape, transpose
 from .pointwise import cast
 from .scans import products_of_others
-from .types import DType, Type, bool_, int64
+from .types import FLOATING, DType, Type, bool_, int64
 
 Axes = tuple[int, ...]
 
@@ -66,7 +68,7 @@ def sum(x: Any, axes: Axes) -> Any:
 
 def sum_dtype(dtype: DType) -> DType:
     """The type PyTorch sums in: int64 for bool and integers, the same for floats."""
-    return dtype if dtype.is_floating_point else int64
+    return dtype if dtype.category >= FLOATING else int64
 
 
 def _prod_rule(g: Any, x: Any, x_type: Type, axes: Axes) -> Any:
@@ -84,7 +86,7 @@ def _products_of_other_elements(x: Any, of: Type, axes: Axes) -> Any:
 
 
 def _extent(shape: tuple[int, ...], axes: Axes) -> int:
-    return int(np.prod([shape[axis] for axis in axes], dtype=np.int64))
+    return math.prod([int(shape[axis]) for axis in axes])
 
 
 prod_primitive = _fold("prod", np.multiply, Reduction("mul", "1", "{acc} * {x}"), _prod_rule)
@@ -98,6 +100,7 @@ def prod(x: Any, axes: Axes) -> Any:
 def _extreme(name: str, fold: np.ufunc, kind: str, init: str) -> Primitive:
     def extreme_type(x: Type, axes: Axes) -> Type:
         _refuse_bool(name, x)
+        refuse_complex(name, x.dtype)
         _refuse_empty(name, x.shape, axes)
         return Type(x.dtype, _folded(x.shape, axes))
 
@@ -133,6 +136,7 @@ def amin(x: Any, axes: Axes) -> Any:
 def _extreme_of(x: Any, axes: Axes, of_numbers: Primitive, of_truth: Primitive) -> Any:
     """The largest of truth values is whether any is true, the smallest whether all are."""
     of = current().type_of(x)
+    refuse_complex(of_numbers.name, of.dtype)
     _refuse_empty(of_numbers.name, of.shape, axes)
     return bind(of_truth if of.dtype is bool_ else of_numbers, x, axes=axes)
 
@@ -163,6 +167,7 @@ def _as_truth(x: Any) -> Any:
 
 def _position(name: str, find: Callable[..., Any]) -> Primitive:
     def position_type(x: Type, axis: int) -> Type:
+        refuse_complex(name, x.dtype)
         _refuse_empty(name, x.shape, (axis,))
         return Type(int64, _folded(x.shape, (axis,)))
 
@@ -175,9 +180,11 @@ argmin_primitive = _position("argmin", np.argmin)
 
 def argmax(x: Any, axis: int) -> Any:
     """Where along `axis` the largest element stands first, as int64; NaN counts as the largest."""
+    refuse_complex("argmax", current().type_of(x).dtype)
     return bind(argmax_primitive, x, axis=axis)
 
 
 def argmin(x: Any, axis: int) -> Any:
     """Where along `axis` the smallest element stands first, as int64; NaN counts as the smallest."""
+    refuse_complex("argmin", current().type_of(x).dtype)
     return bind(argmin_primitive, x, axis=axis)

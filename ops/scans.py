@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .complex_numbers.refusals import refuse_complex
 from .core import NO_GRADIENT, Kernel, bind, current, define
 from .movement import flip, pad, slice
 from .types import Type, int64
@@ -17,7 +18,7 @@ def _same_type(x: Type, axis: int) -> Type:
 
 def _running_sums(x: np.ndarray, axis: int) -> np.ndarray:
     """Summed in float64 where x is float32 (PyTorch), so that the roundings of a long row do not add up."""
-    wide = np.float64 if x.dtype.kind == "f" else x.dtype
+    wide = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128)}.get(x.dtype.kind, x.dtype)
     return np.cumsum(x, axis, dtype=wide).astype(x.dtype, copy=False)
 
 
@@ -34,6 +35,21 @@ cumsum_primitive = define(
 def cumsum(x: Any, axis: int) -> Any:
     """The sum of each element and those before it along `axis`, in x's own type (the caller widens integers)."""
     return bind(cumsum_primitive, x, axis=axis)
+
+
+cumsum_rounded_primitive = define(
+    "cumsum_rounded",
+    ("x",),
+    type=_same_type,
+    eval=lambda x, axis: np.cumsum(x, axis, dtype=x.dtype),
+    lower=Kernel("cumsum_rounded"),
+    vjp={"x": lambda g, axis: flip(cumsum_rounded(flip(g, (axis,)), axis), (axis,))},
+)
+
+
+def cumsum_rounded(x: Any, axis: int) -> Any:
+    """`cumsum` with each sum rounded to x's own type before the next is made of it."""
+    return bind(cumsum_rounded_primitive, x, axis=axis)
 
 
 def cumprod(x: Any, axis: int) -> Any:
@@ -88,6 +104,38 @@ def argsort(x: Any, axis: int, descending: bool = False, count: int | None = Non
 
     Equal elements keep their order; NaN is the largest.
     """
+    refuse_complex("argsort", current().type_of(x).dtype)
     if count is None:
         return bind(argsort_primitive, x, axis=axis, descending=descending)
     return bind(argsort_primitive, x, axis=axis, descending=descending, count=count)
+
+
+def _running_place(extreme: np.ufunc) -> Any:
+    def evaluate(x: np.ndarray, axis: int) -> np.ndarray:
+        best = extreme.accumulate(x, axis=axis) if x.size else x
+        is_best = x == best if x.dtype.kind != "f" else (x == best) | np.isnan(x)
+        shape = [-1 if a == axis else 1 for a in range(x.ndim)]
+        places = np.where(is_best, np.arange(x.shape[axis]).reshape(shape), 0)
+        return np.maximum.accumulate(places, axis=axis) if x.size else places
+
+    return evaluate
+
+
+def _running_type(x: Type, axis: int) -> Type:
+    return Type(int64, x.shape)
+
+
+running_argmax_primitive, running_argmin_primitive = (
+    define(name, ("x",), type=_running_type, eval=_running_place(extreme), lower=Kernel(name), vjp=NO_GRADIENT)
+    for name, extreme in (("running_argmax", np.maximum), ("running_argmin", np.minimum))
+)
+
+
+def running_argmax(x: Any, axis: int) -> Any:
+    """Where the largest of each element and those before it along `axis` stands: the last one of equals, or of NaN."""
+    return bind(running_argmax_primitive, x, axis=axis)
+
+
+def running_argmin(x: Any, axis: int) -> Any:
+    """Where the smallest of each element and those before it along `axis` stands, likewise."""
+    return bind(running_argmin_primitive, x, axis=axis)

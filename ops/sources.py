@@ -8,7 +8,7 @@ import numpy as np
 
 from .core import Number, Source, bind, define
 from .memory import aligned_empty
-from .types import DType, Type
+from .types import DType, Type, array_in, number_in
 
 
 def _full_type(shape: tuple[int, ...], value: Number, dtype: DType) -> Type:
@@ -17,7 +17,7 @@ def _full_type(shape: tuple[int, ...], value: Number, dtype: DType) -> Type:
 
 def _full(shape: tuple[int, ...], value: Number, dtype: DType) -> np.ndarray:
     filled = aligned_empty(shape, dtype.numpy)  # what parameters are made of
-    filled.fill(value)
+    filled.fill(number_in(value, dtype))
     return filled
 
 
@@ -46,7 +46,7 @@ def _iota_type(shape: tuple[int, ...], axis: int, dtype: DType) -> Type:
 
 
 def _iota(shape: tuple[int, ...], axis: int, dtype: DType) -> np.ndarray:
-    column = np.arange(shape[axis], dtype=dtype.numpy).reshape([-1 if a == axis else 1 for a in range(len(shape))])
+    column = array_in(np.arange(shape[axis]), dtype).reshape([-1 if a == axis else 1 for a in range(len(shape))])
     return np.array(np.broadcast_to(column, shape), order="C")
 
 

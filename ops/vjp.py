@@ -6,9 +6,13 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .core import Params, Primitive, current
+import numpy as np
+
+from .array import quietly
+from .complex_numbers.parts import conj
+from .core import Params, Primitive, at_once, current
 from .movement import reshape
-from .reductions import sum
+from .reductions import sum, sum_primitive
 from .types import Type
 
 
@@ -19,6 +23,12 @@ def names_needed(primitive: Primitive, positions: tuple[int, ...]) -> frozenset[
     return frozenset(name for rule in rules if rule is not None for name in rule.needs)
 
 
+def _is_complex(g: Any) -> bool:
+    """Whether `g` is complex; of an array without making its type, which costs as much as a short rule."""
+    array = getattr(g, "ndarray", None)
+    return current().type_of(g).dtype.is_complex if array is None else array.dtype.kind == "c"
+
+
 def pull_back(
     primitive: Primitive, position: int, g: Any, known: Mapping[str, Any], params: Params, shape: tuple[int, ...]
 ) -> Any:
@@ -26,12 +36,20 @@ def pull_back(
 
     `known` maps operand names, ``out`` and the ``…_type`` names to what the rule wants of them; `shape` is the
     operand's shape, to which the result is summed back where the op broadcast it.
+
+    Gradients of complex numbers are PyTorch's: the conjugate of the derivative in the sense of Wirtinger, so that a
+    gradient step goes downhill. Rules are those of real functions, ``g * f'(x)``; of a complex-differentiable f the
+    gradient is ``g * conj(f'(x))``, which is the conjugate of the rule at the conjugate of g.
     """
     rule = primitive.derivative(position)
     assert rule is not None, f"{primitive.name} has no gradient for operand {position}"
     arguments = {"g": g, "index": position} if primitive.variadic else {"g": g}
+    is_complex = rule.reads_values and _is_complex(g)
+    if is_complex:
+        arguments["g"] = conj(g)
     values = [arguments[n] if n in arguments else params[n] if n in params else known[n] for n in rule.needs]
-    return unbroadcast(rule.rule(*values), shape)
+    found = rule.rule(*values)
+    return unbroadcast(conj(found) if is_complex else found, shape)
 
 
 def pull_back_all(
@@ -47,17 +65,23 @@ def pull_back_all(
     if rule is None:
         pairs = zip(positions, shapes, strict=True)
         return [pull_back(primitive, position, g, known, params, shape) for position, shape in pairs]
-    named = {**known, **params, "g": g, "positions": tuple(positions)}
+    is_complex = rule.reads_values and _is_complex(g)
+    named = {**known, **params, "g": conj(g) if is_complex else g, "positions": tuple(positions)}
     found: list[Any] = rule.rule(*(named[name] for name in rule.needs))
-    return found
+    return [None if each is None else conj(each) for each in found] if is_complex else found
 
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """Sum `g` over the axes that broadcasting added or stretched, back to `shape`."""
+    array = getattr(g, "ndarray", None)
+    if array is not None and array.shape == shape:
+        return g
     of: Type = current().type_of(g)
     if of.shape == shape:
         return g
     added = of.ndim - len(shape)
     axes = tuple(a for a, n in enumerate(of.shape) if a < added or (n != 1 and shape[a - added] == 1))
+    if array is not None and axes and (interpreter := at_once(g)) is not None:
+        return interpreter.literal(np.asarray(quietly(sum_primitive.evaluate, array, axes=axes)).reshape(shape))
     summed = sum(g, axes) if axes else g
     return summed if current().type_of(summed).shape == shape else reshape(summed, shape)

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..tracing.declares import Declares
 from ..tracing.watch import WatchedDict, WatchedList
+from .hooks import HOOKS
 
 
 def _groups(optimizer: Any) -> Any:
@@ -14,6 +15,12 @@ def _groups(optimizer: Any) -> Any:
 
 def _parameters(optimizer: Any) -> list[Any]:
     return [p for group in _groups(optimizer) for p in dict.get(group, "params", ())]
+
+
+def _parts(optimizer: Any) -> list[Any]:
+    """Parameters, and the hooks around a step."""
+    tables = (optimizer.__dict__.get(name) or {} for name in HOOKS[:2])
+    return [*_parameters(optimizer), *(hook for table in tables for hook in table.values())]
 
 
 def _objects(optimizer: Any) -> list[Any]:
@@ -34,10 +41,12 @@ def _is_counted(optimizer: Any) -> bool:
     )
 
 
+_APART = ("param_groups", "state", "_opt_called", "_recorded", "_watched_step", "fused_step", "_in_step", *HOOKS)
+
 OPTIMIZER = Declares(
     "options",
-    apart=frozenset({"param_groups", "state", "_opt_called", "_recorded", "_watched_step", "fused_step"}),
-    parts=_parameters,
+    apart=frozenset(_APART),
+    parts=_parts,
     made_of=_objects,
     is_counted=_is_counted,
 )

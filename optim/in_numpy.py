@@ -40,7 +40,7 @@ def form_of(update: Any) -> Form | None:
     return _forms.get(getattr(update, "__func__", None))
 
 
-def _updatable(written: Sequence[Any], gradient: Any) -> list[np.ndarray] | None:
+def updatable(written: Sequence[Any], gradient: Any) -> list[np.ndarray] | None:
     """The arrays of `gradient` and of the tensors that are written to, if all are of one floating type and shape."""
     p = written[0]
     shape, dtype = p.ndarray.shape, p.ndarray.dtype
@@ -66,7 +66,7 @@ def adam(optimizer: Any, p: Any, gradient: Any, state: Any, group: Any) -> bool:
     names = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if dict.get(group, "amsgrad") else ("exp_avg", "exp_avg_sq")
     written = [p, *[dict.get(state, name) for name in names]]
     step: Any
-    arrays, step, betas = _updatable(written, gradient), dict.get(state, "step"), dict.get(group, "betas")
+    arrays, step, betas = updatable(written, gradient), dict.get(state, "step"), dict.get(group, "betas")
     numbers = _numbers((*[dict.get(group, name) for name in ("lr", "eps", "weight_decay")], *(betas or ())))
     if arrays is None or numbers is None or type(step) not in PLAIN_TENSORS:
         return False
@@ -74,6 +74,7 @@ def adam(optimizer: Any, p: Any, gradient: Any, state: Any, group: Any) -> bool:
     step.ndarray += 1
     step.buffer.version += 1
     (lr, eps, decay, beta1, beta2), count = numbers, float(step.ndarray)
+    decoupled = bool(dict.get(group, "decoupled_weight_decay"))
     factors = _AdamFactors(
         first=1 - beta1,
         second=1 - beta2,
@@ -81,11 +82,11 @@ def adam(optimizer: Any, p: Any, gradient: Any, state: Any, group: Any) -> bool:
         correction=(1 - beta2**count) ** -0.5,
         eps=eps,
         rate=lr / (1 - beta1**count),
-        shrink=1 - lr * decay if decay and optimizer.decoupled else None,
-        decay=decay if decay and not optimizer.decoupled else None,
+        shrink=1 - lr * decay if decay and decoupled else None,
+        decay=decay if decay and not decoupled else None,
         negated=bool(dict.get(group, "maximize")),
     ).of(p.ndarray.dtype)
-    _count_writes(written)  # first: an interrupt between blocks leaves memory that counts as written to
+    count_writes(written)  # first: an interrupt between blocks leaves memory that counts as written to
     for block in blocks(arrays):
         quietly(_adam_block, factors, *block)
     return True
@@ -141,13 +142,13 @@ def sgd(optimizer: Any, p: Any, gradient: Any, state: Any, group: Any) -> bool:
         return False
     lr, momentum, dampening, decay = numbers
     written = [p, dict.get(state, "momentum_buffer")] if momentum else [p]
-    arrays = None if written[-1] is None else _updatable(written, gradient)
+    arrays = None if written[-1] is None else updatable(written, gradient)
     if arrays is None:
         return False
     number = p.ndarray.dtype.type
     factors = number(lr), number(momentum), number(1 - dampening), number(decay) if decay else None
     choices = bool(dict.get(group, "nesterov")), bool(dict.get(group, "maximize"))
-    _count_writes(written)
+    count_writes(written)
     for block in blocks(arrays):
         quietly(_sgd_block, factors, choices, *block)
     return True
@@ -166,6 +167,6 @@ def _sgd_block(factors: Sequence[Any], choices: tuple[bool, bool], g: Any, p: An
     p -= g * lr
 
 
-def _count_writes(written: Sequence[Any]) -> None:
+def count_writes(written: Sequence[Any]) -> None:
     for x in written:
         x.buffer.version += 1

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import copy
 import numbers
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..ops.array import eager
 from ..ops.pointwise import cast
+from ..tensors.foreign.values import as_own
 from ..tensors.tensor import Tensor, make
 from ..tracing.watch import Entries
+from .state import scalar_state
 
 Groups = Sequence[Mapping[str, Any]]
 
@@ -66,16 +68,14 @@ def _described(value: Any) -> str:
     return f"{value!r} ({type(value).__name__})" if isinstance(value, (str, int, float)) else type(value).__name__
 
 
-def loaded_state(
-    groups: Groups, saved_groups: Any, saved: Any, needed: Mapping[str, bool | str]
-) -> Iterator[tuple[Any, Any]]:
+def loaded_state(optimizer: Any, saved_groups: Any, saved: Any) -> Iterator[tuple[Any, Any]]:
     """(parameter, state) of what is saved; ValueError for a state that is none of such a parameter.
 
-    `needed` says what an entry that is not empty holds, "step" or tensors of the parameter's shape: always (True),
-    perhaps (False), or where the option of that name is on.
+    The optimizer says what an entry that is not empty holds (`per_parameter`, `scalars`, `shape_of`).
     """
     if not isinstance(saved, Mapping):
         raise ValueError(f"loaded state dict has a {type(saved).__name__} as its state, not a dict")
+    groups = optimizer.param_groups
     names = (name for group in saved_groups for name in group["params"])
     places = ((p, old) for group, old in zip(groups, saved_groups, strict=True) for p in group["params"])
     by_name = dict(zip(names, places, strict=True))
@@ -88,48 +88,54 @@ def loaded_state(
         if not isinstance(entry, Mapping):
             raise ValueError(f"loaded state dict has a {type(entry).__name__} as {where}, not a dict")
         if entry:
-            _check_entry(where, entry, p, options, needed)
-        yield p, Entries({key: _converted(value, p, key) for key, value in entry.items()})
+            entry = {key: _own(value) for key, value in entry.items()}
+            _check_entry(where, entry, p, options, optimizer)
+        yield p, Entries({key: _converted(value, p, key, optimizer.scalars) for key, value in entry.items()})
 
 
-def _check_entry(
-    where: str, entry: Mapping[str, Any], p: Tensor, options: Mapping[str, Any], needed: Mapping[str, bool | str]
-) -> None:
-    for key, when in needed.items():
+def _own(value: Any) -> Any:
+    """Another library's tensor as a copy: its owner goes on with the memory."""
+    own = as_own(value)
+    return own if own is value else make(eager().peek(own).copy())
+
+
+def _check_entry(where: str, entry: Mapping[str, Any], p: Tensor, options: Mapping[str, Any], optimizer: Any) -> None:
+    for key, when in optimizer.per_parameter.items():
+        shape = optimizer.shape_of(key, p)
         if key not in entry:
             if options.get(when) if isinstance(when, str) else when:
                 raise ValueError(f"loaded state dict has no {key!r} in {where}; it has {sorted(map(str, entry))}")
-        elif key == "step":
-            _check_step(where, entry[key])
+        elif key in optimizer.scalars:
+            _check_number(where, key, entry[key])
         elif not isinstance(entry[key], Tensor):
             if entry[key] is not None or when is not False:
                 raise ValueError(
                     f"loaded state dict has {_described(entry[key])} as {key!r} in {where}, where a tensor of the "
-                    f"parameter's shape {list(p.shape)} is expected; make one with tracegrad.tensor(data)"
+                    f"parameter's shape {list(shape)} is expected; make one with tracegrad.tensor(data)"
                 )
-        elif entry[key].shape != p.shape:
+        elif entry[key].shape != shape:
             raise ValueError(
                 f"loaded state dict doesn't match the size of optimizer's parameter: {key!r} in {where} has shape "
-                f"{list(entry[key].shape)}, the parameter has {list(p.shape)}"
+                f"{list(entry[key].shape)}, the parameter has {list(shape)}"
             )
 
 
-def _check_step(where: str, step: Any) -> None:
-    if not _is_number(step) or (isinstance(step, Tensor) and step.dtype.category == 0):
+def _check_number(where: str, key: str, number: Any) -> None:
+    if not _is_number(number) or (isinstance(number, Tensor) and number.dtype.category == 0):
         raise ValueError(
-            f"loaded state dict has {_described(step)} as 'step' in {where}; a number or a tensor of one number is "
+            f"loaded state dict has {_described(number)} as {key!r} in {where}; a number or a tensor of one number is "
             "expected"
         )
 
 
-def _converted(value: Any, p: Tensor, key: Any = None) -> Any:
+def _converted(value: Any, p: Tensor, key: Any = None, scalars: Container[str] = ("step",)) -> Any:
     """`value` as state: tensors themselves where they have the parameter's type (any, for the count of steps)."""
     if isinstance(value, Tensor):
         if key == "step":
             return value if not value.ndarray.ndim else make(eager().peek(value).copy().reshape(()))
         return cast(value.detach(), p.dtype) if p.dtype.is_floating_point and value.dtype is not p.dtype else value
-    if key == "step" and _is_number(value):
-        return make(np.array(value, np.float32))
+    if key in scalars and _is_number(value):
+        return make(scalar_state(value))
     if isinstance(value, Mapping):
         return {inner: _converted(part, p, inner) for inner, part in value.items()}
     if isinstance(value, (list, tuple)):

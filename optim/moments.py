@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from ..tensors.tensor import Tensor
 
-_WORDS = {"bool": "bool", "int32": "int", "int64": "long int", "float32": "float", "float64": "double"}
-
 
 def check_moment(key: str, moment: Tensor, gradient: Tensor, exactly: bool) -> None:
     """RuntimeError in PyTorch's words for state of another type: exactly the gradient's, or a floating-point one."""
     if exactly and moment.dtype is not gradient.dtype:
-        expected, got = _WORDS[moment.dtype.name], _WORDS[gradient.dtype.name]
+        expected, got = moment.dtype.c_name, gradient.dtype.c_name
         raise RuntimeError(
             f"expected dtype {expected} for `end` but got dtype {got}: the "
             f"optimizer's state[{key!r}] has another type than the gradient; convert it with .to()"

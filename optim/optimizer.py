@@ -8,72 +8,42 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..ops.array import eager
 from ..ops.core import current, switch
-from ..ops.memory import aligned_empty
+from ..tape.anomaly import CHECKS_ALL
 from ..tape.grad_mode import enable_grad, no_grad
-from ..tensors.tensor import Tensor, forget_gradients, make, unrecorded
-from ..tracing.counted import Counted
+from ..tensors.calling.nonfinite import check_written
+from ..tensors.tensor import Tensor, forget_gradients
 from ..tracing.eager_server import serve_or_fuse
-from ..tracing.watch import (
-    Entries,
-    WatchedList,
-    as_number,
-    changes,
-    declare_kind,
-    declare_number,
-    declare_read,
-    watcher,
-)
+from ..tracing.user_warning import warn_user
+from ..tracing.watch import Entries, WatchedList, changes, declare_kind, declare_read, forbid, watcher
+from .complex_parameters import in_parts
 from .declared import OPTIMIZER
-from .in_numpy import form_of
+from .hooks import StepHooks, register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from .in_numpy import Form, form_of
 from .loading import loaded_groups, loaded_state
+from .options import Options, check_capturable
+from .sparse_rows import has_sparse_gradients, without_places
+from .state import State, as_groups, as_state, complete, filled_like, is_needed, scalar_state
+
+__all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
+
+#: What optimizers take: parameters, groups of them with options, or pairs of a name and a parameter.
+ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 
 
-class State(Entries):
-    """Per-parameter state; a parameter that has none yet gets an empty dict."""
+class _Required:
+    """An option without a default: each group must give it."""
 
-    __slots__ = ()
-
-    def __missing__(self, parameter: Tensor) -> Entries:
-        self[parameter] = entry = Entries()
-        return entry
-
-    def of(self, parameter: Tensor) -> Entries:
-        """The same, for the library's own use: nothing is declared."""
-        entry: Entries | None = dict.get(self, parameter)
-        return self.__missing__(parameter) if entry is None else entry
+    def __repr__(self) -> str:
+        return "<required parameter>"
 
 
-class Options:
-    """One group's options for one step, read in a way that recordings keep: numbers as data, choices as guards."""
-
-    def __init__(self, group: dict[str, Any], index: int) -> None:
-        self._group = group
-        self._where = f"param_groups[{index}]"
-        self._numbers: dict[tuple[str, int | None], Any] = {}
-
-    def number(self, key: str, item: int | None = None) -> Any:
-        """The option as a number that may change between calls (with `item`: one of a tuple, as in betas)."""
-        if (key, item) not in self._numbers:
-            value = _option(self._group, key, item)
-            name = key if item is None else f"{key}_{item}"
-            get = functools.partial(_number_of, self._group, key, item)
-            kind = declare_read(f"{name} as a tensor", functools.partial(_tensor_of, self._group, key, item))
-            self._numbers[key, item] = value if kind is not None else declare_number(name, get)
-        return self._numbers[key, item]
-
-    def choice(self, key: str) -> Any:
-        """The option as a fact that the program depends on (nesterov, amsgrad, maximize)."""
-        return declare_read(f"{self._where}[{key!r}]", lambda: dict.get(self._group, key))
-
-    def is_zero(self, key: str) -> bool:
-        """Whether a number is exactly zero, which leaves a term out."""
-        return bool(declare_read(f"{self._where}[{key!r}] == 0", lambda: not _is_nonzero(dict.get(self._group, key))))
+required = _Required()
 
 
 def _entry(optimizer: Optimizer, p: Tensor) -> Any:
@@ -86,25 +56,7 @@ def _parameters_of(group: dict[str, Any]) -> list[Tensor]:
     return params
 
 
-def _option(group: dict[str, Any], key: str, item: int | None) -> Any:
-    value = dict.__getitem__(group, key)
-    return value if item is None else value[item]
-
-
-def _number_of(group: dict[str, Any], key: str, item: int | None) -> float:
-    return float(_option(group, key, item))
-
-
-def _tensor_of(group: dict[str, Any], key: str, item: int | None) -> Tensor | None:
-    value = _option(group, key, item)
-    return value if isinstance(value, Tensor) else None
-
-
-def _is_nonzero(value: Any) -> bool:
-    return isinstance(value, Tensor) or value != 0
-
-
-class Optimizer(Counted):
+class Optimizer(StepHooks):
     """Base of all optimizers. `params` is an iterable of tensors or of dicts (groups with options of their own).
 
     A subclass has `defaults` and an `update(parameter, gradient, state, options)`.
@@ -113,7 +65,8 @@ class Optimizer(Counted):
     numpy, with one warning, where there is no C compiler. None, the default: so where gradients come out of compiled
     programs (``tg.compile(model)``), and only for the library's own optimizers. False in any group, or
     ``foreach=True``: by numpy. What a step means is the same; no program is made for other values of options.
-    Difference: PyTorch's None is False on a CPU.
+    Difference: PyTorch's None is False on a CPU. A step writes to the parameters' memory; methods of tensors that a
+    program has replaced (``Tensor.add_``) are not called, as in PyTorch with `foreach` or `fused`.
 
     >>> import tracegrad as tg
     >>> w = tg.nn.Parameter(tg.ones(2))
@@ -126,8 +79,15 @@ class Optimizer(Counted):
     [0.25, 0.25]
     """
 
-    #: What a parameter's state holds, "step" or tensors of its shape: always (True), perhaps (False), by option.
+    #: What a parameter's state holds: always (True), perhaps (False), by option.
     per_parameter: Mapping[str, bool | str] = {}
+    #: Which of these are numbers, 0-d tensors (`scalar_state`); the others have the parameter's shape.
+    scalars: frozenset[str] = frozenset({"step"})
+    #: Whether a complex parameter's parts are updated as numbers of their own; otherwise `update` gets it as it is.
+    updates_parts = True
+    #: Whether there is an `update_sparse`, and what is said where there is none.
+    takes_sparse = False
+    refusal = "{name} does not support sparse gradients"
     _declares = OPTIMIZER
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
@@ -138,6 +98,7 @@ class Optimizer(Counted):
             )
         object.__setattr__(self, "_opt_called", False)  # all attributes are there from the beginning
         object.__setattr__(self, "_recorded", False)
+        self.make_hooks()
         self.defaults = defaults
         self.state = State()
         self.param_groups: list[Entries] = WatchedList()
@@ -146,6 +107,15 @@ class Optimizer(Counted):
             raise ValueError("optimizer got an empty parameter list; pass model.parameters() of a model that has some")
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Take what a pickle holds, one of PyTorch's class of that name, too."""
+        kept = dict(state)
+        if "state" in kept:
+            kept["state"] = as_state(kept["state"])
+        if "param_groups" in kept:
+            kept["param_groups"] = as_groups(kept["param_groups"])
+        super().__setstate__({"_opt_called": False, "_recorded": False, **kept})
 
     # What schedulers ask for: whether step() was called since the first of them was made, and whether it still is the
     # one of that time. A replayed step does not come by here, so one that was recorded counts as called.
@@ -190,20 +160,49 @@ class Optimizer(Counted):
         super().__delattr__(name)
         changes.count += 1
 
-    def add_param_group(self, group: dict[str, Any]) -> None:
-        """Add parameters with options; what `group` leaves out comes from the defaults."""
-        params = group["params"]
-        members = [params] if isinstance(params, Tensor) else [p[1] if isinstance(p, tuple) else p for p in params]
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Add parameters with options; what `param_group` leaves out comes from the defaults.
+
+        Pairs of a name and a parameter (``model.named_parameters()``) give the group `param_names`. TypeError for what
+        is no dict, no tensor, or a set; ValueError for a tensor that is no leaf, a parameter of another group, names
+        in some groups only, and an option without a default that is left out.
+        """
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        members, names = _members(param_group["params"])
         for p in members:
-            if not isinstance(p, Tensor):
-                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(p).__name__}")
-            if not p.is_leaf:
-                raise ValueError("can't optimize a non-leaf Tensor; pass the leaf, or detach() it")
+            self._check_parameter(p)
+        for name, default in self.defaults.items():
+            if default is required and name not in param_group:
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
+        if len({id(p) for p in members}) < len(members):
+            warn_user(
+                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
+                "see github.com/pytorch/pytorch/issues/40967 for more information",
+            )
+        named = {"param_names": names} if names else {}
+        given = {**{k: v for k, v in param_group.items() if k != "params"}, **named}
+        self._check_apart(members, "param_names" in given)
+        options = {**given, **{k: v for k, v in self.defaults.items() if k not in given}}
+        self.param_groups.append(Entries({"params": WatchedList(members), **options}))
+        changes.count += 1
+
+    def _check_parameter(self, p: Any) -> None:
+        if not isinstance(p, Tensor):
+            raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(p).__name__}")
+        if not self.defaults.get("differentiable") and not (p.is_leaf or p.retains_grad):
+            raise ValueError("can't optimize a non-leaf Tensor; pass the leaf, or detach() it")
+
+    def _check_apart(self, members: list[Tensor], named: bool) -> None:
+        """No parameter is in another group, and all groups have names or none has."""
+        if any(("param_names" in group) != named for group in self.param_groups):
+            raise ValueError(
+                "all optimizer param groups should be with/without names. cannot add param group "
+                f"{'with names' if named else 'without names'} to the optimizer"
+            )
         known = {id(p) for g in self.param_groups for p in g["params"]}
         if known & {id(p) for p in members}:
             raise ValueError("some parameters appear in more than one parameter group; each may be in one only")
-        self.param_groups.append(Entries({**self.defaults, **group, "params": WatchedList(members)}))
-        changes.count += 1
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients: ``.grad = None``, or zeros in place."""
@@ -215,18 +214,34 @@ class Optimizer(Counted):
                 if set_to_none:
                     p.grad = None
                 elif p.grad is not None:
-                    gradient = p.grad.detach()
+                    gradient: Any = p.grad.detach()
+                    if gradient.is_sparse:
+                        kept: Any = without_places(gradient)
+                        p.grad = kept
+                        continue
                     eager().write(gradient, current().constant(0, gradient.dtype))
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update all parameters that have a gradient; `closure` recomputes the loss first and is returned."""
+        return self.with_step_hooks(Optimizer._step, (closure,) if closure is not None else (), {})
+
+    def _step(self, closure: Callable[[], Any] | None = None) -> Any:
         self._note_step()
         loss = None
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        serve_or_fuse(self._update_all, self._update_all, (), {})
+        if has_sparse_gradients(self.param_groups):
+            self._require_takes_sparse()
+            self._update_all()
+        else:
+            serve_or_fuse(self._update_all, self._update_all, (), {})
         return loss
+
+    def _require_takes_sparse(self) -> None:
+        forbid("a step with sparse gradients", "They have as many rows as there are places.")
+        if not self.takes_sparse:
+            raise RuntimeError(self.refusal.format(name=type(self).__name__))
 
     def lacks_state(self) -> bool:
         """Whether a parameter that has a gradient has no state yet, so that the next step makes it."""
@@ -236,36 +251,60 @@ class Optimizer(Counted):
     def _update_all(self) -> None:
         declare_kind("options")
         declare_read("number of param_groups", lambda: len(self.param_groups))
-        with no_grad():
+        with enable_grad() if self.defaults.get("differentiable") else no_grad():
             for index, group in enumerate(self.param_groups):
                 self._step_group(group, index)
+        if CHECKS_ALL:
+            check_written(f"{type(self).__name__}.step()", (p for g in self.param_groups for p in _parameters_of(g)))
 
     def _step_group(self, group: Entries, index: int) -> None:
         declare_read(f"param_groups[{index}]['params']", lambda: tuple(map(id, _parameters_of(group))))
         options = Options(group, index)
-        in_numpy = form_of(self.update) if watcher() is None and not switch.stack else None
-        needed = [key for key, when in self.per_parameter.items() if _is_needed(group, when)]
+        plain = watcher() is None and not switch.stack and not self.defaults.get("differentiable")
+        in_numpy = form_of(self.update) if plain else None
+        needed = [key for key, when in self.per_parameter.items() if is_needed(group, when)]
         for p in _parameters_of(group):
             gradient = p.grad
             if gradient is not None:
+                check_capturable(options)
                 entry = self.state.of(p)
                 declare_read("optimizer state", functools.partial(_entry, self, p))
-                _complete(entry, p, needed)
-                if in_numpy is None or not in_numpy(self, p, gradient, entry, group):
-                    self.update(p, gradient, entry, options)
+                complete(entry, needed, functools.partial(self.initial, p, group))
+                update = functools.partial(self._update_one, in_numpy, options)
+                if p.dtype.is_complex and self.updates_parts:
+                    in_parts(update, p, gradient, entry)
+                else:
+                    update(p, gradient, entry)
+
+    def _update_one(self, in_numpy: Form | None, options: Options, p: Tensor, gradient: Tensor, state: Entries) -> None:
+        if gradient.is_sparse:
+            self.update_sparse(p, gradient, state, options)
+        elif in_numpy is None or not in_numpy(self, p, gradient, state, options.group):
+            self.update(p, gradient, state, options)
+
+    def initial(self, p: Tensor, group: Any, key: str) -> np.ndarray:
+        """What the state of `p` begins with under `key`: zeros, or 0 for one of `scalars`."""
+        return scalar_state(0) if key in self.scalars else filled_like(p)
+
+    def shape_of(self, key: str, p: Tensor) -> tuple[int, ...]:
+        """The shape of what the state of `p` has under `key`, where that is a tensor."""
+        return tuple(p.ndarray.shape)
 
     def update(self, p: Tensor, gradient: Tensor, state: Entries, options: Options) -> None:
         """One parameter's update, in place."""
         raise NotImplementedError
 
+    def update_sparse(self, p: Tensor, gradient: Any, state: Entries, options: Options) -> None:
+        """The same with a sparse gradient, for optimizers with `takes_sparse`."""
+        raise NotImplementedError
+
     # -------------------------------------------------------------------------------------------------------- saving
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What copies and pickles are made of: all attributes but the compiled step, which belongs to this object."""
-        return {name: value for name, value in self.__dict__.items() if name != "fused_step"}
-
     def state_dict(self) -> dict[str, Any]:
-        """Options and state, parameters numbered in order; as PyTorch lays it out."""
+        """Options and state, parameters numbered in order; as PyTorch lays it out. Hooks run before and after."""
+        return self.with_state_dict_hooks(self._state_dict)
+
+    def _state_dict(self) -> dict[str, Any]:
         numbers = {id(p): i for i, p in enumerate(p for g in self.param_groups for p in g["params"])}
         return {
             "state": {
@@ -280,7 +319,7 @@ class Optimizer(Counted):
         }
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Take over what ``state_dict()`` gave here or in PyTorch (with tensors of tracegrad), or change nothing.
+        """Take over what ``state_dict()`` gave here or in PyTorch (with its tensors or numpy's), or change nothing.
 
         Tensors become the state themselves, converted where the parameters have another type: the next step writes to
         them (give a deepcopy to keep what was saved). A `step` may be a number. ValueError for groups or state that do
@@ -288,10 +327,13 @@ class Optimizer(Counted):
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        self.with_load_hooks(self._load_state_dict, state_dict)
+
+    def _load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         saved = state_dict["param_groups"]
         groups = loaded_groups(self.param_groups, saved, self.defaults)
         state = State()
-        for parameter, entry in loaded_state(self.param_groups, saved, state_dict["state"], self.per_parameter):
+        for parameter, entry in loaded_state(self, saved, state_dict["state"]):
             state[parameter] = entry
         self.state = state
         for group, options in zip(self.param_groups, groups, strict=True):
@@ -309,77 +351,20 @@ def _noting(step: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(step)
     def noted(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         self._note_step()
-        return step(self, *args, **kwargs)
+        return self.with_step_hooks(step, args, kwargs)
 
     return noted
 
 
-def _is_needed(group: Entries, when: bool | str) -> bool:
-    return bool(dict.get(group, when)) if isinstance(when, str) else when
-
-
-def _complete(state: Entries, p: Tensor, needed: Iterable[str]) -> None:
-    """Make a parameter's state, as zeros that might always have been there; KeyError for one that holds only a part.
-
-    It is added at once: wherever an interrupt comes, the state is one that can be saved and loaded.
-    """
-    lacking = [key for key in needed if not dict.__contains__(state, key)]
-    if not lacking:
-        return
-    if dict.__len__(state):
-        raise KeyError(
-            f"{lacking[0]}: the state of a parameter that has been updated before does not hold it. An option that "
-            "needs it has been switched on since; make a new optimizer, or clear optimizer.state."
+def _members(params: Any) -> tuple[list[Any], list[str]]:
+    """The parameters of a group, and their names where it has pairs."""
+    if isinstance(params, set):
+        raise TypeError(
+            "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
+            "will change between runs. Please use a list instead."
         )
-    unrecorded(_add_zeros, state, p, lacking)
-
-
-def _add_zeros(state: Entries, p: Tensor, keys: list[str]) -> None:
-    made = {key: make(_zeros_like(p) if key != "step" else np.zeros((), np.float32)) for key in keys}
-    try:
-        dict.update(state, made)
-    finally:
-        changes.options += 1
-
-
-def _zeros_like(p: Tensor) -> np.ndarray:
-    zeros = aligned_empty(p.ndarray.shape, p.ndarray.dtype)
-    zeros.fill(0)
-    return zeros
-
-
-def counted(step: Tensor) -> Any:
-    """Count one step; returns the new count as a number."""
-    eager().write(step, step + 1)
-    return as_number(step)
-
-
-def state_tensor(state: Entries, key: str, p: Tensor) -> Tensor:
-    """``state[key]``, of p's shape; ``"step"`` is a 0-d float32 tensor."""
-    if watcher() is not None:
-        dict.__getitem__(state, key).label = f"{p.label or 'parameter'}.{key}"
-    tensor: Tensor = declare_read(
-        f"state[{key!r}] of {p.label or 'a parameter'}", functools.partial(dict.get, state, key)
-    )
-    return tensor
-
-
-def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
-    """RuntimeError in PyTorch's words for choices that contradict ``fused=True``."""
-    if fused and differentiable:
-        raise RuntimeError("`fused` does not support `differentiable`; leave one of them out")
-    if fused and foreach:
-        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
-
-
-def check_at_least_zero(**numbers: float) -> None:
-    """ValueError in PyTorch's words for a negative (or NaN) option."""
-    words = {
-        "lr": "learning rate",
-        "eps": "epsilon value",
-        "weight_decay": "weight_decay value",
-        "momentum": "momentum value",
-    }
-    for name, value in numbers.items():
-        if not isinstance(value, Tensor) and not value >= 0.0:
-            raise ValueError(f"Invalid {words.get(name, name)}: {value}; it must be at least 0")
+    given = [params] if isinstance(params, Tensor) else list(params)
+    names = [p[0] for p in given if isinstance(p, tuple)]
+    if names and len(names) < len(given):
+        raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+    return [p[1] if isinstance(p, tuple) else p for p in given], names

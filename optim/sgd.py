@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
-from ..ops.array import eager
+from ..functional.sparse.structure import coalesce
 from ..ops.identity import copy
 from ..tensors.tensor import Tensor
 from ..tracing.watch import Entries, declare_read, declare_transient
 from .in_numpy import in_numpy, sgd
 from .moments import check_moment
-from .optimizer import Optimizer, Options, check_at_least_zero, check_fused, state_tensor
+from .optimizer import Optimizer, ParamsT
+from .options import Options, check_at_least_zero, check_fused
+from .sparse_rows import Rows
+from .state import state_tensor, store
 
 
 class SGD(Optimizer):
     """``p -= lr * g``, with momentum (``v = momentum * v + (1 - dampening) * g``), Nesterov's look-ahead, L2 decay.
 
-    The formulas are PyTorch's: the first step with momentum starts from the gradient itself, without dampening.
-    `fused` is described in `Optimizer`; RuntimeError for ``fused=True`` together with `foreach` or `differentiable`.
+    Defaults: `lr` 1e-3, `momentum`, `dampening` and `weight_decay` 0, `nesterov` False; `maximize` goes the other way.
+    The formulas are PyTorch's: the first step with momentum starts from the gradient itself, without dampening. State
+    of each parameter, with momentum: `momentum_buffer`. Sparse gradients are taken. `fused` is described in
+    `Optimizer`; `foreach` changes no number.
+
+    RuntimeError for ``fused=True`` together with `foreach` or `differentiable`, ValueError for options below 0 and for
+    `nesterov` without momentum or with dampening.
+
+    >>> import tracegrad as tg
+    >>> w = tg.nn.Parameter(tg.ones(2))
+    >>> optimizer = tg.optim.SGD([w], lr=0.25, momentum=0.5)
+    >>> for _ in range(2):
+    ...     optimizer.zero_grad()
+    ...     w.sum().backward()
+    ...     optimizer.step()
+    >>> w.tolist()
+    [0.375, 0.375]
     """
 
     per_parameter = {"momentum_buffer": False}
+    takes_sparse = True
 
     def __init__(
         self,
-        params: Iterable[Any],
+        params: ParamsT,
         lr: float = 1e-3,
         momentum: float = 0,
         dampening: float = 0,
@@ -53,7 +71,29 @@ class SGD(Optimizer):
         if not options.is_zero("momentum"):
             velocity = self._velocity(p, d, state, options)
             d = d + velocity * options.number("momentum") if options.choice("nesterov") else velocity
-        eager().write(p, p - d * options.number("lr"))
+        store(p, p - d * options.number("lr"))
+
+    def update_sparse(self, p: Tensor, gradient: Any, state: Entries, options: Options) -> None:
+        if options.choice("fused"):
+            raise RuntimeError("`_fused_sgd` does not support sparse gradients")
+        d = -gradient if options.choice("maximize") else gradient
+        if not options.is_zero("weight_decay"):
+            d = d + p * options.number("weight_decay")  # refused, in PyTorch's words
+        if not options.is_zero("momentum"):
+            velocity = self._sparse_velocity(d, state, options)
+            d = d + velocity * options.number("momentum") if options.choice("nesterov") else velocity
+        rows = Rows(d)
+        rows.add_to(p, rows.values * -options.number("lr"))
+
+    def _sparse_velocity(self, d: Any, state: Entries, options: Options) -> Any:
+        """The momentum as a sparse tensor with all places that gradients have had."""
+        before = state.get("momentum_buffer")
+        if before is None:
+            velocity = d.detach().clone()
+        else:
+            velocity = coalesce(before * options.number("momentum") + d * (1 - options.number("dampening")))
+        state["momentum_buffer"] = velocity
+        return velocity
 
     def _velocity(self, p: Tensor, d: Tensor, state: Entries, options: Options) -> Tensor:
         started = declare_read("momentum_buffer is there", lambda: dict.get(state, "momentum_buffer") is not None)
@@ -64,5 +104,5 @@ class SGD(Optimizer):
         velocity = state_tensor(state, "momentum_buffer", p)
         check_moment("momentum_buffer", velocity, d, exactly=False)
         kept = velocity * options.number("momentum")
-        eager().write(velocity, kept + d * (1 - options.number("dampening")))
+        store(velocity, kept + d * (1 - options.number("dampening")))
         return velocity

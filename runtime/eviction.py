@@ -54,7 +54,7 @@ def note_built(root: Folder, key: str, nbytes: int, most: int) -> None:
 def evict(root: Folder, most: int, kept: str = "") -> None:
     """Delete entries but `kept`, those used longest ago first, until 0.9 of `most` bytes remain, if there are more."""
     names = [name for name in os.listdir(root.handle) if re.fullmatch("[0-9a-f]{64}", name)]
-    entries = [entry for name in names for entry in _weighed(root, name)]
+    entries = [entry for name in names for entry in weighed(root, name)]
     total = sum(nbytes for _, nbytes, _ in entries)
     if total <= most:
         return
@@ -68,7 +68,7 @@ def evict(root: Folder, most: int, kept: str = "") -> None:
         _drop_headers(root)
 
 
-def _weighed(root: Folder, name: str) -> Iterator[tuple[float, int, str]]:
+def weighed(root: Folder, name: str) -> Iterator[tuple[float, int, str]]:
     """When an entry was used, how large it is without the shared headers, its name."""
     with suppress(OSError), root.folder(name) as folder:  # gone, or not ours: the next build of it sees to that
         files = {f: os.stat(f, dir_fd=folder.handle, follow_symlinks=False) for f in os.listdir(folder.handle)}

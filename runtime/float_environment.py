@@ -14,8 +14,12 @@ from typing import Any
 from .errors import LoadFailed, printable, three_parts
 
 _NBYTES = 256  # more than the environment has on any processor
-# On x86 the rest is about the latest x87 instruction: the control words of x87 and SSE say how it computes.
-_CONTROLS = ((0, 2), (28, 32)) if platform.machine() == "x86_64" and sys.platform == "linux" else ((0, _NBYTES),)
+# Which bits say how the thread computes; as (offset, number of bytes, mask) of words. The rest is what has happened:
+# the latest x87 instruction, and the flags that any computation raises, a signal handler's between two calls as well.
+_CONTROLS = {
+    ("linux", "x86_64"): ((0, 2, 0xFFFF), (28, 4, 0xFFFFFFC0)),  # control word of x87; MXCSR but for its flags
+    ("linux", "aarch64"): ((0, 4, 0xFFFFFFFF),),  # FPCR, behind which FPSR has the flags
+}.get((sys.platform, platform.machine()), ((0, _NBYTES, -1),))
 
 
 class FloatEnvironmentChanged(LoadFailed):
@@ -33,7 +37,7 @@ def unchanged(ffi: Any, path: Path, load: Callable[[], Any]) -> Any:
     if functions is None:
         return load()
     before, now = ffi.new("char[]", _NBYTES), ffi.new("char[]", _NBYTES)
-    functions.feholdexcept(before)  # also clears the flags that any computation raises, which would differ
+    functions.feholdexcept(before)  # clears the flags, which differ where they are not masked
     functions.fegetenv(now)
     expected = _controls(ffi, now)
     try:
@@ -50,9 +54,9 @@ def unchanged(ffi: Any, path: Path, load: Callable[[], Any]) -> Any:
     return library
 
 
-def _controls(ffi: Any, environment: Any) -> list[bytes]:
+def _controls(ffi: Any, environment: Any) -> list[int]:
     content = bytes(ffi.buffer(environment))
-    return [content[start:end] for start, end in _CONTROLS]
+    return [int.from_bytes(content[at : at + size], "little") & mask for at, size, mask in _CONTROLS]
 
 
 def _functions(ffi: Any) -> Any:

@@ -48,6 +48,11 @@ def set_num_interop_threads(int: int) -> None:
     changes nothing but what `get_num_interop_threads` says.
 
     Raises RuntimeError when it is called twice, or with anything but a positive integer, like PyTorch.
+
+    >>> import tracegrad as tg
+    >>> tg.set_num_interop_threads(0)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    RuntimeError: set_num_interop_threads expects a positive integer...
     """
     wanted = _checked("set_num_interop_threads", int)
     if _interop:
@@ -61,7 +66,12 @@ def set_num_interop_threads(int: int) -> None:
 
 
 def get_num_interop_threads() -> int:
-    """The number that `set_num_interop_threads` was called with, else 1; PyTorch's default is the number of cores."""
+    """The number that `set_num_interop_threads` was called with, else 1; PyTorch's default is the number of cores.
+
+    >>> import tracegrad as tg
+    >>> tg.get_num_interop_threads() >= 1
+    True
+    """
     return _interop[0] if _interop else 1
 
 

@@ -22,7 +22,8 @@ except ModuleNotFoundError:  # eager mode needs numpy only, and imports this mod
 # interface (every extension module reads it there by macro), so it cannot move. Seen as a table of words that begins
 # one header above address zero, memory has that pointer at `id / 8`, 8 bytes being a word: 0.2 µs, where
 # `ffi.from_buffer` with a cast takes 0.5 and knows only contiguous arrays, and `array.ctypes.data` takes 1.5.
-_DATA_POINTERS: Any = None if ffi is None else ffi.cast("uintptr_t *", object.__basicsize__)
+# In loops: ``DATA_POINTERS[id(array) >> 3]`` of what is known to be a numpy array.
+DATA_POINTERS: Any = None if ffi is None else ffi.cast("uintptr_t *", object.__basicsize__)
 
 
 # By file name, which holds a hash of the content: a library that is loaded does not run its start-up code again.
@@ -133,7 +134,7 @@ def address_of(array: ndarray) -> int:
     """The address of the first element of any array: strided, read-only, 0-d, empty. TypeError for other objects."""
     if not isinstance(array, ndarray):
         raise TypeError(_not_an_array(array))
-    return _DATA_POINTERS[id(array) >> 3]
+    return DATA_POINTERS[id(array) >> 3]
 
 
 def address_of_entry(pointer: Any) -> int:

@@ -111,6 +111,12 @@ def _private_folder() -> Path:
     return _private[process]
 
 
+def remove_private_folder() -> None:
+    """Remove that of this process, if it has one: for a process that ends without exit handlers."""
+    if os.getpid() in _private:
+        _remove(os.getpid(), _private[os.getpid()])
+
+
 def _remove(process: int, folder: Path) -> None:
     if os.getpid() == process:  # a fork that ends leaves it to its parent
         shutil.rmtree(folder, ignore_errors=True)

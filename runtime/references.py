@@ -81,8 +81,9 @@ _comparing = _by_address if _counts_are_words() else _one_by_one
 
 # --------------------------------------------------------------------------------------------------- words of objects
 
-# Which words of a cell, a dict and a class are what it holds, how many entries it has, and its flags.
-_CELL, _LENGTH, _FLAGS = 2, 2, 21
+# Which words are what a cell holds, how many entries a dict or a list has, the version of a dict, where the items of a
+# list are, the flags of a class, and the ``__dict__`` that an object was given.
+_CELL, _LENGTH, _VERSION, _ITEMS, _FLAGS, _DICT = 2, 2, 3, 3, 21, -3
 
 
 def place_of_count(thing: Any) -> int:
@@ -98,6 +99,26 @@ def place_in_cell(cell: types.CellType) -> int:
 def place_of_length(entries: dict[Any, Any]) -> int:
     """Where a dict has the number of its entries."""
     return place_of_count(entries) + _LENGTH
+
+
+def place_of_version(entries: dict[Any, Any]) -> int:
+    """Where a dict has its version: another one after each write that puts something else into it, whoever writes."""
+    return place_of_count(entries) + _VERSION
+
+
+def places_of_list(items: list[Any]) -> list[int]:
+    """Where a list has the number of its items, and the address of the first."""
+    return [place_of_count(items) + _LENGTH, place_of_count(items) + _ITEMS]
+
+
+def place_of_items(items: list[Any]) -> int:
+    """Where the addresses of a list's items begin, as long as the words at `places_of_list` are the same."""
+    return int(_words[place_of_count(items) + _ITEMS]) // _WORD - 1
+
+
+def place_of_dict(thing: Any) -> int:
+    """Where an object that was given a ``__dict__`` has its address."""
+    return place_of_count(thing) + _DICT
 
 
 def place_of_flags(kind: type) -> int:
@@ -131,3 +152,29 @@ def _words_are_known() -> bool:
 
 #: The words of this process's memory by the places above: ``memory[places]``. None where they are not known.
 memory: Any = _words if _words_are_known() else None
+
+
+class _WithDict:
+    pass
+
+
+def _versions_are_known() -> bool:
+    """True if dicts have versions that each write changes, and lists and objects have their words where CPython 3.11
+    has them."""
+    if memory is None or sys.version_info[:2] != (3, 11):  # others keep a `__dict__` elsewhere, or no versions
+        return False
+    entries: dict[str, Any] = {"a": 1}
+    versions = [int(memory[place_of_version(entries)])]
+    for change in (lambda: entries.update(a=2), lambda: entries.update(b=2), lambda: entries.pop("a"), entries.clear):
+        change()
+        versions.append(int(memory[place_of_version(entries)]))
+    thing, items = _WithDict(), [object(), object()]
+    object.__setattr__(thing, "__dict__", entries)
+    length, _ = places_of_list(items)
+    found = [int(memory[place_of_items(items) + i]) == id(item) for i, item in enumerate(items)]
+    found += [int(memory[place_of_dict(thing)]) == id(entries), int(memory[length]) == len(items)]
+    return len(set(versions)) == len(versions) and all(found)
+
+
+#: True if what is written into dicts, lists and the ``__dict__`` of objects can be seen in `memory`.
+versions_are_known = _versions_are_known()

@@ -15,9 +15,14 @@ import numpy as np
 from ..ops.types import ALL_DTYPES, DType, dtype_named
 from ..tensors import generator
 from ..tensors.device import device
+from ..tensors.layouts.formats import layout, memory_format
 from ..tensors.tensor import Size, Tensor
 from . import saved
+from .rebuilding import restored_as
 from .saved import CLASSES, Storage
+from .storages import TypedStorage
+from .torch_names import FUNCTIONS
+from .untyped_storage import UntypedStorage
 
 
 class Name:
@@ -159,6 +164,24 @@ def _earlier_tensor(kind: Any, values: Any, requires_grad: Any) -> Tensor:
     return _tensor(kind, Storage(array.copy(order="K")), (), requires_grad)
 
 
+def _torch_generator(where: Any) -> generator.Generator:
+    if str(exactly(where, str, device)) != "cpu":
+        raise ValueError(f"a generator on the device {where!r}")
+    return generator.Generator(where)
+
+
+def _from_type(function: Any, kind: Any, given: Any, state: Any) -> Any:
+    """A tensor with attributes of the program's own, or of a class that it trusts."""
+    name = exactly(function, Name).text
+    if name not in FUNCTIONS or not name.startswith("torch._utils."):
+        raise ValueError(f"a tensor that {name} makes")
+    if type(kind) is Name:
+        kind, state = CLASSES[kind.text], exactly(state, dict)
+    elif not (isinstance(kind, type) and issubclass(kind, Tensor)):
+        raise TypeError(f"a tensor of class {kind!r}")
+    return restored_as(FUNCTIONS[name](*exactly(given, tuple)), kind, state)
+
+
 def _numpy_dtype(name: Any, align: Any = False, copy: Any = True) -> np.dtype:
     return NUMBERS[exactly(name, str)]
 
@@ -178,6 +201,8 @@ CONSTRUCTORS: dict[str, Callable[..., Any]] = {
     "collections.OrderedDict": OrderedDict,
     "collections.Counter": _counter,
     "collections.defaultdict": _defaultdict,
+    "builtins.dict": lambda: {},
+    "builtins.list": lambda: [],
     "builtins.set": lambda items=(): set(_members(list(items))),
     "builtins.frozenset": lambda items=(): frozenset(_members(list(items))),
     "builtins.bytes": _bytes,
@@ -190,6 +215,9 @@ CONSTRUCTORS: dict[str, Callable[..., Any]] = {
     "tracegrad.tensors.tensor.Size": size,
     "tracegrad.serialization.saved.storage": _storage,
     "tracegrad.serialization.saved.tensor": _tensor,
+    **FUNCTIONS,
+    "torch._tensor._rebuild_from_type_v2": _from_type,
+    "torch._C.Generator": _torch_generator,
     "numpy.dtype": _numpy_dtype,
     "numpy._core.multiarray.scalar": _numpy_scalar,
     # what versions before wrote
@@ -201,6 +229,8 @@ CONSTRUCTORS: dict[str, Callable[..., Any]] = {
 }
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, bytearray, Size, DType, device, generator.Generator)
+_STORAGES = (TypedStorage, UntypedStorage)
+_OF_ARRAYS = (layout, memory_format)
 _SCALARS = tuple(d.numpy.type for d in ALL_DTYPES)
 
 
@@ -209,9 +239,12 @@ def is_allowed(name: str) -> bool:
     return name in CONSTRUCTORS or name in CLASSES or name in _FACTORIES or name == "numpy.ndarray"
 
 
-def check_result(result: Any) -> None:
-    """TypeError unless `result` and all that is in it are tensors, containers and numbers."""
-    leaves = frozenset((*_PLAIN, *_SCALARS, *CLASSES.values()))
+def check_result(result: Any, with_trusted: bool = False) -> None:
+    """TypeError unless `result` and all that is in it are tensors, containers and numbers.
+
+    `with_trusted`: or objects of classes that the program trusts, which may be anything.
+    """
+    leaves = frozenset((*_PLAIN, *_SCALARS, *_STORAGES, *_OF_ARRAYS))
     waiting, seen = [result], set()
     while waiting:
         value = waiting.pop()
@@ -225,6 +258,8 @@ def check_result(result: Any) -> None:
             waiting.extend(dict.keys(value))
             waiting.extend(dict.values(value))
             waiting.extend(getattr(value, "__dict__", {}).values())
-        else:
-            what = f"the name {value.text}" if kind is Name else kind.__name__
+        elif kind in CLASSES.values():
+            waiting.extend(vars(value).values())
+        elif kind in (Name, PendingArray) or not with_trusted:
+            what = f"the name {value.text}" if kind is Name else kind.__name__.replace("PendingArray", "numpy.ndarray")
             raise TypeError(f"{what} in the place of a tensor, a container or a number")

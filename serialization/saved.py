@@ -1,7 +1,8 @@
-"""How a tensor stands in a file: its storage (element type, shape, bytes), and the view steps that lead from it.
+"""How a tensor stands in files of tracegrad's own former format: its storage (element type, shape, bytes), and the
+view steps that lead from it.
 
 Tensors that show the same memory name the same storage, so they share memory again after loading. The functions here
-are what a file names; they check all that they are given, since a file may hold anything.
+are what such a file names; they check all that they are given, since a file may hold anything.
 """
 
 from __future__ import annotations
@@ -11,15 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.array import Buffer, eager, shows
+from ..ops.array import Buffer, shows
 from ..ops.core import Primitive, Step
 from ..ops.memory import aligned_empty
 from ..ops.movement import reshape_primitive, slice_primitive, transpose_primitive
 from ..ops.types import Type, dtype_named, dtype_of
 from ..tensors.tensor import Tensor, make
 
-#: The view operations that a file may name, with the parameters in their order. Broadcasting is none of them: an
-#: expanded tensor is saved with memory of its own, so that no shape claims more elements than the file has.
+#: The view operations that a file may name, with the parameters in their order.
 VIEWS: dict[str, tuple[Primitive, tuple[str, ...]]] = {
     "reshape": (reshape_primitive, ("shape",)),
     "transpose": (transpose_primitive, ("permutation",)),
@@ -39,19 +39,12 @@ restorable(Tensor)
 
 
 class Storage:
-    """One piece of memory, while it is saved or loaded: the buffer that all its tensors share."""
+    """One piece of memory, while it is loaded: the buffer that all its tensors share."""
 
     __slots__ = ("buffer",)
 
     def __init__(self, whole: np.ndarray) -> None:
         self.buffer = Buffer(whole)
-
-    def __reduce__(self) -> Any:
-        whole = self.buffer.whole
-        order = tuple(int(axis) for axis in np.argsort([-abs(stride) for stride in whole.strides], kind="stable"))
-        dense = whole.transpose(order)
-        data = dense.astype(whole.dtype.newbyteorder("<"), copy=False).tobytes()
-        return storage, (dtype_of(whole).name, whole.shape, order, data)
 
 
 def storage(dtype: str, shape: tuple[int, ...], order: tuple[int, ...], data: bytes) -> Storage:
@@ -98,45 +91,3 @@ def tensor(kind: type[Tensor], memory: Storage, steps: tuple[Any, ...], requires
 def _require_sizes(sizes: Any) -> None:
     if type(sizes) is not tuple or not all(type(size) is int and size >= 0 for size in sizes):
         raise ValueError(f"sizes are a tuple of integers from 0 on, the file has {sizes!r}")
-
-
-class Writer:
-    """What one file says about tensors; remembers the storages that it has named."""
-
-    def __init__(self) -> None:
-        self._storages: dict[Any, Storage] = {}
-
-    def reduced(self, value: Any) -> Any:
-        """A tensor as pickle's pair of a function and its arguments; NotImplemented for anything else."""
-        kind = type(value)
-        if not isinstance(value, Tensor) or kind not in CLASSES.values():
-            return NotImplemented
-        shown = eager().read(value, "tracegrad.save()")
-        steps = _steps_in(value, shown)
-        memory = self._storage(shown if steps is None else value.buffer.whole)
-        return tensor, (kind, memory, steps or (), value.requires_grad)
-
-    def _storage(self, whole: np.ndarray) -> Storage:
-        """The storage at this address: arrays that show it in the same way are one, whoever made them."""
-        key = (whole.__array_interface__["data"][0], whole.dtype.str, whole.shape, whole.strides)
-        return self._storages.setdefault(key, Storage(whole))
-
-
-def _steps_in(value: Tensor, shown: np.ndarray) -> tuple[Any, ...] | None:
-    """The steps as a file has them; None where they do not lead to what the tensor shows, or not by these views."""
-    at, steps = value.buffer.whole, []
-    for step in value.steps:
-        params = dict(step.params)
-        name = step.primitive.name
-        if name not in VIEWS:
-            return None
-        at = step.primitive.evaluate(at, **params)
-        steps.append((name, *(tuple(map(int, params[key])) for key in VIEWS[name][1])))
-    same = all(getattr(at, fact) == getattr(shown, fact) for fact in ("shape", "strides", "dtype"))
-    address = [array.__array_interface__["data"][0] for array in (at, shown)]
-    return tuple(steps) if same and address[0] == address[1] and _is_plain(value.buffer.whole) else None
-
-
-def _is_plain(whole: np.ndarray) -> bool:
-    """Whether no element is shown twice, as in an expanded array."""
-    return all(stride or extent < 2 for stride, extent in zip(whole.strides, whole.shape, strict=True))

@@ -16,8 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from ..tensors.generator import Generator
 from .allowed import CONSTRUCTORS, Name, PendingArray, check_key, check_result, exactly, is_allowed, size
+from .archive import ArchiveError
 from .moved import current_module
+from .torch_names import VALUES
+from .trust import BLOCKED, trusted_by_path
 
 _CHUNK = 1 << 20
 _LONGEST_NAME = 512
@@ -25,29 +29,46 @@ _LONGEST_NAME = 512
 _COPIES = 4
 _SMALL = 1 << 16
 _PROTOCOLS = range(2, 6)
+#: A generator is made of a few bytes and has its state at once.
+_MOST_GENERATORS = 100
 #: How many defaultdicts may hold defaultdicts. CPython frees one within the other by recursion in C that nothing bounds
 #: (its other containers are freed in steps), so that a deep enough one ends the process.
 _MOST_NESTING = 1000
 
 #: How later versions of Python and numpy name what earlier ones wrote, and pickle up to protocol 2 still writes.
 _RENAMED = {"__builtin__": "builtins", "numpy.core.multiarray": "numpy._core.multiarray"}
-_RENAMED_TYPES = {"builtins.long": "builtins.int", "builtins.unicode": "builtins.str"}
+_RENAMED_TYPES = {
+    "builtins.long": "builtins.int",
+    "builtins.unicode": "builtins.str",
+    "torch.Size": "tracegrad.tensors.tensor.Size",
+    "torch.Tensor": "tracegrad.tensors.tensor.Tensor",
+    "torch.nn.parameter.Parameter": "tracegrad.nn.parameter.Parameter",
+}
 
 _NAMES = {opcode.code: opcode.name for opcode in opcodes}
 
 _REFUSED = (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError, RuntimeError, struct.error)
 
 
-def load_weights(file: Any) -> Any:
-    """The tensors, containers and numbers of one pickle in `file`.
+def load_weights(file: Any, storages: Any = None) -> Any:
+    """The tensors, containers and numbers of one pickle in `file`; `storages` makes a storage of a persistent id.
 
     UnpicklingError for anything else in it, EOFError where it ends too early.
     """
-    reader = _Reader(file)
+    reader = _Reader(file, storages, trusted_by_path())
     try:
         return reader.load()
+    except ArchiveError:
+        raise
     except _REFUSED as error:
         raise UnpicklingError(f"{_words(error)} (at byte {reader.position})") from error
+
+
+def renamed_type(name: str) -> str:
+    """The name under which a path of a file is known here."""
+    module, _, qualified = name.rpartition(".")
+    full = f"{current_module(_RENAMED.get(module, module))}.{qualified}"
+    return _RENAMED_TYPES.get(full, full)
 
 
 def _words(error: Exception) -> str:
@@ -55,10 +76,12 @@ def _words(error: Exception) -> str:
 
 
 class _Reader:
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: Any, storages: Any, trusted: dict[str, Any]) -> None:
         self._file = file
+        self._storages = storages
+        self._trusted = trusted
         self.position = 0
-        self._copied = 0
+        self._copied = self._generators = 0
         self._stack: list[Any] = []
         self._outer: list[list[Any]] = []  # the stacks below each open MARK
         self._memo: dict[int, Any] = {}
@@ -69,7 +92,7 @@ class _Reader:
             code = self.read(1)
             if code == b".":
                 result = self.pop()
-                check_result(result)
+                check_result(result, bool(self._trusted))
                 return result
             step = _OPCODES.get(code)
             if step is None:
@@ -177,30 +200,59 @@ class _Reader:
     # ------------------------------------------------------------------------------------------------ names and calls
 
     def name(self, module: str, qualified: str) -> None:
-        full = f"{current_module(_RENAMED.get(module, module))}.{qualified}"
-        full = _RENAMED_TYPES.get(full, full)
-        if not is_allowed(full):
-            raise UnpicklingError(f"Unsupported global: GLOBAL {full} was not an allowed global by default.")
-        self.push(Name(full))
+        module = current_module(_RENAMED.get(module, module))
+        given = f"{module}.{qualified}"
+        full = _RENAMED_TYPES.get(given, given)
+        if module in BLOCKED:
+            raise UnpicklingError(f"Trying to load unsupported GLOBAL {given} whose module {module} is blocked.")
+        if given in self._trusted or full in VALUES:
+            self.push(self._trusted[given] if given in self._trusted else VALUES[full])
+        elif is_allowed(full):
+            self.push(Name(full))
+        else:
+            shown = given.removeprefix("builtins.")
+            raise UnpicklingError(
+                f"Unsupported global: GLOBAL {shown} was not an allowed global by default. "
+                f"Please use `torch.serialization.add_safe_globals([{shown}])` or the "
+                f"`torch.serialization.safe_globals([{shown}])` context manager to allowlist this global "
+                "if you trust this class/function."
+            )
 
     def stack_name(self) -> None:
         module, qualified = self.last(2)
         self.name(exactly(module, str), exactly(qualified, str))
 
+    def is_trusted(self, value: Any) -> bool:
+        """Whether the program trusts this class or function."""
+        return any(value is known for known in self._trusted.values())
+
     def reduce(self) -> None:
         function, given = self.last(2)
+        if self.is_trusted(function):
+            self.push(function(*exactly(given, tuple)))
+            return
         name = exactly(function, Name).text
         if name not in CONSTRUCTORS:
             raise UnpicklingError(f"Trying to call reduce for unrecognized function {name}")
         self._count_copies(exactly(given, tuple))
         if name == "collections.OrderedDict" and given:
             raise TypeError("an OrderedDict that is made of something")
+        if name == "torch._C.Generator":
+            self._generators += 1
+            if self._generators > _MOST_GENERATORS:
+                raise ValueError(f"more than {_MOST_GENERATORS} generators")
         self.push(CONSTRUCTORS[name](*given))
 
     def make_object(self) -> None:
         kind, given = self.last(2)
+        if self.is_trusted(kind):
+            self.push(kind.__new__(kind, *exactly(given, tuple)))
+            return
         if exactly(kind, Name).text != "tracegrad.tensors.tensor.Size":
-            raise UnpicklingError(f"Can only create new object for tracegrad.Size but got {kind.text}")
+            raise UnpicklingError(
+                "Can only create new object for nn.Parameter or classes allowlisted via `add_safe_globals` but got "
+                f"{kind.text}"
+            )
         self._count_copies(exactly(given, tuple))
         self.push(size(*given))
 
@@ -213,8 +265,21 @@ class _Reader:
                 raise ValueError("numbers in another byte order")
         elif type(target) is OrderedDict:
             _set_attributes(target, exactly(state, dict))
+        elif type(target) is Generator:
+            target.__setstate__(exactly(state, tuple))
+        elif self.is_trusted(type(target)):
+            set_state(target, state)
         else:
-            raise UnpicklingError(f"Can only build OrderedDict or numpy's arrays, but got {type(target).__name__}")
+            raise UnpicklingError(
+                "Can only build Tensor, Parameter, OrderedDict or types allowlisted via `add_safe_globals`, but got "
+                f"{type(target)}"
+            )
+
+    def persistent(self) -> None:
+        given = self.pop()
+        if self._storages is None:
+            raise UnpicklingError("unsupported persistent id encountered")
+        self.push(self._storages(given))
 
     def _count_copies(self, given: tuple[Any, ...]) -> None:
         """A constructor copies its arguments, and a file may give the same ones any number of times."""
@@ -245,6 +310,18 @@ def _set_attributes(target: OrderedDict[Any, Any], state: dict[Any, Any]) -> Non
     target.__dict__.update(state)
 
 
+def set_state(target: Any, state: Any) -> None:
+    """Give an object of a trusted class its state, as pickle does."""
+    if hasattr(target, "__setstate__"):
+        target.__setstate__(state)
+        return
+    attributes, slots = state if type(state) is tuple and len(state) == 2 else (state, None)
+    if attributes:
+        vars(target).update(attributes)
+    for name, value in (slots or {}).items():
+        setattr(target, name, value)
+
+
 def _integer(data: bytes) -> int:
     return int.from_bytes(data, "little", signed=True)
 
@@ -272,6 +349,7 @@ _OPCODES: dict[bytes, Callable[[_Reader], Any]] = {
     b"\x8c": lambda r: r.push(r.text("<B")),
     b"X": lambda r: r.push(r.text("<I")),
     b"\x8d": lambda r: r.push(r.text("<Q")),
+    b"U": lambda r: r.push(r.text("<B")),
     b"C": lambda r: r.push(r.counted("<B")),
     b"B": lambda r: r.push(r.counted("<I")),
     b"\x8e": lambda r: r.push(r.counted("<Q")),
@@ -303,4 +381,5 @@ _OPCODES: dict[bytes, Callable[[_Reader], Any]] = {
     b"R": _Reader.reduce,
     b"\x81": _Reader.make_object,
     b"b": _Reader.build,
+    b"Q": _Reader.persistent,
 }

@@ -35,7 +35,7 @@ class DirectOps:
         dtype = a.dtype
         if dtype is not FLOAT32 and dtype is not FLOAT64:
             return NotImplemented
-        value = quietly(primitive.evaluate, a)
+        value = quietly(primitive.evaluate_wide, a)
         out = self._make(value if type(value) is np.ndarray else np.asarray(value))
         if (x._node is not None or x._requires or x._base is not None) and switches.enabled and x.requires_grad:
             self._tape.record(primitive, (x,), {}, out, [0])
@@ -61,7 +61,7 @@ class DirectOps:
         if a is None or b is None or (dtype is not FLOAT32 and dtype is not FLOAT64):
             return NotImplemented
         try:
-            value = quietly(primitive.evaluate, a, b)
+            value = quietly(primitive.evaluate_wide, a, b)
         except ValueError:
             return NotImplemented  # the general way says what is wrong
         out = self._make(value if type(value) is np.ndarray else np.asarray(value))

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import heapq
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..ops.core import current
 from ..ops.pointwise import cast
-from ..tracing.watch import watcher
+from ..tracing.watch import declare_read, watcher
+from . import anomaly
 from .grad_mode import enable_grad, no_grad
 from .nodes import AccumulateGrad, Edge, Node
 
 Accumulate = Callable[[Any, Any, bool, bool], None]
+
+
+class _Running(threading.local):
+    sweep: Any = None  # the innermost backward pass of this thread
+
+
+running = _Running()
 
 
 @dataclass
@@ -26,6 +35,7 @@ class Sweep:
     captures: dict[Edge, Any] = field(default_factory=dict)
     store_captures: bool = False
     pending: dict[Node, dict[int, Any]] = field(default_factory=dict)
+    useful: set[Node] = field(default_factory=set)  # the nodes that the walk visits
     # Buffers that a gradient must not take over, by identity; kept, so that no other one is given the same identity.
     owned_elsewhere: dict[int, Any] = field(default_factory=dict)
 
@@ -36,8 +46,16 @@ class Sweep:
 
     def run(self, roots: Sequence[Edge]) -> None:
         """Walk from `roots` to the leaves (or to the captured edges)."""
+        declare_read("detect_anomaly", anomaly.is_on)
+        before, running.sweep = running.sweep, self
+        try:
+            self._run(roots)
+        finally:
+            running.sweep = before
+
+    def _run(self, roots: Sequence[Edge]) -> None:
         nodes = _reachable([e.node for e in roots if e.node is not None])
-        useful = _leading_to(nodes, self.captures) if self.captures else nodes
+        self.useful = useful = _leading_to(nodes, self.captures) if self.captures else nodes
         waiting = _count_readers(nodes, useful)
         ready = [(-n.sequence, n) for n in self.pending if n in useful and not waiting.get(n)]
         heapq.heapify(ready)
@@ -76,7 +94,7 @@ class Sweep:
         if isinstance(node, AccumulateGrad):
             self._reach_leaf(node, cotangents[0])
         elif goes_on:
-            for hook in node.pre_hooks:
+            for hook in list(node.pre_hooks.values()):
                 replaced = hook(tuple(cotangents))
                 cotangents = list(_as_tuple(replaced)) if replaced is not None else cotangents
             self._propagate(node, cotangents, wanted)
@@ -91,11 +109,16 @@ class Sweep:
         # While recording, what the node's rules add is marked as the derivative of the user's line.
         if listening is not None:
             listening.differentiated(node)
-        if listening is None:
-            gradients = node.backward(cotangents, wanted)
-        else:
-            gradients = listening.deriving(node.origin, node.backward, cotangents, wanted)
-        for hook in node.post_hooks:
+        derive = anomaly.checking(node.backward) if anomaly.mode.enabled else node.backward
+        try:
+            if listening is None:
+                gradients = derive(cotangents, wanted)
+            else:
+                gradients = listening.deriving(node.origin, derive, cotangents, wanted)
+        except Exception as error:
+            anomaly.locate(node, error)
+            raise
+        for hook in list(node.post_hooks.values()):
             replaced = hook(tuple(gradients), tuple(cotangents))
             gradients = list(_as_tuple(replaced)) if replaced is not None else gradients
         if not self.keep_graph:
@@ -122,8 +145,11 @@ class Sweep:
         slots = self.pending.get(node)
         if slots is None:
             self.pending[node] = {output: g}
+        elif output in slots:
+            before = slots[output]
+            slots[output] = g + before if before.is_sparse else before + g  # places in PyTorch's order
         else:
-            slots[output] = slots[output] + g if output in slots else g
+            slots[output] = g
 
     def _through_hooks(self, node: Node, output: int, g: Any) -> Any:
         if g is None or not node.is_hooked:
@@ -138,7 +164,7 @@ class Sweep:
         if keeper is not None and keeper() is not None:
             self.owned_elsewhere[id(g.buffer)] = g.buffer
             before = keeper()._grad
-            kept = g if before is None else before + g
+            kept = g if before is None else added(before, g)
             keeper().grad = kept if self.create_graph else kept.detach()
         return g
 
@@ -150,15 +176,19 @@ class Sweep:
         self.accumulate(node.variable, g, self.create_graph, fresh)
 
 
+def added(first: Any, second: Any) -> Any:
+    """The sum of two gradients; a sparse one stands behind a dense one, as its addition wants it."""
+    return second + first if first.is_sparse and not second.is_sparse else first + second
+
+
 def _checked(replaced: Any, g: Any, hook: Callable[[Any], Any]) -> Any:
     """What a hook returned, if it is like the gradient that it was given; TypeError and RuntimeError as in PyTorch."""
-    if not isinstance(replaced, type(g)):
+    if not (isinstance(replaced, type(g)) or hasattr(replaced, "is_sparse")):
         raise TypeError(f"expected Variable, but hook returned '{type(replaced).__name__}'; return a tensor, or None")
     name = getattr(hook, "__name__", "<unknown>")
-    if replaced.dtype is not g.dtype:
-        raise RuntimeError(
-            f"hook '{name}' has changed the type of value (was {g.dtype} got {replaced.dtype}); return the same dtype"
-        )
+    if replaced.dtype is not g.dtype or replaced.is_sparse is not g.is_sparse:
+        was, got = (g.dtype, replaced.dtype) if replaced.dtype is not g.dtype else (g.type(), replaced.type())
+        raise RuntimeError(f"hook '{name}' has changed the type of value (was {was} got {got}); return the same type")
     if tuple(replaced.shape) != tuple(g.shape):
         raise RuntimeError(
             f"hook '{name}' has changed the size of value from {list(g.shape)} to {list(replaced.shape)}; return a "
@@ -214,6 +244,11 @@ def cotangent_for(output: Any, gradient: Any, ones_like: Callable[[Any], Any]) -
             raise RuntimeError(
                 f"grad can be implicitly created only for scalar outputs, but the output has shape {list(of.shape)}. "
                 "Reduce it first, e.g. loss.sum().backward(), or pass a gradient of its shape to backward()."
+            )
+        if of.dtype.is_complex:
+            raise RuntimeError(
+                f"grad can be implicitly created only for real scalar outputs but got {of.dtype!r}. Take the .real or "
+                ".abs() of it, or pass a gradient to backward()."
             )
         return ones_like(output)
     if not hasattr(gradient, "type_"):

@@ -15,9 +15,9 @@ import numpy as np
 
 from ..ops.array import quietly
 from ..ops.core import switch
-from .engine import Sweep
-from .grad_mode import enable_grad, switches
-from .nodes import NO_EDGE, SECOND_BACKWARD, Edge, Node, PrimitiveNode, by_zero, class_called, count_now
+from .computed_again import derivative
+from .grad_mode import switches
+from .nodes import NO_EDGE, SECOND_BACKWARD, PrimitiveNode, by_zero, class_called, count_now
 from .saved import INFERENCE, Saved, modified
 
 Arrays = tuple[Any, ...]
@@ -184,31 +184,10 @@ class FusedNode(PrimitiveNode):
     def _by_chain(self, g: Any, given: Sequence[int], wanted: Sequence[bool]) -> list[Any]:
         """The derivative of the composite's primitives, which may be differentiated again."""
         arguments = [x.unpack(self) if type(x) is Saved else x for x in self.arguments]
-        entries = [_OperandNode(edge) if want else None for edge, want in zip(self.edges, wanted, strict=True)]
-        for i, entry in zip(given, entries, strict=True):
-            if entry is not None:  # others keep their histories: the derivative may be differentiated by them
-                arguments[i] = arguments[i].detach()
-                arguments[i].attach(entry, 0)
-        keep = switches.enabled
-        with enable_grad():
+        operands = list(zip(given, self.edges, wanted, strict=True))
+
+        def values(*arguments: Any) -> Sequence[Any]:
             out = self.fused.chain(*arguments)
-        out = out[0] if type(out) is tuple else out
-        sweep = Sweep(keep, keep, _no_leaves)
-        sweep.captures = {Edge(entry): None for entry in entries if entry is not None}
-        sweep.seed(out.gradient_edge(), g)
-        sweep.run([out.gradient_edge()])
-        return [None if entry is None else sweep.captures[Edge(entry)] for entry in entries]
+            return out[:1] if type(out) is tuple else (out,)
 
-
-class _OperandNode(Node):
-    """Where an operand enters a composite that is computed again: what lies behind is not part of it."""
-
-    def __init__(self, edge: Edge) -> None:
-        super().__init__("Operand", (edge,))
-
-    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
-        return list(cotangents)
-
-
-def _no_leaves(leaf: Any, g: Any, create_graph: bool, fresh: bool) -> None:
-    raise AssertionError("what is captured accumulates nothing")
+        return derivative(values, arguments, operands, [g])

@@ -28,12 +28,24 @@ def _set(enabled: bool, inference: bool, change: int | None = None) -> None:
 
 
 def is_grad_enabled() -> bool:
-    """True while operations on tensors that require gradients are recorded."""
+    """Whether operations on tensors that require gradients are recorded in this thread now.
+
+    >>> import tracegrad as tg
+    >>> with tg.no_grad():
+    ...     tg.is_grad_enabled()
+    False
+    """
     return switches.enabled
 
 
 def is_inference_mode_enabled() -> bool:
-    """True inside ``inference_mode()``."""
+    """Whether this thread is inside ``inference_mode()``.
+
+    >>> import tracegrad as tg
+    >>> with tg.inference_mode():
+    ...     tg.is_inference_mode_enabled()
+    True
+    """
     return switches.inference
 
 
@@ -114,7 +126,9 @@ class _BareDecorator(_GradMode):
 
 
 class no_grad(_BareDecorator):
-    """Operations inside are not recorded; results do not require gradients.
+    """Operations inside are not recorded: their results do not require gradients. A context manager and a decorator.
+
+    It holds for this thread. Writes in place to leaves are allowed inside. Also as ``@no_grad`` without parentheses.
 
     >>> import tracegrad as tg
     >>> w = tg.ones(2, requires_grad=True)
@@ -127,13 +141,28 @@ class no_grad(_BareDecorator):
 
 
 class enable_grad(_BareDecorator):
-    """Operations inside are recorded, also within ``no_grad``."""
+    """Operations inside are recorded, also within ``no_grad``, for this thread. A context manager and a decorator.
+
+    >>> import tracegrad as tg
+    >>> w = tg.ones(2, requires_grad=True)
+    >>> with tg.no_grad(), tg.enable_grad():
+    ...     (w * 2).requires_grad
+    True
+    """
 
     _target = True
 
 
 class set_grad_enabled(_GradMode):
-    """Switch recording on or off: at once as a function, until the end of the block as a context manager."""
+    """Switch recording on or off in this thread: at once as a function, for a block as a context manager.
+
+    As a decorator it holds during the function's calls only.
+
+    >>> import tracegrad as tg
+    >>> with tg.set_grad_enabled(False):
+    ...     tg.is_grad_enabled()
+    False
+    """
 
     def __init__(self, mode: bool) -> None:
         super().__init__()
@@ -151,14 +180,21 @@ class set_grad_enabled(_GradMode):
         return super().__call__(function)
 
     def _fresh(self) -> _GradMode:
-        return set_grad_enabled(self._target)
+        return enable_grad() if self._target else no_grad()  # which act from __enter__ on: an interrupt undoes them
 
 
 class inference_mode(_BareDecorator):
     """``no_grad``, whose new tensors are no part of autograd afterwards either (`Tensor.is_inference`).
 
     To save one for a backward pass, to write to it in place or to let it require a gradient outside is a RuntimeError;
-    ``clone()`` gives a normal tensor. Views of normal tensors are normal. Difference: so are results of compiled calls.
+    ``clone()`` gives a normal tensor. Views of normal tensors are normal. ``inference_mode(False)`` switches it off.
+    Difference: so are results of compiled calls.
+
+    >>> import tracegrad as tg
+    >>> with tg.inference_mode():
+    ...     x = tg.ones(2)
+    >>> x.is_inference(), x.clone().is_inference()
+    (True, False)
     """
 
     _target = False

@@ -22,9 +22,11 @@ from ..ops.types import Type, bool_, dtype_of
 from ..ops.vjp import names_needed, pull_back, pull_back_all, unbroadcast
 from ..tracing.watch import declare_hook
 from .grad_mode import switches
+from .handles import RemovableHandle
 from .saved import Saved as Saved
+from .saved import saved
 
-_sequence = itertools.count()
+_sequence: Any = itertools.count()
 
 SECOND_BACKWARD = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
@@ -42,6 +44,12 @@ class Edge(NamedTuple):
 
 
 NO_EDGE = Edge(None)
+
+
+def count_by(wrap: Callable[[Any], Any]) -> None:
+    """Let what numbers the nodes be ``wrap`` of what does it now."""
+    global _sequence
+    _sequence = wrap(_sequence)
 
 
 def count_now() -> int:
@@ -62,8 +70,8 @@ class Node:
     # Most nodes have none of these, ever; `own_hooks` gives a node its own.
     tensor_hooks: Mapping[int, dict[int, Callable[[Any], Any]]] = types.MappingProxyType({})  # output -> handle -> hook
     retained: Mapping[int, Any] = types.MappingProxyType({})
-    pre_hooks: Sequence[Callable[..., Any]] = ()
-    post_hooks: Sequence[Callable[..., Any]] = ()
+    pre_hooks: Mapping[int, Callable[..., Any]] = types.MappingProxyType({})
+    post_hooks: Mapping[int, Callable[..., Any]] = types.MappingProxyType({})
     #: True for a node that stands for primitives, which are in a recorded graph and have the same derivative.
     of_primitives = False
 
@@ -101,15 +109,19 @@ class Node:
         """The nodes of the operands, ``(None, 0)`` for operands without gradient."""
         return tuple((edge.node, edge.output) for edge in self.shown_edges)
 
-    def register_prehook(self, hook: Callable[..., Any]) -> None:
+    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """`hook(grad_outputs)` runs before the node; what it returns replaces the gradients."""
         declare_hook(self)
-        self.pre_hooks = [*self.pre_hooks, hook]
+        if not self.pre_hooks:
+            self.pre_hooks = {}
+        return RemovableHandle(self.pre_hooks, hook)  # type: ignore[arg-type]
 
-    def register_hook(self, hook: Callable[..., Any]) -> None:
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """`hook(grad_inputs, grad_outputs)` runs after the node; what it returns replaces ``grad_inputs``."""
         declare_hook(self)
-        self.post_hooks = [*self.post_hooks, hook]
+        if not self.post_hooks:
+            self.post_hooks = {}
+        return RemovableHandle(self.post_hooks, hook)  # type: ignore[arg-type]
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         """One cotangent per edge (None where there is none); `wanted` tells which are of use."""
@@ -189,7 +201,7 @@ class PrimitiveNode(Node):
             raise RuntimeError(SECOND_BACKWARD)
         plainly = not switches.enabled and not switch.stack
         return {
-            name: (value.look(self) if plainly else value.unpack(self)) if type(value) is Saved else value
+            name: (value.look(self) if plainly else value.unpack(self)) if isinstance(value, Saved) else value
             for name, value in self.known.items()
         }
 
@@ -198,14 +210,14 @@ class PrimitiveNode(Node):
 
         `out` is this node's result.
         """
-        kept = {f"{KEPT} {i}": Saved(x, is_output=x is out) for i, x in enumerate(tensors)}
+        kept = {f"{KEPT} {i}": saved(x, is_output=x is out) for i, x in enumerate(tensors)}
         self.known, self.saves = {**self.known, **kept}, True
 
     def let_go(self, target: Any) -> None:
         """`target`, whose memory is about to be written to by this operation: copy it where a rule reads it."""
         buffer, known = target.buffer, dict(self.known)
         for name, value in self.known.items():
-            if isinstance(value, Saved) and not value.is_output and value.tensor.buffer is buffer:
+            if type(value) is Saved and not value.is_output and value.tensor.buffer is buffer:
                 if name.startswith(KEPT):
                     del known[name]
                 else:
@@ -215,7 +227,7 @@ class PrimitiveNode(Node):
     def moved(self, value: Any, target: Any) -> None:
         """The result `value` has been stored in the memory of `target`: it is there that it is kept."""
         for kept in self.known.values():
-            if isinstance(kept, Saved) and kept.is_output and kept.tensor.buffer is value.buffer:
+            if type(kept) is Saved and kept.is_output and kept.tensor.buffer is value.buffer:
                 kept.tensor, kept.version = target.detach(), target.buffer.version
 
     def release(self) -> None:
@@ -252,7 +264,7 @@ class PrimitiveNode(Node):
         self.known = known = _known(operands, out, needs)
         for value in known.values():
             # A constant operand counts as saved, too: PyTorch frees it like a tensor.
-            if type(value) is Saved or isinstance(value, np.generic):
+            if isinstance(value, (Saved, np.generic)):
                 self.saves = True
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
@@ -336,18 +348,18 @@ def _known(operands: Sequence[Any], out: Any, needs: Sequence[tuple[str, int, in
     known: dict[str, Any] = {}
     for name, kind, i in needs:
         if kind == OUT:
-            known[name] = Saved(out, is_output=True)
+            known[name] = saved(out, is_output=True)
         elif kind == OUT_TYPE:
             known[name] = out.type_
         elif kind == OPERAND_TYPES:
             known[name] = tuple(o.type_ for o in operands)
         elif kind == OPERANDS:
-            saved = [o if isinstance(o, np.generic) else Saved(o, is_output=False) for o in operands]
-            known.update({f"{name}{place}": each for place, each in enumerate(saved)})
+            each = [o if isinstance(o, np.generic) else saved(o, is_output=False) for o in operands]
+            known.update({f"{name}{place}": one for place, one in enumerate(each)})
         elif isinstance(operands[i], np.generic):
             known[name] = operands[i] if kind == OPERAND else Type(dtype_of(operands[i]), ())
         else:
-            known[name] = Saved(operands[i], is_output=False) if kind == OPERAND else operands[i].type_
+            known[name] = saved(operands[i], is_output=False) if kind == OPERAND else operands[i].type_
     return known
 
 

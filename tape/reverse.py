@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.array import eager
+from ..ops.array import eager, quietly, require_writable
 from ..ops.core import current, switch
 from ..ops.identity import copy
-from ..ops.movement import broadcast
+from ..ops.movement import broadcast, concatenate, reshape
+from ..tracing.user_warning import warn_once, warn_user
 from ..tracing.watch import serve
-from .engine import Sweep, cotangent_for
+from . import anomaly
+from .engine import Sweep, added, cotangent_for
 from .grad_mode import no_grad
 from .nodes import Edge
 
@@ -37,9 +39,16 @@ def backward(
     tensor([2., 4.])
     """
     plain = grad_tensors is None and grad_variables is None and inputs is None and not (retain_graph or create_graph)
-    if plain and type(tensors) is tuple and len(tensors) == 1:
+    if plain and type(tensors) is tuple and len(tensors) == 1 and not anomaly.mode.enabled:
         serve(backward, _plain_backward, tensors, {})
         return
+    if create_graph:
+        warn_once(
+            "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
+            "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid "
+            "this. If you have to use this function, make sure to reset the .grad fields of your parameters to None "
+            "after use to break the cycle and avoid the leak."
+        )
     roots, cotangents = _roots(tensors, grad_tensors if grad_tensors is not None else grad_variables)
     sweep = Sweep(create_graph, create_graph if retain_graph is None else retain_graph, accumulate)
     if inputs is not None:
@@ -65,21 +74,31 @@ def grad(
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Any, ...]:
     """The gradients of `outputs` with respect to `inputs`, as a tuple; ``.grad`` stays untouched.
 
-    RuntimeError for an input that the outputs do not depend on, unless `allow_unused` (then None).
+    RuntimeError for an input that the outputs do not depend on, unless `allow_unused` (then None), or, with
+    `materialize_grads`, zeros. With `is_grads_batched` the `grad_outputs` have one axis more, the first, and so have
+    the gradients: one for each. ``only_inputs=False`` is deprecated and means nothing.
 
     >>> import tracegrad as tg
     >>> x = tg.tensor(2., requires_grad=True)
     >>> tg.autograd.grad(x ** 3, x)
     (tensor(12.),)
     """
+    if not only_inputs:
+        warn_user(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
+            "other parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+        )
     if is_grads_batched:
-        raise NotImplementedError("grad(is_grads_batched=True) is not there yet; call grad() for each of the gradients")
+        options = (create_graph, allow_unused, materialize_grads)
+        return _batched(outputs, _tuple(inputs), grad_outputs, retain_graph, options)
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
@@ -98,27 +117,70 @@ def grad(
     )
 
 
+def _batched(outputs: Any, inputs: Any, cotangents: Any, retain_graph: bool | None, options: Any) -> tuple[Any, ...]:
+    """`grad` for each of the cotangents along a first axis; the gradients along such an axis."""
+    create_graph, allow_unused, materialize = options
+    given = _tuple(cotangents)
+    sizes = {g.ndarray.shape[0] for g in given if g is not None}
+    if len(sizes) != 1:
+        raise RuntimeError("is_grads_batched=True needs cotangents with a first axis of one common size")
+    (size,) = sizes
+    found = []
+    for i in range(size):
+        one = tuple(None if g is None else g[i] for g in given)
+        keep = retain_graph or create_graph or i < size - 1
+        found.append(
+            grad(outputs, inputs, one, keep, create_graph, allow_unused=allow_unused, materialize_grads=materialize)
+        )
+    return tuple(None if gs[0] is None else _stacked(gs) for gs in zip(*found, strict=True))
+
+
+def _stacked(tensors: Sequence[Any]) -> Any:
+    return concatenate([reshape(x, (1, *x.ndarray.shape)) for x in tensors], 0)
+
+
 def accumulate(leaf: Any, g: Any, create_graph: bool, fresh: bool) -> None:
     """Add `g` to ``leaf.grad``: in the existing memory, unless a graph of the gradients is wanted.
 
     `fresh` says that nobody else holds g's memory, so that a first gradient may keep it instead of being copied.
     """
     before = leaf.grad
-    if before is None:
+    if g.is_sparse or (before is not None and before.is_sparse):
+        leaf.grad = _with_sparse(before, g, create_graph)
+    elif before is None:
         flags = g.ndarray.flags
         owned = fresh and not g.steps and flags.c_contiguous and flags.owndata
         leaf.grad = g if owned and not create_graph else _copied(g, create_graph)
     elif create_graph:
         leaf.grad = before + g
-    else:
+    elif switch.stack or type(before) is not type(g) or before.ndarray.dtype.kind != "f":
         with no_grad():
             eager().write(before, before + g)
+    else:
+        require_writable(before)
+        quietly(np.add, before.ndarray, g.ndarray, before.ndarray)
+        before.buffer.version += 1
     for hook in list(leaf.post_accumulate_hooks.values()):
         if hook(leaf) is not None:
             raise RuntimeError(
                 "Tensor post accumulate grad hooks should return None. They see the gradient that was added: change "
                 "tensor.grad in place."
             )
+
+
+def _with_sparse(before: Any, g: Any, create_graph: bool) -> Any:
+    """The sum of gradients of which one at least is sparse: in the memory of what was there, unless that was sparse
+    and is dense now, or a graph is wanted."""
+    if create_graph:
+        return g if before is None else added(before, g)
+    with no_grad():
+        if before is None:
+            return g.detach()
+        total = added(before, g)
+        if not before.is_sparse:
+            eager().write(before, total)
+            return before
+        return before.become(total) if total.is_sparse else total
 
 
 def _copied(g: Any, create_graph: bool) -> Any:
@@ -136,7 +198,9 @@ def ones_like(tensor: Any) -> Any:
 
 
 def _tuple(value: Any) -> tuple[Any, ...]:
-    return tuple(value) if isinstance(value, (tuple, list)) or hasattr(value, "__next__") else (value,)
+    if hasattr(value, "gradient_edge"):
+        return (value,)
+    return tuple(value) if hasattr(type(value), "__iter__") else (value,)
 
 
 def _roots(tensors: Any, cotangents: Any) -> tuple[list[Edge], list[Any]]:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..ops.identity import copy
+from .grad_mode import no_grad
 
 INFERENCE = (
     "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
     "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in "
     "autograd, or use `no_grad()` instead of `inference_mode()`."
 )
+
+
+class _Local(threading.local):
+    #: Pairs of functions, the innermost last: what is kept in the place of a tensor, and the tensor for that.
+    hooks: tuple[tuple[Callable[[Any], Any], Callable[[Any], Any]], ...] = ()
+
+
+packing = _Local()
 
 
 class Saved:
@@ -65,3 +75,51 @@ def modified(node: Any, shape: Sequence[int], is_output: bool, now: int, expecte
         f"[tensor of shape {list(shape)}]{output} is at version {now}; expected version {expected} instead. Hint: it "
         f"was saved by {node.title}; clone() it before the in-place write, or write to a copy."
     )
+
+
+class Packed(Saved):
+    """A tensor that a program keeps in its own way (``autograd.graph.saved_tensors_hooks``)."""
+
+    __slots__ = ("edge", "packed", "unpack_hook")
+
+    def __init__(self, tensor: Any, is_output: bool) -> None:
+        if tensor.buffer.version < 0:
+            raise RuntimeError(INFERENCE)
+        pack, self.unpack_hook = packing.hooks[-1]
+        self.is_output = is_output
+        self.edge: Any = None if is_output else tensor.gradient_edge()
+        with no_grad():
+            self.packed = pack(tensor.detach())
+
+    @property
+    def tensor(self) -> Any:
+        """The tensor that the program gives back."""
+        with no_grad():
+            tensor = self.unpack_hook(self.packed)
+        if not hasattr(tensor, "buffer"):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(tensor).__name__}"
+            )
+        return tensor.detach()
+
+    def unpack(self, node: Any) -> Any:
+        """The tensor, with the history that it had."""
+        tensor = self.tensor
+        if self.is_output:
+            tensor.attach(node, 0)
+        elif self.edge.node is not None:
+            tensor.attach(self.edge.node, self.edge.output)
+        return tensor
+
+    def look(self, node: Any) -> Any:
+        """The tensor without a history."""
+        return self.tensor
+
+    def keep_own_copy(self) -> None:
+        """Nothing: what is kept is the program's business."""
+
+
+def saved(tensor: Any, is_output: bool) -> Saved:
+    """`tensor` as a node keeps it."""
+    return Packed(tensor, is_output) if packing.hooks else Saved(tensor, is_output)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..ops.array import Evaluator
 from ..ops.core import Number, Params, Primitive
-from ..ops.types import DType, Type
+from ..ops.types import DIFFERENTIABLE_KINDS, DType, Type
 from ..tracing.watch import watcher
 from .grad_mode import is_grad_enabled
 from .nodes import PrimitiveNode
@@ -43,7 +43,7 @@ class Tape:
             self.below.cut(out)
             return
         on = tuple([i for i in requiring if primitive.derivative(i) is not None])
-        if on and out.ndarray.dtype.kind == "f":
+        if on and out.ndarray.dtype.kind in DIFFERENTIABLE_KINDS:
             node = PrimitiveNode.of(primitive, operands, params, out, on)
             listening = watcher()
             if listening is not None:

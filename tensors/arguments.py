@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..ops.core import current
+from ..ops.pointwise import cast
+from ..ops.types import bool_
+from ..tracing.user_warning import warn_user
 
 Shape = tuple[int, ...]
 
@@ -46,6 +50,31 @@ def sizes_of(sizes: Sequence[Any]) -> Shape:
         raise TypeError(f"sizes must be ints or one tuple of ints, got {tuple(sizes)!r}") from None
 
 
+def numbers_called(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate a function of a tensor and numbers, so that these may also be one sequence called `name`."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def called(input: Any, *numbers: Any, **named: Any) -> Any:
+            if name in named and not numbers:
+                numbers = (named.pop(name),)
+            if named:
+                raise TypeError(f"{function.__name__}() got an unexpected keyword argument '{next(iter(named))}'")
+            if not numbers:
+                raise TypeError(f'{function.__name__}() missing 1 required positional arguments: "{name}"')
+            return function(input, *numbers)
+
+        return called
+
+    return decorate
+
+
 def shape_of(x: Any) -> Shape:
     """The shape of whatever the current interpreter calls a value."""
     return current().type_of(x).shape
+
+
+def mask_of_bytes(x: Any, message: str) -> Any:
+    """A uint8 tensor as truth values, which programs took for masks before there was bool; UserWarning."""
+    warn_user(message)
+    return cast(x, bool_)

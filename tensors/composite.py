@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from ..ops.types import DIFFERENTIABLE_KINDS
 from ..tracing.eager_server import serve_or_fuse
 from ..tracing.watch import serve
 from .tensor import Tensor
@@ -95,7 +96,7 @@ def relabel(out: Any, title: str, operands: Any, saved: Sequence[Any] = (), zero
         return
     edges = []
     for x in operands:
-        if isinstance(x, Tensor) and x.ndarray.dtype.kind == "f":
+        if isinstance(x, Tensor) and x.ndarray.dtype.kind in DIFFERENTIABLE_KINDS:
             edge = x.gradient_edge()
             if edge.node is node:
                 return  # the function returned its operand

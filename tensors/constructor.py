@@ -9,6 +9,7 @@ import numpy as np
 from ..ops.array import eager
 from ..ops.types import get_default_dtype
 from .device import require_cpu
+from .foreign.arrays import refuse_layout
 from .overriding import forbid_in_recording
 from .size import Size
 from .subclass import alias_of, in_class
@@ -34,6 +35,7 @@ def _constructor_data(args: tuple[Any, ...]) -> np.ndarray:
     if len(args) == 1 and isinstance(args[0], Size):
         args = tuple(args[0])
     if len(args) == 1 and isinstance(args[0], (list, tuple, range, np.ndarray)):
+        refuse_layout(args[0])
         return np.array(args[0], dtype=get_default_dtype().numpy)
     if all(isinstance(a, (int, np.integer)) and not isinstance(a, bool) for a in args):
         return np.empty(args if args else (0,), get_default_dtype().numpy)

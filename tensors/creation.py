@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-import math
-import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..ops import comparison, sources
 from ..ops.array import eager
-from ..ops.exposure import expose
 from ..ops.identity import copy
 from ..ops.pointwise import cast, common_dtype
-from ..ops.types import DType, dtype_of, float64, get_default_dtype, int64, number_dtype
-from .arguments import Shape, shape_of, sizes_of
-from .data import fitting, inferred, refuse_recording, values_of
+from ..ops.types import INTEGER, NUMBERS, DType, dtype_of, float64, get_default_dtype, int64, number_dtype
+from ..tracing.user_warning import warn_once, warn_user
+from .arguments import shape_of, sizes_of
+from .calling.numbers import count_between, extents, item_of, number_in, require_steps, unpacked
+from .data import fitting, inferred, values_of
 from .device import require_cpu
+from .foreign.arrays import refuse_layout
+from .foreign.numpy_arrays import from_numpy
+from .layouts.formats import factory
 from .literals import literal_of, numbers_that_vary
-from .operands import number_of, overridable
-from .tensor import Tensor, make
+from .operands import overridable
+from .tensor import Tensor
+
+if TYPE_CHECKING:
+    from .calling.annotations import DeviceLike, Number, Sizes
+    from .calling.signatures import Filling, FillingLike
 
 
 def _finished(value: Any, requires_grad: bool) -> Any:
@@ -30,12 +36,15 @@ def _finished(value: Any, requires_grad: bool) -> Any:
 # ------------------------------------------------------------------------------------------------------- from data
 
 
-def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+@factory
+def tensor(
+    data: object, *, dtype: DType | None = None, device: DeviceLike | None = None, requires_grad: bool = False
+) -> Tensor:
     """A new tensor that copies `data`: numbers, nested lists of them, numpy arrays.
 
     Integers become int64, floats the default floating type, bools bool; numpy arrays and numbers keep their type, and
-    a list has the type that its items are promoted to. ValueError for nested lists of unequal lengths and for integers
-    that need more than 64 bits, TypeError or RuntimeError for what is no number.
+    a list has the type that its items are promoted to. `dtype` converts. ValueError for nested lists of unequal lengths
+    and for integers that need more than 64 bits, TypeError or RuntimeError for what is no number.
 
     >>> import tracegrad as tg
     >>> tg.tensor([[1., 2.], [3., 4.]])
@@ -44,70 +53,41 @@ def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, require
     """
     require_cpu(device)
     if isinstance(data, Tensor):
-        warnings.warn(
+        warn_user(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than tracegrad.tensor(sourceTensor).",
-            UserWarning,
-            stacklevel=2,
+            "sourceTensor.detach().clone().requires_grad_(True), rather than tensor(sourceTensor).",
         )
         return _finished(copy(_in_dtype(data.detach(), dtype)), requires_grad)
-    if isinstance(data, (bool, int, float)):
+    if isinstance(data, NUMBERS):
         of = dtype or inferred(data)
-        return _finished(sources.full((), _unpacked(data, of), of), requires_grad)
-    if isinstance(data, np.ndarray):
-        _refuse_negative_strides(data)
+        return _finished(sources.full((), unpacked(data, of), of), requires_grad)
+    if isinstance(data, list) and data and isinstance(data[0], np.ndarray):
+        warn_once(
+            "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to "
+            "a single numpy.ndarray with numpy.array() before converting to a tensor."
+        )
+    refuse_layout(data)
     numbers = numbers_that_vary(data)
     made = literal_of(data, numbers, dtype) if numbers else eager().literal(values_of(data, dtype))
     return _finished(made, requires_grad)
-
-
-def _unpacked(number: bool | int | float, dtype: DType) -> bool | int | float:
-    """`number`, if `dtype` holds it; too large a float becomes infinite here, as it does in a list."""
-    if isinstance(number, int) and not isinstance(number, bool) and not -(2**63) <= number < 2**63:
-        if dtype is int64:
-            raise ValueError(f"Overflow when unpacking long long: {number} does not fit in int64. Write it as a float.")
-    return number if dtype.is_floating_point else fitting(number, dtype)
 
 
 def _in_dtype(x: Any, dtype: DType | None) -> Any:
     return x if dtype is None or x.dtype is dtype else cast(x, dtype)
 
 
-def from_numpy(array: np.ndarray) -> Tensor:
-    """A tensor that shares `array`'s memory; TypeError for anything but a numpy array of a supported type.
+@factory
+def as_tensor(data: object, dtype: DType | None = None, device: DeviceLike | None = None) -> Tensor:
+    """`data` as a tensor, without a copy where none is needed.
 
-    ValueError for numbers in another byte order than the machine's.
+    Tensors, with their history, and numpy arrays of the type share their memory. Anything else is copied as by
+    `tensor`, which raises the same errors; `dtype` converts.
+
+    >>> import tracegrad as tg
+    >>> x = tg.tensor([1.0])
+    >>> tg.as_tensor(x) is x, tg.as_tensor([1, 2])
+    (True, tensor([1, 2]))
     """
-    if not isinstance(array, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(array).__name__}); use tensor() for other data")
-    _refuse_negative_strides(array)
-    _refuse_byte_order(array)
-    dtype_of(array)
-    refuse_recording("from_numpy()")
-    # A view of its own, so that shape, type and flags stay; of subclasses the memory, without their arithmetic.
-    plain = array.view(np.ndarray)
-    expose(plain)
-    return make(plain)
-
-
-def _refuse_negative_strides(array: np.ndarray) -> None:
-    if min(array.strides, default=0) < 0:
-        raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
-            "currently supported. (You can probably work around this by making a copy of your array with array.copy().)"
-        )
-
-
-def _refuse_byte_order(array: np.ndarray) -> None:
-    if not array.dtype.isnative:
-        raise ValueError(
-            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
-            "currently not supported: convert it first, e.g. array.astype(array.dtype.newbyteorder('='))."
-        )
-
-
-def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tensor:
-    """`data` as a tensor, without a copy where none is needed (tensors and numpy arrays of the right type)."""
     require_cpu(device)
     if isinstance(data, Tensor):
         return _in_dtype(data, dtype)
@@ -116,95 +96,153 @@ def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tens
     return tensor(data, dtype=dtype)
 
 
-def result_type(first: Any, second: Any) -> DType:
-    """The type that two operands (tensors or numbers) are promoted to."""
+def result_type(first: Tensor | Number, second: Tensor | Number) -> DType:
+    """The type that two operands are promoted to: the higher category (bool, integers, floats, complex) decides.
+
+    Of one category, a tensor with axes counts more than one without, and that more than a number.
+
+    >>> import tracegrad as tg
+    >>> tg.result_type(tg.tensor([1, 2]), 1.5), tg.result_type(tg.ones(2), tg.tensor(1.0, dtype=tg.float64))
+    (tracegrad.float32, tracegrad.float32)
+    """
     return common_dtype([first, second])
 
 
 result_type = overridable(result_type, "tracegrad.result_type")
 
 
-def is_tensor(x: Any) -> bool:
-    """True for a Tensor."""
-    return isinstance(x, Tensor)
+def is_tensor(x: object) -> bool:
+    """Whether `x` is a tensor, dense or sparse.
+
+    ``isinstance(x, tg.Tensor)`` says it of dense ones, also to type checkers.
+
+    >>> import tracegrad as tg
+    >>> tg.is_tensor(tg.ones(2)), tg.is_tensor([1.0])
+    (True, False)
+    """
+    return isinstance(x, Tensor) or getattr(x, "is_sparse", False) is True
 
 
 # ---------------------------------------------------------------------------------------------------------- filled
 
 
+@factory
 def full(
-    size: Any, fill_value: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+    size: Sequence[int],
+    fill_value: Tensor | Number,
+    *,
+    dtype: DType | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
 ) -> Tensor:
-    """A tensor of shape `size` in which every element is `fill_value`."""
+    """A tensor of shape `size` in which every element is `fill_value`, a number or a 0-d tensor.
+
+    Its type is that of the number (bool, int64, the default floating or complex type) unless `dtype` is given.
+    RuntimeError for negative extents and for a number that the type cannot hold, TypeError for a size that is no
+    sequence.
+
+    >>> import tracegrad as tg
+    >>> tg.full((2, 2), 7)
+    tensor([[7, 7],
+            [7, 7]])
+    """
     require_cpu(device)
-    shape, fill_value = _checked(sizes_of((size,))), _number(fill_value)
-    of = dtype or number_dtype(fill_value)
-    return _finished(sources.full(shape, fitting(fill_value, of), of), requires_grad)
+    if isinstance(size, int):
+        raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
+    shape, number = extents(sizes_of((size,))), number_in(fill_value)
+    of = dtype or number_dtype(number)
+    return _finished(sources.full(shape, fitting(number, of), of), requires_grad)
 
 
-def _number(value: Any) -> Any:
-    """The number that a 0-d tensor, numpy or Python gives."""
-    value = value.item() if isinstance(value, Tensor) else value
-    return number_of(value) if isinstance(value, np.generic) else value
-
-
-def _checked(shape: Shape) -> Shape:
-    for extent in shape:
-        if extent < 0:
-            raise RuntimeError(f"Trying to create tensor with negative dimension {extent}: {list(shape)}")
-    return shape
-
-
-def _filled(name: str, value: int, doc: str) -> Callable[..., Tensor]:
+def _filled(name: str, value: int, what: str) -> Filling:
     def create(
-        *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, **ignored: Any
+        *size: Sizes,
+        dtype: DType | None = None,
+        device: DeviceLike | None = None,
+        requires_grad: bool = False,
+        **ignored: object,
     ) -> Tensor:
-        _refuse_unknown(name, ignored)
+        refuse_unknown(name, ignored)
         if not size and "size" not in ignored:
             raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
         given = ignored.get("size", size)
         require_cpu(device)
-        shape = _checked(sizes_of(given if isinstance(given, tuple) else (given,)))
+        shape = extents(sizes_of(given if isinstance(given, tuple) else (given,)))
         return _finished(sources.full(shape, value, dtype or get_default_dtype()), requires_grad)
 
     create.__name__ = create.__qualname__ = name
-    create.__doc__ = doc
-    return create
+    row = f"[{value}., {value}.]"
+    shown = "tracegrad.Size([2, 2])" if name == "empty" else f"tensor([{row},\n            {row}])"
+    create.__doc__ = f"""{what} in a shape, given as numbers or as one sequence of them.
+
+    The type is the default floating one unless `dtype` is given; `layout`, `pin_memory` and `device` are taken as far
+    as there is a choice. RuntimeError for negative extents, TypeError for what is no int.
+
+    >>> import tracegrad as tg
+    >>> tg.{name}(2, 2){".shape" if name == "empty" else ""}
+    {shown}
+    """
+    return factory(create)
 
 
-#: Keywords about memory that PyTorch has and that mean nothing here.
-_WITHOUT_MEANING = {"layout", "pin_memory", "memory_format", "size"}
-
-
-def _refuse_unknown(name: str, keywords: dict[str, Any]) -> None:
-    for keyword in keywords.keys() - _WITHOUT_MEANING:
+def refuse_unknown(name: str, keywords: dict[str, Any]) -> None:
+    """TypeError for keywords that PyTorch has not."""
+    for keyword in keywords.keys() - {"size"}:
         raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
 
 
-zeros = _filled("zeros", 0, "Zeros of a shape, float32 unless `dtype` says otherwise: ``zeros(2, 3)``.")
-ones = _filled("ones", 1, "Ones of a shape, float32 unless `dtype` says otherwise: ``ones(2, 3)``.")
-empty = _filled("empty", 0, "A tensor whose values are not to be relied on (they are zeros here).")
+zeros = _filled("zeros", 0, "Zeros")
+ones = _filled("ones", 1, "Ones")
+empty = _filled("empty", 0, "Numbers that are not to be relied on (zeros here)")
 
 
-def _like(name: str, value: int) -> Callable[..., Tensor]:
+def _like(name: str, value: int) -> FillingLike:
     def create(
-        input: Tensor, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, **ignored: Any
+        input: Tensor,
+        *,
+        dtype: DType | None = None,
+        device: DeviceLike | None = None,
+        requires_grad: bool = False,
+        **ignored: object,
     ) -> Tensor:
-        _refuse_unknown(name, ignored)
+        refuse_unknown(name, ignored)
         return full_like(input, value, dtype=dtype, device=device, requires_grad=requires_grad)
 
     create.__name__ = create.__qualname__ = name
-    create.__doc__ = f"``{name.removesuffix('_like')}`` in the shape and (unless `dtype` is given) type of `input`."
-    return create
+    create.__doc__ = f"""``tg.{name.removesuffix("_like")}`` in the shape of `input`.
+
+    It has the type of `input` unless `dtype` is given. The elements lie in row-major order unless `memory_format` is
+    given.
+
+    >>> import tracegrad as tg
+    >>> x = tg.{name}(tg.tensor([[1, 2, 3]]))
+    >>> x.shape, x.dtype
+    (tracegrad.Size([1, 3]), tracegrad.int64)
+    """
+    return factory(create)
 
 
+@factory
 def full_like(
-    input: Tensor, fill_value: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+    input: Tensor,
+    fill_value: Tensor | Number,
+    *,
+    dtype: DType | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
 ) -> Tensor:
-    """A tensor in the shape and type of `input` in which every element is `fill_value`."""
+    """A tensor in the shape of `input` in which every element is `fill_value`, a number or a 0-d tensor.
+
+    It has the type of `input` unless `dtype` is given. `memory_format` may be given, too. RuntimeError for a number
+    that the type cannot hold.
+
+    >>> import tracegrad as tg
+    >>> tg.full_like(tg.zeros(2), 3)
+    tensor([3., 3.])
+    """
     require_cpu(device)
     of = dtype or input.dtype
-    return _finished(sources.full(shape_of(input), fitting(_number(fill_value), of), of), requires_grad)
+    return _finished(sources.full(shape_of(input), fitting(number_in(fill_value), of), of), requires_grad)
 
 
 zeros_like = _like("zeros_like", 0)
@@ -215,27 +253,34 @@ empty_like = _like("empty_like", 0)
 # --------------------------------------------------------------------------------------------------------- counted
 
 
+@factory
 def arange(
-    start: Any,
-    end: Any = None,
-    step: Any = 1,
+    start: Tensor | Number,
+    end: Tensor | Number | None = None,
+    step: Tensor | Number = 1,
     *,
     dtype: DType | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """``start, start + step, ...`` below `end`; integers if all three are, else the default floating type."""
+    """``start, start + step, ...`` up to but without `end`; ``arange(end)`` counts from 0.
+
+    int64 if all three are integers, else the default floating type, unless `dtype` is given. There are
+    ``ceil((end - start) / step)`` numbers. RuntimeError for a `step` of 0 or one that leads away from `end`, and for
+    infinite ranges.
+
+    >>> import tracegrad as tg
+    >>> tg.arange(3), tg.arange(1, 2, 0.5)
+    (tensor([0, 1, 2]), tensor([1.0000, 1.5000]))
+    """
     require_cpu(device)
     start, end = (0, start) if end is None else (start, end)
-    first, last, by = (n.item() if isinstance(n, Tensor) else n for n in (start, end, step))
-    if dtype is not None and not dtype.is_floating_point:
+    first, last, by = map(item_of, (start, end, step))
+    count = None if dtype is None or dtype.category != INTEGER or dtype is int64 else count_between(first, last, by)
+    if dtype is not None and dtype.category == INTEGER:
         first, last, by = int(first), int(last), int(by)
-    if by == 0:
-        raise RuntimeError("step must be nonzero")
-    if (last - first) * by < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    count = count_between(first, last, by) if count is None else count
     whole = all(isinstance(n, (int, np.integer)) for n in (first, last, by))
-    count = math.ceil((last - first) / by)
     dtype = dtype or (int64 if whole else get_default_dtype())
     # Counted in int64 or float64 and rounded once, so that the last elements are as exact as the first.
     counted = sources.iota((count,), 0, int64 if whole else float64)
@@ -247,40 +292,87 @@ def _scaled(counted: Any, step: Any, start: Any) -> Any:
     return counted if start == 0 else counted + start
 
 
+@factory
 def linspace(
-    start: Any,
-    end: Any,
+    start: Tensor | Number,
+    end: Tensor | Number,
     steps: int,
     *,
     dtype: DType | None = None,
-    device: Any = None,
+    device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """`steps` numbers from `start` to `end`, both included, at equal distances."""
+    """`steps` numbers from `start` to `end`, both included, at equal distances: ``[steps]``.
+
+    They have the default floating type unless `dtype` is given; integers are cut off. RuntimeError for a negative
+    number of steps, TypeError for one that is no int.
+
+    >>> import tracegrad as tg
+    >>> tg.linspace(0, 1, 3)
+    tensor([0.0000, 0.5000, 1.0000])
+    """
     require_cpu(device)
     dtype = dtype or get_default_dtype()
-    first, last = (n.item() if isinstance(n, Tensor) else n for n in (start, end))
-    if steps < 0:
-        raise RuntimeError(f"number of steps must be non-negative, got {steps}")
+    first, last = item_of(start), item_of(end)
+    require_steps("linspace", steps)
+    if dtype.category == INTEGER:
+        first, last = int(first), int(last)
     if steps == 1:
         return full((1,), first, dtype=dtype, requires_grad=requires_grad)
-    computed = dtype if dtype.is_floating_point else get_default_dtype()
-    place = sources.iota((steps,), 0, computed)
+    place = sources.iota((steps,), 0, float64 if dtype.category == INTEGER else dtype)
     step = (last - first) / (steps - 1)
     # Counted from both ends, as PyTorch does: the ends come out exact, and the middle is symmetric.
-    values = comparison.where(place < steps // 2, first + place * step, last - (steps - 1 - place) * step)
+    is_first = sources.iota((steps,), 0, int64) < steps // 2
+    values = comparison.where(is_first, first + place * step, last - (steps - 1 - place) * step)
     return _finished(_in_dtype(values, dtype), requires_grad)
 
 
-def logspace(start: float, end: float, steps: int, base: float = 10.0, **options: Any) -> Tensor:
-    """`steps` numbers from ``base ** start`` to ``base ** end`` at equal ratios."""
-    return base ** linspace(start, end, steps, **options)
-
-
-def eye(
-    n: int, m: int | None = None, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+@factory
+def logspace(
+    start: Tensor | Number,
+    end: Tensor | Number,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: DType | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
 ) -> Tensor:
-    """Ones on the diagonal of an ``[n, m]`` matrix of zeros (``[n, n]`` without `m`)."""
+    """`steps` numbers from ``base ** start`` to ``base ** end``, both included, at equal ratios: ``base ** linspace``.
+
+    Types and errors are those of `linspace`.
+
+    >>> import tracegrad as tg
+    >>> tg.logspace(0, 2, 3)
+    tensor([  1.,  10., 100.])
+    """
+    require_steps("logspace", steps)
+    dtype = dtype or get_default_dtype()
+    first, last = item_of(start), item_of(end)
+    if dtype.category != INTEGER:
+        return base ** linspace(first, last, steps, dtype=dtype, device=device, requires_grad=requires_grad)
+    # Integers are powers to whole ends, cut off.
+    return _in_dtype(base ** linspace(int(first), int(last), steps, dtype=float64, device=device), dtype)
+
+
+@factory
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    dtype: DType | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Ones on the diagonal of an ``[n, m]`` matrix of zeros (``[n, n]`` without `m`), in the default floating type.
+
+    `dtype` says otherwise. RuntimeError for negative extents.
+
+    >>> import tracegrad as tg
+    >>> tg.eye(2, 3)
+    tensor([[1., 0., 0.],
+            [0., 1., 0.]])
+    """
     require_cpu(device)
     for name, extent in (("n", n), ("m", m)):
         if extent is not None and extent < 0:

@@ -4,30 +4,73 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from ..ops.types import DType, bool_, dtype_of, float64, get_default_dtype, number_dtype, promote_types
+from ..ops.types import (
+    FLOATING,
+    INTEGER,
+    NUMBERS,
+    DType,
+    array_in,
+    bfloat16,
+    bool_,
+    complex128,
+    dtype_of,
+    float16,
+    float64,
+    get_default_dtype,
+    int8,
+    int16,
+    number_dtype,
+    promote_types,
+    uint8,
+)
 from ..tracing.watch import forbid
 from .tensor import Tensor
 
-#: What PyTorch's messages call the types that a number may not fit in.
-_C_NAMES = {"int32": "int", "int64": "int64_t", "float32": "float", "float64": "double"}
+#: What PyTorch's messages call the types that a number may not fit in, where it is another name than theirs.
+_C_NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int64": "int64_t"}
 
 
-def fitting(number: Any, dtype: DType) -> Any:
-    """`number`, which is to be stored in `dtype`; RuntimeError where its value would be lost.
+def fitting(number: Any, dtype: DType, name: str = "") -> Any:
+    """`number`, which is to be stored in `dtype`; RuntimeError (calls the type `name`) where its value would be lost.
 
-    Operands of arithmetic are not checked: they wrap around, or become infinite, as in PyTorch.
+    Operands of arithmetic are not checked: they wrap around, or become infinite, as in PyTorch. What is stored in 16
+    bits becomes infinite, too, and a negative number in uint8 wraps around.
     """
-    if isinstance(number, bool) or dtype.category == 0:
+    if isinstance(number, bool) or dtype is bool_:
         return number
-    limits: Any = np.finfo(dtype.numpy) if dtype.is_floating_point else np.iinfo(dtype.numpy)
-    kind = float if dtype.is_floating_point else int
-    if kind(limits.min) <= number <= kind(limits.max) or (dtype.is_floating_point and not math.isfinite(number)):
+    if isinstance(number, complex):
+        return _fitting_complex(number, dtype, name)
+    low, high = _limits(dtype)
+    if dtype is uint8 and isinstance(number, float):
+        low = 0
+    if low <= number <= high or (dtype.category >= FLOATING and not math.isfinite(number)):
         return number
-    raise RuntimeError(_overflow(_C_NAMES[dtype.name], number))
+    raise RuntimeError(_overflow(name or _C_NAMES.get(dtype.name, dtype.c_name), number))
+
+
+@functools.cache
+def _limits(dtype: DType) -> tuple[float, float]:
+    if dtype is float16 or dtype is bfloat16:
+        return -math.inf, math.inf
+    if dtype.category >= FLOATING:
+        largest = float(np.finfo(dtype.numpy).max)
+        return -largest, largest
+    limits = np.iinfo(dtype.numpy)
+    return (int(limits.min) if dtype.is_signed else -int(limits.max)), int(limits.max)
+
+
+def _fitting_complex(number: complex, dtype: DType, name: str) -> Any:
+    if dtype.is_complex:
+        return complex(fitting(number.real, dtype, name), fitting(number.imag, dtype, name))
+    if number.imag == 0:
+        return fitting(number.real, dtype, name)
+    called = _C_NAMES.get(dtype.name, float64.c_name if dtype.itemsize == 2 else dtype.c_name)
+    raise RuntimeError(_overflow(called, number))
 
 
 def _overflow(name: str, number: Any) -> str:
@@ -41,8 +84,8 @@ def refuse_recording(name: str) -> None:
 
 def inferred(number: Any) -> DType:
     """The type of a tensor that is made of one number: numpy's have theirs, Python's the default ones."""
-    if isinstance(number, np.float64):
-        return float64
+    if isinstance(number, (np.float64, np.complex128)):  # which are Python's numbers, too, and may be stand-ins
+        return float64 if isinstance(number, np.float64) else complex128
     return dtype_of(number) if isinstance(number, np.generic) else number_dtype(number)
 
 
@@ -51,15 +94,38 @@ def values_of(data: Any, dtype: DType | None) -> np.ndarray:
     if isinstance(data, np.ndarray):
         refuse_recording("tensor()")
     if isinstance(data, (np.ndarray, np.generic)):
-        return np.array(data, dtype=(dtype or dtype_of(data)).numpy, order="C")
-    if not isinstance(data, (list, tuple, range)):
-        if hasattr(data, "__array__"):
-            return values_of(np.asarray(data), dtype)
+        of = dtype_of(data)
+        array = np.asarray(data)
+        return np.array(array if dtype in (None, of) else array_in(array, dtype), dtype=(dtype or of).numpy, order="C")
+    data = _opened(data)
+    if isinstance(data, np.ndarray):
+        return values_of(data, dtype)
+    if not isinstance(data, _SEQUENCES):
         raise _no_data(data, dtype)
     lengths = _lengths(data)
     types: set[DType | np.dtype] = set()
     plain = _plain(data, lengths, (), types)
-    return _converted(plain, dtype or _common(types), dtype)
+    of = dtype or _common(types)
+    if not of.is_complex and of is not bool_ and any(given.is_complex for given in types if isinstance(given, DType)):
+        raise _no_data(0j, of)
+    return _converted(plain, of, dtype)
+
+
+#: The sequences that need no look at their protocol.
+_SEQUENCES = (list, tuple, range)
+#: What stands for itself, though it has items.
+_NOT_OPENED = (*_SEQUENCES, *NUMBERS, np.ndarray, np.generic, Tensor, str, bytes, Mapping)
+
+
+def _opened(data: Any) -> Any:
+    """An array of what numpy makes one of (a column of a table), a list of other sequences (a deque, a buffer)."""
+    if isinstance(data, _NOT_OPENED) or isinstance(data, type):
+        return data
+    if hasattr(data, "__array__"):
+        array = np.asarray(data)
+        if array.dtype.kind != "O":
+            return array
+    return list(data) if hasattr(data, "__len__") and hasattr(data, "__getitem__") else data
 
 
 def _common(types: set[DType | np.dtype]) -> DType:
@@ -80,7 +146,7 @@ def _type_in(data: np.ndarray | np.generic) -> DType | np.dtype:
     try:
         return dtype_of(data)
     except TypeError:
-        if data.dtype.kind not in "biuf":
+        if data.dtype.kind not in "biufc":
             raise
         return data.dtype
 
@@ -88,30 +154,30 @@ def _type_in(data: np.ndarray | np.generic) -> DType | np.dtype:
 def _lengths(data: Any) -> tuple[int, ...]:
     """The extents of nested sequences, as their first items tell them; an array is a sequence, a tensor a number."""
     lengths: tuple[int, ...] = ()
-    while isinstance(data, (list, tuple, range)):
+    while isinstance(data, _SEQUENCES):
         lengths = (*lengths, len(data))
         if not data:
             return lengths
-        data = data[0]
+        data = _opened(data[0])
     return (*lengths, *data.shape) if isinstance(data, np.ndarray) else lengths
 
 
 def _plain(data: Any, lengths: tuple[int, ...], place: tuple[int, ...], types: set[DType | np.dtype]) -> Any:
     """`data` as lists of numbers and arrays, its extents checked; `types` collects the element types in it."""
-    here = lengths[len(place) :]
+    here, data = lengths[len(place) :], _opened(data)
     if isinstance(data, np.ndarray):
         refuse_recording("tensor()")
         types.add(_type_in(data))
         if data.shape != here:
             raise _ragged(here[0] if here else None, len(data) if data.ndim else None, place)
         return data
-    if not isinstance(data, (list, tuple, range)):
+    if not isinstance(data, _SEQUENCES):
         if here:
             text = f"not a sequence: item {list(place)} is a {type(data).__name__}, others have {here[0]} items"
             raise TypeError(text)
         return _element(data, types)
     if not here:
-        if any(isinstance(of, DType) and of.is_floating_point for of in types):
+        if any(isinstance(of, DType) and of.category >= FLOATING for of in types):
             raise TypeError(f"must be real number, not {type(data).__name__}: item {list(place)} stands beside numbers")
         raise TypeError(f"{type(data).__name__!r} object cannot be interpreted as an integer, at item {list(place)}")
     if len(data) != here[0]:
@@ -136,7 +202,7 @@ def _element(data: Any, types: set[DType | np.dtype]) -> Any:
         while isinstance(value, list):
             (value,) = value
         return value
-    if isinstance(data, (bool, int, float)):
+    if isinstance(data, NUMBERS):
         types.add(inferred(data))
         return data
     if isinstance(data, np.generic):
@@ -156,22 +222,42 @@ def _no_single_element(dtype: DType) -> Exception:
 
 def _no_data(data: Any, dtype: DType | None) -> Exception:
     name = type(data).__name__
-    if isinstance(data, str):
+    if isinstance(data, (str, bytes)):
         return TypeError(f"new(): invalid data type {name!r}; tensors are made of numbers")
-    if isinstance(data, (complex, np.complexfloating)):
-        return TypeError(f"new(): invalid data type {name!r}: there are no complex tensors here. Use two real ones.")
+    if isinstance(data, complex) and dtype is not None and dtype.category < FLOATING:
+        return TypeError(f"{name!r} object cannot be interpreted as an integer. Use its .real.")
     if dtype is None:
         return RuntimeError(f"Could not infer dtype of {name}; tensors are made of numbers")
     return TypeError(f"must be real number, not {name}")
 
 
+#: What lists are converted to first: short integers are looked at before they wrap around.
+_BETWEEN: dict[DType, Any] = {
+    **dict.fromkeys((uint8, int8, int16), np.int64),
+    **dict.fromkeys((float16, bfloat16), np.float32),
+}
+
+
+def _narrowed(values: np.ndarray, dtype: DType) -> np.ndarray:
+    if dtype.category == INTEGER and values.size:
+        for number in (values.min(), values.max()):
+            fitting(int(number), dtype, dtype.name)
+    with np.errstate(over="ignore"):
+        return values.astype(dtype.numpy)
+
+
+def _holds_floats(plain: Any) -> bool:
+    return any(map(_holds_floats, plain)) if isinstance(plain, list) else isinstance(plain, float)
+
+
 def _converted(plain: Any, dtype: DType, asked: DType | None) -> np.ndarray:
     try:
-        return np.array(plain, dtype=bool if dtype is bool_ else dtype.numpy)
+        values = np.array(plain, dtype=_BETWEEN.get(dtype, dtype.numpy))
+        return values if values.dtype == dtype.numpy else _narrowed(values, dtype)
     except (OverflowError, ValueError) as error:
         if dtype.category != 1:
             raise
-        if asked is not None and "C long" not in str(error):
+        if asked is not None and ("C long" not in str(error) or _holds_floats(plain)):
             raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow ({error})") from None
         text = f"Overflow when unpacking long long: a number does not fit in int64 ({error}). Write it as a float."
         raise ValueError(text) from None

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..ops.array import eager
 from ..ops.exposure import expose
+from ..ops.types import NUMBERS, bfloat16
+from ..tracing.unknown_names import UnknownName
+from ..tracing.user_warning import warn_once
 from ..tracing.watch import watcher
 from .formatting import format_tensor
 from .overriding import PLAIN
+
+if TYPE_CHECKING:
+    from .calling.annotations import Index, Number
+    from .tensor import Tensor
+_CONVERTED_WITH_HISTORY = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+    "Consider using tensor.detach() first."
+)
 
 
 class Exchange:
@@ -20,6 +31,36 @@ class Exchange:
     __slots__ = ()
     ndarray: np.ndarray
     requires_grad: bool
+
+    if TYPE_CHECKING:  # attached with the other methods, `functional/methods.py`
+
+        def __getitem__(self, index: Index) -> Tensor: ...
+
+        def __setitem__(self, index: Index, value: Tensor | Number) -> None: ...
+
+        def __matmul__(self, other: Any) -> Tensor: ...
+
+        def __rmatmul__(self, other: Any) -> Tensor: ...
+
+        def __floordiv__(self, other: Any) -> Tensor: ...
+
+        def __rfloordiv__(self, other: Any) -> Tensor: ...
+
+        def __mod__(self, other: Any) -> Tensor: ...
+
+        def __rmod__(self, other: Any) -> Tensor: ...
+
+        def __and__(self, other: Any) -> Tensor: ...
+
+        def __or__(self, other: Any) -> Tensor: ...
+
+        def __xor__(self, other: Any) -> Tensor: ...
+
+        def __lshift__(self, other: Any) -> Tensor: ...
+
+        def __rshift__(self, other: Any) -> Tensor: ...
+
+        def __invert__(self) -> Tensor: ...
 
     def _read(self, purpose: str) -> np.ndarray:
         return eager().read(self, purpose)
@@ -35,10 +76,20 @@ class Exchange:
         listening = watcher()
         if listening is not None and name[:2] != "__":
             listening.attribute_missing(self, name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        message = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if name[:1] == "_":
+            raise AttributeError(message, name=name, obj=self)
+        raise UnknownName(message, name, self)
 
     def item(self) -> bool | int | float:
-        """The one element as a Python number; RuntimeError if there are several."""
+        """The one element as a Python number, without a history; RuntimeError if there are none or several.
+
+        A compiled function has to wait for it, unless the number is only returned or kept in a list.
+
+        >>> import tracegrad as tg
+        >>> tg.tensor([2.5]).item()
+        2.5
+        """
         self._require_one()
         return eager().item(self)
 
@@ -57,21 +108,66 @@ class Exchange:
             )
         return self._read(purpose).item()
 
+    def _real(self, purpose: str, name: str) -> Any:
+        """The one element, for a type (`name` in C) that has no imaginary part."""
+        number = self._number(purpose)
+        if not isinstance(number, complex):
+            return number
+        if number.imag != 0:
+            raise RuntimeError(
+                f"value cannot be converted to type {name} without overflow: {number!r} has an imaginary part. "
+                "Use its .real."
+            )
+        return number.real
+
     def tolist(self) -> Any:
-        """Nested lists of Python numbers; a plain number for a 0-d tensor."""
+        """Nested lists of Python numbers, one level for each axis; a plain number for a 0-d tensor.
+
+        >>> import tracegrad as tg
+        >>> tg.tensor([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+        """
         return self._read("tolist()").tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
-        """The numpy array that shares this tensor's memory; RuntimeError if it requires grad (unless `force`)."""
+        """The numpy array that shares this tensor's memory: of its shape and type, writes to either are seen by both.
+
+        RuntimeError if the tensor requires grad (unless `force`), TypeError for bfloat16, which numpy does not have.
+
+        >>> import tracegrad as tg
+        >>> tg.tensor([1.0, 2.0]).numpy()
+        array([1., 2.], dtype=float32)
+        """
         if self.requires_grad and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if self.ndarray.dtype == bfloat16.numpy:
+            raise TypeError("Got unsupported ScalarType BFloat16: numpy has no such type. Use tensor.float().numpy().")
         values = self._read("numpy()")
         expose(values)
         return values.view()  # an object of its own: reshaping it in place must not reshape the tensor
 
+    def to_numpy(self) -> np.ndarray:
+        """`numpy`, under the name by which matplotlib asks columns of tables for their numbers.
+
+        >>> import tracegrad as tg
+        >>> tg.tensor([1, 2]).to_numpy()
+        array([1, 2])
+        """
+        return self.numpy()
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """What ``np.asarray(tensor)`` calls: `numpy`, converted to `dtype`; a copy if `copy` is True.
+
+        ValueError if `copy` is False and the types differ.
+        """
         values = self.numpy()
-        return np.array(values, dtype=dtype) if copy or (dtype is not None and values.dtype != dtype) else values
+        converts = dtype is not None and values.dtype != dtype
+        if converts and copy is False:
+            raise ValueError(
+                f"Unable to avoid copy while creating an array of {np.dtype(dtype)} from a tensor of {values.dtype}. "
+                "Leave out copy=False."
+            )
+        return np.array(values, dtype=dtype) if copy or converts else values
 
     def __bool__(self) -> bool:
         if self.ndarray.size != 1:
@@ -80,16 +176,18 @@ class Exchange:
         return bool(self._read("bool(tensor) (an if, while, and, or, not on it)").item())
 
     def __float__(self) -> float:
-        return float(self._number("float(tensor)"))
+        if self.requires_grad:
+            warn_once(_CONVERTED_WITH_HISTORY)
+        return float(self._real("float(tensor)", "double"))
 
     def __int__(self) -> int:
-        return int(self._number("int(tensor)"))
+        return int(self._real("int(tensor)", "int64_t"))
 
     def __complex__(self) -> complex:
         return complex(self._number("complex(tensor)"))
 
     def __index__(self) -> int:
-        if self.ndarray.dtype.kind not in "bi" or self.ndarray.size != 1:
+        if self.ndarray.dtype.kind not in "biu" or self.ndarray.size != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self._number("a tensor as an index"))
 
@@ -98,17 +196,23 @@ class Exchange:
             raise TypeError("len() of a 0-d tensor")
         return int(self.ndarray.shape[0])
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Tensor]:
         if self.ndarray.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
-        return (self[i] for i in range(len(self)))  # type: ignore[index]
+        return (self[i] for i in range(len(self)))
 
-    def __reversed__(self) -> Any:
+    def __reversed__(self) -> Tensor:
         """The tensor with its first axis in reverse, as a copy; a 0-d tensor itself."""
-        return self.flip(0) if self.ndarray.ndim else self
+        itself: Any = self
+        return itself.flip(0) if self.ndarray.ndim else itself
 
     def __contains__(self, element: Any) -> bool:
-        return bool((self == element).any())
+        if not isinstance(element, (Exchange, *NUMBERS, np.generic)):
+            raise RuntimeError(
+                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}. "
+                "Make a tensor of it, or compare with ==."
+            )
+        return bool((self == element).any())  # type: ignore[attr-defined]
 
     def __repr__(self) -> str:
         return format_tensor(self, self._read("print(tensor)"))

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.types import bool_, dtype_of, float64, get_default_dtype, int64
+from ..ops.array import eager
+from ..ops.types import bfloat16, bool_, complex_of, dtype_of, float16, float64, get_default_dtype, int64
 from .overriding import PLAIN
 
 
@@ -39,7 +40,17 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Change how tensors print; options that are left out stay. `profile` is default, short or full."""
+    """Change how tensors print; options that are left out stay, but for `sci_mode`, which is automatic without it.
+
+    `precision` digits behind the point (4); `threshold` is the number of elements (1000) from which on only `edgeitems`
+    (3) show at each end of an axis; lines have `linewidth` characters (80). `profile` is "default", "short" or "full".
+
+    >>> import tracegrad as tg
+    >>> tg.set_printoptions(precision=2)
+    >>> tg.tensor([3.14159])
+    tensor([3.14])
+    >>> tg.set_printoptions(profile="default")
+    """
     start = PROFILES[profile] if profile is not None else _options[0]
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     _options[0] = replace(start, **{k: v for k, v in given.items() if v is not None}, sci_mode=sci_mode)  # type: ignore[arg-type]
@@ -53,14 +64,35 @@ def format_tensor(tensor: Any, values: np.ndarray) -> str:
     suffixes = _suffixes(tensor, values)
     if values.size == 0 and values.ndim > 1:
         suffixes.insert(0, f"size={tuple(values.shape)}")
+    if dtype_of(values) in (float16, bfloat16):
+        values = values.astype(np.float64)
     body = _body(values, len(prefix), options)
     text = _with_suffixes(prefix + body, suffixes, len(prefix), options.linewidth)
     return f"Parameter({text})" if tensor.is_parameter and not plain else text
 
 
+def format_sparse(tensor: Any) -> str:
+    """The places, the values and the size of a sparse tensor, one below the other."""
+    parts = []
+    for name, part in (("indices", tensor._indices()), ("values", tensor._values())):
+        head, values = f"{name}=tensor(", eager().read(part, "print(tensor)")
+        body = _body(values, len("tensor(") + len(head), _options[0])
+        # PyTorch tells the size of what is empty, and no type: that stands behind
+        parts.append(f"{head}{body}" + (f", size={tuple(values.shape)})" if values.size == 0 else ")"))
+    about = [f"size={tuple(tensor.shape)}", f"nnz={tensor._nnz()}"]
+    suffixes = [text for text in _suffixes(tensor, tensor._values().ndarray) if text]
+    places = next((i for i, text in enumerate(suffixes) if not text.startswith("dtype")), len(suffixes))
+    suffixes.insert(places, f"layout={tensor.layout!r}")
+    indent = len("tensor(")
+    text = f",\n{' ' * indent}".join(["tensor(" + parts[0], parts[1], ", ".join(about)])
+    return _with_suffixes(text, suffixes, indent, _options[0].linewidth)
+
+
 def _suffixes(tensor: Any, values: np.ndarray) -> list[str]:
     dtype = dtype_of(values)
-    implied = dtype in (get_default_dtype(), int64, bool_) and (values.size > 0 or dtype is get_default_dtype())
+    implied = dtype in (get_default_dtype(), complex_of(get_default_dtype()), int64, bool_) and (
+        values.size > 0 or dtype is get_default_dtype()
+    )
     suffixes = [] if implied else [f"dtype={dtype!r}"]
     if tensor.grad_fn is not None:
         suffixes.append(f"grad_fn=<{tensor.grad_fn.name()}>")
@@ -96,17 +128,34 @@ def _edges(values: np.ndarray, edge: int) -> np.ndarray:
     return values
 
 
-def _number_format(values: np.ndarray, options: PrintOptions) -> Callable[[Any], str]:
+@dataclass(frozen=True)
+class _Column:
+    """How the numbers of one tensor are written: all of them `width` wide."""
+
+    write: Callable[[Any], str]
+    width: int
+
+
+def _number_format(values: np.ndarray, options: PrintOptions) -> _Column:
+    if values.dtype.kind == "c":
+        real, imaginary = _number_format(values.real, options), _number_format(values.imag, options)
+        width = real.width + imaginary.width + 1
+        return _Column(lambda v: _complex(real.write(v.real), imaginary.write(v.imag)), width)
     if values.dtype.kind == "b":
         write: Callable[[Any], str] = lambda v: str(bool(v))  # noqa: E731
-    elif values.dtype.kind == "i":
+    elif values.dtype.kind in "iu":
         write = lambda v: str(int(v))  # noqa: E731
     else:
         write = _float_format(values, options)
     # Zeros, infinities and NaN do not widen the columns, as in PyTorch.
     counted = values.ravel() if values.dtype.kind != "f" else values[np.isfinite(values) & (values != 0)]
     width = max((len(write(v)) for v in counted), default=1)
-    return lambda v: write(v).rjust(width)
+    return _Column(lambda v: write(v).rjust(width), width)
+
+
+def _complex(real: str, imaginary: str) -> str:
+    imaginary = imaginary.lstrip()
+    return real + ("" if imaginary[0] in "+-" else "+") + imaginary + "j"
 
 
 def _float_format(values: np.ndarray, options: PrintOptions) -> Callable[[Any], str]:
@@ -128,28 +177,25 @@ def _scientific(automatic: bool, options: PrintOptions) -> bool:
     return bool(automatic) if options.sci_mode is None else options.sci_mode
 
 
-def _nested(
-    values: np.ndarray, indent: int, summarise: bool, write: Callable[[Any], str], options: PrintOptions
-) -> str:
+def _nested(values: np.ndarray, indent: int, summarise: bool, column: _Column, options: PrintOptions) -> str:
     if values.ndim == 0:
-        return write(values.item() if values.dtype != float64.numpy else values[()]).strip()
+        return column.write(values.item() if values.dtype != float64.numpy else values[()]).strip()
     if values.ndim == 1:
-        return _row(values, indent, summarise, write, options)
+        return _row(values, indent, summarise, column, options)
     edge = options.edgeitems
     rows: list[Any] = list(values)
     if summarise and len(rows) > 2 * edge:
         rows = [*rows[:edge], None, *rows[-edge:]]
-    parts = ["..." if r is None else _nested(r, indent + 1, summarise, write, options) for r in rows]
+    parts = ["..." if r is None else _nested(r, indent + 1, summarise, column, options) for r in rows]
     return "[" + ("," + "\n" * (values.ndim - 1) + " " * (indent + 1)).join(parts) + "]"
 
 
-def _row(values: np.ndarray, indent: int, summarise: bool, write: Callable[[Any], str], options: PrintOptions) -> str:
-    edge = options.edgeitems
+def _row(values: np.ndarray, indent: int, summarise: bool, column: _Column, options: PrintOptions) -> str:
+    edge, write = options.edgeitems, column.write
     if summarise and len(values) > 2 * edge:
         words = [*map(write, values[:edge]), " ...", *map(write, values[-edge:])]
     else:
         words = list(map(write, values))
-    width = len(write(values[0])) + 2 if len(values) else 2
-    per_line = max(1, (options.linewidth - indent) // width)
+    per_line = max(1, (options.linewidth - indent) // (column.width + 2))
     lines = [", ".join(words[i : i + per_line]) for i in range(0, len(words), per_line)]
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"

@@ -13,9 +13,11 @@ from ..ops.core import switch
 from ..tape.direct import FLOAT32, FLOAT64
 from ..tape.fused import Fused, FusedNode
 from ..tape.grad_mode import switches
+from ..tape.saved import packing
 from ..tracing.watch import serve
 from .composite import relabel
 from .operands import PLAIN_TENSORS
+from .short_floats import rounded_once
 from .tensor import Tensor, make
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,7 +42,9 @@ def fused(
     everything else is left to the primitives, errors too. Within a re-recorded call it may be a program of its own.
     """
 
-    def decorate(chain: F) -> F:
+    def decorate(composite: F) -> F:
+        chain = rounded_once(composite)
+
         def named(*arguments: Any) -> Any:
             out = chain(*arguments)
             value = out[0] if type(out) is tuple else out
@@ -54,11 +58,11 @@ def fused(
             checked or {}, checks_value, watched or {}, watches_value, rule, zero,
         )  # fmt: skip
 
-        @functools.wraps(chain)
+        @functools.wraps(composite)
         def called(*arguments: Any) -> Any:
             if switch.stack:
                 return serve(called, named, arguments, {})
-            arrays = _arrays(arguments, operands)
+            arrays = None if packing.hooks else _arrays(arguments, operands)
             return named(*arguments) if arrays is None else _evaluated(form, arguments, arrays)
 
         return called  # type: ignore[return-value]

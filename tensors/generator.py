@@ -6,45 +6,63 @@ random numbers as it sees any other state: the tensors are inputs of the graph a
 
 from __future__ import annotations
 
+import math
 import secrets
 import weakref
+from collections.abc import Callable, Sequence
 from contextlib import ContextDecorator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..ops.array import eager
+from ..ops.array import eager, quietly
 from ..ops.core import current
 from ..ops.identity import copy
 from ..ops.locks import new_lock
 from ..ops.movement import concatenate, slice
-from ..ops.random import STATE_SIZE, random_seed, random_words, random_words_primitive, serial_normals
+from ..ops.random import (
+    BLOCK,
+    STATE_SIZE,
+    block_normals_of,
+    random_seed,
+    random_words,
+    random_words_primitive,
+    serial_normals,
+    serial_normals_of,
+    uniforms_for_blocks,
+    uniforms_of,
+)
+from ..ops.sampling.rejection import random_gamma
 from ..ops.sources import full
-from ..ops.types import float64, int32, int64
+from ..ops.types import DType, float64, int32, int64
 from ..tracing.watch import changes, declare_read, watcher
+from .device import as_device, device
+from .layouts.generator_state import TORCH_STATE, record_of
 from .tensor import EAGER, Tensor, make
+
+if TYPE_CHECKING:
+    from .calling.annotations import DeviceLike
+
 
 #: The seed of a new generator in PyTorch.
 DEFAULT_SEED = 67280421310721
 
-#: PyTorch's layout of a CPU generator's state. `left` counts the words until the next refill, plus one.
-TORCH_STATE = np.dtype(
-    [
-        ("seed", "<u8"),
-        ("left", "<i4"),
-        ("seeded", "<i4"),
-        ("next", "<u8"),
-        ("words", "<u8", (STATE_SIZE - 1,)),
-        ("unused", "<f8"),
-        ("normal", "<f8"),
-        ("unused_too", "<f8"),
-        ("has_normal", "<i4"),
-        ("padding", "V4"),
-        ("float_normal", "<f4"),
-        ("has_float_normal", "?"),
-        ("padding_too", "V3"),
-    ]
-)
+
+def _place(where: Any) -> device:
+    """The CPU. RuntimeError for any other device."""
+    of = as_device(where)
+    if of.type == "mps":
+        raise RuntimeError("Cannot execute getNewGenerator() without MPS backend. Write Generator().")
+    if of.type != "cpu":
+        raise RuntimeError(
+            f"Cannot get {of.type.upper()} generator without ATen_{of.type} library: tracegrad draws numbers on the "
+            f"CPU only, got device {str(where)!r}. Write Generator()."
+        )
+    return of
+
+
+def _never(_: int) -> bool:
+    return False
 
 
 class Generator:
@@ -59,13 +77,14 @@ class Generator:
     the next draw, and 1.0 if there is one; `seeded` int64[] is the last seed. Only code that draws writes to them.
     """
 
-    def __init__(self, device: Any = "cpu") -> None:
-        self.device = device
+    def __init__(self, device: DeviceLike = "cpu") -> None:
+        self.device = _place(device)
         self.state = _labelled("generator.state", np.zeros(STATE_SIZE, np.int32))
         self.cached = _labelled("generator.cached", np.zeros(2))
         self.seeded = _labelled("generator.seed", np.zeros((), np.int64))
         self._lock = new_lock()
         self._decided_in: weakref.ref[Any] | None = None
+        self._open_in: weakref.ref[Any] | None = None
         self.manual_seed(DEFAULT_SEED)
 
     # ----------------------------------------------------------------------------------------------------- seeding
@@ -85,24 +104,32 @@ class Generator:
         return self
 
     def seed(self) -> int:
-        """Start again from a seed that nobody knows beforehand; returns it."""
+        """Start again from a seed of the system's randomness, which it returns.
+
+        >>> import tracegrad as tg
+        >>> g = tg.Generator()
+        >>> g.seed() == g.initial_seed()
+        True
+        """
         eager().read(self.state, "Generator.seed()")
         seed = secrets.randbits(53)
         self.manual_seed(seed)
         return seed
 
     def initial_seed(self) -> int:
-        """The last seed, as a number of 64 bits without sign."""
+        """The last seed, as a number of 64 bits without sign.
+
+        >>> import tracegrad as tg
+        >>> tg.Generator().manual_seed(-1).initial_seed() == 2**64 - 1
+        True
+        """
         return int(eager().read(self.seeded, "Generator.initial_seed()")) & (2**64 - 1)
 
     # ------------------------------------------------------------------------------------------------------- state
 
     def get_state(self) -> Tensor:
-        """The state: PyTorch's 5,056 bytes, as an int64 tensor of numbers from 0 to 255.
-
-        Difference: PyTorch's tensor is uint8, a type that tracegrad does not have. The bytes have the same meaning, so
-        ``torch.set_rng_state(torch.tensor(state.tolist(), dtype=torch.uint8))`` goes on where tracegrad stands.
-        """
+        """The state: PyTorch's 5,056 bytes, as a uint8 tensor. They have the same meaning, so that
+        ``torch.set_rng_state(torch.from_numpy(state.numpy()))`` goes on where tracegrad stands."""
         read = eager().read
         words = read(self.state, "get_state()").view(np.uint32)
         normal, has_normal = read(self.cached, "get_state()")
@@ -114,14 +141,14 @@ class Generator:
         record["words"] = words[:-1]
         record["has_normal"] = has_normal
         record["normal"] = normal
-        return make(np.frombuffer(record.tobytes(), np.uint8).astype(np.int64))
+        return make(np.frombuffer(record.tobytes(), np.uint8).copy())
 
-    def set_state(self, new_state: Any) -> None:
+    def set_state(self, new_state: Tensor | np.ndarray) -> None:
         """Go on from what ``get_state()`` gave, here or in PyTorch (then as a numpy array).
 
         TypeError if it is no array of integers, RuntimeError if it has another size.
         """
-        record = _record(new_state)
+        record = record_of(new_state)
         left = int(record["left"])
         words = np.append(record["words"].astype(np.uint32), np.uint32(STATE_SIZE - left))
         self._restore(
@@ -141,7 +168,12 @@ class Generator:
             self._cache(cached)
 
     def __reduce__(self) -> Any:
-        return restored, (self.device, eager().peek(self.get_state()).astype(np.uint8).tobytes())
+        return restored, (str(self.device), eager().peek(self.get_state()).tobytes())
+
+    def __setstate__(self, state: tuple[int, None, Tensor]) -> None:
+        """What PyTorch pickles: the seed, an offset that generators of other devices have, and ``get_state()``."""
+        _, _, words = state
+        self.set_state(words)
 
     # ------------------------------------------------------------------------------------------------------- draws
 
@@ -153,7 +185,10 @@ class Generator:
         follows from that. A program with an odd number of such draws has two specialisations, which alternate; whoever
         runs one that writes `cached` counts `changes` up, so that the guard is looked at again.
         """
-        if self._decided_in is not None and self._decided_in() is watcher():
+        listening = watcher()
+        if listening is not None and self._open_in is not None and self._open_in() is listening:
+            return bool(eager().read(self.cached, "A normal number after gamma numbers")[1])
+        if self._decided_in is not None and self._decided_in() is listening:
             return self._flag()
         return bool(declare_read("generator.has_cached", self._flag))
 
@@ -167,25 +202,56 @@ class Generator:
         listening = watcher()
         self._decided_in = None if listening is None else weakref.ref(listening)
 
-    def words(self, count: int) -> Any:
+    def words(self, count: int) -> Tensor:
         """The next `count` words, as int32 bit patterns."""
         if count == 0:
             return full((0,), 0, int32)
         with self._lock:
-            if current() is EAGER:
-                return self._words_at_once(count)
+            interpreter = current()
+            if interpreter is EAGER or getattr(interpreter, "does_at_once", _never)(count):
+                return make(self.words_at_once(count))
             state, words = random_words(self.state, count)
             eager().write(self.state, state)
         return words
 
-    def _words_at_once(self, count: int) -> Tensor:
+    def words_at_once(self, count: int) -> np.ndarray:
         """The same evaluation and write without making tensors in between, where nobody records them."""
-        drawn = random_words_primitive.evaluate(self.state.ndarray, count)
-        self.state.ndarray[:] = drawn[:STATE_SIZE]
-        self.state.buffer.version += 1
-        return make(drawn[STATE_SIZE:])
+        with self._lock:
+            drawn = random_words_primitive.evaluate_wide(self.state.ndarray, count)
+            self.state.ndarray[:] = drawn[:STATE_SIZE]
+            self.state.buffer.version += 1
+        return drawn[STATE_SIZE:]
 
-    def normals(self, count: int) -> Any:
+    def uniforms_at_once(self, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+        """In [0, 1), where nobody records them: float64, or float32 for all other types."""
+        return uniforms_of(self.words_at_once, math.prod(shape), dtype).reshape(shape)
+
+    def normals_like(self, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
+        """Standard normal numbers of float32 or float64 where nobody records them; where there are few in float64."""
+        count = math.prod(shape)
+        if count < BLOCK:
+            return self.normals_at_once(count).reshape(shape)
+        u = uniforms_of(self.words_at_once, uniforms_for_blocks(count), dtype)
+        return np.asarray(quietly(block_normals_of, u, count)).reshape(shape)
+
+    def normals_at_once(self, count: int) -> np.ndarray:
+        """`normals` where nobody records them."""
+        with self._lock:
+            value, had = self.cached.ndarray.tolist()
+            drawn = np.empty(count + 2)
+            first = int(had and count > 0)
+            drawn[:first] = value
+            missing = count - first
+            pairs = (missing + 1) // 2
+            if pairs:
+                drawn[first : first + 2 * pairs] = quietly(serial_normals_of, self.words_at_once(4 * pairs))
+            if first or missing % 2:
+                self.cached.ndarray[:] = (drawn[count], 1.0) if missing % 2 else 0.0
+                self.cached.buffer.version += 1
+                changes.count += bool(had) != missing % 2
+        return drawn[:count]
+
+    def normals(self, count: int) -> Tensor:
         """The next `count` float64 normal numbers, two from four words; an odd one is kept for the next call."""
         if count == 0:
             return full((0,), 0.0, float64)
@@ -201,6 +267,20 @@ class Generator:
             elif had:
                 self._cache(current().constant(0.0, float64))
         return _part(drawn, 0, count)
+
+    def rejected(self, draw: Callable[..., Any], *parameters: Any) -> Any:
+        """What `draw`, one of `ops.sampling.rejection`, makes of rows of parameters in float64.
+
+        It takes as many words as it happens to need. A gamma number may leave a normal number over: whether one is
+        ready is then a matter of numbers, which no recording can decide by (see `has_cached`).
+        """
+        with self._lock:
+            state, cached, drawn = draw(self.state, self.cached, *parameters)
+            eager().write(self.state, state)
+            if draw is random_gamma:
+                self._cache(cached)
+                self._open_in = self._decided_in
+        return drawn
 
 
 def _part(x: Any, start: int, stop: int) -> Any:
@@ -220,22 +300,7 @@ def _signed64(seed: int) -> int:
     return number - 2**64 if number >= 2**63 else number
 
 
-def _record(new_state: Any) -> np.ndarray:
-    given = eager().peek(new_state) if isinstance(new_state, Tensor) else new_state
-    if not isinstance(given, np.ndarray) or given.dtype.kind not in "iu":
-        raise TypeError("RNG state must be a tensor of bytes: what get_rng_state() gave, or a numpy array of uint8.")
-    if given.size != TORCH_STATE.itemsize:
-        raise RuntimeError(
-            f"Expected a CPUGeneratorImplState of size {TORCH_STATE.itemsize} but found the input RNG state size to be "
-            f"{given.size}. Pass what get_rng_state() returned."
-        )
-    record = np.frombuffer(given.astype(np.uint8).tobytes(), TORCH_STATE)[0]
-    if record["seeded"] != 1 or not 0 < record["left"] <= STATE_SIZE or record["next"] >= STATE_SIZE:
-        raise RuntimeError("Invalid mt19937 state: its position lies outside. Pass what get_rng_state() gave.")
-    return record
-
-
-def restored(device: Any, state: bytes) -> Generator:
+def restored(device: DeviceLike, state: bytes) -> Generator:
     """A generator that goes on from `state`, the bytes of ``get_state()``."""
     generator = Generator(device)
     generator.set_state(np.frombuffer(state, np.uint8))
@@ -252,27 +317,60 @@ default_generator.seed()
 
 
 def manual_seed(seed: int) -> Generator:
-    """Seed the default generator; see :meth:`Generator.manual_seed`."""
+    """Seed the default generator, from which all draws come that name none; returns it. See `Generator.manual_seed`.
+
+    The same seed gives PyTorch's numbers. ValueError for one that does not fit into 64 bits.
+
+    >>> import tracegrad as tg
+    >>> _ = tg.manual_seed(42)
+    >>> tg.rand(2)
+    tensor([0.8823, 0.9150])
+    """
     return default_generator.manual_seed(seed)
 
 
 def seed() -> int:
-    """Seed the default generator from the system's randomness; returns the seed."""
+    """Seed the default generator from the system's randomness; returns the seed.
+
+    >>> import tracegrad as tg
+    >>> tg.seed() == tg.initial_seed()
+    True
+    """
     return default_generator.seed()
 
 
 def initial_seed() -> int:
-    """The seed that the default generator started from."""
+    """The last seed of the default generator, as a number of 64 bits without sign.
+
+    >>> import tracegrad as tg
+    >>> _ = tg.manual_seed(42)
+    >>> tg.initial_seed()
+    42
+    """
     return default_generator.initial_seed()
 
 
 def get_rng_state() -> Tensor:
-    """The default generator's state; see :meth:`Generator.get_state` for the difference to PyTorch's."""
+    """The default generator's state, PyTorch's 5056 bytes, as a uint8 tensor; see `Generator.get_state`.
+
+    >>> import tracegrad as tg
+    >>> state = tg.get_rng_state()
+    >>> state.shape, state.dtype
+    (tracegrad.Size([5056]), tracegrad.uint8)
+    """
     return default_generator.get_state()
 
 
-def set_rng_state(new_state: Any) -> None:
-    """Set the default generator's state to what ``get_rng_state()`` gave."""
+def set_rng_state(new_state: Tensor | np.ndarray) -> None:
+    """Go on from a state that `get_rng_state` gave, here or in PyTorch (as a numpy array).
+
+    TypeError if it is no array of integers, RuntimeError if it has another size.
+
+    >>> import tracegrad as tg
+    >>> tg.set_rng_state(tg.Generator().manual_seed(42).get_state())
+    >>> tg.rand(2)
+    tensor([0.8823, 0.9150])
+    """
     default_generator.set_state(new_state)
 
 
@@ -287,7 +385,7 @@ class fork_rng(ContextDecorator):
     tensor([0.8823])
     """
 
-    def __init__(self, devices: Any = None, enabled: bool = True, **options: Any) -> None:
+    def __init__(self, devices: Sequence[DeviceLike] | None = None, enabled: bool = True, **options: Any) -> None:
         self._enabled = enabled
 
     def _recreate_cm(self) -> fork_rng:

@@ -13,21 +13,27 @@ import numpy as np
 
 from ..ops.array import eager, require_writable
 from ..ops.comparison import where
-from ..ops.core import current
+from ..ops.core import current, switch
 from ..ops.identity import copy
+from ..ops.memory import read_first
 from ..ops.movement import broadcast
 from ..ops.pointwise import cast, converted
-from ..ops.types import Type, bool_, broadcast_shapes
+from ..ops.types import NUMBERS, DType, Type, bool_, broadcast_shapes
 from ..ops.views import write_through
-from ..tape.grad_mode import is_grad_enabled, no_grad, switches
+from ..tape.grad_mode import is_grad_enabled, switches
 from ..tape.nodes import PrimitiveNode
-from ..tracing.watch import declare_write
+from ..tracing.watch import declare_write, watcher
 from .data import fitting
-from .operands import number_of
+from .operands import PLAIN_TENSORS, number_of
 
 
 def assign(target: Any, value: Any) -> Any:
     """Store `value` (a tensor, or a numpy scalar of target's type) in `target`'s memory; returns `target`."""
+    if _is_plain_write(target, value):
+        require_writable(target)
+        np.copyto(to := target.ndarray, value if isinstance(value, np.generic) else read_first(value.ndarray, to))
+        target.buffer.version += 1
+        return target
     of: Type = target.type_
     value = _fitting(value, of)
     require_writable(target)
@@ -42,14 +48,35 @@ def assign(target: Any, value: Any) -> Any:
     base = target.base
     whole = write_through(base, target.steps_from_base(), value) if tracked and base is not None else None
     declare_write(target, (target if base is None else base) if tracked else None)
-    with no_grad():
-        eager().write(target, value)
+    eager().write(target, value)
     if whole is not None:
         whole.grad_fn.rename("CopySlices")
         base.rebase(whole)
     elif tracked:
         target.rebase(value)
     return target
+
+
+def _is_plain_write(target: Any, value: Any) -> bool:
+    """Whether `value`, a number or a tensor of target's shape, is of its type, and nobody records what is written."""
+    if isinstance(value, np.generic):
+        return value.dtype is target.ndarray.dtype and writes_plainly(target)
+    if type(value) not in PLAIN_TENSORS or value.ndarray.shape != target.ndarray.shape:
+        return False
+    return writes_plainly(target, value)
+
+
+def writes_plainly(target: Any, *values: Any) -> bool:
+    """Whether writing to `target` what is made of tensors `values` is no more than that: all are plain ones of one
+    type, nobody records, and no history is concerned."""
+    if switch.stack or watcher() is not None or target.buffer.version < 0 or type(target) not in PLAIN_TENSORS:
+        return False
+    dtype, recorded = target.ndarray.dtype, switches.enabled
+    for value in values:
+        if type(value) not in PLAIN_TENSORS or value.ndarray.dtype is not dtype or (recorded and value.requires_grad):
+            return False
+    base = target._base
+    return not recorded or not (target.requires_grad or (base is not None and base.requires_grad))
 
 
 def refuse_inference(target: Any) -> None:
@@ -100,7 +127,7 @@ def copy_into(target: Any, source: Any) -> Any:
     """Store `source`, a tensor or a number of any type, in `target`'s memory; returns `target`."""
     dtype = target.type_.dtype
     source = number_of(source) if isinstance(source, np.generic) else source
-    if isinstance(source, (bool, int, float)):
+    if isinstance(source, NUMBERS):
         return assign(target, current().constant(fitting(source, dtype), dtype))
     if not (is_grad_enabled() and source.requires_grad):
         return assign(target, converted(source, dtype))
@@ -109,14 +136,19 @@ def copy_into(target: Any, source: Any) -> Any:
     return assign(target, _read_for_nothing(target, value) if target.requires_grad and not target.is_leaf else value)
 
 
+def require_castable(got: DType, of: DType) -> None:
+    """RuntimeError unless results of type `got` may be stored in tensors of type `of`."""
+    if got.category > of.category:
+        raise RuntimeError(
+            f"result type {got.title} can't be cast to the desired output type {of.title}. "
+            "Convert explicitly, or write the out-of-place form."
+        )
+
+
 def _fitting(value: Any, of: Type) -> Any:
     """`value` in target's type; errors in PyTorch's words where it cannot be stored."""
     got = current().type_of(value)
-    if got.dtype.category > of.dtype.category:
-        raise RuntimeError(
-            f"result type {got.dtype.title} can't be cast to the desired output type {of.dtype.title}. "
-            "Convert explicitly, or write the out-of-place form."
-        )
+    require_castable(got.dtype, of.dtype)
     if broadcast_shapes(got.shape, of.shape) != of.shape:
         raise RuntimeError(
             f"output with shape {list(of.shape)} doesn't match the broadcast shape "

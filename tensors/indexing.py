@@ -21,16 +21,17 @@ from ..ops.core import current
 from ..ops.numbers import computed, stands_in, whole
 from ..ops.pointwise import cast, converted
 from ..ops.sources import full, iota
-from ..ops.types import bool_, broadcast_shapes, int64
+from ..ops.types import FLOATING, bool_, broadcast_shapes, int32, int64, uint8
 from ..tape.selected import note_picked
 from ..tracing.watch import watcher
-from .arguments import Shape
+from .arguments import Shape, mask_of_bytes
 from .composite import relabel
 from .creation import tensor
 from .data import fitting
 from .in_place import assign, copy_into
 from .index_plan import Picking, Plan
 from .overriding import ask, overloaded, subclasses
+from .rows import OF_REGIONS, READ_AT_ONCE, basic_view, row
 from .tensor import Tensor
 
 # --------------------------------------------------------------------------------------------------- reading indices
@@ -85,7 +86,8 @@ def _as_item(item: Any, index: Callable[[Any], Any]) -> Any:
         return int(item)
     if isinstance(item, (list, tuple, range, np.ndarray)):
         made = tensor(item)
-        return _index_tensor(cast(made, int64) if not made.ndarray.size else made)
+        whole = made.ndarray.size and made.dtype.category < FLOATING  # others lose their fractions, as in PyTorch
+        return _index_tensor(made if whole else cast(made, int64))
     try:
         return index(item)
     except TypeError:
@@ -96,7 +98,9 @@ def _as_item(item: Any, index: Callable[[Any], Any]) -> Any:
 
 
 def _index_tensor(index: Tensor) -> Any:
-    if index.dtype.is_floating_point:
+    if index.dtype is uint8:  # a mask, not positions
+        return mask_of_bytes(index, f"indexing with dtype {uint8} is now deprecated, please use {bool_} instead.")
+    if index.dtype not in (int64, int32, bool_):
         raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, got {index.dtype!r}")
     if not index.ndarray.ndim and index.dtype is not bool_ and watcher() is None:
         return int(eager().read(index.detach(), "indexing with a tensor"))
@@ -224,6 +228,10 @@ def getitem(x: Any, key: Any) -> Any:
     """``x[key]``. IndexError for what is out of range or does not fit, ValueError for negative steps."""
     if subclasses.exist and (found := overloaded((x, key))):
         return ask(Tensor.__getitem__, "tracegrad.Tensor.__getitem__", found, (x, key), {})
+    if type(key) is int and (found_row := row(x, key)) is not None:
+        return found_row
+    if type(key) in READ_AT_ONCE and (found_part := READ_AT_ONCE[type(key)](x, key)) is not None:
+        return found_part
     plan = _plan(x, key, whole)
     if not plan.picks:
         return _region(x, plan)
@@ -251,6 +259,9 @@ def setitem(x: Any, key: Any, value: Any) -> None:
         return
     if isinstance(key, Tensor) and key.dtype is bool_ and _is_single(value):
         _fill_where(x, key, value)
+        return
+    if type(key) in OF_REGIONS and (seen := basic_view(x, key)) is not None:
+        copy_into(seen, _without_leading_ones(value, seen.ndarray.ndim))
         return
     if _varies(key) and _write_anywhere(x, key, value):
         return

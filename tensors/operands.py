@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from ..ops.array import Array
+from ..ops.types import NUMBERS, bfloat16, dtype_from
+from ..tracing.tracebacks import boundary, fold
+from .calling.conventions import Conventions
+from .calling.nonfinite import checking
+from .calling.refusals import no_tensor, numbers_alone, refuse_sequence
 from .overriding import PLAIN, ask, overloaded, subclasses
 
 Operator = Callable[[Any, Any], Any]
-_TAKEN = (Array, bool, int, float)
+#: The kinds of numpy's scalars that are no numbers: dates, durations, texts, bytes, records.
+NO_NUMBERS = "mMSUV"
+_TAKEN = (Array, *NUMBERS)
 
 
-def number_of(scalar: np.generic) -> int | float:
-    """What one of numpy's numbers is as an operand: an int if it is an integer, else (np.bool_ too) a float.
+def number_of(scalar: np.generic) -> int | float | complex:
+    """What one of numpy's numbers is as an operand: int, complex, or float (np.bool_ too).
 
-    TypeError for a complex one: there are no complex tensors.
+    TypeError for what is no number (a date, a text).
     """
-    if isinstance(scalar, float):
+    if isinstance(scalar, (float, complex)):
         return scalar
     if isinstance(scalar, np.integer):
         return int(scalar)
-    if isinstance(scalar, (np.floating, np.bool_)):
+    if isinstance(scalar, (np.floating, np.bool_)) or scalar.dtype == bfloat16.numpy:
         return float(scalar)
-    raise TypeError(f"{type(scalar).__name__} is no operand here: tensors are real. Take its .real or .imag.")
+    if isinstance(scalar, np.complexfloating):
+        return complex(scalar)
+    raise TypeError(f"{type(scalar).__name__} is no operand here: tensors are made of numbers.")
 
 
 def binary_operator(op: Operator, name: str = "") -> Operator:
@@ -37,15 +46,22 @@ def binary_operator(op: Operator, name: str = "") -> Operator:
     """
     name = name or op.__name__
 
+    @boundary
     def operator(self: Any, other: Any) -> Any:
-        if isinstance(other, _TAKEN):
-            if subclasses.exist and overloaded((self, other)):
-                return _asked(self, other, name)
-            return op(self, other)
-        return op(self, number_of(other)) if isinstance(other, np.generic) else _asked(self, other, name)
+        try:
+            if isinstance(other, _TAKEN):
+                if subclasses.exist and overloaded((self, other)):
+                    return _asked(self, other, name)
+                return op(self, other)
+            if isinstance(other, np.generic) and (other.dtype.kind not in NO_NUMBERS or other.dtype == bfloat16.numpy):
+                return op(self, number_of(other))
+            return _asked(self, other, name)
+        except Exception as error:
+            fold(error)
+            raise
 
     operator.__name__ = operator.__qualname__ = name
-    return operator
+    return checking(operator, name)
 
 
 def reflected_operator(op: Operator, name: str = "") -> Operator:
@@ -57,8 +73,13 @@ def product_operator(op: Operator, name: str = "") -> Operator:
     """A method for ``x @ y``, in which numbers are no operands."""
     general = binary_operator(op, name)
 
+    @boundary
     def operator(self: Any, other: Any) -> Any:
-        return NotImplemented if isinstance(other, (bool, int, float, np.generic)) else general(self, other)
+        try:
+            return NotImplemented if isinstance(other, (*NUMBERS, np.generic)) else general(self, other)
+        except Exception as error:
+            fold(error)
+            raise
 
     operator.__name__ = operator.__qualname__ = name or op.__name__
     return operator
@@ -79,31 +100,49 @@ def _asked(self: Any, other: Any, name: str) -> Any:
 
 #: Parameters that are tensors in every public function that has one of this name.
 TENSORS = frozenset(
-    "input x x1 x2 mat mat1 mat2 batch1 batch2 vec vec2 tensor tensor1 tensor2 mask target condition end index indices "
-    "source src other exponent min max weight bias pos_weight var".split()
+    "input x x1 x2 mat mat1 mat2 batch1 batch2 vec vec1 vec2 tensor tensor1 tensor2 mask target condition end index "
+    "indices source src other exponent min max weight bias pos_weight var input1 input2 anchor positive negative grid "
+    "theta logits log_probs targets offsets per_sample_weights A".split()
 )
+#: First parameters that are tensors in functions of matrices.
+MATRICES = frozenset({"A", "x", "input"})
 #: Functions in which a parameter of that name is something else.
 _NO_TENSOR = {
     "source": {"movedim"},
-    "index": {"select"},
+    "index": {"select", "select_scatter", "select_copy"},
+    "min": {"histc"},
+    "max": {"histc"},
     "x": {"is_tensor"},
-    "end": {"arange", "linspace", "logspace"},
-    "indices": {"index_put_"},
+    "end": {"arange", "linspace", "logspace", "range", "slice_scatter", "slice_copy"},
+    "indices": {"index_put_", "index_put", "sparse_coo_tensor"},
 }
 _ARITHMETIC = {"add", "sub", "mul", "div", "pow", "remainder", "floor_divide", "xlogy", "float_power", "where"}
+_SPECIAL = {"zeta", "xlog1py"}
+_POLYNOMIALS = {
+    *(f"{of}_polynomial_{kind}" for of in ("chebyshev", "shifted_chebyshev") for kind in "tuvw"),
+    *("hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p"),
+}
 _BITS = {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"}
 #: Functions in which a parameter of that name may be a number as well.
 _NUMBER_TOO = {
-    "other": _ARITHMETIC | _BITS | {"eq", "ne", "lt", "le", "gt", "ge", "fmod", "rsub"},
-    "input": (_ARITHMETIC | _BITS) - {"rsub"},
-    "exponent": {"pow", "float_power"},
+    "other": _ARITHMETIC | _BITS | _SPECIAL | set("eq ne lt le gt ge fmod rsub copysign xlogy_".split()),
+    "input": ((_ARITHMETIC | _BITS | _SPECIAL | _POLYNOMIALS) - {"rsub"}) | {"searchsorted", "bucketize"},
+    "exponent": {"pow", "float_power", "float_power_"},
     "min": {"clamp", "clamp_min"},
     "max": {"clamp", "clamp_max"},
     "weight": {"lerp"},
     "src": {"scatter", "copy_"},
     "var": {"gaussian_nll_loss"},
 }
-_NUMBERS = (bool, int, float)
+#: Functions of a number and a tensor, in either order, that take no two numbers.
+_NUMBERS_AND_TENSORS = _BITS | {"pow", "float_power", "remainder", "xlogy"}
+
+
+def located(form: Callable[..., Any], function: Callable[..., Any], module: str) -> Callable[..., Any]:
+    """The public form of a function; where it is another object, pickle and people look for it in `module`."""
+    if form is not function:
+        form.__module__ = module
+    return form
 
 
 def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, within: str = "") -> Callable[..., Any]:
@@ -114,54 +153,70 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
     arguments (of a method: itself).
     """
     name = name or function.__name__
-    signature = inspect.signature(function)
-    if any(parameter in signature.parameters for parameter in _SEQUENCES):
-        return _joining(function, ".".join(filter(None, ("tracegrad", within, name))))
+    parameters = inspect.signature(function).parameters
+    conventions = Conventions(function, _path(name, "Tensor" if skipped else within), parameters.values())
+    if any(parameter in parameters for parameter in _SEQUENCES):
+        return _joining(function, f"tracegrad.{conventions.path}", conventions, parameters.values())
     if function.__name__ in _KERNELS:
         function = _floating_only(function, _KERNELS[function.__name__])
-    allowed = {n: classes for n, p in signature.parameters.items() if (classes := _classes(function.__name__, p))}
+    allowed = {n: classes for n, p in parameters.items() if (classes := _classes(function.__name__, p))}
     if not allowed:
-        return function
-    names = [n for n, p in signature.parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
+        return _conventional(function, conventions, parameters.values()) if conventions.matter else function
+    names = [n for n, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
     positional = [allowed.get(n) for n in names[: 1 + max((names.index(n) for n in allowed if n in names), default=-1)]]
     exact = [None if classes is None else exactly(classes) for classes in positional]
+    if needs_tensor := function.__name__ in _NUMBERS_AND_TENSORS:  # a number in front is looked at more closely
+        exact[0] = exactly(tuple(c for c in positional[0] or () if c not in NUMBERS))
     is_op = hasattr(function, "primitive")  # it has no names for its operands
-    title = ".".join(filter(None, ("tracegrad", "Tensor" if skipped else within, name)))
+    title = f"tracegrad.{conventions.path}"
     in_python = bool(within) and name not in _IN_C
+    taken = functools.partial(_all_taken, name, positional, names, skipped, needs_tensor)
 
-    def taken(args: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(
-            arg if i >= len(positional) else _taken(arg, positional[i], name, names[i], i + 1 - skipped)
-            for i, arg in enumerate(args)
-        )
-
-    def asked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        values = (*args, *kwargs.values())
-        found = overloaded(values)
-        told = (getattr(arg, "tensor_class", None) for arg in values if in_python and isinstance(arg, Array))
-        return ask(called, title, found, args, kwargs, next(told, None))
-
+    @boundary
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         if kwargs:
+            if type(kwargs.get("dtype")) is type:
+                kwargs["dtype"] = dtype_from(kwargs["dtype"])
             for arg in kwargs.values():
                 if type(arg) not in PLAIN and overloaded((arg,)):
-                    return asked(args, kwargs)
-        if is_op and (kwargs or len(args) != len(names)):
-            args, kwargs = signature.bind(*args, **kwargs).args, {}
-        for classes, arg in zip(exact, args):  # noqa: B905
-            if classes is not None and type(arg) not in classes:
-                if overloaded((*args, *kwargs.values())):
-                    return asked(args, kwargs)
-                args = taken(args)
-                break
-        if kwargs:
-            kwargs = {n: _taken(arg, allowed.get(n), name, n, 0) for n, arg in kwargs.items()}
-        return function(*args, **kwargs)
+                    return _ask_first(called, title, in_python, args, kwargs)
+        try:
+            if is_op and (kwargs or len(args) != len(names)):
+                args, kwargs = _bound(conventions, args, kwargs), {}
+            for classes, arg in zip(exact, args):  # noqa: B905
+                if classes is not None and type(arg) not in classes:
+                    if overloaded((*args, *kwargs.values())):
+                        return _ask_first(called, title, in_python, args, kwargs)
+                    args = taken(args)
+                    break
+            if kwargs:
+                kwargs = {n: _taken(arg, allowed.get(n), name, n, 0) for n, arg in kwargs.items()}
+            return function(*args, **kwargs)
+        except Exception as error:
+            meant = conventions.asked(called, args, kwargs) if isinstance(error, TypeError) else NotImplemented
+            if meant is NotImplemented:
+                fold(error)
+                raise
+            return meant
 
     called.__name__ = called.__qualname__ = name
     called.is_overridable = True  # type: ignore[attr-defined]
-    return called
+    return checking(called, name)
+
+
+def _all_taken(name: str, positional: Any, names: list[str], skipped: int, needs_tensor: bool, args: Any) -> Any:
+    """The arguments that a function was given by position, see `_taken`."""
+    if needs_tensor:
+        _refuse_numbers_alone(name, args)
+    return tuple(
+        arg if i >= len(positional) else _taken(arg, positional[i], name, names[i], i + 1 - skipped, args[skipped:])
+        for i, arg in enumerate(args)
+    )
+
+
+def _path(name: str, within: str) -> str:
+    return f"{within}.{name}" if within else name
 
 
 #: Functions of ``nn.functional`` that PyTorch has in C: they tell ``__torch_function__`` of no plain tensors.
@@ -171,35 +226,109 @@ _SEQUENCES = ("tensors", "operands")
 _NOT_JOINING = {"cond"}
 
 
-def _joining(function: Callable[..., Any], title: str) -> Callable[..., Any]:
+def _ask_first(called: Any, title: str, in_python: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What the overriding among the arguments make of a call."""
+    values = (*args, *kwargs.values())
+    told = (getattr(arg, "tensor_class", None) for arg in values if in_python and isinstance(arg, Array))
+    return ask(called, title, overloaded(values), args, kwargs, next(told, None))
+
+
+def _refuse_numbers_alone(name: str, args: tuple[Any, ...]) -> None:
+    if all(isinstance(arg, NUMBERS) for arg in args):
+        raise numbers_alone(name, args)
+
+
+def _bound(conventions: Conventions, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """The operands of a primitive in order."""
+    try:
+        return conventions.signature.bind(*args, **kwargs).args
+    except TypeError as error:
+        raise TypeError(f"{conventions.name}() {error}") from None
+
+
+def _conventional(
+    function: Callable[..., Any], conventions: Conventions, parameters: Iterable[inspect.Parameter]
+) -> Callable[..., Any]:
+    """The public form of a function without tensors among its arguments."""
+    swallows = any(p.kind is p.VAR_KEYWORD for p in parameters)
+
+    @boundary
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        try:
+            if swallows and "out" in kwargs:
+                raise TypeError(f"{conventions.name}() got an unexpected keyword argument 'out'")
+            return function(*args, **kwargs)
+        except Exception as error:
+            meant = conventions.asked(called, args, kwargs) if isinstance(error, TypeError) else NotImplemented
+            if meant is NotImplemented:
+                fold(error)
+                raise
+            return meant
+
+    return called
+
+
+def _joining(
+    function: Callable[..., Any], title: str, conventions: Conventions, parameters: Iterable[inspect.Parameter]
+) -> Callable[..., Any]:
     """The public form of a function of several tensors, in a list or one by one."""
     if function.__name__ in _NOT_JOINING:
         return function
+    name = title.rpartition(".")[2]
+    several = next(parameter for parameter in parameters if parameter.name in _SEQUENCES)
 
+    @boundary
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         if subclasses.exist and (found := overloaded((*args, *kwargs.values()))):
             return ask(called, title, found, args, kwargs)
         try:
-            return function(*args, **kwargs)
-        except Exception:  # an object that is no tensor may say what is to be done instead
-            found = overloaded((*args, *kwargs.values()))
-            if not found:
-                raise
-        return ask(called, title, found, args, kwargs)
+            try:
+                return function(*args, **kwargs)
+            except Exception as error:  # an object that is no tensor may say what is to be done instead
+                found = overloaded((*args, *kwargs.values()))
+                meant = NotImplemented if found else conventions.asked(called, args, kwargs)
+                if not found and meant is NotImplemented:
+                    if name != "einsum" or not isinstance(error, ValueError):  # whose lists may be axes
+                        refuse_sequence(name, several, args, kwargs)
+                    raise
+        except Exception as error:
+            fold(error)
+            raise
+        return ask(called, title, found, args, kwargs) if found else meant
 
-    called.__name__ = called.__qualname__ = title.rpartition(".")[2]
+    called.__name__ = called.__qualname__ = name
     called.is_overridable = True  # type: ignore[attr-defined]
-    return called
+    return checking(called, name)
 
 
 def overridable(function: Callable[..., Any], title: str) -> Callable[..., Any]:
-    """`function`, for whose arguments with a ``__torch_function__`` that is asked first."""
+    """`function`, for whose arguments with a ``__torch_function__`` that is asked first; `title` is its whole path."""
+    parameters = inspect.signature(function).parameters
+    conventions = Conventions(function, title.partition(".")[2], parameters.values())
+    first = next(iter(parameters), "")
+    name = title.partition(".")[2].replace(".", "_")
 
+    @boundary
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         found = overloaded((*args, *kwargs.values()))
-        return ask(called, title, found, args, kwargs) if found else function(*args, **kwargs)
+        if found:
+            return ask(called, title, found, args, kwargs)
+        try:
+            try:
+                return function(*args, **kwargs)
+            except Exception as error:
+                if first in MATRICES and args and not isinstance(args[0], Array):
+                    raise no_tensor(name, first, 1, args, args[0]) from None
+                meant = conventions.asked(function, args, kwargs) if isinstance(error, TypeError) else NotImplemented
+                if meant is NotImplemented:
+                    raise
+                return meant
+        except Exception as error:
+            fold(error)
+            raise
 
     return called
 
@@ -228,23 +357,21 @@ _KERNELS = {
     "gelu": "GeluKernelImpl", "silu": "silu_cpu", "elu": "elu_cpu", "selu": "elu_cpu", "celu": "elu_cpu",
     "leaky_relu": "leaky_relu_cpu", "mish": "mish_cpu", "softplus": "softplus_cpu", "hardswish": "hardswish_cpu",
     "hardsigmoid": "hardsigmoid_cpu", "logsigmoid": "log_sigmoid_cpu", "glu": "glu_cpu", "frac": "frac_cpu",
-    "lerp": "lerp_kernel_scalar", "logaddexp": "logaddexp_cpu", "hypot": "hypot_cpu",
 }  # fmt: skip
-#: PyTorch's names of the element types.
-SCALAR_NAMES = {"bool": "Bool", "int32": "Int", "int64": "Long", "float32": "Float", "float64": "Double"}
 
 
 def require_floating(kernel: str, x: Any) -> None:
     """NotImplementedError unless `x` is floating."""
     if not x.dtype.is_floating_point:
-        name = SCALAR_NAMES[x.dtype.name]
+        name = x.dtype.title
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{name}'. Convert it first, e.g. with .float().")
 
 
 def _floating_only(function: Callable[..., Any], kernel: str) -> Callable[..., Any]:
     @functools.wraps(function)
     def called(input: Any, *args: Any, **kwargs: Any) -> Any:
-        require_floating(kernel, input)
+        if not input.dtype.is_complex:  # which the ops that have no order for them refuse
+            require_floating(kernel, input)
         return function(input, *args, **kwargs)
 
     return called
@@ -255,15 +382,17 @@ def _classes(function: str, parameter: inspect.Parameter) -> tuple[type, ...] | 
     name = parameter.name
     if name not in TENSORS or function in _NO_TENSOR.get(name, ()) or parameter.kind is parameter.VAR_POSITIONAL:
         return None
-    numbers = _NUMBERS if function in _NUMBER_TOO.get(name, ()) else ()
-    return (Array, *numbers, *((type(None),) if parameter.default is None else ()))
+    numbers = NUMBERS if function in _NUMBER_TOO.get(name, ()) else ()
+    may_be_none = parameter.default is None or "| None" in str(parameter.annotation)
+    return (Array, *numbers, *((type(None),) if may_be_none else ()))
 
 
-def _taken(arg: Any, classes: tuple[type, ...] | None, function: str, parameter: str, position: int) -> Any:
+def _taken(
+    arg: Any, classes: tuple[type, ...] | None, function: str, parameter: str, position: int, args: tuple[Any, ...] = ()
+) -> Any:
     """`arg`, if it is of the classes (numpy's numbers made Python's)."""
     if classes is None or isinstance(arg, classes):
         return arg
     if isinstance(arg, np.generic) and float in classes:
         return number_of(arg)
-    place = f" (position {position})" if position else ""
-    raise TypeError(f"{function}(): argument '{parameter}'{place} must be Tensor, not {type(arg).__name__}")
+    raise no_tensor(function, parameter, position, args, arg)

@@ -11,11 +11,11 @@ classes that override nothing, and comes here only for others.
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..ops.types import DType
+from ..tracing.user_warning import warn_user
 from ..tracing.watch import forbid
 
 #: Classes whose objects are arguments like any other. `Tensor` and `Parameter` are added where they are defined.
@@ -124,11 +124,10 @@ def ask(
     for value in found:
         handler = value.__torch_function__
         if getattr(handler, "__self__", None) is value:
-            warnings.warn(
+            warn_user(
                 "Defining your `__torch_function__` as a plain method is deprecated and will be an error in future, "
                 "please define it as a classmethod.",
                 DeprecationWarning,
-                stacklevel=3,
             )
         result = handler(function, kinds, args, dict(kwargs))
         if result is not NotImplemented:
@@ -154,6 +153,8 @@ def _kinds(values: Iterable[Any], found: Sequence[Any], plain: type | None) -> t
 
 def forbid_in_recording(kind: type, name: str) -> None:
     """Refuse an overriding class's part in `name` while a function is recorded: it is the class's own Python."""
+    if getattr(kind, "is_of_library", False):
+        return
     forbid(
         f"{name} of a {kind.__name__}, whose class has a say in it (__torch_function__),",
         "Hand over plain tensors, e.g. x.as_subclass(tracegrad.Tensor), and give the result its class outside.",

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.complex_numbers.parts import view_as_complex
 from ..ops.core import current
 from ..ops.elementary import log, log1p
 from ..ops.identity import copy
-from ..ops.movement import broadcast, concatenate, reshape, slice, transpose
+from ..ops.movement import broadcast, reshape, transpose
 from ..ops.numbers import computed
 from ..ops.pointwise import cast
 from ..ops.random import (
@@ -25,21 +26,36 @@ from ..ops.random import (
     join_words,
     pairs,
     permutation,
-    search,
     uniform24,
     uniform53,
     uniforms_for_blocks,
     unsigned_modulo,
 )
-from ..ops.reductions import argmax, sum
 from ..ops.requirements import Requirement, require
 from ..ops.rounding import ceil
-from ..ops.scans import argsort, cumsum
-from ..ops.sources import full, iota
-from ..ops.types import DType, Type, bool_, broadcast_shapes, float32, float64, int32, int64
+from ..ops.sources import iota
+from ..ops.types import (
+    WIDE,
+    DType,
+    bfloat16,
+    bool_,
+    broadcast_shapes,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    real_of,
+    uint8,
+)
 from ..tape.grad_mode import no_grad
+from ..tracing.watch import watcher
 from .composite import part
 from .generator import Generator, default_generator
+from .layouts.order import in_row_major_order, is_contiguous, memory_order
+from .tensor import EAGER, Tensor, make
 
 Shape = tuple[int, ...]
 
@@ -49,39 +65,21 @@ PROBABILITIES = Requirement(
     "Expected p_in >= 0 && p_in <= 1 to be true, but got false: bernoulli needs probabilities.",
 )
 DEVIATIONS = Requirement(lambda std: (std >= 0,), RuntimeError, "normal expects all elements of std >= 0.0")
-WEIGHTS = Requirement(
-    lambda p: (p >= 0, p < math.inf),
-    RuntimeError,
-    "probability tensor contains either `inf`, `nan` or element < 0",
-)
-NO_WEIGHT_BELOW_0 = Requirement(
-    lambda p: (p >= 0,), RuntimeError, "invalid multinomial distribution (encountering probability entry < 0)"
-)
-FINITE_WEIGHTS = Requirement(
-    lambda p: (p < math.inf,),
-    RuntimeError,
-    "invalid multinomial distribution (encountering probability entry = infinity or NaN)",
-)
-SUMS_OF_WEIGHTS = Requirement(
-    lambda sums: (sums > 0,), RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)"
-)
 
 #: Integers below this bound take one word each, others two.
 WIDE_RANGE = 2**28
 
-_TORCH_NAME = {bool_: "Bool", int32: "Int", int64: "Long"}
-_C_NAME = {bool_: "bool", int32: "int", int64: "long"}
-_INTEGER_RANGE = {bool_: (0, 1), int32: (-(2**31), 2**31 - 1), int64: (-(2**63), 2**63 - 1)}
+_INTEGER_RANGE = {bool_: (0, 1)} | {
+    dtype: (int(np.iinfo(dtype.numpy).min), int(np.iinfo(dtype.numpy).max))
+    for dtype in (uint8, int8, int16, int32, int64)
+}
 #: How many values ``random_()`` draws from: all that are not negative, or all integers that a float holds exactly.
-_ALL_VALUES = {bool_: 2, int32: 2**31, int64: 2**63, float32: 2**24 + 1, float64: 2**53 + 1}
+_ALL_VALUES = {dtype: most + 1 for dtype, (_, most) in _INTEGER_RANGE.items()} | {
+    float16: 2**11 + 1, bfloat16: 2**8 + 1, float32: 2**24 + 1, float64: 2**53 + 1,
+}  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------- order in memory
-
-
-def memory_order(shape: Shape, strides: Shape) -> Shape:
-    """The axes from the slowest in memory to the fastest."""
-    return tuple(sorted(range(len(shape)), key=lambda axis: -strides[axis]))
 
 
 def strides_like(x: np.ndarray, dtype: DType) -> Shape:
@@ -89,16 +87,7 @@ def strides_like(x: np.ndarray, dtype: DType) -> Shape:
     return np.empty_like(x, dtype.numpy).strides
 
 
-def _is_contiguous(shape: Shape, strides: Shape, itemsize: int) -> bool:
-    expected = itemsize
-    for extent, stride in zip(reversed(shape), reversed(strides), strict=True):
-        if extent != 1 and stride != expected:
-            return False
-        expected *= extent
-    return True
-
-
-def _shaped(flat: Any, shape: Shape, strides: Shape | None) -> Any:
+def shaped(flat: Any, shape: Shape, strides: Shape | None) -> Any:
     """`flat`, drawn in the order of memory, as a value of `shape`."""
     order = tuple(range(len(shape))) if strides is None else memory_order(shape, strides)
     laid_out = reshape(flat, tuple(shape[axis] for axis in order))
@@ -111,18 +100,20 @@ def _words(generator: Generator | None, count: int) -> Any:
     return (generator or default_generator).words(count)
 
 
-def _uniforms(generator: Generator | None, shape: Shape, dtype: DType, strides: Shape | None = None) -> Any:
-    """In [0, 1). The words get their shape, not the numbers: the result then is a value of its own, no view."""
+def uniforms(generator: Generator | None, shape: Shape, dtype: DType, strides: Shape | None = None) -> Tensor:
+    """In [0, 1), of short types in float32. The words get their shape, not the numbers: no view is the result."""
     count = math.prod(shape)
-    if dtype is float32:
-        return uniform24(_shaped(_words(generator, count), shape, strides))
-    return uniform53(*(_shaped(part, shape, strides) for part in pairs(_words(generator, 2 * count))))
+    if current() is EAGER and (strides is None or in_row_major_order(strides)):
+        return make((generator or default_generator).uniforms_at_once(shape, dtype))
+    if dtype is not float64:
+        return uniform24(shaped(_words(generator, count), shape, strides))
+    return uniform53(*(shaped(part, shape, strides) for part in pairs(_words(generator, 2 * count))))
 
 
 def _require_floating(dtype: DType, kernel: str) -> None:
     if not dtype.is_floating_point:
         raise NotImplementedError(
-            f'"{kernel}" not implemented for {_TORCH_NAME[dtype]!r}. Draw floating-point numbers and convert them.'
+            f'"{kernel}" not implemented for {dtype.title!r}. Draw floating-point numbers and convert them.'
         )
 
 
@@ -130,10 +121,10 @@ def _require_floating(dtype: DType, kernel: str) -> None:
 
 
 @part
-def rand(shape: Shape, dtype: DType, generator: Generator | None = None, strides: Shape | None = None) -> Any:
+def rand(shape: Shape, dtype: DType, generator: Generator | None = None, strides: Shape | None = None) -> Tensor:
     """Uniform numbers in [0, 1)."""
     _require_floating(dtype, "check_uniform_bounds")
-    return _uniforms(generator, shape, dtype, strides)
+    return _cast(uniforms(generator, shape, dtype, strides), dtype)
 
 
 def uniform(
@@ -143,8 +134,10 @@ def uniform(
     high: Any = 1.0,
     generator: Generator | None = None,
     strides: Shape | None = None,
-) -> Any:
-    """Uniform numbers in [low, high). RuntimeError if `low` is above `high`."""
+) -> Tensor:
+    """Uniform numbers in [low, high), both parts of complex ones. RuntimeError if `low` is above `high`."""
+    if dtype.is_complex:
+        return _of_parts(uniform, shape, dtype, low, high, generator)
     _require_floating(dtype, "check_uniform_bounds")
     if _are_numbers(low, high):
         if low > high:
@@ -153,7 +146,12 @@ def uniform(
         low = computed(functools.partial(_rounded, dtype), low)
     else:
         width = high - low
-    return _cast(_fused(_uniforms(generator, shape, dtype, strides), width, low), dtype)
+    return _cast(_fused(uniforms(generator, shape, dtype, strides), width, low), dtype)
+
+
+def _of_parts(draw: Any, shape: Shape, dtype: DType, *options: Any) -> Any:
+    """Complex numbers of which both parts are drawn, side by side as they lie in memory."""
+    return copy(view_as_complex(draw((*shape, 2), real_of(dtype), *options)))
 
 
 def _fused(x: Any, scale: Any, shift: Any) -> Any:
@@ -162,12 +160,13 @@ def _fused(x: Any, scale: Any, shift: Any) -> Any:
 
 
 def _rounded(dtype: DType, number: float) -> float:
-    return float(dtype.numpy.type(number))
+    return float(WIDE.get(dtype, dtype).numpy.type(number))
 
 
 def _difference(dtype: DType, high: float, low: float) -> float:
-    """In `dtype`, as PyTorch subtracts them."""
-    return float(dtype.numpy.type(high) - dtype.numpy.type(low))
+    """In `dtype` (float32 for short types), as PyTorch subtracts them."""
+    of = WIDE.get(dtype, dtype).numpy.type
+    return float(of(high) - of(low))
 
 
 def _are_numbers(*values: Any) -> bool:
@@ -182,8 +181,10 @@ def _cast(x: Any, dtype: DType) -> Any:
 
 
 @part
-def randn(shape: Shape, dtype: DType, generator: Generator | None = None, strides: Shape | None = None) -> Any:
+def randn(shape: Shape, dtype: DType, generator: Generator | None = None, strides: Shape | None = None) -> Tensor:
     """Normal numbers with mean 0 and standard deviation 1."""
+    if _draws_at_once(shape, dtype, strides):
+        return make((generator or default_generator).normals_like(shape, dtype).astype(dtype.numpy, copy=False))
     drawn = _standard_normals(shape, dtype, generator, strides)
     return copy(drawn) if current().type_of(drawn).dtype is dtype else cast(drawn, dtype)
 
@@ -195,17 +196,32 @@ def normal(
     std: Any = 1.0,
     generator: Generator | None = None,
     strides: Shape | None = None,
-) -> Any:
-    """Normal numbers with a mean and a standard deviation. RuntimeError if `std` is negative."""
+) -> Tensor:
+    """Normal numbers with a mean and a standard deviation; both parts of complex ones, with half the variance each.
+
+    RuntimeError if `std` is negative.
+    """
+    if dtype.is_complex:
+        return _of_parts(normal, shape, dtype, mean, std * 2**-0.5, generator)
     if _are_numbers(std) and not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     if _are_numbers(mean, std):
         mean, std = (computed(functools.partial(_rounded, dtype), number) for number in (mean, std))
+        if _draws_at_once(shape, dtype, strides):
+            drawn = (generator or default_generator).normals_like(shape, dtype).astype(np.float64)
+            return make((drawn * std + mean).astype(dtype.numpy))
     return _cast(_fused(_standard_normals(shape, dtype, generator, strides), std, mean), dtype)
 
 
+def _draws_at_once(shape: Shape, dtype: DType, strides: Shape | None) -> bool:
+    """Whether normal numbers are numpy code: nobody records, and they lie side by side in one of the usual types."""
+    if dtype not in (float32, float64) or current() is not EAGER or watcher() is not None:
+        return False
+    return strides is None or is_contiguous(shape, strides, dtype.itemsize)
+
+
 @no_grad()
-def normal_around(mean: Any, std: Any, generator: Generator | None = None) -> Any:
+def normal_around(mean: Any, std: Any, generator: Generator | None = None) -> Tensor:
     """``torch.normal`` with a mean, or a standard deviation, or both, in tensors, which are broadcast."""
     tensors = [current().type_of(x) for x in (mean, std) if not _are_numbers(x)]
     if not _are_numbers(std):
@@ -220,9 +236,11 @@ def _standard_normals(shape: Shape, dtype: DType, generator: Generator | None, s
     """A view; in float64 where the numbers are made one by one (few, or not side by side in memory)."""
     _require_floating(dtype, "normal_kernel_cpu")
     count = math.prod(shape)
-    if count < BLOCK or (strides is not None and not _is_contiguous(shape, strides, dtype.itemsize)):
-        return _shaped((generator or default_generator).normals(count), shape, strides)
-    u = _uniforms(generator, (uniforms_for_blocks(count),), dtype)
+    if count < BLOCK or (strides is not None and not is_contiguous(shape, strides, dtype.itemsize)):
+        return shaped((generator or default_generator).normals(count), shape, strides)
+    # Short types are drawn block by block, the last one of fresh numbers where it is not full.
+    drawn = count + -count % BLOCK if dtype in WIDE else uniforms_for_blocks(count)
+    u = uniforms(generator, (drawn,), dtype)
     return reshape(block_normals(u, count), shape)
 
 
@@ -236,19 +254,20 @@ def randint(
     dtype: DType = int64,
     generator: Generator | None = None,
     strides: Shape | None = None,
-) -> Any:
+) -> Tensor:
     """Integers in [low, high), in any dtype. RuntimeError if there are none, or if they do not fit into `dtype`."""
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     least, most = _INTEGER_RANGE.get(dtype, (low, high))
+    name = dtype.c_name.removesuffix(" int")
     for what, value in (("from", low), ("to - 1", high - 1)):
         if not least <= value <= most:
-            raise RuntimeError(f"{what} is out of bounds for {_C_NAME[dtype]}: {value}. Choose a wider dtype.")
+            raise RuntimeError(f"{what} is out of bounds for {name}: {value}. Choose a wider dtype.")
     drawn = _integers(generator, shape, strides, high - low, wide=high - low >= WIDE_RANGE)
     return _cast(_cast(drawn, int64) + low if low else drawn, dtype)
 
 
-def random(shape: Shape, dtype: DType, generator: Generator | None = None, strides: Shape | None = None) -> Any:
+def random(shape: Shape, dtype: DType, generator: Generator | None = None, strides: Shape | None = None) -> Tensor:
     """``random_()`` without bounds: any number of `dtype` that is not negative; floats up to 2^24 or 2^53."""
     return _cast(_integers(generator, shape, strides, _ALL_VALUES[dtype], wide=dtype.itemsize == 8), dtype)
 
@@ -257,12 +276,12 @@ def _integers(generator: Generator | None, shape: Shape, strides: Shape | None, 
     """Integers below `span`: int32 from one word each, int64 from two if `wide`."""
     count = math.prod(shape)
     if not wide:
-        return unsigned_modulo(_shaped(_words(generator, count), shape, strides), span)
-    bits = join_words(*(_shaped(part, shape, strides) for part in pairs(_words(generator, 2 * count))))
+        return unsigned_modulo(shaped(_words(generator, count), shape, strides), span)
+    bits = join_words(*(shaped(part, shape, strides) for part in pairs(_words(generator, 2 * count))))
     return bits if span == 2**64 else unsigned_modulo(bits, span)
 
 
-def randperm(n: int, dtype: DType = int64, generator: Generator | None = None) -> Any:
+def randperm(n: int, dtype: DType = int64, generator: Generator | None = None) -> Tensor:
     """0 ... n-1 in random order."""
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
@@ -281,23 +300,23 @@ def bernoulli(
     shape: Shape | None = None,
     dtype: DType | None = None,
     strides: Shape | None = None,
-) -> Any:
+) -> Tensor:
     """1 with the probability in `p`, a floating-point tensor, else 0; p's dtype and shape unless others are given."""
     of = current().type_of(p)
     _require_floating(of.dtype, "bernoulli_tensor_cpu_p_")
     require(p, PROBABILITIES)
     shape = of.shape if shape is None else shape
-    u = _uniforms(generator, shape, of.dtype, strides)
+    u = uniforms(generator, shape, of.dtype, strides)
     return _cast(u < broadcast(p, shape), dtype or of.dtype)
 
 
 def bernoulli_with(
     p: Any, shape: Shape, dtype: DType, generator: Generator | None = None, strides: Shape | None = None
-) -> Any:
+) -> Tensor:
     """1 with probability `p`, a number, else 0: ``bernoulli_(p)``, and the mask of dropout with 1 - p."""
     if _are_numbers(p) and not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
-    return _cast(_uniforms(generator, shape, float64, strides) < p, dtype)
+    return _cast(uniforms(generator, shape, float64, strides) < p, dtype)
 
 
 def exponential(
@@ -306,67 +325,22 @@ def exponential(
     rate: Any = 1.0,
     generator: Generator | None = None,
     strides: Shape | None = None,
-) -> Any:
+) -> Tensor:
     """Numbers with density ``rate * exp(-rate * x)``. RuntimeError unless `rate` is positive."""
     if not dtype.is_floating_point:
         raise RuntimeError(
             "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "
-            f"specified {_TORCH_NAME[dtype]}"
+            f"specified {dtype.title}"
         )
     if _are_numbers(rate) and not rate > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate}")
-    return _cast(log1p(-_uniforms(generator, shape, float64, strides)) * (-1.0 / rate), dtype)
+    return _cast(log1p(-uniforms(generator, shape, float64, strides)) * (-1.0 / rate), dtype)
 
 
 def geometric(
     shape: Shape, dtype: DType, p: float, generator: Generator | None = None, strides: Shape | None = None
-) -> Any:
+) -> Tensor:
     """How many trials it takes to succeed once, with probability `p` each. RuntimeError unless 0 < p < 1."""
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
-    return _cast(ceil(log(_uniforms(generator, shape, float64, strides)) / math.log(1 - p)), dtype)
-
-
-@no_grad()
-def multinomial(p: Any, count: int, replacement: bool = False, generator: Generator | None = None) -> Any:
-    """Indices drawn with the weights in `p` (n or rows x n, of any positive sum): int64, `count` or rows x count."""
-    of = current().type_of(p)
-    _check_multinomial(of, count, replacement)
-    draw = _with_replacement if replacement and count > 1 else _without_replacement
-    for requirement in [WEIGHTS] if draw is _without_replacement else [NO_WEIGHT_BELOW_0, FINITE_WEIGHTS]:
-        require(p, requirement)
-    require(sum(p, (of.ndim - 1,)), SUMS_OF_WEIGHTS)
-    rows = reshape(p, (1, *of.shape)) if of.ndim == 1 else p
-    return copy(reshape(draw(rows, count, generator), (*of.shape[:-1], count)))
-
-
-def _with_replacement(p: Any, count: int, generator: Generator | None) -> Any:
-    rows, size = current().type_of(p).shape
-    sums = cumsum(p, 1)
-    shares = sums / slice(sums, (0, size - 1), (rows, size), (1, 1))
-    # The last share is one whatever the roundings were.
-    below = [slice(shares, (0, 0), (rows, size - 1), (1, 1)), full((rows, 1), 1.0, current().type_of(p).dtype)]
-    u = rand((rows, count), float64, generator)
-    return search(_cast(concatenate(below, 1), float64), u)
-
-
-def _without_replacement(p: Any, count: int, generator: Generator | None) -> Any:
-    """The places of the largest p / q, where q are exponential numbers."""
-    of = current().type_of(p)
-    ratio = p / exponential(of.shape, of.dtype, 1.0, generator, p.ndarray.strides)
-    if count == 1:
-        return argmax(ratio, 1)
-    return slice(argsort(ratio, 1, descending=True), (0, 0), (of.shape[0], count), (1, 1))
-
-
-def _check_multinomial(p: Type, count: int, replacement: bool) -> None:
-    if not p.dtype.is_floating_point:
-        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {_TORCH_NAME[p.dtype]}")
-    if p.ndim not in (1, 2):
-        raise RuntimeError(f"prob_dist must be 1 or 2 dim, got {p.ndim}")
-    if count <= 0:
-        raise RuntimeError(f"cannot sample n_sample <= 0 samples, got {count}")
-    if not replacement and count > p.shape[-1]:
-        raise RuntimeError(
-            f"cannot sample n_sample > prob_dist.size(-1) samples without replacement: {count} > {p.shape[-1]}"
-        )
+    return _cast(ceil(log(uniforms(generator, shape, float64, strides)) / math.log(1 - p)), dtype)

@@ -1,4 +1,4 @@
-"""Batches that are rows of tensors in memory: who goes through many of them need not ask for one after the other."""
+"""Rows of tensors: one of them as a view, and batches of them, which need not be asked for one after the other."""
 
 from __future__ import annotations
 
@@ -7,7 +7,130 @@ from typing import Any
 
 import numpy as np
 
-from .tensor import Tensor
+from ..ops.core import Step, current
+from ..ops.movement import reshape_primitive, slice_primitive
+from ..tape.grad_mode import switches
+from ..tracing.watch import watcher
+from .tensor import EAGER, Tensor, make
+
+Shape = tuple[int, ...]
+
+
+def _nothing(_: Any) -> bool:
+    return False
+
+
+def row(x: Any, index: int) -> Tensor | None:
+    """``x[index]`` of a plain tensor where nobody records: the view that the ops make, in one go. None where it takes
+    the ops, or there is no such row."""
+    array, interpreter = x.ndarray, current()
+    if type(x) is not Tensor or watcher() is not None or not array.ndim or x.requires_grad:
+        return None
+    if interpreter is not EAGER and not getattr(interpreter, "shows_what_is_there", _nothing)(x):
+        return None
+    extent, *others = array.shape
+    if not -extent <= index < extent:
+        return None
+    place, rest = index % extent, tuple(others)
+    part = (
+        ("starts", (place, *(0 for _ in rest))),
+        ("stops", (place + 1, *rest)),
+        ("steps", (1,) * array.ndim),
+    )
+    steps = (*x.steps, Step(slice_primitive, part), Step(reshape_primitive, (("shape", rest),)))
+    view = make(array[place, ...], x.buffer, steps)
+    view.note_view_of(x)
+    return view
+
+
+def basic_view(x: Any, key: Any) -> Tensor | None:
+    """``x[key]`` of a plain tensor where nobody records, for numbers, slices, None and ``...``: the view that the ops
+    make, in one go. None where it takes the ops, or there is no such region."""
+    if type(x) is not Tensor or current() is not EAGER or watcher() is not None or x.requires_grad:
+        return None
+    array = x.ndarray
+    found = _bounds(array.shape, key if type(key) is tuple else (key,))
+    if found is None:
+        return None
+    starts, stops, strides, shape = found
+    place = (..., *map(slice, starts, stops, strides))
+    part = array[place]
+    steps = (*x.steps, Step(slice_primitive, (("starts", starts), ("stops", stops), ("steps", strides))))
+    if part.shape != shape:
+        part = part.reshape(shape)
+        steps = (*steps, Step(reshape_primitive, (("shape", shape),)))
+    shown = make(part, x.buffer, steps)
+    shown.note_view_of(x)
+    return shown
+
+
+def masked(x: Any, mask: Any) -> Tensor | None:
+    """``x[mask]`` of plain tensors where nobody records, for a mask of the first axes, in one go. None where it takes
+    the ops, or the key is no such mask."""
+    if type(x) is not Tensor or current() is not EAGER or watcher() is not None or x.requires_grad and switches.enabled:
+        return None
+    chosen = mask.ndarray
+    if chosen.dtype != bool or not chosen.ndim or chosen.shape != x.ndarray.shape[: chosen.ndim]:
+        return None
+    return make(x.ndarray[chosen])
+
+
+#: Keys that may name a region; numbers, of which there are most, are asked for by `row` first.
+OF_REGIONS = (int, slice, tuple, type(None), type(Ellipsis))
+#: How to read what a key names in one go.
+READ_AT_ONCE: dict[type, Callable[[Any, Any], Tensor | None]] = {
+    **dict.fromkeys(OF_REGIONS, basic_view),
+    Tensor: masked,
+}
+
+
+def _bounds(extents: Shape, items: tuple[Any, ...]) -> tuple[Shape, Shape, Shape, Shape] | None:
+    """Where the parts of all axes begin, end and how they stride, and the shape of the region."""
+    starts: list[int] = []
+    stops: list[int] = []
+    strides: list[int] = []
+    shape: list[int] = []
+
+    def keep(start: int, stop: int, stride: int) -> None:
+        starts.append(start)
+        stops.append(stop)
+        strides.append(stride)
+
+    for number, item in enumerate(items):
+        axis = len(starts)
+        if item is None:
+            shape.append(1)
+        elif item is Ellipsis:
+            later = items[number + 1 :]
+            whole = len(extents) - axis - sum(type(each) is int or type(each) is slice for each in later)
+            for extent in extents[axis : axis + max(whole, 0)]:
+                keep(0, extent, 1)
+                shape.append(extent)
+        elif axis >= len(extents):
+            return None
+        elif type(item) is int:
+            extent = extents[axis]
+            if not -extent <= item < extent:
+                return None
+            keep(item % extent, item % extent + 1, 1)
+        elif type(item) is slice and _is_forward(item):
+            start, stop, stride = item.indices(extents[axis])
+            keep(start, max(start, stop), stride)
+            shape.append(-(-(stops[-1] - start) // stride))
+        else:
+            return None
+    for extent in extents[len(starts) :]:
+        keep(0, extent, 1)
+        shape.append(extent)
+    return tuple(starts), tuple(stops), tuple(strides), tuple(shape)
+
+
+def _is_forward(part: slice) -> bool:
+    """Whether a slice is one of Python's integers, with a stride that tensors take."""
+    for each in (part.start, part.stop, part.step):
+        if each is not None and type(each) is not int:
+            return False
+    return part.step is None or part.step > 0
 
 
 class RowBatches(Iterator[Any]):
@@ -58,7 +181,7 @@ class StackedTensors(StackedRows):
         return True
 
     def __getitem__(self, index: int) -> tuple[Any, ...]:
-        return tuple(tensor[index] for tensor in self.tensors)  # type: ignore[index]
+        return tuple(tensor[index] for tensor in self.tensors)
 
 
 def are_plain_rows(tensors: Any) -> bool:

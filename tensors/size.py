@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..ops.types import public_name
+
 
 class Size(tuple):
-    """A shape: a tuple of ints that prints as PyTorch's and knows its product."""
+    """A shape: a tuple of ints that prints as PyTorch's and knows its product. Sums and slices of it are sizes, too.
+
+    >>> import tracegrad as tg
+    >>> tg.Size([2, 3]) + (4,), tg.Size([2, 3]).numel()
+    (tracegrad.Size([2, 3, 4]), 6)
+    """
 
     __slots__ = ()
     __module__ = __name__.replace("size", "tensor")  # where saved files look for it
 
     def numel(self) -> int:
+        """The product of the extents: how many elements a tensor of this shape has, 1 without axes.
+
+        >>> import tracegrad as tg
+        >>> tg.Size([2, 3]).numel()
+        6
+        """
         n = 1
         for extent in self:
             n *= extent
@@ -35,4 +48,4 @@ class Size(tuple):
     __rmul__ = __mul__
 
     def __repr__(self) -> str:
-        return f"tracegrad.Size([{', '.join(map(str, self))}])"
+        return f"{public_name.package}.Size([{', '.join(map(str, self))}])"

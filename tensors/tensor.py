@@ -6,7 +6,6 @@ and views, `requires_grad`, `grad`, `backward`, hooks.
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -16,28 +15,31 @@ import numpy as np
 from ..ops import arithmetic, comparison, elementary
 from ..ops.array import UNTRACKED, Array, Buffer, Evaluator, eager
 from ..ops.core import Step, interpreted, set_default_interpreter, set_direct
-from ..ops.types import DType, dtype_of
+from ..ops.types import FLOATING, DType, dtype_of
 from ..ops.views import replay
 from ..tape.direct import DirectOps
 from ..tape.grad_mode import enable_grad, is_grad_enabled, switches
-from ..tape.handles import RemovableHandle
-from ..tape.nodes import NO_EDGE, AccumulateGrad, Edge, Node
-from ..tape.reverse import backward
-from ..tape.tape import Tape
-from ..tracing.watch import changes, declare_alias, declare_flag, declare_hook, forbid, watched, watcher
-from .blank import FIELDS, NO_HOOKS, blank
+from ..tape.nodes import AccumulateGrad, Node
+from ..tape.plain import PlainTape
+from ..tracing.watch import changes, declare_alias, declare_flag, forbid, local, watched
+from .blank import FIELDS, blank
 from .constructor import constructed
 from .exchange import Exchange
+from .mixins.gradients import Differentiable
 from .operands import PLAIN_TENSORS, add_plain, binary_operator, reflected_operator
 from .size import Size
 from .subclass import Subclassing
 
 
-class Tensor(Subclassing, Exchange, Array):
+class Tensor(Subclassing, Differentiable, Exchange, Array):
     """A multi-dimensional array that can be differentiated through.
 
     ``tg.tensor(data)`` makes one from data; calling the class is PyTorch's legacy constructor: ``Tensor(2, 3)`` is
-    uninitialised memory of that shape, ``Tensor([1, 2])`` copies data as float32.
+    uninitialised memory of that shape (zeros here), ``Tensor([1, 2])`` copies data as float32.
+
+    >>> import tracegrad as tg
+    >>> tg.Tensor([1, 2]), tg.Tensor(2, 3).shape
+    (tensor([1., 2.]), tracegrad.Size([2, 3]))
     """
 
     # All that the library keeps in a tensor: its __dict__ is the program's own, and empty for most.
@@ -67,18 +69,45 @@ class Tensor(Subclassing, Exchange, Array):
 
     @property
     def dtype(self) -> DType:
+        """The element type, one for all: ``tg.float32``, ``tg.int64``, ... Others are made by ``tensor.to(dtype)``.
+
+        >>> import tracegrad as tg
+        >>> tg.tensor([1, 2]).dtype
+        tracegrad.int64
+        """
         return dtype_of(self.ndarray)
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> Size:
+        """The extents of the axes, a tuple of ints; ``size()`` is the same.
+
+        >>> import tracegrad as tg
+        >>> tg.ones(2, 3).shape
+        tracegrad.Size([2, 3])
+        """
         return Size(self.ndarray.shape)
 
     @property
     def ndim(self) -> int:
+        """The number of axes, 0 for a single number.
+
+        >>> import tracegrad as tg
+        >>> tg.ones(2, 3).ndim
+        2
+        """
         return self.ndarray.ndim
 
     @property
     def requires_grad(self) -> bool:
+        """Whether operations on this tensor are recorded: it is a leaf that asks for it, or was computed of one.
+
+        It may be set for leaves, as by `requires_grad_`.
+
+        >>> import tracegrad as tg
+        >>> x = tg.ones(2, requires_grad=True)
+        >>> x.requires_grad, (x * 2).requires_grad, x.detach().requires_grad
+        (True, True, False)
+        """
         if self._base is not None:
             self._refresh()
         return self._requires or self._node is not None
@@ -88,13 +117,21 @@ class Tensor(Subclassing, Exchange, Array):
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Start (or stop) tracking this leaf, in place. The argument defaults to True."""
+        """Start (or stop) tracking this leaf, in place; returns it.
+
+        RuntimeError for types that are not floating or complex, for a tensor that was computed of others, which cannot
+        stop (`detach` it), and for an inference tensor outside of ``inference_mode()``.
+
+        >>> import tracegrad as tg
+        >>> tg.ones(2).requires_grad_()
+        tensor([1., 1.], requires_grad=True)
+        """
         if not self.is_leaf and not requires_grad:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
                 "a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
-        if requires_grad and not self.dtype.is_floating_point:
+        if requires_grad and self.dtype.category < FLOATING:
             raise RuntimeError(
                 f"only Tensors of floating point dtype can require gradients, this one is {self.dtype!r}. "
                 "Convert it first, e.g. with .float()."
@@ -111,10 +148,23 @@ class Tensor(Subclassing, Exchange, Array):
 
     @property
     def is_leaf(self) -> bool:
+        """Whether no recorded operation has made this tensor: `backward` fills the ``.grad`` of leaves.
+
+        >>> import tracegrad as tg
+        >>> x = tg.ones(2, requires_grad=True)
+        >>> x.is_leaf, (x * 2).is_leaf
+        (True, False)
+        """
         return not self.requires_grad or self._node is None
 
     @property
     def grad_fn(self) -> Node | None:
+        """The node of the graph that has made this tensor, None for a leaf; it has PyTorch's name.
+
+        >>> import tracegrad as tg
+        >>> (tg.ones(2, requires_grad=True) * 2).grad_fn.name()
+        'MulBackward0'
+        """
         if self._base is not None:
             self._refresh()
         return self._node
@@ -141,15 +191,35 @@ class Tensor(Subclassing, Exchange, Array):
 
     @property
     def base(self) -> Tensor | None:
-        """The tensor that this one is a view of, None if it is not a view."""
+        """The tensor that this one is a view of, None if it is not a view; PyTorch calls it ``_base``.
+
+        >>> import tracegrad as tg
+        >>> x = tg.ones(4)
+        >>> x[1:].base is x
+        True
+        """
         return self._base
 
     def steps_from_base(self) -> tuple[Step, ...]:
+        """How this view is made of its base, one step for each operation.
+
+        >>> import tracegrad as tg
+        >>> [step.primitive.name for step in tg.ones(4)[1:].steps_from_base()]
+        ['slice']
+        """
         assert self._base is not None
         return self.steps[len(self._base.steps) :]
 
     def note_view_of(self, source: Tensor) -> None:
-        """Told by the tape: this tensor is a view of `source`."""
+        """Told by the tape: this tensor is a view of `source`.
+
+        >>> import tracegrad as tg
+        >>> x = tg.ones(2)
+        >>> y = x.detach()
+        >>> y.note_view_of(x)
+        >>> y.base is x
+        True
+        """
         self._base = source if source._base is None else source._base
         self._seen_version = self.buffer.version
         self.viewed_without_grad = source.viewed_without_grad or not is_grad_enabled()
@@ -178,13 +248,27 @@ class Tensor(Subclassing, Exchange, Array):
                 value._node.retain(value._output, self)
 
     def rebase(self, value: Tensor) -> None:
-        """Go on from `value`'s node: the memory now holds its numbers."""
+        """Go on from `value`'s node: the memory now holds its numbers.
+
+        >>> import tracegrad as tg
+        >>> x = tg.ones(2)
+        >>> x.rebase(tg.ones(2, requires_grad=True) * 1)
+        >>> x.grad_fn.name()
+        'MulBackward0'
+        """
         self._continue_from(value)
         self._seen_version = self.buffer.version
         self._accumulator = None
 
     def become(self, view: Tensor) -> None:
-        """Show the memory as `view`, a view of this tensor, does."""
+        """Show the memory as `view`, a view of this tensor, does. RuntimeError for a leaf that requires a gradient.
+
+        >>> import tracegrad as tg
+        >>> x = tg.arange(4)
+        >>> x.become(x.reshape(2, 2))
+        >>> x.shape
+        tracegrad.Size([2, 2])
+        """
         if self.requires_grad and self.is_leaf:
             raise RuntimeError(
                 "a leaf Variable that requires grad is being used in an in-place operation. Use the form without _."
@@ -194,11 +278,27 @@ class Tensor(Subclassing, Exchange, Array):
         self._continue_from(view)
 
     def forget_history(self) -> None:
-        """Become a leaf that requires no gradient; the memory stays."""
+        """Become a leaf that requires no gradient; the memory stays.
+
+        >>> import tracegrad as tg
+        >>> y = tg.ones(2, requires_grad=True) * 2
+        >>> y.forget_history()
+        >>> y.is_leaf, y.requires_grad
+        (True, False)
+        """
         self._node, self._output, self._requires = None, 0, False
 
     def detach(self) -> Tensor:
-        """The same memory without a history; writes to either are seen, and counted, by both."""
+        """The same memory without a history: no gradient goes on from it.
+
+        Writes to either are seen, and counted, by both.
+
+        >>> import tracegrad as tg
+        >>> x = tg.ones(2, requires_grad=True)
+        >>> y = (x * 2).detach()
+        >>> y, y.data_ptr() == y.detach().data_ptr()
+        (tensor([2., 2.]), True)
+        """
         return self._alias(self.buffer)
 
     def _alias(self, buffer: Buffer) -> Tensor:
@@ -211,7 +311,17 @@ class Tensor(Subclassing, Exchange, Array):
 
     @property
     def data(self) -> Tensor:
-        """The same memory without a history and without the version check: writes through it are not noticed."""
+        """The same memory without a history and without the version check: writes through it are not noticed.
+
+        Assigning to it lets the tensor show the memory of another one. `detach` is the safe form: it counts writes.
+
+        >>> import tracegrad as tg
+        >>> w = tg.ones(2, requires_grad=True)
+        >>> w.data.mul_(3)
+        tensor([3., 3.])
+        >>> w
+        tensor([3., 3.], requires_grad=True)
+        """
         alias = self._alias(Buffer(self.buffer.whole))
         alias.buffer.version = min(self.buffer.version, 0)
         return alias
@@ -219,127 +329,11 @@ class Tensor(Subclassing, Exchange, Array):
     @data.setter
     def data(self, new: Tensor) -> None:
         declare_alias(self)
+        before = None if self.steps or new.steps else _ARRAY.__get__(self)
         self.ndarray, self.steps, self.place = new.ndarray, new.steps, new.place
-        version = self.buffer.version
-        self.buffer = Buffer(new.buffer.whole)
+        self.buffer, version = Buffer(new.buffer.whole), self.buffer.version
         self.buffer.version = version
-        changes.count += 1
-
-    # ---------------------------------------------------------------------------------------------------- gradients
-
-    def attach(self, node: Node, output: int) -> None:
-        """Told by the tape: this tensor is output number `output` of `node`."""
-        self._node, self._output = node, output
-
-    def gradient_edge(self) -> Edge:
-        """Where a gradient of this tensor goes."""
-        if self._base is not None:
-            self._refresh()
-        if self._node is not None:
-            return Edge(self._node, self._output)
-        if not self._requires:
-            return NO_EDGE
-        node = self._accumulator() if self._accumulator is not None else None
-        if node is None:
-            node = AccumulateGrad(self)
-            self._accumulator = weakref.ref(node)
-        return Edge(node)
-
-    @property
-    def grad(self) -> Tensor | None:
-        """The accumulated gradient of a leaf, None before any ``backward()``."""
-        listening = watcher()
-        if listening is not None:
-            listening.grad_read(self)
-        if self._grad is None and self._node is not None and not self._retains:
-            warnings.warn(
-                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
-                "won't be populated during autograd.backward(). If you want the gradient of a non-leaf Tensor, call "
-                ".retain_grad() on it before backward().",
-                UserWarning,
-                stacklevel=2,
-            )
-        return self._grad
-
-    @grad.setter
-    def grad(self, value: Tensor | None) -> None:
-        if value is not None:
-            self._check_grad(value)
-        listening = watcher()
-        if listening is not None:
-            listening.grad_written(self)
-        changes.grads += 1
-        self._grad = value
-
-    @grad.deleter
-    def grad(self) -> None:
-        self.grad = None
-
-    def _check_grad(self, value: Any) -> None:
-        if not isinstance(value, Tensor):
-            raise TypeError(
-                f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__!r}"
-            )
-        if value is self:
-            raise RuntimeError("can't assign Variable as its own grad; assign a clone()")
-        if value.ndarray.shape != self.ndarray.shape:
-            raise RuntimeError(
-                f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
-                f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
-            )
-        if value.ndarray.dtype != self.ndarray.dtype:
-            raise RuntimeError(
-                f"attempting to assign a gradient with dtype '{value.dtype!r}' to a tensor with dtype "
-                f"'{self.dtype!r}'. Please ensure that the gradient and the tensor have the same dtype"
-            )
-
-    @property
-    def _retains(self) -> bool:
-        return self._node is not None and self._output in self._node.retained
-
-    @property
-    def retains_grad(self) -> bool:
-        return self._retains
-
-    def retain_grad(self) -> None:
-        """Keep the gradient of this non-leaf in ``.grad`` at each backward."""
-        if not self.requires_grad:
-            raise RuntimeError(
-                "can't retain_grad on Tensor that has requires_grad=False. Set requires_grad=True on its leaves."
-            )
-        if self._node is not None:
-            self._node.retain(self._output, self)
-
-    def backward(
-        self,
-        gradient: Tensor | None = None,
-        retain_graph: bool | None = None,
-        create_graph: bool = False,
-        inputs: Any = None,
-    ) -> None:
-        """Accumulate the gradients of this tensor into ``.grad`` of the leaves; see :func:`autograd.backward`."""
-        backward((self,), None if gradient is None else (gradient,), retain_graph, create_graph, inputs=inputs)
-
-    def register_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
-        """Call ``hook(grad)`` when this tensor's gradient is computed; a tensor it returns replaces the gradient."""
-        if not self.requires_grad:
-            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        if self._node is None:
-            return RemovableHandle(self._own_hooks("leaf_hooks"), hook)
-        declare_hook(self._node)
-        return RemovableHandle(self._node.own_hooks(self._output), hook)
-
-    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
-        """Call ``hook(tensor)`` after this leaf's ``.grad`` has been accumulated."""
-        if self._node is not None:
-            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-        return RemovableHandle(self._own_hooks("post_accumulate_hooks"), hook)
-
-    def _own_hooks(self, name: str) -> dict[int, Callable[..., Any]]:
-        """The hooks of that name, in a dict of this tensor's own."""
-        if getattr(self, name) is NO_HOOKS:
-            setattr(self, name, {})
-        return getattr(self, name)
+        changes.count_memory(before, new.ndarray)
 
     # ---------------------------------------------------------------------------------------------------- operators
 
@@ -371,7 +365,7 @@ def make(ndarray: np.ndarray, buffer: Buffer | None = None, steps: tuple[Step, .
         if switches.inference:
             buffer.version = UNTRACKED
     tensor.buffer = buffer
-    listening = watcher()
+    listening = local.watcher
     if listening is not None:
         listening.made(tensor)
     return tensor
@@ -389,7 +383,8 @@ def forget_gradients(tensors: Iterable[Tensor]) -> None:
 
 add_plain(Tensor)
 _GRAD = Tensor.grad
-EAGER = Tape(Evaluator(), make)
+_ARRAY = vars(Array)["ndarray"]  # also of tensors that refuse to show it
+EAGER = PlainTape(Evaluator(), make)
 set_default_interpreter(EAGER)
 set_direct(DirectOps(EAGER, PLAIN_TENSORS))
 

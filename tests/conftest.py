@@ -10,11 +10,22 @@ import gc
 import importlib
 import os
 import sys
+import zlib
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+try:
+    from xdist.scheduler import LoadFileScheduling
+except ImportError:  # one process runs all tests
+    LoadFileScheduling = None
+
+# The library and the tests are compiled to bytecode once, whatever the environment says: hundreds of processes that
+# tests start would take a second each for that. What tests import later is theirs.
+WRITES_NO_BYTECODE = sys.dont_write_bytecode
+sys.dont_write_bytecode = False
 
 # The folder of this file holds `expected`, which the tests import whatever pytest's import mode is.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -33,8 +44,11 @@ os.fsync = lambda handle: None
 # Whatever tests compile, by `tg.compile` too, gives no warnings.
 pipeline.FLAGS = (*pipeline.FLAGS, *WARNINGS)
 
+pytest_plugins = ["cpu_seconds"]
 REFERENCE = os.environ.get("TRACEGRAD_REFERENCE", "tracegrad")
 GOLDEN = Path(__file__).parent / "golden"
+FAST, LONG, EXHAUSTIVE = range(3)  # the tiers
+LARGE = 16  # tests of one function: of such a family a quarter is fast, unless a marker says otherwise
 
 
 def pytest_addoption(parser):
@@ -45,20 +59,42 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    """``long(every=10)`` marks a family of tests of which --long runs every tenth, --exhaustive all."""
-    exhaustive = config.getoption("--exhaustive")
-    long, usual, left_out, met = [], [], [], Counter()
+    """Chooses the tests of the tier that is asked for (tests/README.md)."""
+    exhaustive, asked, met = config.getoption("--exhaustive"), int(config.getoption("--long")), Counter()
+    sizes = Counter(item.nodeid.partition("[")[0] for item in items)
+    chosen, left_out = [], []
     for item in items:
-        marker = item.get_closest_marker("long")
-        if marker is None:
-            usual.append(item)
-            continue
-        family = item.nodeid.partition("[")[0]
-        sampled = exhaustive or met[family] % marker.kwargs.get("every", 1) == 0
+        node, marker = next(item.iter_markers_with_node("long"), (item, None))
+        family = node.nodeid.partition("[")[0]
+        if marker:
+            of = tier(met[family], **marker.kwargs)
+        else:
+            of = FAST if sizes[family] < LARGE or not met[family] or is_in_sample(item) else LONG
         met[family] += 1
-        (long if sampled else left_out).append(item)
-    items[:], others = (long, usual) if exhaustive or config.getoption("--long") else (usual, long)
-    config.hook.pytest_deselected(items=others + left_out)
+        (chosen if (marker or of != FAST if exhaustive else of == asked) else left_out).append(item)
+    items[:] = chosen
+    config.hook.pytest_deselected(items=left_out)
+
+
+def is_in_sample(item):
+    """Whether this is in the fast tier, of a large family without a marker: as if drawn, so that each parameter occurs
+    with each of its values, whatever their order; and the same tests each time."""
+    return zlib.crc32(item.nodeid.encode()) % 4 == 0
+
+
+def tier(place, fast=0, every=1):
+    """Where a test belongs that is number `place` of a family marked ``long(fast=..., every=...)``."""
+    if fast and place % fast == 0:
+        return FAST
+    if fast:
+        place -= place // fast + 1  # among those that are not fast
+    return LONG if place % every == 0 else EXHAUSTIVE
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """A file's tests run in one worker, unless --dist says otherwise: what they share is compiled once."""
+    return LoadFileScheduling(config, log) if config.getoption("dist") == "load" else None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -74,6 +110,7 @@ def pytest_collection():
 def pytest_collection_finish():
     """Collections look at what tests make, not at thousands of tests, which hold nothing of theirs: a third of the time
     that these take."""
+    sys.dont_write_bytecode = WRITES_NO_BYTECODE
     gc.collect()
     gc.freeze()
     collection.hides_holders = lambda: False

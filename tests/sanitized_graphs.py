@@ -3,6 +3,7 @@
 from functools import partial
 from itertools import product
 
+import ml_dtypes
 import numpy as np
 
 from tracegrad.compiler.differentiate import differentiate
@@ -17,17 +18,35 @@ from tracegrad.ops.elementary import exp, log, pow, sqrt
 from tracegrad.ops.indexing import gather, index_add, put, scatter, scatter_add, take
 from tracegrad.ops.logic import bitwise_and, bitwise_or, bitwise_xor
 from tracegrad.ops.movement import broadcast, concatenate, flip, pad, reshape, slice, transpose, update_slice
+from tracegrad.ops.places.folding import scatter_amax, scatter_amin, scatter_prod
+from tracegrad.ops.places.searching import search, search_right
+from tracegrad.ops.places.strided import strided, unfold
 from tracegrad.ops.pointwise import cast
 from tracegrad.ops.products import dot
-from tracegrad.ops.random import pairs, permutation, random_seed, random_words, search, uniform24, uniform53
+from tracegrad.ops.random import pairs, permutation, random_seed, random_words, uniform24, uniform53
 from tracegrad.ops.reductions import amax, amin, argmax, argmin, prod, sum
 from tracegrad.ops.scan.primitive import apply_loop, traced
 from tracegrad.ops.scans import argsort, cumsum
 from tracegrad.ops.sources import full, iota
 from tracegrad.ops.trigonometry import cos, sin, tanh
-from tracegrad.ops.types import ALL_DTYPES, Type, bool_, float32, float64, int32, int64
+from tracegrad.ops.types import (
+    ALL_DTYPES,
+    Type,
+    bfloat16,
+    bool_,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
 
 NUMBERS = (int32, int64, float32, float64)
+DTYPES = tuple(d for d in ALL_DTYPES if d.is_in_c)
+FOLDS = (scatter_prod, scatter_amax, scatter_amin)
 
 
 def graph_of(function, name, **arrays):
@@ -69,7 +88,9 @@ def places(x, src, rows, elements, picked):
     }
     if x.type.dtype is bool_:
         return results
-    added = scatter_add(x, elements, gather(src, elements, 1), 1)
+    folded = gather(src, elements, 1)
+    added = scatter_add(x, elements, folded, 1)
+    results |= {f"{fold.__name__}_{i}": fold(x, elements, folded, 1, bool(i)) for fold in FOLDS for i in range(2)}
     return results | {"added": added, "rows": index_add(x, rows, take(src, rows))}
 
 
@@ -80,6 +101,8 @@ def pieces(x, y):
         "columns": concatenate((flip(x, (1,)), slice(y, (0, 0), (3, 7), (1, 3))), 1),
         "padded": pad(transpose(x, (1, 0)), (2, 0), (1, 3), 1),
         "cut": slice(flip(both, (0, 1)), (1, 2), (8, 7), (3, 2)),
+        "windows": unfold(transpose(x, (1, 0)), 0, 3, 2),
+        "strides": strided(reshape(y, (28,)), (2, 3, 4), (5, 9, 1), 1),
         "stacked": broadcast(reshape(x, (3, 1, 7)), (3, 2, 7)),
         "updated": update_slice(y, slice(x, (0, 1), (2, 4), (1, 1)), (1, 0), (2, 3)),
         "into_y": flip(y, (0,)),
@@ -193,14 +216,49 @@ def pairs_of(values, dtype):
 
 
 def of_extremes():
-    for dtype in (int32, int64):
+    for dtype in (uint8, int8, int16, int32, int64):
         limits = np.iinfo(dtype.numpy)
-        values = [limits.min, limits.min + 1, -7, -1, 0, 1, 2, 7, limits.max - 1, limits.max]
+        values = [limits.min, limits.min + 1, 0, 1, 2, 7, limits.max - 1, limits.max, *([-7, -1] * dtype.is_signed)]
         yield graph_of(integers, f"integers_{dtype.short}", **pairs_of(values, dtype))
-    for dtype in (float32, float64):
-        limits = np.finfo(dtype.numpy)
-        sizes = [0.0, float(limits.smallest_subnormal), float(limits.tiny), 0.1, 1, 88, 1e10, float(limits.max), np.inf]
+    for dtype in (float16, bfloat16, float32, float64):
+        limits = ml_dtypes.finfo(dtype.numpy)
+        large = 1e10 if dtype is not float16 else 3e4
+        sizes = [
+            0.0,
+            float(limits.smallest_subnormal),
+            float(limits.tiny),
+            0.1,
+            1,
+            88,
+            large,
+            float(limits.max),
+            np.inf,
+        ]
         yield graph_of(floats, f"floats_{dtype.short}", **pairs_of([*sizes, *(-s for s in sizes), np.nan], dtype))
+
+
+def conversions(x):
+    return {f"to_{dtype.short}": cast(x, dtype) for dtype in DTYPES}
+
+
+def of_conversions():
+    """Between all types: numbers that each holds, and halves between numbers of the 16-bit types."""
+    for dtype in DTYPES:
+        values = [0, 1, 2, 77, 100, 127]
+        if dtype.is_floating_point:
+            values = [
+                *values,
+                -0.0,
+                0.5,
+                1 + 2**-11,
+                1 + 3 * 2**-11,
+                1 + 2**-8,
+                1 + 3 * 2**-8,
+                2**-24,
+                2**-25,
+                3 * 2**-26,
+            ]
+        yield graph_of(conversions, f"conversions_{dtype.short}", x=np.array(values).astype(dtype.numpy))
 
 
 # ------------------------------------------------------------------------------------------------------ random words
@@ -214,7 +272,11 @@ def draws(seed, weights, wanted):
         results[f"words_{len(results)}"] = uniform24(words)
     state, even = random_words(state, 10)
     results |= {"order": permutation(even, 11), "double": uniform53(*pairs(even))}
-    return results | {"state": state, "at": search(cumsum(weights, 1), wanted)}
+    return results | {
+        "state": state,
+        "at": search(cumsum(weights, 1), wanted),
+        "above": search_right(cumsum(weights, 1), wanted),
+    }
 
 
 def of_random_numbers():
@@ -234,6 +296,8 @@ READERS_AND_WRITERS = {
     "gather": lambda x, index: gather(x, reshape(index, (4, 1)), 1),
     "scatter": lambda x, index: scatter(x, reshape(index, (4, 1)), full((4, 1), 9, float32), 1),
     "scatter_add": lambda x, index: scatter_add(x, reshape(index, (4, 1)), full((4, 1), 9, float32), 1),
+    "scatter_prod": lambda x, index: scatter_prod(x, reshape(index, (4, 1)), full((4, 1), 9, float32), 1),
+    "scatter_amax": lambda x, index: scatter_amax(x, reshape(index, (4, 1)), full((4, 1), 9, float32), 1, False),
     "take": take,
     "put": lambda x, index: put(x, index, full((4, 5), 9, float32)),
     "index_add": lambda x, index: index_add(x, index, full((4, 5), 9, float32)),
@@ -305,8 +369,9 @@ def of_attention():
 
 def right_graphs():
     """Each graph with the values of its inputs."""
-    for dtype in ALL_DTYPES:
+    for dtype in DTYPES:
         yield from of_each_type(dtype)
+    yield from of_conversions()
     scalars = {"x": np.float64(1.5), "i": np.int64(2), "b": np.bool_(True)}
     yield graph_of(without_dimensions, "without_dimensions_mixed", **scalars)
     nothing = {"x": np.ones((0, 3), np.float32), "index": np.zeros(0, np.int64), "i": np.zeros(0, np.int32)}

@@ -25,10 +25,27 @@ def modules(folder=ROOT, prefix="tracegrad."):
             yield from modules(folder / name, f"{found.name}.")
 
 
+#: Packages that a module needs, and that are not installed everywhere.
+EXTRAS = {"tracegrad.utils.tensorboard": "tensorboard", "tracegrad.serialization.safetensors": "safetensors"}
+
+
 def examples(name):
     """The docstrings with examples of one module."""
-    module = importlib.import_module(name)
-    return [test for test in doctest.DocTestFinder().find(module, name) if test.examples]
+    for place, package in EXTRAS.items():
+        if name.startswith(place):
+            pytest.importorskip(package)
+    module, finder = importlib.import_module(name), doctest.DocTestFinder()
+    found = finder.find(module, name)
+    for each in vars(module).values():
+        if isinstance(each, type) and each.__module__ != name and is_written_in(module, each):
+            found += finder.find(each, f"{name}.{each.__name__}", module=False)
+    return [test for test in found if test.examples]
+
+
+def is_written_in(module, kind):
+    """Whether a class that says that it is another module's, as PyTorch's does, has its text here."""
+    codes = [getattr(member, "__code__", None) for member in vars(kind).values()]
+    return any(code is not None and code.co_filename == module.__file__ for code in codes)
 
 
 def has_prompt(name):

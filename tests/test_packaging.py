@@ -49,6 +49,10 @@ def test_all_data_files_are_packaged():
     assert {str(Path("tracegrad", p.relative_to(ROOT))) for p in data} <= package_files()
 
 
+def test_the_package_says_that_it_is_typed():
+    assert "tracegrad/py.typed" in package_files()
+
+
 def test_nothing_at_the_root_shadows_the_standard_library():
     # Python puts the current folder on its path, so `import queue` would find ./queue first.
     names = {p.stem for p in ROOT.iterdir() if p.suffix == ".py" or (p.is_dir() and not p.name.startswith("."))}
@@ -68,7 +72,7 @@ def test_the_root_package_is_imported_once():
 def copy(tmp_path_factory):
     """The sources in a folder of their own: building leaves files behind."""
     target = tmp_path_factory.mktemp("build") / "checkout"
-    ignored = shutil.ignore_patterns(".*", "*.egg-info", "build", "dist", "__pycache__", "tests", "benchmarks")
+    ignored = shutil.ignore_patterns(".*", "*.egg-info", "build", "dist", "__pycache__")
     shutil.copytree(ROOT, target, ignore=ignored)
     return target
 
@@ -101,3 +105,7 @@ def test_the_source_archive_is_complete(copy, tmp_path):
     with tarfile.open(build("build_sdist", copy, tmp_path)) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
     assert {name.removeprefix("tracegrad/") for name in package_files()} <= held
+    around = [p for folder in ("tests", "examples", "benchmarks", "docs") for p in (copy / folder).rglob("*")]
+    files = [p for p in (*around, copy / "Makefile", copy / "ARCHITECTURE.md") if p.is_file()]
+    assert len(files) > 500
+    assert {str(p.relative_to(copy)) for p in files} - held == set()

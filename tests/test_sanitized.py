@@ -37,7 +37,7 @@ from sample_steps import classifier_step, moons_step, step_inputs  # noqa: E402
 from sanitized_graphs import OUTSIDE, divisions_by_zero, right_graphs, wrong_indices  # noqa: E402
 from sanitized_sizes import SIZED  # noqa: E402
 
-pytestmark = pytest.mark.long(every=3)
+pytestmark = pytest.mark.long(every=9)
 
 # -g1 is what reports need to name lines; -g would take gcc half as long again.
 SANITIZERS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
@@ -45,7 +45,7 @@ SANITIZERS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recov
 ENVIRONMENT = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
 
 # Sums are taken in another order than numpy's, and tg_ functions are a few ulp from libm's.
-TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
+TOLERANCE = {"float16": 2.0**-9, "bfloat16": 2.0**-6, "float32": 2e-5, "float64": 1e-12}
 
 # Hundreds of statements in one body would take gcc ten seconds, and show what a few show.
 SAMPLES = {name: graph for name, graph in CASES.items() if name not in ("long_chain", "written_again_and_again")}
@@ -205,18 +205,21 @@ def compiler(request):
 
 
 @pytest.fixture(scope="module")
-def folder(compiler, tmp_path_factory):
-    """All the C, one file for each graph, and the driver."""
+def folder(request, compiler, tmp_path_factory):
+    """The C, one file for each graph that a test of this run asks for, and the driver."""
     folder = tmp_path_factory.mktemp("sanitized")
-    for number, one in enumerate(subjects().values()):
+    parameters = [item.callspec.params for item in request.session.items if item.path == request.path]
+    asked = {of["name"] for of in parameters if "name" in of} or set(subjects())
+    chosen = [(number, one) for number, (name, one) in enumerate(subjects().items()) if name in asked]
+    for number, one in chosen:
         (folder / f"graph{number}.c").write_text(one.source.replace("tracegrad_step", f"step_{number}"))
-    (folder / "main.c").write_text(driver())
+    (folder / "main.c").write_text(driver(chosen))
     return folder
 
 
-def driver():
+def driver(chosen):
     declarations, cases = [], []
-    for number, one in enumerate(subjects().values()):
+    for number, one in chosen:
         slots = ", ".join(f"{{{kind}, {nbytes}, {item}}}" for kind, _, nbytes, item in one.slots)
         declarations.append(f"int step_{number}(void *const *slots);")
         declarations.append(f"static const struct slot slots_{number}[] = {{{slots}}};")
@@ -265,6 +268,8 @@ def parsed(one, text):
 
 def close(actual, expected, name):
     allowed = TOLERANCE.get(str(expected.dtype), 0)
+    if expected.dtype.kind == "V":  # bfloat16
+        actual, expected = actual.astype(np.float32), expected.astype(np.float32)
     np.testing.assert_allclose(actual, expected, rtol=allowed, atol=allowed, err_msg=name)
 
 

@@ -178,7 +178,7 @@ def subjects():
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_kernels_in_three_pieces_at_a_time(sanitizer, subjects, tmp_path, monkeypatch):
     monkeypatch.setattr(sanitized, "subjects", lambda: subjects)
-    (tmp_path / "main.c").write_text(sanitized.driver())
+    (tmp_path / "main.c").write_text(sanitized.driver(list(enumerate(subjects.values()))))
     (tmp_path / "threads.c").write_text(THREE_PIECES)
     for number, one in enumerate(subjects.values()):
         (tmp_path / f"graph{number}.c").write_text(one.source.replace("tracegrad_step", f"step_{number}"))

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import warnings
 
-PACKAGE = __name__.partition(".")[0]
+import numpy as np
+
+from ..ops.callers.source_files import is_user_file
+
+_NUMPY = os.path.dirname(np.__file__) + os.sep
 
 
 class Given(threading.local):
@@ -15,13 +20,38 @@ class Given(threading.local):
     count = 0
 
 
+class Once:
+    """Which warnings were given that come once in a process, unless each is wanted (`set_warn_always`)."""
+
+    def __init__(self) -> None:
+        self.always = False
+        self.texts: set[str] = set()
+
+
 given = Given()
+once = Once()
 
 
-def warn_user(text: str) -> None:
-    """A UserWarning at the innermost line that is not this package's."""
+def _is_users(filename: str) -> bool:
+    return is_user_file(filename) and not filename.startswith(_NUMPY)
+
+
+def warn_user(text: str, category: type[Warning] = UserWarning) -> None:
+    """A warning at the innermost line that is neither this package's nor of numpy's or Python's own."""
     given.count += 1
     frame, depth = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
+    while frame.f_back is not None and not _is_users(frame.f_code.co_filename):
         frame, depth = frame.f_back, depth + 1
-    warnings.warn(text, UserWarning, stacklevel=depth)
+    warnings.warn(text, category, stacklevel=depth)
+
+
+def warn_once(text: str, family: str = "") -> None:
+    """`warn_user` at the first call of the process (with this text, or of the family), as PyTorch's C++ code warns."""
+    if once.always or (family or text) not in once.texts:
+        once.texts.add(family or text)
+        warn_user(text)
+
+
+def deprecated_for(old: str, new: str) -> str:
+    """The text for a function that has another name now."""
+    return f"{old} is deprecated in favor of {new} and will be removed in a future PyTorch release."

@@ -82,8 +82,7 @@ class Watcher(Protocol):
         """The function does something that a recording cannot repeat; raises."""
 
     def trial(self, function: Callable[..., Any], arguments: list[Any], run: Callable[[], Any]) -> Any:
-        """``run()``, which calls `function` although its branch may not be taken; SideEffect if that does more than
-        compute."""
+        """``run()``, which calls `function` whatever branch is taken; SideEffect if that does more than compute."""
 
     def module_called(self, module: Any, path: str) -> None:
         """The forward of a module, known by `path`, is about to run."""
@@ -93,6 +92,7 @@ class Watcher(Protocol):
 
 
 Server = Callable[[Any, Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
+AT_ONCE = object()  # what `serve` is asked for where work is best done at once: items of a dataset, many and small
 
 
 class _Local(threading.local):
@@ -105,16 +105,20 @@ _local = local = _Local()
 
 class Changes:
     """Counts rebindings of anything that guards look at, in any thread: `grads` those of ``.grad``, `options` those of
-    options and state of optimizers, `modules` those of options of modules, `training` those of their mode, `count` the
-    rest. They only grow, so whoever looks at several compares their sum: models look at no gradients, at no options of
-    optimizers, and many of them not at the mode.
-    """
+    options and state of optimizers, `modules` those of options of modules, `training` those of their mode, `memories`
+    tensors that are given other memory of the same layout (``.data = ...``), `count` the rest. They only grow, so who
+    looks at several compares their sum: models look at no gradients, no options of optimizers, many not at the mode."""
 
-    __slots__ = ("count", "grads", "modules", "options", "training")
+    __slots__ = ("count", "grads", "memories", "modules", "options", "training")
 
     def __init__(self) -> None:
-        self.count = self.grads = 0
-        self.modules = self.options = self.training = 0
+        self.count = self.grads = self.memories = self.modules = self.options = self.training = 0
+
+    def count_memory(self, before: Any, after: Any) -> None:
+        """A tensor that has shown the array `before` (None: in another way than as it is) shows `after` now."""
+        is_alike = before is not None and len({(a.shape, a.strides, a.dtype) for a in (before, after)}) == 1
+        self.memories += is_alike
+        self.count += not is_alike
 
 
 changes = Changes()

@@ -19,6 +19,7 @@ from typing import Any
 from .watch import changes
 
 _VALID_VERSION = 1 << 19  # of a type's flags, up to Python 3.12
+_IN_PYTHON = 1 << 9  # of a type's flags: made by a class statement
 _HAS_WATCHERS = sys.version_info >= (3, 12)
 _MOST = 500  # looks after which each call compares the members: CPython gives a class 1000 versions (3.13)
 _NOT_THERE = object()
@@ -132,33 +133,34 @@ class _Quiet:
 
 
 def _witnesses(kinds: Iterable[type]) -> list[type]:
-    """As few classes as can be that together inherit from all of `kinds`: not all layouts go together."""
+    """A few classes that together inherit from all of `kinds`: not all layouts of objects go together."""
     bases = {base for kind in kinds for base in kind.__mro__[1:]}
-    rest = [kind for kind in kinds if kind not in bases]
-    witnesses = []
-    while rest:
-        group: list[type] = []
-        rest = _left_over(group, rest)
-        witnesses.append(_witness(group))
-    return witnesses
+    by_layout: dict[type, list[type]] = {object: []}
+    for kind in kinds:
+        if kind not in bases:
+            by_layout.setdefault(_layout(kind), []).append(kind)
+    plain, *others = by_layout.values()
+    first, *rest = others or [[]]
+    return [witness for group in ([*plain, *first], *rest) for witness in _inheriting(group)]
 
 
-def _left_over(group: list[type], kinds: list[type]) -> list[type]:
-    """Those of `kinds` that no class can inherit from together with the `group`, to which the others are added: all at
-    once where that can be, as most can, and else one half after the other."""
+def _layout(kind: type) -> type:
+    """The class that says what the objects of `kind` hold: it has slots, or is made in C."""
+    while kind.__flags__ & _IN_PYTHON and not {*vars(kind).get("__slots__", ())} - {"__dict__", "__weakref__"}:
+        kind = kind.__base__ or object
+    return kind
+
+
+def _inheriting(kinds: list[type]) -> list[type]:
+    """A class that inherits from all of `kinds`; more of them where their orders of bases do not go together."""
     try:
-        _witness([*group, *kinds])
+        return [types.new_class("Witness", (_Quiet, *kinds))]
     except TypeError:
-        if len(kinds) == 1:
-            return kinds
         half = len(kinds) // 2
-        return _left_over(group, kinds[:half]) + _left_over(group, kinds[half:])
-    group += kinds
-    return []
+        return _inheriting(kinds[:half]) + _inheriting(kinds[half:])
 
 
-def _witness(group: list[type]) -> type:
-    return types.new_class("Witness", (_Quiet, *group))
+_callbacks: list[Any] = []
 
 
 def _call_on_change(function: Callable[[type], int], witnesses: list[type]) -> None:
@@ -169,7 +171,8 @@ def _call_on_change(function: Callable[[type], int], witnesses: list[type]) -> N
     number = api.PyType_AddWatcher(callback)
     for witness in witnesses:
         api.PyType_Watch(number, witness)
-    atexit.register(lambda: (api.PyType_ClearWatcher(number), callback))
+    _callbacks.append(callback)  # CPython calls it in processes that forget what they would do at their end, too
+    atexit.register(api.PyType_ClearWatcher, number)
 
 
 classes = ClassWatch()

@@ -1,7 +1,10 @@
-"""Utilities under PyTorch's paths: ``utils.data``."""
+"""Utilities under PyTorch's paths: ``utils.data``, ``utils.checkpoint``, ``utils.benchmark`` and others.
+
+``utils.tensorboard`` needs the package tensorboard, and is imported by who wants it.
+"""
 
 from __future__ import annotations
 
-from . import data
+from . import benchmark, checkpoint, collect_env, data, deterministic, dlpack, model_zoo
 
-__all__ = ["data"]
+__all__ = ["benchmark", "checkpoint", "collect_env", "data", "deterministic", "dlpack", "model_zoo"]

@@ -6,6 +6,7 @@ library at the top; they are imported by name, when they run, because every libr
 
 import importlib
 import importlib.util
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,7 @@ DESCRIPTIONS = {
     "pytensor-c": "the same with the C/VM linker",
     "numpy": "hand-written forward and backward",
     "tracegrad": "tracegrad.compile of the whole step",
+    "tracegrad-clang": "the same, with clang as the C compiler",
     "tracegrad-eager": "the same step, eager",
 }
 
@@ -48,6 +50,8 @@ def library(name):
 def missing(name):
     """The first library that peer `name` needs and that is not installed, or None."""
     needed = {"numpy": ["numpy", "scipy"]}.get(library(name), [library(name)])
+    if name == "tracegrad-clang" and shutil.which("clang") is None:
+        return "clang"
     return next((n for n in needed if importlib.util.find_spec(n) is None), None)
 
 

@@ -7,7 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from . import Peer
+from ..off_list import INFERENCE
+from . import Peer, jax_layers
 from .jax_models import LOSSES
 
 
@@ -68,12 +69,27 @@ def whole_step(work, loss_fn):
         loss, (g, gx) = jax.value_and_grad(loss_fn, argnums=(0, 1))(p, x)
         return *update(p, g, state), loss, gx
 
+    def step_of_layers(p, state, x, y):
+        (loss, statistics), g = jax.value_and_grad(loss_fn, has_aux=True)(p, x, y)
+        return *update(p, g, state), loss, statistics
+
     special = {"T6": step_with_running_statistics, "T10": step_with_input_gradient}
+    if "layers" in work.dims:
+        return jax.jit(step_of_layers, donate_argnums=(0, 1))
     return jax.jit(special.get(work.name, step), donate_argnums=(0, 1))
 
 
+def inference(work, params):
+    """The model's results alone."""
+    jitted = jax.jit(lambda p, x: jax_layers.loss(work.dims)(p, x, None)[0])
+    return lambda x, y: jitted(params, x).block_until_ready()
+
+
 def build(work, variant, threads):
-    loss_fn = LOSSES[work.name](work.dims, nhwc=variant == "nhwc")
+    if work.dims.get("dtype") == "float64":
+        jax.config.update("jax_enable_x64", True)
+    layered = "layers" in work.dims
+    loss_fn = jax_layers.loss(work.dims) if layered else LOSSES[work.name](work.dims, nhwc=variant == "nhwc")
     jitted = whole_step(work, loss_fn)
     params = {k: jnp.asarray(v) for k, v in work.params.items()}
     state = initial_state(work, params)
@@ -87,4 +103,7 @@ def build(work, variant, threads):
     def device(v):
         return jnp.asarray(v if v.dtype != np.int64 else v.astype(np.int32))
 
-    return Peer(step, [tuple(device(v) for v in batch) for batch in work.batches])
+    batches = [tuple(device(v) for v in batch) for batch in work.batches]
+    if work.dims.get("mode") == INFERENCE:
+        step = inference(work, params)
+    return Peer(step, batches, lambda result: float(result.mean()))

@@ -19,7 +19,7 @@ def build(work, variant, threads):
         mode = "max-autotune" if variant == "autotune" else None
         program.loss_fn = torch.compile(program.loss_fn, mode=mode)
         program.optimizer_step = torch.compile(program.optimizer_step, mode=mode)
-    step = programs.train_step(program, work)
+    step = programs.train_step(torch, program, work)
     if variant == "compile-step":
         step = torch.compile(step)
-    return Peer(step, batches, lambda loss: loss.item())
+    return Peer(step, batches, lambda result: result.mean().item())

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import gc
+import itertools
 import threading
+from collections import deque
 from collections.abc import Callable
-from operator import methodcaller
+from operator import is_, methodcaller
 from typing import Any
 
 
@@ -27,16 +29,26 @@ class _End(threading.local):
     stop = property(methodcaller("call"))
 
 
-_begin, _end = _Begin(), _End()
+class _Restore(threading.local):
+    """What is put back between the callbacks of others and the end: in C alone, since an interrupt that comes while a
+    callback is entered is dropped by Python, and the callback is not run."""
+
+    call: Callable[[], Any] = staticmethod(bool)
+    start = None
+    stop = property(methodcaller("call"))
+
+
+_begin, _restore, _end = _Begin(), _Restore(), _End()
 # Called with "start" or "stop", and with what is not used.
-_first, _last = functools.partial(getattr, _begin), functools.partial(getattr, _end)
+_first, _middle, _last = (functools.partial(getattr, each) for each in (_begin, _restore, _end))
+_OWN = (_first, _middle, _last)
 
 
 def _take_places() -> None:
     """Be called ahead of all other callbacks at the start, and after them at the end."""
     callbacks = gc.callbacks
-    if not callbacks or callbacks[0] is not _first or callbacks[-1] is not _last:
-        callbacks[:] = [_first, *(each for each in callbacks if each not in (_first, _last)), _last]
+    if len(callbacks) < 3 or not all(map(is_, (callbacks[0], *callbacks[-2:]), _OWN)):
+        callbacks[:] = [_first, *(each for each in callbacks if not any(each is own for own in _OWN)), _middle, _last]
 
 
 _take_places()
@@ -59,6 +71,12 @@ def referrers(objects: list[Any]) -> list[Any]:
 
 
 Listener = tuple[Callable[[], Any], Callable[[], Any]]  # what is called at the start and at the end
+
+
+def put_back_at_end(*saved: tuple[threading.local, dict[str, Any]]) -> None:
+    """Give attributes of thread-local objects these values when the collection that has begun is over."""
+    updates = itertools.starmap(dict.update, [(owner.__dict__, values) for owner, values in saved])
+    _restore.call = functools.partial(deque, updates, 0)  # an iterator: done once, and then it holds nothing
 
 
 def set_listener(new: Listener) -> Listener:

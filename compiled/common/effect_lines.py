@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...compiler.graph import Origin
-from ...compiler.origins import is_user_file, user_place
+from ...ops.callers.source_files import is_user_file, user_place
 from ...ops.types import set_default_dtype
 from ...tape.grad_mode import set_grad_enabled
 from ...tape.handles import RemovableHandle

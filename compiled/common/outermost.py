@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import types
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ...ops.core import drop_stale_interpreters
 from ...ops.locks import release_all
+from ...tracing.tracebacks import boundary, fold
 
 F = TypeVar("F", bound=Callable)
 
@@ -16,9 +18,25 @@ _entries: set[types.CodeType] = set()
 
 
 def entry(function: F) -> F:
-    """A function through which threads enter; it calls `clean_up` for every exception that it lets through."""
+    """A function through which threads enter; it calls `clean_up` for every exception that it lets through, and may
+    call `tracebacks.fold`."""
     _entries.add(function.__code__)
-    return function
+    return boundary(function)
+
+
+def entered(function: F) -> F:
+    """The same of a function whose calls may cost one more."""
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except BaseException as error:
+            clean_up()
+            fold(error)
+            raise
+
+    return entry(called)  # type: ignore[return-value]
 
 
 def clean_up() -> None:

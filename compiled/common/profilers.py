@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 
-from ...compiler.origins import user_place
+from ...ops.callers.source_files import user_place
 
 _WHAT = "a profiler is at work (sys.setprofile, or cProfile up to Python 3.11)"
 _ADVICE = "Call the function a few times before the profiler begins: calls that have a program are replayed then."

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from threading import get_ident
 from typing import Any
 
 import numpy as np
 
+from ...compiler.checks import Check
 from ...compiler.pipeline import Program
 from ...compiler.sizes.program import Fit
+from ...ops.lazy import lazy
 from ...ops.locks import new_lock
 from ...ops.memory import aligned_empty
 from ...runtime.pages import working_memory
@@ -22,30 +25,46 @@ class CheckFailed(IndexError):
     """A check in C has failed before anything was written."""
 
 
+#: By thread, what is called with a binding whose table is filled, before its program runs: for ``profile()``.
+observers: dict[int, Callable[[Binding], None]] = {}
+
+
 class Binding:
     """One table for one program; who fills and runs it holds a lock meanwhile."""
 
     def __init__(self, program: Program) -> None:
-        graph, interface = program.recorded, program.interface
+        graph = program.recorded
         returned = [r for r in graph.results if r.is_returned]
         fit = program.fit
-        self.checks = interface.checks if fit is None else fit.checks
         self.slot_of = {node.label: FIRST + i for i, node in enumerate(graph.inputs)}
         self.first_result = FIRST + len(graph.inputs)
         self.result_types = [r.node.type for r in returned] if fit is None else list(fit.result_types)
-        self.early = [r.name in interface.early for r in returned]  # written before the last check
+        self._returned = [r.name for r in returned]
         self.result_slots = {r.name: self.first_result + i for i, r in enumerate(returned)}
         self.slots = SlotTable(self.first_result + len(returned) + (fit is not None))
         self._detail = np.zeros(4, np.int64)
-        self._memory = self._own_memory(interface.arena_bytes) if fit is None else self._shared_memory(fit)
+        self._memory = None if fit is None else self._shared_memory(fit)
         self.slots.set_array(DETAIL, self._detail)
-        self._program = program
+        self.program = program
         self.entry: Callable[[Any], int] = self._first_call
         self.is_built = False
         self.pointers = (self.slots.pointer,)
         self.codes: list[int] = []  # what the last call of C returned; whoever asks for it clears it before
         # Around filling the table and running; programs for all sizes share the arena, too.
         self.lock = new_lock(around_steps=True) if fit is None else fit.arena.lock
+
+    # What is known of a program once it has been scheduled: of many that are never run by themselves, nobody asks.
+
+    @lazy
+    def checks(self) -> Sequence[Check]:
+        """What C refuses, by its code."""
+        fit = self.program.fit
+        return self.program.interface.checks if fit is None else fit.checks
+
+    @lazy
+    def early(self) -> list[bool]:
+        """By result: whether it is written before the last check."""
+        return [name in self.program.interface.early for name in self._returned]
 
     def _own_memory(self, nbytes: int) -> Any:
         arena = working_memory(max(1, nbytes))
@@ -63,7 +82,10 @@ class Binding:
     def build(self) -> None:
         """Build and load the C, unless that has been done. RuntimeFault, after a warning, if it cannot be done."""
         if not self.is_built:
-            self.entry = self._program.library.call
+            library = self.program.library
+            if self._memory is None:
+                self._memory = self._own_memory(self.program.interface.arena_bytes)
+            self.entry = library.call
             self.is_built = True
 
     def _first_call(self, pointer: Any) -> int:
@@ -86,6 +108,8 @@ class Binding:
         that is not as required; then nothing was written."""
         if codes is None:
             codes = self.codes
+        if observers and (observer := observers.get(get_ident())):
+            observer(self)
         codes.clear()
         codes.extend(map(self.entry, self.pointers))  # in one go: an interrupt after the call finds the code noted
         if codes[0]:

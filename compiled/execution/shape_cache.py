@@ -27,6 +27,7 @@ class Programs:
 
     def __init__(self, later: bool = False, memory_limit: int | None = None) -> None:
         self.later = later
+        self.patient = False  # C that is not part of a segment is built only once numpy has taken as long as that
         self._memory_limit = memory_limit
         self._same: weakref.WeakValueDictionary[Graph, Program] = weakref.WeakValueDictionary()
         self.sized: list[SizedProgram] = []
@@ -57,6 +58,11 @@ class Programs:
                 program = self._fitting(graph) or self._joining(graph) or self._alone(graph)
                 self._same[graph] = program
             return program
+
+    def has(self, graph: Graph) -> bool:
+        """True if there is a program for a recorded graph already, one for all sizes among them."""
+        with self._lock:
+            return self._same.get(graph) is not None or self._fitting(graph) is not None
 
     def _ready(self, program: Program) -> Program:
         if not self.later:
@@ -96,7 +102,7 @@ class Programs:
             self.notes = [*self.notes, reason][-MOST_KEPT:]
 
     def _alone(self, graph: Graph) -> Program:
-        program = self._ready(compile_graph(graph, self._memory_limit))
+        program = self._ready(compile_graph(graph, self._memory_limit, self.later))
         if self._memory_limit is None:
             self._kept = [graph, *self._kept][:MOST_KEPT]
         self.built += 1

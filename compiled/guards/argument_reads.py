@@ -10,9 +10,10 @@ from __future__ import annotations
 import dis
 import functools
 import inspect
+import re
 import types
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,8 @@ from .value_kinds import CONTAINERS, is_changeable, is_optimizer, is_users, own_
 # Code that mentions these may look at variables by other ways than their names.
 _BY_NAME = frozenset({"locals", "vars", "eval", "exec", "dir", "globals", "sys", "inspect", "gc", "traceback"})
 _LOADS = ("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW")
+# From Python 3.13 on two neighbouring instructions on variables are one, with a pair of names.
+_PAIR = re.compile(r"((?:LOAD|STORE)_FAST(?:_BORROW)?)_((?:LOAD|STORE)_FAST(?:_BORROW)?)")
 _OTHER_FRAMES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -75,9 +78,19 @@ def _reads(code: types.CodeType) -> dict[str, Reads]:
     if code.co_flags & _OTHER_FRAMES or not _BY_NAME.isdisjoint(code.co_names):
         return {}
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    instructions = [i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "EXTENDED_ARG", "PRECALL")]
+    instructions = [i for i in _single_instructions(code) if i.opname not in ("CACHE", "EXTENDED_ARG", "PRECALL")]
     found = {name: _reads_of(name, instructions) for name in parameters if name not in code.co_cellvars}
     return {name: reads for name, reads in found.items() if reads is not None}
+
+
+def _single_instructions(code: types.CodeType) -> Iterator[dis.Instruction]:
+    """The instructions, pairs taken apart."""
+    for instruction in dis.get_instructions(code):
+        pair = _PAIR.fullmatch(instruction.opname)
+        names = zip(pair.groups(), instruction.argval, strict=True) if pair else ()
+        yield from (instruction._replace(opname=opname, argval=name) for opname, name in names)
+        if not pair:
+            yield instruction
 
 
 def _reads_of(name: str, instructions: list[dis.Instruction]) -> Reads | None:

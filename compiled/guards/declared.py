@@ -8,9 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.array import Array
 from ...tracing.watched_classes import classes
 from ..symbolic.number import KINDS, same_number
 from .states import is_one_object
+
+# Where a tensor keeps its numpy array, below the property by which one without a shape refuses it.
+_memory: Callable[[Any], np.ndarray] = vars(Array)["ndarray"].__get__
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +52,9 @@ def _plain(value: Any) -> bool:
 
 
 def facts_of(tensor: Any) -> tuple[Any, ...]:
-    """What a program may have asked a tensor for that it computes nothing with."""
-    return tensor.ndarray.shape, tensor.ndarray.dtype.str, tensor._requires, tensor._grad is None
+    """What a program may have asked a tensor for that it computes nothing with; of one without a shape, too."""
+    values = _memory(tensor)
+    return type(tensor), values.shape, values.dtype.str, tensor._requires, tensor._grad is None
 
 
 def no_patches() -> Guard:

@@ -21,15 +21,15 @@ import numpy as np
 from ...compiler.errors import CaptureError
 from ...tensors.tensor import Tensor
 from ...tracing.declares import declares
-from ...tracing.watched_classes import classes
 from ..common.collection import referrers
 from ..common.effect_lines import EffectLines, lines_storing
 from ..common.pytree import Path
 from ..common.tensor_memory import hooks_on
 from .class_members import users_classes
+from .counted_containers import CountedContainers
 from .identity_guards import asks_identity, compares, meets_nan
 from .onlookers import keeps_nothing, may_look
-from .reachability import Codes, Reach
+from .reachability import Codes, with_patches
 from .rng_state import random_states
 from .sources import MISSING, Kept, KindOf, LoadedModule, Source
 from .states import LARGEST, state, without_numbers
@@ -77,8 +77,7 @@ class Environment:
     """
 
     def __init__(self, function: Any, arguments: list[Any], codes: Codes | None = None) -> None:
-        patched = classes.patches().members.values()
-        self._reach = Reach([function, *patched, *_functions_of(codes or {})], arguments, codes, MOST)
+        self._reach = with_patches([function, *_functions_of(codes or {})], arguments, codes, MOST)
         reached = self._reach.objects.values()
         declared = [found for found in map(declares, set(map(type, reached))) if found is not None]
         self.counted = {found.counter for found in declared if found.counter}
@@ -92,6 +91,8 @@ class Environment:
         self.facts = [_fact(*place, self.by_identity) for place in self._reach.places]
         self.containers = self._own_containers() if self.by_identity else []
         self._sort()
+        owners = (fact.source.owner for fact in self.facts if fact.source.is_of_library)
+        self.counted_containers = CountedContainers({id(o): o for o in (*reached, *owners)}.values())
         self._arguments = [(value, state(value)) for value in arguments if isinstance(value, CONTAINERS)]
         self._hooks = [(tensor, hooks_on(tensor)) for tensor in self.tensors()]
         self._random = [(name, get, get()) for name, get in random_states(self._reach.objects.values())]

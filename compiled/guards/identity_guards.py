@@ -60,7 +60,14 @@ def asks_identity(reach: Reach) -> bool:
 def _compared(code: types.CodeType) -> tuple[Operand | None, ...]:
     """The right operand of each ``is``; None if it is no constant, and no variable from outside."""
     instructions = [i for i in dis.get_instructions(code) if i.opname not in _NOTHING]
-    return tuple(_operand(instructions[:position]) for position, i in enumerate(instructions) if i.opname == "IS_OP")
+    asked = (position for position, i in enumerate(instructions) if i.opname == "IS_OP")
+    return tuple(_operand(instructions[:at]) for at in asked if not _is_of_records(code, instructions[at - 1]))
+
+
+def _is_of_records(code: types.CodeType, loaded: dis.Instruction) -> bool:
+    """True for ``self is other`` in the ``__eq__`` that dataclasses write from Python 3.13 on: no number is `self`."""
+    written = code.co_name == "__eq__" and code.co_filename == "<string>"
+    return written and loaded.argval == ("self", "other") == code.co_varnames[:2]
 
 
 def _operand(before: list[dis.Instruction]) -> Operand | None:

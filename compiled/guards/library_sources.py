@@ -161,7 +161,8 @@ class Registrations(Source):
 def hiding(value: Any) -> dict[str, Any]:
     """The attributes of an object, by name, that are found in place of methods of its class."""
     own = own_attributes(value) or {}
-    return {name: own[name] for name in own if callable(getattr(type(value), name, None))}
+    # No attribute has a name that is no string; a dict may hold one all the same.
+    return {name: own[name] for name in own if isinstance(name, str) and callable(getattr(type(value), name, None))}
 
 
 class TensorClasses(Source):
@@ -194,7 +195,8 @@ class ProgramAttributes(Source):
     text = "the attributes of {of}"
 
     def now(self) -> frozenset[str]:
-        return frozenset(own_attributes(self.owner) or ()) - fields_of(type(self.owner))
+        names = (name for name in own_attributes(self.owner) or () if isinstance(name, str))  # vars(o)[3] = … is none
+        return frozenset(names) - fields_of(type(self.owner))
 
     def as_python(self, value: Any, name: Naming) -> str:
         if value:

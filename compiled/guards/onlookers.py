@@ -18,12 +18,15 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterable
 from typing import Any
 
-from ...compiler.origins import is_standard_file
+from ...ops.callers.source_files import is_standard_file
 from .symbolic_safe import is_listed
 
-# Threads that are begun by these programs, and run nothing but them, look at no objects of others.
-_OWNERS = frozenset({"IPython", "execnet", "ipykernel", "tqdm", "xdist"})
-_HELPERS = frozenset({"asyncio", "queue", "selectors", "threading", "tornado", "zmq"})
+# Threads that are begun by these programs, and run nothing but them, look at no objects of others. (A queue's thread
+# pickles what the program has put into it; the one that hands descriptors to other processes looks at these alone.)
+_OWNERS = frozenset({"IPython", "execnet", "ipykernel", "tqdm", "xdist", "multiprocessing.resource_sharer"})
+_HELPERS = frozenset(
+    {"asyncio", "multiprocessing.connection", "queue", "selectors", "socket", "threading", "tornado", "zmq"}
+)
 _TRACERS = frozenset({"coverage"})  # in C, and looking at lines only
 _TOOLS = range(6)  # of sys.monitoring
 
@@ -35,7 +38,12 @@ def are_absent() -> bool:
 
 def threads_are_absent() -> bool:
     """True if no other thread runs code of the program."""
-    return not any(map(_is_programs, _other_threads()))
+    frames = sys._current_frames()
+    del frames[threading.get_ident()]  # a frame that is its own variable would outlive its call
+    for frame in frames.values():
+        if _is_programs(frame):
+            return False
+    return True
 
 
 def _has_handlers() -> bool:
@@ -44,19 +52,19 @@ def _has_handlers() -> bool:
     return any(callable(handler) and handler is not signal.default_int_handler for handler in handlers)
 
 
-def _other_threads() -> list[types.FrameType]:
-    own = threading.get_ident()
-    return [frame for ident, frame in sys._current_frames().items() if ident != own]
-
-
 def _is_programs(frame: types.FrameType | None) -> bool:
     """False for a thread, given by its innermost frame, that runs nothing of the program's."""
-    packages = []
+    is_owned = False
+    is_foreign = False
     while frame is not None:
-        packages.append(str(frame.f_globals.get("__name__")).partition(".")[0])
+        module = str(frame.f_globals.get("__name__"))
+        package = module.partition(".")[0]
+        if package in _OWNERS or module in _OWNERS:
+            is_owned = True
+        elif package not in _HELPERS and module not in _HELPERS:
+            is_foreign = True
         frame = frame.f_back
-    own = [package for package in packages if package not in _HELPERS]
-    return not own or not _OWNERS.issuperset(own)
+    return is_foreign or not is_owned
 
 
 def _is_traced() -> bool:

@@ -17,9 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from ...compiler.origins import is_user_file
+from ...ops.callers.source_files import is_user_file
 from ...tensors.tensor import Tensor
 from ...tracing.declares import declares
+from ...tracing.watched_modules import WatchedModule
+from ...tracing.watched_order import WatchedOrder
 from ..common.callables import name_of
 from ..common.tensor_memory import users_attributes
 from . import attribute_names as reads
@@ -210,6 +212,8 @@ class Places:
             if type(module) is not types.ModuleType:
                 yield from self._of_object(module)
         else:
+            for home, name in module.behind(self.names) if isinstance(module, WatchedModule) else ():
+                yield library.LibraryName(home, name), self._mentioning.get(name)
             for name in of_library(module, self.names):
                 kind = library.LibraryContents if is_container_of(module, name) else library.LibraryName
                 yield kind(module, name), self._mentioning.get(name)
@@ -282,7 +286,7 @@ class Places:
 
     def _programs_attributes(self, value: Any) -> Iterator[Place]:
         """Of an object of this package, which declares what it reads itself: what the program has set on it."""
-        if own_attributes(value) is None or isinstance(value, (type, types.FunctionType, types.ModuleType)):
+        if own_attributes(value) is None or isinstance(value, _WITHOUT_OWN):
             return
         source = library.ProgramAttributes(value)
         for name in sorted(source.now()):
@@ -294,6 +298,8 @@ class Places:
         return reads.are_computed(self.names)
 
 
+# A program sets no attributes on these, or they are looked at as what they are.
+_WITHOUT_OWN = (type, types.FunctionType, types.ModuleType, WatchedOrder)
 _READ_BY_PYTHON = frozenset({"forward", "__getattr__"})  # of a layer, of a module
 
 

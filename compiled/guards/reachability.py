@@ -13,11 +13,13 @@ from typing import Any
 
 from ...tensors.tensor import Tensor
 from ...tracing.declares import declares
+from ...tracing.watched_classes import classes
 from . import library_sources as library
 from .class_members import users_classes
 from .places import Codes, Place, Places, hidden_methods, names_of_parts, of_captured_tensors
 from .value_kinds import CONTAINERS, PLAIN, has_attributes, is_optimizer, items_of, own_attributes
 
+CALLED_BY_PROGRAMS = frozenset({(Tensor, "backward")})  # members that no code of this package calls
 _ASKING_FOR_CLASSES = frozenset({"type", "__class__"})
 
 
@@ -124,3 +126,14 @@ class Reach(Places):
         if has_attributes(value) and not self.names.isdisjoint(_ASKING_FOR_CLASSES):
             inner = [*inner, *users_classes(type(value))]
         return [*inner, (own_attributes(value) or {}).get("__wrapped__")]
+
+
+def with_patches(roots: list[Any], arguments: list[Any], codes: Codes | None, most: float) -> Reach:
+    """What `roots` lead to, and members of the library's classes that the program has patched: library code may call
+    any of them, but for those that only programs call, which count where code that was found names them."""
+    patched = classes.patches().members
+    others = [member for place, member in patched.items() if place not in CALLED_BY_PROGRAMS]
+    reach = Reach([*roots, *others], arguments, codes, most)
+    if len(others) < len(patched) and not reach.names.isdisjoint(name for _, name in patched):
+        return Reach([*roots, *patched.values()], arguments, codes, most)
+    return reach

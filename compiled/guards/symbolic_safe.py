@@ -13,7 +13,8 @@ import types
 from collections.abc import Iterable
 from typing import Any
 
-from ...compiler.origins import is_user_file
+from ...ops.callers.class_homes import home_of
+from ...ops.callers.source_files import is_user_file
 from .bytecode import global_names
 from .value_kinds import is_users
 
@@ -67,8 +68,8 @@ def _is_known(value: Any) -> bool:
     if isinstance(value, types.BuiltinFunctionType):
         return value.__name__ not in _TELLING and is_listed(value.__module__)
     if isinstance(value, type):
-        return value is not type and (is_listed(value.__module__) or is_users(value))
-    return is_listed(type(value).__module__) or is_users(type(value))
+        return value is not type and (is_listed(home_of(value)) or is_users(value))
+    return is_listed(home_of(type(value))) or is_users(type(value))
 
 
 def is_listed(module: str | None) -> bool:

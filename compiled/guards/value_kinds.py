@@ -29,7 +29,8 @@ from typing import Any
 
 import numpy as np
 
-from ...compiler.origins import USERS, is_user_file
+from ...ops.callers.class_homes import home_of
+from ...ops.callers.source_files import USERS, is_user_file
 from ...tensors.tensor import Tensor
 from ...tracing.declares import declares
 
@@ -120,7 +121,7 @@ def is_changeable(kind: type) -> bool:
 
 def is_users(thing: Any) -> bool:
     """True for modules and classes of the user's program, False for libraries and for this package."""
-    name = thing.__module__ if isinstance(thing, type) else thing.__name__
+    name = home_of(thing) if isinstance(thing, type) else thing.__name__
     module = sys.modules.get(name) if isinstance(thing, type) else thing
     file = None if module is None else vars(module).get("__file__")
     if file is None:  # a notebook, a REPL, exec; built-in modules have no file either
@@ -171,7 +172,7 @@ def is_optimizer(value: Any) -> bool:
 
 
 def _package_of(kind: type) -> str:
-    package, _, name = str(kind.__module__).partition(".")  # Python 3.10 gives a descriptor for some classes made in C
+    package, _, name = str(home_of(kind)).partition(".")  # Python 3.10 gives a descriptor for some classes made in C
     return "" if package == _PACKAGE and name.partition(".")[0] in USERS else package
 
 

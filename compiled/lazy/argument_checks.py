@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from .deferred_calls import Deferred
 
 # Ops that refuse an index because of its own value, whatever else there is.
-INDEXING = frozenset(("gather", "scatter", "scatter_add", "take", "put", "index_add"))
+INDEXING = frozenset(
+    ("gather", "scatter", "scatter_add", "scatter_prod", "scatter_amax", "scatter_amin", "take", "put", "index_add")
+)
 MOST = 65535  # up to which it is found out which indices are accepted
 _largest = np.maximum.reduce
 

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...ops.array import Array
+from ...ops.complex_numbers.parts import RETYPING
 from ...ops.core import REGISTRY, Movement, Params, Pointwise, Primitive
+from ...ops.types import DType
 
 if TYPE_CHECKING:
     from .interpreter import DeferredOps
@@ -25,6 +27,21 @@ _PICKING = (REGISTRY["take"], REGISTRY["gather"])
 _OF_INTEGERS = frozenset(
     p for p in REGISTRY.values() if p in _PICKING or (isinstance(p.lower, (Movement, Pointwise)) and p.check is None)
 )
+
+
+class WithoutC(Exception):
+    """An op on a type that compiled code does not have: numpy does it now."""
+
+
+def require_c(dtype: DType) -> None:
+    """WithoutC for a type that compiled code does not have."""
+    if not dtype.is_in_c:
+        raise WithoutC(dtype.name)
+
+
+def is_retyped(array: Array) -> bool:
+    """True for a view of complex memory as real numbers, or the other way."""
+    return any(step.primitive in RETYPING for step in array.steps)
 
 
 def is_done_at_once(deferred: DeferredOps, primitive: Primitive, operands: Sequence[Any], params: Params) -> bool:

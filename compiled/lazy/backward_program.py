@@ -34,6 +34,7 @@ from ..execution.double_backward import evaluated, gradients_again, inputs_of
 from ..execution.shape_cache import Programs
 from .deferred_calls import Deferred, deferring
 from .program_calls import PendingArray, ProgramCall
+from .tiers import runs_worth_building
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,7 @@ class BackwardProgram:
         self.labels = tuple(node.label for node in graph.inputs)
         self._types = {r.name: r.node.type for r in graph.results}
         self._call = ProgramCall(graph, self.labels, ())
+        self._runs = 0
 
     def is_called_by(self, call: ProgramCall) -> bool:
         """True if `call` is one of this program."""
@@ -164,7 +166,9 @@ class BackwardProgram:
 
     def run(self, given: Mapping[str, Any]) -> dict[str, Tensor]:
         """The gradients by name. `given` holds the inputs by label (as `numbers_now` takes them), and may hold more."""
-        binding = self._binding
+        self._runs += 1
+        waits = self._programs.patient and self._runs < runs_worth_building(self._graph)
+        binding = None if waits else self._binding
         if binding is None:  # the forward pass is done, and needs its gradients
             return self._evaluated(given)
         with binding.lock:
@@ -326,7 +330,9 @@ class CompiledNode(TapeNode):
         inputs = self._kept()
         given = {label: inputs[label].unpack_again(self) for label in backward.reads}
         saved = dict(zip(backward.parts.saved, self._saved, strict=True))
-        return given | {label: make(numbers_now(saved[name]).copy()) for label, name in backward.before.items()}
+        before = {label: make(numbers_now(saved[name])) for label, name in backward.before.items()}
+        # Memory of what is pending was made just now; it is peek() that waits for the numbers.
+        return given | {label: make(eager().peek(tensor).copy()) for label, tensor in before.items()}
 
     def release(self) -> None:
         if self.inputs or self._saved:

@@ -16,6 +16,7 @@ import numpy as np
 from ...compiler.graph import Graph, Origin
 from ...ops.core import Params, Primitive, Step
 from ...ops.lazy import lazy
+from ..symbolic.number import exact
 
 Constant = np.generic
 Operand = int | Constant  # a token, or a number of the program
@@ -179,3 +180,9 @@ def start() -> TrieNode:
 def key_of(constant: Constant) -> Hashable:
     """Equal for the same number of the same type, bit by bit: nan is itself, 0.0 is not -0.0."""
     return constant.dtype.char, constant.tobytes()
+
+
+def parameter_key(item: tuple[str, Any]) -> tuple[str, Hashable]:
+    """A parameter by its text where equal numbers may be different ones: 0.0 and -0.0."""
+    name, value = item
+    return name, exact(value)

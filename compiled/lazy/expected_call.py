@@ -16,10 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...ops.array import Buffer
+from ...ops.core import Step
 from ...ops.exposure import exposed_owners
 from ...ops.types import defaults
+from ...runtime.references import memory
 from ...tape.grad_mode import switches
 from ...tape.nodes import Saved, count_now
+from ...tensors.autocasting import state as autocast
 from ...tensors.blank import blank
 from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import Tensor
@@ -39,9 +42,11 @@ from .expected_source import (
     NOT_WITH_HISTORY,
     OUTSIDE,
     OUTSIDE_LEAF,
+    OUTSIDE_VIEW,
     OWNER,
     RESULT,
     SOURCE,
+    VIEW,
     WHOLE,
 )
 from .program_calls import PendingResults
@@ -51,6 +56,7 @@ if TYPE_CHECKING:
     from ..replay.specialisation import Specialisation
 
 NOT_NOTED = object()
+Steps = tuple[Step, ...]
 FEW = 3  # memories that are compared two by two
 AFTER = (2, 4, 8, 16)  # calls at one point that no function there has noted
 MOST_FORMS = 4  # functions for calls of one thing at one point: in training and in evaluation, say
@@ -90,19 +96,21 @@ class Expected:
         taken = event.owners.union(*(call.owners for call in self._before.captured))
         names.update(
             grad_enabled=modes.grad_enabled, default_dtype=modes.default_dtype, switches=switches, defaults=defaults,
+            autocast_modes=modes.autocast, autocast=autocast,
             NOT_NOTED=NOT_NOTED, GONE=GuardCodegen.GONE, Tensor=Tensor, Buffer=Buffer, memory_of=memory_of,
             copied=_copied,
             new=object.__new__, blank=blank, empty=np.empty, changes=changes, ref=weakref.ref, still=self._still,
             taken=taken, exposed=exposed_owners, owners=event.owners, wholes=event.program.wholes,
             arrays=event.arrays, after=self._after, lock=of.lock, inputs=of.inputs, hand_out=of.results.hand_out,
-            nothing={},
+            nothing={}, memory=memory, containers=self._still.containers,
         )  # fmt: skip
         names.update(classes.names)
         operands = self._arguments() + self._gradients() + self._moved()
         numbers = self._numbers()
         _require(len(self._names_of_met) == len(self._met))
         source = SOURCE.format(
-            count=len(self._specs), call=CALL, now=self._still.term, classes=classes.term,
+            count=len(self._specs), call=CALL, elsewhere=self._still.elsewhere, now=self._still.term,
+            classes=classes.term,
             environment="\n            and ".join(self._terms) or "True",
             operands=operands.strip() or "pass", numbers=numbers, refused="\n            or ".join(self._refusals()),
             meet=lines(4, self._meeting()), results=self._results(), first=self._before.memories,
@@ -147,7 +155,13 @@ class Expected:
         outside = (OUTSIDE_LEAF if history == "leaf" else OUTSIDE).format(i=i) + MEMORY.format(i=i)
         if token is None:
             return outside
-        self._meets(token, f"w{i}")
+        steps = self._meets(token, f"w{i}", tensor.steps)
+        if steps:
+            whole = tensor.buffer.whole
+            _require(history == "none" and tensor.place == (self._segment, token))
+            self.names.update({f"steps{i}": steps, f"whole{i}": (whole.shape, whole.strides, whole.dtype)})
+            self._whole[i] = token
+            return OUTSIDE_VIEW.format(i=i) + MEMORY.format(i=i) + VIEW.format(i=i)
         if tensor.place == (self._segment, token):
             self._whole[i] = token
             return outside + WHOLE.format(i=i)
@@ -191,15 +205,17 @@ class Expected:
         if not formulas:
             return "pass"
         self.names.update(numbers_hold=self._of.inputs.reader(), number_arrays=arrays)
-        copies = "; ".join(f"u{i} = number_arrays[{i}].copy()" for i in range(len(arrays))) or "pass"
-        return f"with lock:\n        if not numbers_hold(args): return NOT_NOTED\n        {copies}"
+        kept = "values = inputs.values" + "".join(f"; u{i} = number_arrays[{i}].copy()" for i in range(len(arrays)))
+        return f"with lock:\n        if not numbers_hold(args): return NOT_NOTED\n        {kept}"
 
-    def _meets(self, token: int, name: str) -> None:
-        """`name` is what the event that brings `token` meets."""
+    def _meets(self, token: int, name: str, steps: Steps = ()) -> Steps:
+        """`name` is what the event that brings `token` meets: a memory as it is, or by `steps`, which are returned."""
         position = token - self._before.tokens
         _require(position >= 0 and token not in self._names_of_met)
-        _require(self._met[position].dtype is not None and not self._met[position].steps)
+        met = self._met[position]
+        _require(met.dtype is not None and met.steps in ((), steps))
         self._names_of_met[token] = name
+        return met.steps
 
     def _refusals(self) -> list[str]:
         """When the call cannot be noted, or would be another event."""
@@ -303,7 +319,7 @@ class Expected:
             "node = new(Node)",
             f"node.edges = node.shown_edges = {self._edges()}",
             "node.sequence, node.tensor_hooks, node.retained = count_now(), {}, {}",
-            "node.pre_hooks, node.post_hooks, node.origin = [], [], None",
+            "node.pre_hooks, node.post_hooks, node.origin = {}, {}, None",
             f"node.outputs, node._backward, node._copies, node._released = {len(live)}, backward, nothing, False",
             f"node.inputs, node.versions = {f'({chr(44).join(inputs)},)' if inputs[1:] else 'still.kept'}, "
             f"({''.join(versions)})",
@@ -329,7 +345,8 @@ class Expected:
         results = self._of.results
         if results.is_one_tensor:
             return "r0"
-        return f"hand_out([{each('r{}', range(len(results.fresh)))}], (args, nothing), inputs.values)"
+        values = "values" if self._of.inputs.sources else "inputs.values"
+        return f"hand_out([{each('r{}', range(len(results.fresh)))}], (args, nothing), {values})"
 
 
 def _events(before: TrieNode, after: TrieNode) -> tuple[list[TrieInput], Call]:

@@ -1,4 +1,4 @@
-"""Pointwise ops that have come before at a point of the tree of events: noted without asking again what they are.
+"""Ops that have come before at a point of the tree of events: noted without asking again what they are.
 
 Which event an op is follows from the tokens of its operands (an array of the segment has one shape and type), from its
 numbers, and from what of it requires a gradient. So the first time these are remembered together with the event.
@@ -6,57 +6,146 @@ numbers, and from what of it requires a gradient. So the first time these are re
 
 from __future__ import annotations
 
+import math
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ops.array import Buffer
-from ...ops.core import Primitive
+from ...ops.array import UNTRACKED, Array, Buffer
+from ...ops.core import Params, Primitive, Step, plain
 from ...ops.exposure import is_exposed
-from ...ops.types import defaults
+from ...ops.types import DType, defaults
 from ...tape.grad_mode import switches
 from ...tape.nodes import PrimitiveNode
+from ...tape.tape import Tape
 from ...tensors.blank import blank
 from ...tensors.operands import PLAIN_TENSORS
-from ...tensors.tensor import Tensor
+from ...tensors.tensor import EAGER, Tensor, make
+from ..symbolic.number import exact
+from .copies import Copy, copies_between, copy_again, is_copied
 from .deferred_calls import Deferred
-from .event_trie import Compute, TrieNode
+from .event_trie import Compute, TrieNode, key_of
 
 _NUMBERS = frozenset((int, float))
-_PARAMS: dict[str, Any] = {}
+_PLAIN = frozenset((int, bool, str, type(None), DType))  # what is the same parameter if it is equal and of one type
+SMALL = 32  # elements
+_FLOATS = frozenset("fd")  # float32, float64
+_PARAMS: Params = {}
 
 
 class KnownOp(NamedTuple):
-    """An event between two points: what it computes, and the operands `on` which derivatives are kept for."""
+    """An event between two points, and the operands `on` which derivatives are kept for."""
 
     after: TrieNode
-    shape: tuple[int, ...]
-    dtype: np.dtype
-    memory: int
+    event: Compute
+    copies: tuple[Copy, ...]
+    view: tuple[Step, ...]  # the step from the operand to a view of it
+    bound: int | None  # what positions are below
     constants: tuple[Any, ...]  # None for tensors
     on: tuple[int, ...]
     grad_enabled: bool
     default_dtype: Any
 
 
+class NotingTape(Tape):
+    """The tape above a `Deferred`: an op that has come before at this point, with these operands and parameters, is
+    the event that it was, and gets the history that it got."""
+
+    def __init__(self, below: Deferred) -> None:
+        super().__init__(below, make)
+        self._deferred = below
+
+    def apply(self, primitive: Primitive, operands: Sequence[Any], params: Params) -> Any:
+        deferred = self._deferred
+        if deferred.is_idle and deferred.here.event is None and are_small(operands, params):
+            return EAGER.apply(primitive, operands, params)
+        key = None if primitive.check is not None else _key(deferred, primitive, operands, params)
+        if key is None:
+            return super().apply(primitive, operands, params)
+        here = deferred.here
+        known = here.ops.get(key)
+        if known is not None and known.grad_enabled is switches.enabled:
+            return _noted(deferred, known, primitive, operands, params)
+        segment = deferred.segment
+        out = super().apply(primitive, operands, params)
+        _remember(deferred, key, here, segment, primitive, operands, out)
+        return out
+
+    def does_at_once(self, size: int) -> bool:
+        """True if what computes so many numbers from what is there is done now."""
+        return size <= SMALL and self._deferred.is_idle and self._deferred.here.event is None
+
+    def shows_what_is_there(self, x: Tensor) -> bool:
+        """True if a view of `x` is taken at once."""
+        return self._deferred.shows_what_is_there(x)
+
+
+def _key(deferred: Deferred, primitive: Primitive, operands: Sequence[Any], params: Params) -> Hashable:
+    """What tells an op from others at one point; None for one that meets something but copies."""
+    segment = deferred.segment
+    key: list[Any] = ["with parameters", primitive]
+    for operand in operands:
+        if type(operand) in PLAIN_TENSORS:
+            place = operand.place
+            if place is not None and place[0] is segment:
+                key.append(~place[1] if _requires(operand) else place[1])
+            elif primitive.is_view or operand.ndarray.dtype.char not in _FLOATS or not is_copied(deferred, operand):
+                return None
+            else:
+                key.append((_requires(operand), operand.ndarray.shape, operand.ndarray.dtype.char))
+        elif isinstance(operand, np.generic):
+            key.append(key_of(operand))
+        else:
+            return None
+    for name, value in params.items():
+        kind = type(value)
+        key += (name, kind, value) if kind in _PLAIN else (name, *exact(value))
+    return tuple(key)
+
+
+def are_small(operands: Sequence[Any], params: Params = _PARAMS) -> bool:
+    """True for operands of a few elements from which no history begins: numpy is done before the op is noted."""
+    if not operands:
+        return math.prod(params.get("shape", (math.inf,))) <= SMALL
+    for operand in operands:
+        if type(operand) in PLAIN_TENSORS:
+            if operand.ndarray.size > SMALL or (switches.enabled and _requires(operand)):
+                return False
+        elif isinstance(operand, Array):
+            return False
+    return True
+
+
+def _requires(x: Any) -> bool:
+    return x._node is not None or x._requires or (x._base is not None and x.requires_grad)
+
+
 def noted_as_before(deferred: Deferred, primitive: Primitive, general: Callable[..., Any], *operands: Any) -> Any:
     """``general(*operands)``, the value of one primitive."""
+    if deferred.is_idle and deferred.here.event is None and are_small(operands):
+        direct = plain.direct
+        out = (direct.unary if len(operands) == 1 else direct.binary)(primitive, *operands)
+        return general(*operands) if out is NotImplemented else out
     segment = deferred.segment
     key: list[Any] = [primitive]
     for operand in operands:
         if type(operand) in PLAIN_TENSORS:
             place = operand.place
-            if operand._base is not None or operand.ndarray.dtype.kind != "f":
+            array = operand.ndarray
+            if array.dtype.char not in _FLOATS:
                 return general(*operands)
             if place is None or place[0] is not segment:
-                if operand.steps or is_exposed(operand.ndarray):
-                    return general(*operands)  # it is copied at each op
+                if operand.steps or is_exposed(array):
+                    if not is_copied(deferred, operand):
+                        return general(*operands)
+                    key.append((_requires(operand), array.shape, array.dtype.char))
+                    continue
                 place = deferred.met(operand)
                 if deferred.segment is not segment:  # which others have to be met in again
                     return general(*operands)
-            key.append(place[1] if operand._node is None and not operand._requires else ~place[1])
+            key.append(~place[1] if _requires(operand) else place[1])
         elif type(operand) in _NUMBERS and operand:  # 0.0 is equal to -0.0
             key += (type(operand), operand)
         else:
@@ -65,49 +154,71 @@ def noted_as_before(deferred: Deferred, primitive: Primitive, general: Callable[
     known = here.ops.get(tuple(key))
     if known is None:
         out = general(*operands)
-        _remember(deferred, tuple(key), here, segment, primitive, operands, out)
+        if type(out) is Tensor and out.ndarray.dtype.kind in "fb":
+            _remember(deferred, tuple(key), here, segment, primitive, operands, out)
         return out
     if known.grad_enabled is not switches.enabled or known.default_dtype is not defaults.dtype:
         return general(*operands)
-    return _noted(deferred, known, primitive, operands)
+    return _noted(deferred, known, primitive, operands, _PARAMS)
 
 
-def _noted(deferred: Deferred, known: KnownOp, primitive: Primitive, operands: tuple[Any, ...]) -> Any:
-    array = np.empty(known.shape, known.dtype)
+def _noted(deferred: Deferred, known: KnownOp, primitive: Primitive, operands: Sequence[Any], params: Params) -> Any:
+    event = known.event
+    copy_again(deferred, operands, known.copies)
     out: Any = blank(Tensor)
-    out.ndarray, out.buffer, out.steps, out.label = array, Buffer(array), (), None
+    out.label = None
     out.place = (deferred.segment, known.after.tokens - 1)
-    deferred.number_of[id(array)] = known.memory
-    deferred.memories[known.memory :] = [weakref.ref(array)]
+    if known.view:
+        base: Any = operands[0]
+        out.ndarray, out.buffer = primitive.evaluate(base.ndarray, **params), base.buffer
+        out.steps = (*base.steps, *known.view)
+        out.note_view_of(base)
+    else:
+        array = out.ndarray = event.memory_for_result()
+        buffer = out.buffer = Buffer(array)
+        out.steps = ()
+        if switches.inference:
+            buffer.version = UNTRACKED
+        deferred.number_of[id(array)] = event.memory
+        deferred.memories[event.memory :] = [weakref.ref(array)]
+    if known.bound is not None:
+        deferred.bounds[known.after.tokens - 1] = known.bound
     deferred.ops += 1
     deferred.here = known.after  # last, so that an interrupt leaves an op noted, or not
     if known.on:
         given = [o if constant is None else constant for o, constant in zip(operands, known.constants, strict=True)]
-        out._node = PrimitiveNode.of(primitive, given, _PARAMS, out, known.on)
+        out._node = PrimitiveNode.of(primitive, given, params, out, known.on)
     return out
 
 
 def _remember(
     deferred: Deferred,
-    key: tuple[Any, ...],
+    key: Hashable,
     here: TrieNode,
     segment: Any,
     primitive: Primitive,
     operands: Any,
     out: Any,
 ) -> None:
+    """Keep what was noted for the op, if that was one event with these operands."""
     after = deferred.here
     event: Any = after.event
-    if after.before is not here or deferred.segment is not segment or type(event) is not Compute:
+    if deferred.segment is not segment or type(event) is not Compute or after.before is None:
         return
-    is_plain = event.primitive is primitive and not event.is_view and event.strides is None and not event.params
-    if not is_plain or event.dtype.kind not in "fb" or type(out) is not Tensor or out._base is not None:
+    if event.primitive is not primitive or type(out) is not Tensor:
+        return
+    copied = [i for i, o in enumerate(operands) if type(o) in PLAIN_TENSORS and not (o.place and o.place[0] is segment)]
+    copies = copies_between(here, after.before, copied)
+    if copies is None:
         return
     constants = tuple(None if type(o) is int else o for o in event.operands)
     if [constant is None for constant in constants] != [type(operand) in PLAIN_TENSORS for operand in operands]:
         return
     node: Any = out._node
-    on = () if node is None else node.on
+    if node is not None and (not isinstance(node, PrimitiveNode) or node.primitive is not primitive):
+        return
     here.ops[key] = KnownOp(
-        after, event.shape, event.dtype, event.memory, constants, on, switches.enabled, defaults.dtype
-    )
+        after, event, copies, (Step(primitive, tuple(event.params.items())),) if event.is_view else (),
+        deferred.bounds.get(after.tokens - 1), constants, () if node is None else node.on, switches.enabled,
+        defaults.dtype,
+    )  # fmt: skip

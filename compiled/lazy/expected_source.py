@@ -6,7 +6,9 @@ SOURCE = """
 def note(deferred, args):
     if switches.enabled is not grad_enabled or defaults.dtype is not default_dtype or len(args) != {count}:
         return NOT_NOTED
-    if {now} != still.count and not still.is_so() or not ({classes}):
+    if autocast.modes is not autocast_modes:
+        return NOT_NOTED
+    if ({elsewhere}{now} != still.count) and not still.is_so() or not ({classes}):
         return NOT_NOTED
     try:
         if not ({environment}):
@@ -54,6 +56,20 @@ WHOLE = """
     if a{i}.steps or a{i}.buffer.whole is not w{i} or o{i} in taken or o{i} in deferred.owners or o{i} in exposed:
         return NOT_NOTED
     if id(w{i}) in deferred.number_of:
+        return NOT_NOTED
+"""
+# All of a memory in another form: a transposed weight, say.
+VIEW = """
+    w{i} = a{i}.buffer.whole
+    if a{i}.steps != steps{i} or (w{i}.shape, w{i}.strides, w{i}.dtype) != whole{i}:
+        return NOT_NOTED
+    if o{i} in taken or o{i} in deferred.owners or o{i} in exposed or id(w{i}) in deferred.number_of:
+        return NOT_NOTED
+"""
+OUTSIDE_VIEW = """
+    if type(a{i}) is not kind{i} or a{i}._requires or a{i}._node is not None or a{i}.__dict__:
+        return NOT_NOTED
+    if a{i}._base is not None and a{i}.requires_grad:
         return NOT_NOTED
 """
 COPIED = """

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.core import interpreted
 from ...ops.exposure import exposed_owners
 from ...ops.types import defaults
 from ...tape.grad_mode import is_grad_enabled, switches
-from ...tape.nodes import AccumulateGrad
-from ...tensors.tensor import Tensor
-from ...tracing.watch import changes
+from ...tape.nodes import AccumulateGrad, Saved
+from ...tensors.tensor import EAGER, Tensor
+from ...tracing.watch import changes, served
 from ..common.tensor_memory import memory_of
 from ..common.written_code import each, lines, written
 from .event_trie import key_of
@@ -32,7 +33,7 @@ SOURCE = """
 def note(deferred, args):
     if not switches.enabled or defaults.dtype is not default_dtype:
         return NOT_NOTED
-    if changes.count != leaves.count and not leaves.fit():
+    if changes.count + changes.memories != leaves.count and not leaves.fit():
         return NOT_NOTED
     [loss] = args
     if type(loss) is not Tensor or loss._base is not None or loss._output != {output}:
@@ -49,6 +50,7 @@ def note(deferred, args):
     deferred.number_of.update(pool.numbers)
     {met}
     deferred.ops += {ops}
+    {sums}
     deferred.here = after
     {gradients}
     changes.grads += 1
@@ -75,16 +77,16 @@ class Leaves:
 
     def __init__(self, plan: SweepPlan) -> None:
         self._plan = plan
-        self._shown = [leaf.tensor.ndarray for leaf in plan.leaves]
+        self._tensors = [*(leaf.tensor for leaf in plan.leaves), *plan.sums]
+        self._shown = [tensor.ndarray for tensor in self._tensors]
         self._pools: list[GradientPool] = []
-        self.count = changes.count  # at which they were found to be so
+        self.count = changes.count + changes.memories  # at which they were found to be so
         self.edges: list[Any] = [v.node.edges if isinstance(v, VisitedCall) else () for v in plan.visited]
 
     def fit(self) -> bool:
         """True if they take gradients as they did, after something was rebound somewhere."""
-        count = changes.count
-        for leaf, shown in zip(self._plan.leaves, self._shown, strict=True):
-            tensor = leaf.tensor
+        count = changes.count + changes.memories
+        for tensor, shown in zip(self._tensors, self._shown, strict=True):
             if not tensor._requires or tensor._node is not None or is_hooked(tensor) or tensor.ndarray is not shown:
                 return False
         self.count = count
@@ -122,12 +124,15 @@ def _function(plan: SweepPlan) -> Callable[..., Any]:
         "switches": switches, "defaults": defaults, "default_dtype": defaults.dtype, "changes": changes,
         "leaves": Leaves(plan), "NOT_NOTED": NOT_NOTED, "Tensor": Tensor, "AccumulateGrad": AccumulateGrad,
         "after": plan.after, "memory_of": memory_of, "exposed": exposed_owners, "array": np.array, "key_of": key_of,
+        "Saved": Saved,
         "taken": frozenset().union(*(call.owners for call in plan.before.captured)), "places": places_of_slice,
     }  # fmt: skip
     names.update((f"leaf{j}", leaf.tensor) for j, leaf in enumerate(plan.leaves))
+    names.update((f"sum{j}", leaf) for j, leaf in enumerate(plan.sums))
     nodes = _nodes(plan, names)
     first, reads = plan.before.memories, plan.reads
-    text = "".join(text_of(i, read, first, reads, names) for i, read in enumerate(reads)) + plan.kept.text_of_same()
+    text = plan.kept.text_of_sums() + "".join(text_of(i, read, first, reads, names) for i, read in enumerate(reads))
+    text += plan.kept.text_of_same()
     given = [
         f"leaf{j}._grad = g = kept[{j}][0]; g.place = (segment, {leaf.token})" for j, leaf in enumerate(plan.leaves)
     ]
@@ -136,6 +141,7 @@ def _function(plan: SweepPlan) -> Callable[..., Any]:
         output=plan.output, first=first, ops=plan.ops, nodes=nodes.strip(), reads=text.strip() or "pass",
         order=" > ".join(f"x{i}.sequence" for i in reversed(plan.order)),
         refused=" or ".join(f"leaf{j}._grad is not None" for j in range(len(plan.leaves))) or "False",
+        sums=lines(4, [f"deferred.note_write(sum{j}._grad)" for j in range(len(plan.sums))]),
         met=lines(4, [line for i, read in enumerate(reads) for line in met_lines(i, read)]),
         gradients=lines(4, given), released=lines(4, [f"x{i}.release()" for i in range(len(plan.visited))]),
     )  # fmt: skip
@@ -192,10 +198,12 @@ def _end(plan: SweepPlan, i: int, j: int, leaf: Any) -> str:
     """The check that an edge of an op leads to the leaf, or nowhere."""
     if leaf is None:
         return f"    if e{i}[{j}][0] is not None: return NOT_NOTED\n"
-    number = next(n for n, other in enumerate(plan.leaves) if other.tensor is leaf)
+    names = {f"leaf{n}": other.tensor for n, other in enumerate(plan.leaves)}
+    names.update((f"sum{n}", other) for n, other in enumerate(plan.sums))
+    name = next(each for each, other in names.items() if other is leaf)
     return (
         f"    n = e{i}[{j}][0]\n"
-        f"    if type(n) is not AccumulateGrad or n.variable is not leaf{number}: return NOT_NOTED\n"
+        f"    if type(n) is not AccumulateGrad or n.variable is not {name}: return NOT_NOTED\n"
     )
 
 
@@ -215,10 +223,26 @@ def backward_of(deferred: Any, otherwise: Any, loss: Any) -> None:
     if not (is_grad_enabled() and deferred.segments.are_open):
         otherwise(loss)
         return
-    passes = deferred.here.passes
-    for known in passes:
+    counts = deferred.segments.passes
+    for known in deferred.here.passes:
         if known(deferred, (loss,)) is not NOT_NOTED:
+            counts.known += 1
             return
+    counts.new += 1
+    if deferred.is_idle and not counts.are_worth_noting:
+        deferred.settle()
+        served(None, interpreted, EAGER, otherwise, loss)
+        return
+    before, deferred.is_idle = deferred.is_idle, False  # the pass is to be noted as a whole
+    try:
+        _observed(deferred, otherwise, loss)
+    finally:
+        deferred.is_idle = before
+
+
+def _observed(deferred: Any, otherwise: Any, loss: Any) -> None:
+    """Let the engine note a pass, and learn from it."""
+    passes = deferred.here.passes
     deferred.here.observed += 1
     if deferred.here.observed not in OBSERVED:
         otherwise(loss)

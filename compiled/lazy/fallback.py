@@ -9,14 +9,14 @@ from typing import Any
 from ...compiler.errors import CaptureError
 from ...ops.core import interpreted
 from ...tape.grad_mode import is_grad_enabled
-from ...tape.tape import Tape
-from ...tensors.tensor import Tensor, make
+from ...tensors.autocasting import state as autocast
+from ...tensors.tensor import Tensor
 from ...tracing.watch import served
 from ..common.collection import around_collections
 from ..guards.environment import Environment
 from ..guards.onlookers import threads_are_absent
 from .deferred_calls import Deferred
-from .expected_ops import noted_as_before
+from .expected_ops import NotingTape, noted_as_before
 from .finalisers import Aside
 from .segments import Segments
 from .subprograms import Compile, Subprograms
@@ -89,7 +89,7 @@ class Fallback:
         return around_collections(Aside(deferred).both, self._call, deferred, function, args, kwargs)
 
     def _call(self, deferred: Deferred, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
-        server, tape = None, Tape(deferred, make)
+        server, tape = None, NotingTape(deferred)
         if not deferred.is_observed:
             server = functools.partial(self.parts.serve, deferred)
             tape.expected = functools.partial(noted_as_before, deferred)
@@ -108,8 +108,8 @@ def kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     To be asked before the call, which may change its arguments.
     """
     if not kwargs and all(type(arg) is Tensor for arg in args):
-        return is_grad_enabled(), tuple([(arg.ndarray.shape, arg.ndarray.dtype) for arg in args])
-    return is_grad_enabled(), _shapes((args, kwargs))
+        return is_grad_enabled(), autocast.modes, tuple([(arg.ndarray.shape, arg.ndarray.dtype) for arg in args])
+    return is_grad_enabled(), autocast.modes, _shapes((args, kwargs))
 
 
 def _shapes(tree: Any) -> Any:

@@ -16,7 +16,7 @@ from ...ops.core import Params, Primitive, switch
 from ...tape.tape import Tape
 from ...tensors.tensor import make
 from ...tracing.watch import local
-from ..common.collection import Listener
+from ..common.collection import Listener, put_back_at_end
 from .interpreter import DeferredOps
 
 
@@ -71,20 +71,14 @@ class Aside:
 
     def __init__(self, deferred: DeferredOps) -> None:
         self._tape = Tape(Apart(deferred), make)
-        self._before: tuple[Any, Any] | None = None
 
     def begin(self) -> None:
         """A collection starts."""
-        if self._before is None:
-            self._before = switch.stack, local.server
-            switch.stack, local.server = ((self._tape, switch.stack[-1][1]),) if switch.stack else (), None
-
-    def end(self) -> None:
-        """It is over."""
-        if self._before is not None:
-            (switch.stack, local.server), self._before = self._before, None
+        stack = switch.stack
+        put_back_at_end((switch, {"stack": stack}), (local, {"server": local.server}))
+        switch.stack, local.server = ((self._tape, stack[-1][1]),) if stack else (), None
 
     @property
     def both(self) -> Listener:
         """For `collection.set_listener`."""
-        return self.begin, self.end
+        return self.begin, bool

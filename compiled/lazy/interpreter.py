@@ -15,22 +15,21 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
-from ...ops.array import Array, Evaluator, require_writable, shows
-from ...ops.core import Check, Params, Primitive, Step
+from ...ops.array import Array, require_writable, shows
+from ...ops.core import Params, Primitive, Step
 from ...ops.exposure import expose, is_exposed, owner_of
-from ...ops.reductions import argmax_primitive, argmin_primitive
-from ..symbolic.number import exact
-from .at_once import is_done_at_once
-from .event_trie import Compute, TrieInput, TrieNode, Write, key_of
+from ...ops.memory import overlaps_itself
+from .at_once import WithoutC, is_done_at_once, is_retyped, require_c
+from .event_trie import Compute, TrieInput, TrieNode, Write, key_of, parameter_key
+from .positions import check_numbers, note_bound
+from .result_layout import strides_of_result
+from .segment_memories import SegmentMemories
 from .segments import LONGEST, Execution, Segments
 from .varying import VARYING
 
-POSITIONS = (argmax_primitive, argmin_primitive)
 
-
-class DeferredOps(Evaluator):
+class DeferredOps(SegmentMemories):
     """One call's interpreter, below a tape. `segments` is shared by all calls of a function."""
 
     #: Is told of each array that is met: the token, and the array if it is an operand.
@@ -38,41 +37,40 @@ class DeferredOps(Evaluator):
 
     def __init__(self, segments: Segments) -> None:
         self.segments = segments
+        self.is_idle = False  # small ops without a history are done at once as long as nothing is put off
         self.is_observed = False  # by other threads, which see what is written to tensors from outside
         self.ops = 0  # how many were noted
         self.passing = 0  # so many segments are not worth programs: later ones will be others
         self._execution: Execution | None = None  # of the segment, once it is to be done
         self._begin()
 
-    def _begin(self) -> None:
-        self.segment = object()
-        self.here: TrieNode = self.segments.start
-        # By number: an array that was met; a weak reference to the memory of a result, or to the PendingArray or the
-        # PendingResults that stand for it. An interrupt may leave more than there are events for; the next event puts
-        # its own there, and takes away what is behind.
-        self.memories: list[Any] = []
-        self.number_of: dict[int, int] = {}  # identity of an array -> number of its memory
-        self.owners: dict[int, int] = {}  # of arrays that were met: owner of the memory -> identity of the array
-        self.written: set[int] = set()  # identities of arrays that are to be written
-        self.bounds: dict[int, int] = {}  # by token: what positions that are still to be computed are below
-        self.pools: list[Any] = []  # gradients of this segment that are used again, if nobody holds them
-
     # ------------------------------------------------------------------------------------------------ the interpreter
 
     def evaluate(self, primitive: Primitive, operands: Sequence[Any], params: Params, kind: Callable[..., Any]) -> Any:
-        if primitive.check is not None:
-            self._check(primitive, primitive.check, operands, params)
-        if primitive.is_view and isinstance(operands[0], Array) and self._shows_what_is_there(operands[0]):
+        try:
+            return self._noted(primitive, operands, params, kind)
+        except WithoutC:
+            self.settle()
             return super().evaluate(primitive, operands, params, kind)
+
+    def _noted(self, primitive: Primitive, operands: Sequence[Any], params: Params, kind: Callable[..., Any]) -> Any:
+        if primitive.check is not None:
+            check_numbers(self, primitive, primitive.check, operands, params)
+        if primitive.is_view and isinstance(operands[0], Array) and self.shows_what_is_there(operands[0]):
+            out = super().evaluate(primitive, operands, params, kind)
+            if self.here.writes and self.concerns(operands[0]) and not shows(out.ndarray, operands[0].ndarray):
+                self.settle()  # what cannot be seen as a view was copied, before what is noted was written
+                out = super().evaluate(primitive, operands, params, kind)
+            return out
         if is_done_at_once(self, primitive, operands, params):
             return super().evaluate(primitive, operands, params, kind)
-        key = (primitive, *self._tokens(operands), *map(_parameter, params.items()))
-        point = self.here.next.get(key)
+        tokens = self._tokens(operands)
+        point = self.here.next.get((primitive, *tokens, *map(parameter_key, params.items())))
         if point is None:
             written = VARYING.get(primitive)
-            if written is not None and self._varies(primitive, operands, params, written.parameter):
+            if written is not None and self._varies(primitive, tokens, params, written.parameter):
                 return written.otherwise(self, operands, params, kind)
-            point = self._further(primitive, operands, params)
+            point = self._further(primitive, operands, params, tokens)
         event: Any = point.event
         if event.is_view:
             base = operands[0]
@@ -84,20 +82,21 @@ class DeferredOps(Evaluator):
             self.memories[event.memory :] = [weakref.ref(out.ndarray)]
         out.place = (self.segment, point.tokens - 1)
         if out.ndarray.dtype.kind == "i":
-            self._note_bound(primitive, operands, params, out)
+            note_bound(self, primitive, operands, params, out)
         self.ops += 1
         self.here = point  # last, so that an interrupt leaves an op noted, or not
         return out
 
     def write(self, target: Array, value: Array | np.generic) -> None:
         require_writable(target)
-        if is_exposed(target.ndarray):
+        is_at_once = self.is_idle and self.here.event is None  # then the value is there
+        is_at_once = is_at_once or self._is_written_now(target)
+        tokens = None if is_at_once else self._tokens_of_write(target, value)
+        if tokens is None:
             self.settle()
             super().write(target, value)
             return
-        if target.place is None or target.place[0] is not self.segment:
-            self._meet(target, may_be_copied=False)
-        to, what = self._tokens((target, value))
+        to, what = tokens
         key = ("write", to, what)
         point = self.here.next.get(key)
         if point is None:
@@ -107,6 +106,11 @@ class DeferredOps(Evaluator):
         self.here = point
         if self.is_observed:
             self.settle()
+
+    def note_write(self, target: Array) -> None:
+        """What else there is to a write that is an event, for functions that note several."""
+        self.written.add(id(target.buffer.whole))
+        target.buffer.version += 1
 
     def read(self, array: Array, purpose: str) -> np.ndarray:
         self.settle()
@@ -176,17 +180,6 @@ class DeferredOps(Evaluator):
         self.passing, by_numpy = max(0, self.passing - 1), self.passing > 0
         return Execution(self.segments, here, tuple(alive), memories, by_numpy)
 
-    def number(self, whole: np.ndarray) -> int | None:
-        """The number of a memory that this segment knows."""
-        number = self.number_of.get(id(whole))
-        if number is not None:
-            known = self.memories[number] if number < len(self.memories) else None
-            return number if known is whole or (type(known) is weakref.ref and known() is whole) else None
-        for call in self.here.captured:
-            if id(whole) in call.numbers:
-                return call.numbers[id(whole)]
-        return None
-
     # ------------------------------------------------------------------------------------------------------- tokens
 
     def _tokens(self, operands: Sequence[Any]) -> list[Any]:
@@ -204,6 +197,27 @@ class DeferredOps(Evaluator):
         # An array that was met may have ended the segment; then the others have to be met again.
         return tokens if self.segment is segment else self._tokens(operands)
 
+    def _tokens_of_write(self, target: Array, value: Array | np.generic) -> tuple[int, Any] | None:
+        """The tokens of what is written to and of the value; None if the write cannot be put off after all.
+
+        The value comes first: of a part of the memory that is written its numbers are copied. What is written stands
+        for itself, so it is never met as an operand would be, not even where meeting one has ended the segment.
+        """
+        while True:
+            [what] = self._tokens((value,))
+            segment = self.segment
+            place = target.place
+            if place is None or place[0] is not segment:
+                place = self._meet_part(target)
+            if self._is_written_now(target):
+                return None
+            if self.segment is segment:
+                return place[1], what
+
+    @staticmethod
+    def _is_written_now(target: Array) -> bool:
+        return is_exposed(target.ndarray) or is_retyped(target) or not target.type_.dtype.is_in_c
+
     def met(self, array: Array) -> tuple[Any, int]:
         """The place of an array that this segment has not seen yet, as an operand that is read."""
         return self._meet(array)
@@ -214,6 +228,11 @@ class DeferredOps(Evaluator):
         Of a part of a larger memory only the numbers count, which are copied now: which part it is, be it another batch
         at each call, makes no other path. So it is not with what is written (`may_be_copied` is False).
         """
+        require_c(array.type_.dtype)
+        if is_retyped(array):
+            if self.is_awaited(array):
+                self.settle()
+            return self._met(np.array(array.ndarray, order="C"), (), array)
         if is_exposed(array.ndarray):
             return self._met(np.array(array.ndarray, order="C"), (), array)
         whole = array.buffer.whole
@@ -224,6 +243,9 @@ class DeferredOps(Evaluator):
             return array.place
         owner = owner_of(whole)
         copied = may_be_copied and bool(array.steps) and array.ndarray.size < whole.size
+        if owner in self.windows:
+            self.settle()
+            return self._meet(array, may_be_copied)
         captured = any(owner in call.owners for call in self.here.captured)
         if captured or self.owners.get(owner, id(whole)) != id(whole):
             # Two arrays over one memory that do not know of each other: what one writes, the other reads.
@@ -237,6 +259,23 @@ class DeferredOps(Evaluator):
         self.number_of[id(whole)] = self.here.memories
         array.place = self._met(whole, array.steps, array)
         return array.place
+
+    def _meet_part(self, target: Array) -> tuple[Any, int]:
+        """The place of an array that is written, and that this segment has not seen yet.
+
+        A part of a larger memory of which nothing else is known stands for itself, so that a call which writes another
+        row takes the same path.
+        """
+        whole, part = target.buffer.whole, target.ndarray
+        owner = owner_of(whole)
+        if not 0 < part.size < whole.size or overlaps_itself(part) or self.is_met(whole, owner):
+            return self._meet(target, may_be_copied=False)
+        if any(np.may_share_memory(part, other) for other in self.windows.get(owner, ())):
+            self.settle()
+        self.windows.setdefault(owner, []).append(part)
+        self.owners[owner] = id(part)
+        target.place = self._met(part, (), target)
+        return target.place
 
     def _met(self, whole: np.ndarray, steps: Any, array: Array | None) -> tuple[Any, int]:
         number = self.here.memories
@@ -256,12 +295,12 @@ class DeferredOps(Evaluator):
 
     # ------------------------------------------------------------------------------------------------------ new events
 
-    def _further(self, primitive: Primitive, operands: Sequence[Any], params: Params) -> TrieNode:
+    def _further(self, primitive: Primitive, operands: Sequence[Any], params: Params, tokens: list[Any]) -> TrieNode:
         """An op that has not come here before: with other numbers, or altogether new."""
         if self.here.tokens >= LONGEST:
             self.settle()
-        tokens = self._tokens(operands)
-        parameters = tuple(map(_parameter, params.items()))
+            tokens = self._tokens(operands)
+        parameters = tuple(map(parameter_key, params.items()))
         numbers = [i for i, operand in enumerate(operands) if not isinstance(operand, Array)]
         like = (primitive, *(None if i in numbers else token for i, token in enumerate(tokens)), *parameters)
         key = (primitive, *tokens, *parameters)
@@ -274,10 +313,9 @@ class DeferredOps(Evaluator):
             return self.here.next[key]
         return self.segments.extend(self.here, key, self._event(primitive, operands, tokens, params))
 
-    def _varies(self, primitive: Primitive, operands: Sequence[Any], params: Params, parameter: str) -> bool:
+    def _varies(self, primitive: Primitive, tokens: Sequence[Any], params: Params, parameter: str) -> bool:
         """True if ops that differ in this parameter only shall not be programs of their own."""
-        tokens = self._tokens(operands)
-        parameters = dict(map(_parameter, params.items()))
+        parameters = dict(map(parameter_key, params.items()))
         key = (primitive, *tokens, *parameters.items())
         del parameters[parameter]
         return self.segments.parameter_varies(self.here, (primitive, *tokens, *parameters.items()), key, primitive)
@@ -291,15 +329,16 @@ class DeferredOps(Evaluator):
     def _event(self, primitive: Primitive, operands: Sequence[Any], tokens: Sequence[Any], params: Params) -> Compute:
         """The op as an event; its type rule raises what eager mode raises."""
         of = primitive.type_rule(*map(self.type_of, operands), **params)
+        require_c(of.dtype)
         is_view = False
         if primitive.is_view and isinstance(operands[0], Array):
             whole = operands[0].ndarray
             is_view = shows(primitive.evaluate(whole, **params), whole)
         known = tuple(t if isinstance(t, int) else o for t, o in zip(tokens, operands, strict=True))
-        strides = None if is_view else _strides_of_result(primitive, operands, params)
+        strides = None if is_view else strides_of_result(primitive, operands, params)
         return Compute(primitive, known, params, self.here.memories, is_view, of.shape, of.dtype.numpy, strides)
 
-    def _shows_what_is_there(self, array: Array) -> bool:
+    def shows_what_is_there(self, array: Array) -> bool:
         """True if a view of the array can be taken now: it is new to this segment, or others see its memory, too.
 
         Which part of a larger memory a call looks at (a batch of all data) is then no part of what it does.
@@ -309,77 +348,9 @@ class DeferredOps(Evaluator):
             return False
         return is_exposed(array.ndarray) or self.number(array.buffer.whole) is None
 
-    def _check(self, primitive: Primitive, check: Check, operands: Sequence[Any], params: Params) -> None:
-        """Raise what eager mode raises for the numbers that `primitive` meets: all checks look at integers."""
-        known: dict[str, Any] = dict(params)
-        for name, operand in zip(primitive.inputs, operands, strict=True):
-            known[f"{name}_type"] = self.type_of(operand)
-            known[name] = operand
-            if name in check.needs and isinstance(operand, Array):
-                known[name] = operand.ndarray
-                if operand.ndarray.dtype.kind == "i" and self.is_pending(operand):
-                    bound = self.bounds.get(operand.place[1]) if name == "index" and operand.place else None
-                    if bound is None:
-                        self.settle()
-                    else:  # the check is of each index by itself: the largest stands for all
-                        known[name] = np.broadcast_to(np.int64(bound - 1), operand.ndarray.shape)
-        check.rule(**{name: known[name] for name in check.needs})
-
-    def _note_bound(self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Array) -> None:
-        """Positions along an axis are below its extent, and so are views of them."""
-        assert out.place is not None
-        if primitive in POSITIONS:
-            self.bounds[out.place[1]] = operands[0].ndarray.shape[params["axis"]]
-        elif primitive.is_view and operands[0].place[1] in self.bounds:
-            self.bounds[out.place[1]] = self.bounds[operands[0].place[1]]
-
     def is_awaited(self, array: Array) -> bool:
         """True if the numbers of an array are still to be computed, or what is put off may write to its memory."""
         return self.is_pending(array) or (self.here.writes and self.concerns(array))
 
     def stacked(self, arrays: Sequence[Array], axis: int, kind: Callable[..., Any]) -> Any:
-        if any(map(self.is_awaited, arrays)):
-            return None
-        return super().stacked(arrays, axis, kind)
-
-    def is_pending(self, array: Array) -> bool:
-        """True if the numbers of an array are still to be computed."""
-        whole = array.buffer.whole
-        if id(whole) in self.written:
-            return True
-        number = self.number(whole)
-        return number is not None and type(self.memories[number]) is weakref.ref
-
-    def concerns(self, array: Array) -> bool:
-        """True if what is put off reads or writes the memory of an array."""
-        owner, calls = owner_of(array.buffer.whole), self.here.captured
-        known = owner in self.owners or any(owner in call.owners for call in calls)
-        return known or self.number(array.buffer.whole) is not None
-
-
-def _strides_of_result(primitive: Primitive, operands: Sequence[Any], params: Params) -> tuple[int, ...] | None:
-    """How numpy lays out the result, which follows from the operands' layouts and not from the numbers in them; None
-    for the order of the axes, in which it is if the operands are."""
-    if all(o.ndarray.flags.c_contiguous for o in operands if isinstance(o, Array)):
-        return None
-    zeros = [_zeros_laid_out_as(o.ndarray) if isinstance(o, Array) else o for o in operands]
-    try:
-        with np.errstate(all="ignore"):
-            out = np.asarray(primitive.evaluate(*zeros, **params))
-    except Exception:  # 0 is no index into nothing; then there is nothing to lay out, either
-        return None
-    dense = np.empty_like(out)  # a result that shows an operand in another way becomes memory of its own
-    return None if dense.flags.c_contiguous else dense.strides
-
-
-def _zeros_laid_out_as(array: np.ndarray) -> np.ndarray:
-    last = sum((extent - 1) * stride for extent, stride in zip(array.shape, array.strides, strict=True))
-    if not array.size or min(array.strides, default=0) < 0 or last % array.itemsize:
-        return np.zeros_like(array)
-    return as_strided(np.zeros(last // array.itemsize + 1, array.dtype), array.shape, array.strides)
-
-
-def _parameter(item: tuple[str, Any]) -> tuple[str, Hashable]:
-    """A parameter by its text where equal numbers may be different ones: 0.0 and -0.0."""
-    name, value = item
-    return name, exact(value)
+        return None if any(map(self.is_awaited, arrays)) else super().stacked(arrays, axis, kind)

@@ -101,13 +101,14 @@ class CallPlan:
     def _current(self) -> ProgramCall | None:
         """The call with the captured arrays as they are now; None if it cannot be noted."""
         call = self.call
-        if call is None or self._seen != changes.count:
+        now = changes.count + changes.memories
+        if call is None or self._seen != now:
             self._seen = -1
             if call is None or not call.is_current():
                 call = self._renewed(call)
             if call is None:
                 return None
-            self._seen = changes.count
+            self._seen = now
         return call if call.is_regular else None
 
     def _renewed(self, call: ProgramCall | None) -> ProgramCall | None:

@@ -10,15 +10,17 @@ import numpy as np
 
 from ...compiler.graph import Builder, Graph, Node, Result
 from ...ops.core import Step, interpreting
+from ...ops.memory import read_first
 from ...ops.movement import broadcast
 from ...ops.pointwise import cast
 from ...ops.types import Type, dtype_of
 from ...ops.views import replay, write_through
-from ...runtime.program import address_of
+from ...runtime.program import DATA_POINTERS
 from ..execution.binding import Binding
 from ..execution.shape_cache import Programs
 from .event_trie import Call, Compute, Operand, TrieInput, TrieNode, Write
 from .program_calls import ProgramRun
+from .tiers import Runs
 
 Memories = Sequence[np.ndarray | None]  # by number; None for memory that is gone
 
@@ -85,7 +87,8 @@ class NumpyRun:
 
     def _write(self, event: Write, done: list[None]) -> None:
         if not done:
-            done.extend(map(np.copyto, (self._value(event.target),), (self._value(event.value),)))
+            target, value = self._value(event.target), self._value(event.value)
+            done.extend(map(np.copyto, (target,), (read_first(value, target),)))
 
     def _value(self, operand: Operand) -> Any:
         if not isinstance(operand, int):
@@ -202,17 +205,29 @@ class _Drawing:
         return unique
 
 
-class SegmentProgram:
-    """A segment's C program and which memory stands in which place of its table."""
+class SegmentGraph:
+    """A segment as a graph, and which memory is which of its inputs and results."""
 
-    def __init__(self, name: str, way: Sequence[TrieNode], alive: tuple[int, ...], programs: Programs) -> None:
+    def __init__(self, name: str, way: Sequence[TrieNode], alive: tuple[int, ...]) -> None:
         drawing = _Drawing()
         drawing.draw(way)
         results = [Result(f"value_{memory}", drawing.nodes[memory]) for memory in alive]
         for memory in sorted(drawing.written):
             label = drawing.inputs[memory].label
             results.append(Result(f"new_{label}", drawing.nodes[memory], into=label))
+        self.way, self.alive, self.drawing = way, alive, drawing
         self.graph = Graph(name, tuple(drawing.inputs.values()), tuple(results))
+        self.inputs = {node.label: memory for memory, node in drawing.inputs.items()}
+        self.results = {result.name: self.inputs[result.into] for result in results if result.into is not None}
+        self.results.update({f"value_{memory}": memory for memory in alive})
+
+
+class SegmentProgram:
+    """A segment's C program and which memory stands in which place of its table."""
+
+    def __init__(self, of: SegmentGraph, programs: Programs) -> None:
+        way, alive, drawing = of.way, of.alive, of.drawing
+        self.graph, self.inputs, self.results = of.graph, of.inputs, of.results
         self.program = programs.of(self.graph)
         self._binding = Binding(self.program)
         slots = self._binding.slot_of
@@ -229,6 +244,7 @@ class SegmentProgram:
         # Slot, memory, and whether it may lie in another order than that of its axes.
         self._results = [(self._binding.result_slots[f"value_{memory}"], memory, memory in laid) for memory in alive]
         self._lock = self._binding.lock
+        self.runs: Runs | None = None  # where it is to be known whether it is worth its building
 
     def run(self, memories: Memories, codes: list[int], after: list[Callable[[], None]]) -> None:
         """Run the segment: read and write the memories, fill those that are alive. What C returns is noted in `codes`;
@@ -247,7 +263,7 @@ class SegmentProgram:
                     if written:
                         after.append(functools.partial(np.copyto, array, copy))
                     array = copy
-                words[slot] = address_of(array)
+                words[slot] = DATA_POINTERS[id(array) >> 3]
             for slot, memory, is_laid in self._results:
                 array = memories[memory]
                 assert array is not None
@@ -255,7 +271,7 @@ class SegmentProgram:
                     copy = np.empty(array.shape, array.dtype)
                     after.append(functools.partial(np.copyto, array, copy))
                     array = copy
-                words[slot] = address_of(array)
+                words[slot] = DATA_POINTERS[id(array) >> 3]
             self._binding.run(codes)
 
 
@@ -263,7 +279,7 @@ class Run:
     """One run of a program; after an interrupt `finish` does what is left."""
 
     def __init__(self, program: SegmentProgram, memories: Memories) -> None:
-        self._program = program
+        self.program = program
         self._memories = memories
         self._codes: list[int] = []
         self._after: list[Callable[[], None]] = []
@@ -271,7 +287,7 @@ class Run:
     def finish(self) -> None:
         """Run it, unless that has been done."""
         if self._codes != [0]:
-            self._program.run(self._memories, self._codes, self._after)
+            self.program.run(self._memories, self._codes, self._after)
         for put_back in self._after:
             put_back()
 

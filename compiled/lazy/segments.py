@@ -3,31 +3,55 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 
 from ...compiler.graph import Origin
-from ...compiler.origins import user_place
+from ...ops.callers.source_files import user_place
 from ...ops.locks import new_lock
 from ...runtime.errors import RuntimeFault
+from ..common.budget import Budget
 from ..execution.shape_cache import Programs
+from .departures import Departures
 from .event_trie import Call, Event, TrieNode, start, writes
-from .segment_program import Memories, NumpyRun, Run, SegmentProgram
+from .segment_program import Memories, NumpyRun, Run, SegmentGraph, SegmentProgram
+from .tiers import Tiers
 
 LIMIT = 64  # programs; a function that needs more than these is not helped by more
 LONGEST = 4096  # events of one way; what goes on for longer is done in parts
+FEW_PASSES = 16  # new ones that are noted in any case
 VARIANTS = 1  # so many different numbers in one place are constants of as many programs; from the next on they are data
+
+
+@dataclass
+class Passes:
+    """How many backward passes were like one before, and how many were not."""
+
+    known: int = 0
+    new: int = 0
+
+    @property
+    def are_worth_noting(self) -> bool:
+        """False once most are new, as where each goes through a list of another length: the engine notes a pass for
+        several times what it costs to make it."""
+        return self.new <= FEW_PASSES or self.new <= self.known
 
 
 class Segments:
     """Shared by all calls of one function, in all threads."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, tiered: bool = False) -> None:
         self.name = name
         self.start = start()
         self.programs: list[SegmentProgram] = []
+        self.passes = Passes()
         self.sizes = Programs()
+        self.budget = Budget() if tiered else None
+        self.tiers = None if self.budget is None else Tiers(self.sizes, self.budget)
+        self.departures = Departures() if tiered else None
         self._lock = new_lock()
         self._varied: set[Hashable] = set()  # primitives with a parameter that has varied, and their lines
+        self.checked: Callable[[SegmentProgram, Memories, Callable[[], None]], None] | None = None  # runs programs
         self.are_open = True  # as long as programs for new segments are made
 
     def extend(self, here: TrieNode, key: Hashable, event: Event) -> TrieNode:
@@ -35,7 +59,10 @@ class Segments:
         with self._lock:
             if key not in here.next:
                 tokens, memories = here.tokens + event.tokens, here.memories + event.memories
-                point = TrieNode(here, event, tokens, memories, Origin(*user_place()))
+                line = user_place()
+                point = TrieNode(here, event, tokens, memories, Origin(*line))
+                if self.departures is not None:
+                    self.departures.note(here, point, line)
                 point.writes = here.writes or writes(event)
                 point.captured = here.captured
                 if isinstance(event, Call) and event.numbers:
@@ -70,21 +97,45 @@ class Segments:
         return here.kinds[like] is None
 
     def program(self, here: TrieNode, alive: tuple[int, ...]) -> SegmentProgram | None:
-        """The program for a segment. What comes a second time is worth one."""
+        """The program for a segment. What comes a second time is worth one, if nothing else is said by `tiers`."""
         program = here.programs.get(alive)
         if program is None:
             here.programs[alive] = False
-        elif program is False:
-            program = self._program(here, alive)
-        return program or None
+            return None
+        if type(program) is not SegmentProgram:
+            return self._program(here, alive)
+        if program.runs is not None:
+            program.runs.count += 1
+        return program
 
     def _program(self, here: TrieNode, alive: tuple[int, ...]) -> SegmentProgram | None:
         with self._lock:
-            if here.programs[alive] is False and self.are_open:
-                self._build(here, alive)
-            return here.programs[alive] or None
+            known = here.programs[alive]
+            if type(known) is not SegmentProgram and self.are_open:
+                if self.tiers is None:
+                    self._build(here, alive, self._graph_of(here, alive))
+                else:
+                    self._consider(self.tiers, here, alive)
+                known = here.programs[alive]
+            return known if type(known) is SegmentProgram else None
 
-    def _build(self, here: TrieNode, alive: tuple[int, ...]) -> None:
+    def _consider(self, tiers: Tiers, here: TrieNode, alive: tuple[int, ...]) -> None:
+        """Build a program if it is time to."""
+        if here.programs[alive] is False:
+            graph = self._graph_of(here, alive)
+            here.programs[alive] = graph, tiers.candidate(graph.graph, str(here.origin))
+        graph, candidate = here.programs[alive]
+        if tiers.is_due(candidate):
+            tiers.await_built(candidate)
+            self._build(here, alive, graph)
+            program = here.programs[alive]
+            if type(program) is SegmentProgram:
+                program.runs = tiers.taken(candidate)
+
+    def _graph_of(self, here: TrieNode, alive: tuple[int, ...]) -> SegmentGraph:
+        return SegmentGraph(f"{self.name}_part", here.way(), alive)
+
+    def _build(self, here: TrieNode, alive: tuple[int, ...], graph: SegmentGraph) -> None:
         if len(self.programs) - self.sizes.more_sizes >= LIMIT:
             self._close(
                 f"{self.name} has done {LIMIT} different things in its calls; from now on what is new is done eagerly\n"
@@ -92,7 +143,7 @@ class Segments:
             )
             return
         try:
-            program = SegmentProgram(f"{self.name}_part", here.way(), alive, self.sizes)
+            program = SegmentProgram(graph, self.sizes)
         except RuntimeFault:  # which was said in a warning; the segment is done by numpy
             self.are_open = False
             return
@@ -127,4 +178,10 @@ class Execution:
         if self._run is None and (self._alive or self._here.writes):
             self._run = NumpyRun(self._here.way(), self._memories)
         if self._run is not None:
-            self._run.finish()
+            self._do(self._run)
+
+    def _do(self, run: Run | NumpyRun) -> None:
+        if self._segments.checked is not None and isinstance(run, Run):
+            self._segments.checked(run.program, self._memories, run.finish)
+        else:
+            run.finish()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...runtime.references import versions_are_known
 from ...tape.nodes import Edge
 from ...tracing.watch import counter
 from .backward_program import Snapshot, snapshot
@@ -26,10 +27,22 @@ class Still:
         self.kinds = tuple(kind for kind in of.counted if kind != "grads")
         self.term, self.now = " + ".join(f"changes.{kind}" for kind in self.kinds), counter(self.kinds)
         self.labels = tuple(kept)  # of captured inputs that the backward pass reads
+        self.containers = of.recording.environment.counted_containers
         self.count = -1
         self.numbers: list[np.ndarray] = []
         self.edges: tuple[Edge, ...] = ()
         self.kept: tuple[Snapshot, ...] = ()
+
+    @property
+    def elsewhere(self) -> str:
+        """A term that is true where something was written to containers, and has not been counted."""
+        if not self.containers:
+            return ""
+        if not versions_are_known:
+            return "not containers.agree() and not containers.look() or "
+        items = " or memory[containers.items].tobytes() != containers.expected_items" * self.containers.has_lists
+        words = f"(memory[containers.places].tobytes() != containers.expected{items})"
+        return f"{words} and not containers.only_modes_changed() or "
 
     def is_so(self) -> bool:
         """Take over what the general way has found since the last change, if it has."""

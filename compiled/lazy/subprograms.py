@@ -18,13 +18,14 @@ from ...ops.locks import new_lock
 from ...tape.reverse import backward
 from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import EAGER
-from ...tracing.watch import served
+from ...tracing.watch import AT_ONCE, served
 from ..common.callables import owner_of
 from ..guards.environment import Environment
 from .bound_arguments import MOST_FORMS, BoundFunctions
 from .deferred_calls import Deferred
 from .expected_call import NOT_NOTED, owner_of_call
 from .expected_sweep import backward_of
+from .part_tries import PartTries
 
 NOT_SERVED = object()
 LIMIT = 64  # parts that are modules and optimizers: models that are made anew at each call are not worth a program
@@ -41,7 +42,7 @@ _GRAPH = ("next_functions", "saved_tensors", "create_graph", "hessian", "jacobia
 class Subprograms:
     """The parts of one function, shared by all its calls."""
 
-    def __init__(self, compile: Compile, wanted: bool | None = None) -> None:
+    def __init__(self, compile: Compile, wanted: bool | None = None, tiered: bool = False) -> None:
         self._compile = compile
         self._lock = new_lock()
         self._seen: dict[int, weakref.ref[Any]] = {}  # what was called once
@@ -50,6 +51,7 @@ class Subprograms:
         self._bound = BoundFunctions()
         self._wanted = wanted  # None: it is not known what the function's code mentions
         self._firsts = 0  # how often a part has come up
+        self._tries: dict[int, PartTries] | None = {} if tiered else None  # by part, which `_parts` keeps
 
     def titles(self) -> list[str]:
         """What the parts that have programs are: classes of modules and optimizers, names of public functions."""
@@ -67,6 +69,8 @@ class Subprograms:
         self, deferred: Deferred, whole: Any, otherwise: Callable[..., Any], args: tuple[Any, ...], kwargs: Any
     ) -> Any:
         """The result of ``otherwise(*args, **kwargs)``, by a program for `whole`, if there can be one."""
+        if whole is AT_ONCE:
+            return otherwise(*args, **kwargs)
         if not kwargs:
             here = deferred.here
             for expected in here.expected.get(id(owner_of_call(whole)), ()) if deferred.segments.are_open else ():
@@ -84,7 +88,7 @@ class Subprograms:
             return self._first_time(deferred, whole, otherwise, args, kwargs)
         result = part.noted(deferred, args, kwargs)
         if result is NOT_SERVED or result is NOT_NOTED:
-            result = self._made(deferred, part, args, kwargs)
+            result = self._made(deferred, part, args, kwargs, result is NOT_NOTED)
         return otherwise(*args, **kwargs) if result is NOT_SERVED else result
 
     def _serve_function(self, deferred: Deferred, whole: Any, otherwise: Any, args: Any, kwargs: Any) -> Any:
@@ -101,16 +105,21 @@ class Subprograms:
             return self._first_time(deferred, function, functools.partial(otherwise, *args, **kwargs), (), {})
         result = part.noted(deferred, tensors, named)
         if result is NOT_SERVED and len(part.specialisations) < MOST_FORMS:
-            result = self._made(deferred, part, tensors, named)
+            result = self._made(deferred, part, tensors, named, False)
         return otherwise(*args, **kwargs) if result is NOT_SERVED or result is NOT_NOTED else result
 
-    def _made(self, deferred: Deferred, part: Any, args: Any, kwargs: Any) -> Any:
+    def _made(self, deferred: Deferred, part: Any, args: Any, kwargs: Any, is_known: bool) -> Any:
         """The result of a call that cannot be noted: by the part's own program, or while it is recorded."""
         if not part.may_serve(args, kwargs):
+            return NOT_SERVED
+        tries = None if self._tries is None else self._tries.setdefault(id(part), PartTries())
+        if tries is not None and not tries.is_due(part, is_known):
             return NOT_SERVED
         deferred.settle()
         known = len(part.specialisations)
         result = served(None, interpreted, EAGER, part, *args, **kwargs)
+        if tries is not None and not is_known:
+            tries.made(len(part.specialisations) > known)
         if len(part.specialisations) > known:
             self._came_up(deferred)
         return result
@@ -121,7 +130,9 @@ class Subprograms:
             if id(owner) not in self._parts and self._wanted and self._may_be_more(owner):
                 seen = self._seen.pop(id(owner), None)
                 if seen is not None and seen() is owner:
-                    self._parts[id(owner)] = self._compile(whole)  # holds the owner, so that its id stays taken
+                    part = self._parts[id(owner)] = self._compile(whole)  # holds the owner, so that its id stays taken
+                    if self._tries is not None:
+                        part.programs.backward.patient = True
                     self._objects += type(owner) is not FunctionType
             return self._parts.get(id(owner))
 

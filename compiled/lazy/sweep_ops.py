@@ -23,7 +23,7 @@ SLICE = REGISTRY["slice"]
 
 OP = """
     if (type(x{i}) is not kind{i} or x{i}.released or x{i}.tensor_hooks or x{i}.retained or x{i}.pre_hooks
-            or x{i}.post_hooks or {other}):
+            or x{i}.post_hooks or x{i}.known.keys() != kept{i} or {other}):
         return NOT_NOTED
     k{i} = x{i}.known
 """
@@ -35,12 +35,14 @@ class Unlike(Exception):
 
 @dataclass(frozen=True, eq=False)
 class VisitedOp:
-    """An op: `token` is that of its result where this segment has noted it, else None."""
+    """An op: `token` is that of its result where this segment has noted it, else None; `kept` names what it has kept,
+    some of which is for the composite whose last op it is."""
 
     kind: type
     primitive: Primitive
     params: Params
     facts: tuple[Any, ...]  # see `facts_of`
+    kept: frozenset[str]
     token: int | None
     edges: tuple[Tensor | int | None, ...]
 
@@ -48,7 +50,7 @@ class VisitedOp:
     def of(cls, node: PrimitiveNode, edges: tuple[Tensor | int | None, ...], segment: Any) -> VisitedOp:
         is_noted = node.place is not None and node.place[0] is segment
         token = node.place[1] if is_noted else None
-        return cls(type(node), node.primitive, node.params, facts_of(node), token, edges)
+        return cls(type(node), node.primitive, node.params, facts_of(node), frozenset(node.known), token, edges)
 
 
 def facts_of(node: PrimitiveNode) -> tuple[Any, ...]:
@@ -68,15 +70,21 @@ class Kept:
         self.tensor = tensor  # until the plan is made
         self.is_output = is_output
         self.holders: list[tuple[int, str]] = []  # position of the op, and what its rules call the tensor
-        place = tensor.place
-        self.token = place[1] if place is not None and place[0] is segment else None
+        self.token = _token_in(tensor, segment)
 
 
 class KeptByOps:
-    """What the ops of one pass have kept: tensors, constants, and what they have sliced."""
+    """What the ops of one pass have kept: tensors, constants, and what they have sliced; and the gradients of the
+    leaves `sums`, to which the pass adds."""
 
-    def __init__(self, visited: Sequence[Any], nodes: Sequence[Any], deferred: Any) -> None:
+    def __init__(self, visited: Sequence[Any], nodes: Sequence[Any], deferred: Any, sums: Sequence[Tensor]) -> None:
         self._segment = deferred.segment
+        self.sums = tuple(sums)
+        # The tokens of their gradients where this segment knows these already.
+        self.tokens_of_sums = [_token_in(leaf._grad, self._segment) for leaf in sums]
+        # By position: the first leaf with the same gradient, which is met once for all of them.
+        firsts = {id(leaf._grad): j for j, leaf in reversed([*enumerate(sums)])}
+        self._firsts = [firsts[id(leaf._grad)] for leaf in sums]
         self._visited = visited
         self.tensors: list[Kept] = []
         self.constants: dict[tuple[int, str], Any] = {}  # by position and name: the key, or None for what may differ
@@ -106,11 +114,19 @@ class KeptByOps:
         return (self._positions if array.ndarray.ndim else self._number)(token, event, array.ndarray, i)
 
     def _tensor(self, token: int, event: TrieInput, met: Tensor) -> Read:
+        for j, leaf in enumerate(self.sums):
+            if leaf._grad is met:
+                return read_of_tensor(token, event, f"sum{j}._grad", met, (self._segment, token))
         for n, kept in enumerate(self.tensors):
             tensor = kept.tensor
             is_alias = kept.is_output and tensor.buffer is met.buffer and tensor.steps == met.steps
             if (tensor is met or is_alias) and tensor.ndarray.shape == met.ndarray.shape:
                 return read_of_tensor(token, event, f"v{n}", tensor, (self._segment, token), met)
+        for n, kept in enumerate(self.tensors):
+            tensor, before = kept.tensor, len(kept.tensor.steps)
+            if tensor.buffer is met.buffer and met.steps[:before] == tensor.steps:
+                place, steps = (self._segment, token), met.steps[before:]
+                return read_of_tensor(token, event, f"v{n}", met, place, steps=steps)
         raise Unlike
 
     def _number(self, token: int, event: TrieInput, value: np.ndarray, i: int) -> Read:
@@ -135,7 +151,7 @@ class KeptByOps:
 
     def require_known(self, event: Compute, before: int) -> None:
         """Unlike, if an op of the pass has used what was there before, and what no op has kept."""
-        known = {kept.token for kept in self.tensors}
+        known = {*(kept.token for kept in self.tensors), *self.tokens_of_sums}
         if any(isinstance(operand, int) and operand < before and operand not in known for operand in event.operands):
             raise Unlike
 
@@ -164,9 +180,10 @@ class KeptByOps:
         for (j, name), key in self.constants.items():
             if j == i:
                 constant = f"k{i}[{name!r}]"
-                names[f"number{i}_{name}"] = key or self._types[i, name]
-                number = f"key_of({constant})" if key else f"{constant}.dtype"
-                text += f"    if {number} != number{i}_{name}: return NOT_NOTED\n"
+                # Another call may have kept a tensor in the place of the number, or the other way round.
+                names[f"number{i}_{name}"], names[f"type{i}_{name}"] = key, self._types[i, name].type
+                other = f" or key_of({constant}) != number{i}_{name}" if key else ""
+                text += f"    if type({constant}) is not type{i}_{name}{other}: return NOT_NOTED\n"
         for n, kept in enumerate(self.tensors):
             for j, name in kept.holders:
                 if j == i:
@@ -176,8 +193,10 @@ class KeptByOps:
     def _text_of_kept(self, n: int, kept: Kept, i: int, name: str) -> str:
         held = f"k{i}[{name!r}]"
         if (i, name) != kept.holders[0]:
-            return f"    if {held}.tensor is not v{n} or {held}.version != v{n}.buffer.version: return NOT_NOTED\n"
-        text = f"    v{n} = {held}.tensor\n    if {held}.version != v{n}.buffer.version: return NOT_NOTED\n"
+            is_other = f"type({held}) is not Saved or {held}.tensor is not v{n}"
+            return f"    if {is_other} or {held}.version != v{n}.buffer.version: return NOT_NOTED\n"
+        text = f"    if type({held}) is not Saved: return NOT_NOTED\n    v{n} = {held}.tensor\n"
+        text += f"    if {held}.version != v{n}.buffer.version: return NOT_NOTED\n"
         if kept.token is not None:
             text += f"    if v{n}.place != (segment, {kept.token}): return NOT_NOTED\n"
         return text
@@ -186,9 +205,24 @@ class KeptByOps:
         """The checks that what has been met under two names is one tensor."""
         return "".join(f"    if {each} is not t{read}: return NOT_NOTED\n" for each, read in self.same)
 
+    def text_of_sums(self) -> str:
+        """The checks that there are gradients to add to, those that were known before among them."""
+        text = ""
+        for j, token in enumerate(self.tokens_of_sums):
+            other = "" if token is None else f" or sum{j}._grad.place != (segment, {token})"
+            first = self._firsts[j]
+            other += "" if first == j else f" or sum{j}._grad is not sum{first}._grad"
+            text += f"    if type(sum{j}._grad) is not Tensor{other}: return NOT_NOTED\n"
+        return text
+
+
+def _token_in(tensor: Any, segment: Any) -> int | None:
+    place = tensor.place
+    return place[1] if place is not None and place[0] is segment else None
+
 
 def _text_of_op(i: int, op: VisitedOp, is_moving: bool, names: dict[str, Any]) -> str:
-    names[f"kind{i}"] = op.kind
+    names[f"kind{i}"], names[f"kept{i}"] = op.kind, op.kept
     if op.token is not None:
         # Its event is that of the way that has led here: the op, its parameters and the types of its operands.
         return OP.format(i=i, other=f"x{i}.place != (segment, {op.token})")

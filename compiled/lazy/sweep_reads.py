@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...tensors.tensor import Tensor
+from ...ops.core import Step
+from ...tensors.tensor import Tensor, make
 from ..common.tensor_memory import memory_of
 from .event_trie import TrieInput
 from .program_calls import PendingResults
@@ -22,7 +23,8 @@ SHOWN = """
         return NOT_NOTED
 """
 SHOWN_BY_STEPS = """
-    t{i}, w{i} = {source}, {source}.buffer.whole
+    t{i} = {source}
+    w{i} = t{i}.buffer.whole
     m{i} = memory_of(t{i})
     o{i} = m{i}[3]
     if (m{i}[1] is not layout{i} or (w{i}.shape, w{i}.strides, w{i}.dtype) != whole{i} or t{i}.steps != steps{i}
@@ -59,6 +61,7 @@ class Read:
     kind: str
     source: str
     view: Any = None
+    steps: tuple[Step, ...] = ()  # of a view that the derivative takes of the tensor
 
     @property
     def brings_memory(self) -> bool:
@@ -69,15 +72,25 @@ class Read:
         return self.kind in ("shown", "copy", "seen")
 
 
-def read_of_tensor(token: int, event: TrieInput, source: str, tensor: Tensor, place: Any, met: Any = None) -> Read:
+def read_of_tensor(
+    token: int, event: TrieInput, source: str, tensor: Tensor, place: Any, met: Any = None, steps: tuple[Step, ...] = ()
+) -> Read:
     """How the pass has read `tensor`, met as `met` (itself, or an alias), which has been given `place` if it was not
-    copied."""
+    copied. With `steps` it is a view of what `source` says."""
     whole = tensor.buffer.whole
     view = memory_of(tensor)[1], event.steps, (whole.shape, whole.strides, whole.dtype)
     if event.dtype is None:
-        return Read(token, event.memory, "seen", source, view)
+        return Read(token, event.memory, "seen", source, view, steps)
     shown = (tensor if met is None else met).place == place
-    return Read(token, event.memory, "shown" if shown else "copy", source, view)
+    return Read(token, event.memory, "shown" if shown else "copy", source, view, steps)
+
+
+def view_of(tensor: Tensor, steps: Sequence[Step]) -> Tensor:
+    """The view that a derivative takes of a tensor that is there."""
+    array = tensor.ndarray
+    for step in steps:
+        array = step.primitive.evaluate(array, **dict(step.params))
+    return make(array, tensor.buffer, (*tensor.steps, *steps))
 
 
 def text_of(i: int, read: Read, before: int, reads: Sequence[Read], names: dict[str, Any]) -> str:
@@ -88,11 +101,15 @@ def text_of(i: int, read: Read, before: int, reads: Sequence[Read], names: dict[
     if not read.is_of_tensor:
         return f"    w{i} = {read.source}\n"
     names[f"layout{i}"], names[f"steps{i}"], names[f"whole{i}"] = read.view
+    source = read.source
+    if read.steps:
+        names["view_of"], names[f"taken{i}"] = view_of, read.steps
+        source = f"view_of({source}, taken{i})"
     if read.kind == "seen":
-        return SEEN.format(i=i, source=read.source, other_memory=_other_memory(i, read.memory, before, reads))
+        return SEEN.format(i=i, source=source, other_memory=_other_memory(i, read.memory, before, reads))
     if read.kind == "copy":
-        return COPY.format(i=i, source=read.source)
-    return (SHOWN_BY_STEPS if read.view[1] else SHOWN).format(i=i, source=read.source)
+        return COPY.format(i=i, source=source)
+    return (SHOWN_BY_STEPS if read.view[1] else SHOWN).format(i=i, source=source)
 
 
 def _other_memory(i: int, memory: int, before: int, reads: Sequence[Read]) -> str:

@@ -51,14 +51,16 @@ class VisitedCall:
 class SweepPlan:
     """One backward pass: from a point of the tree of events to another.
 
-    `order` are the positions of the visited nodes in the order of their making, `known` inputs of calls that had tokens
-    before: call, position and token; `kept` is what ops have kept.
+    `leaves` get new gradients, to those of `sums` the pass adds. `order` are the positions of the visited nodes in the
+    order of their making, `known` inputs of calls that had tokens before: call, position and token; `kept` is what ops
+    have kept.
     """
 
     output: int
     visited: tuple[VisitedCall | VisitedOp, ...]
     order: tuple[int, ...]
     leaves: tuple[Leaf, ...]
+    sums: tuple[Tensor, ...]
     reads: tuple[Read, ...]
     known: tuple[tuple[int, int, int], ...]
     kept: KeptByOps
@@ -81,8 +83,9 @@ class Observed:
         self._order = tuple(sorted(range(len(nodes)), key=lambda i: nodes[i].sequence))
         leaves = {id(leaf): leaf for v in self._visited for leaf in v.edges if isinstance(leaf, Tensor)}
         self._leaves = [leaf for leaf in leaves.values() if leaf._grad is None and not is_hooked(leaf)]
-        self._is_plain = self._nodes is not None and len(self._leaves) == len(leaves)
-        self._kept = KeptByOps(self._visited, nodes, deferred)
+        sums = [leaf for leaf in leaves.values() if leaf._grad is not None and is_summed(leaf)]
+        self._is_plain = self._nodes is not None and len(self._leaves) + len(sums) == len(leaves)
+        self._kept = KeptByOps(self._visited, nodes, deferred, sums)
         # What the pass takes away.
         self._inputs = [node.inputs if isinstance(node, CompiledNode) else () for node in nodes]
         self._met: dict[int, Any] = {}  # by token: the array that was met
@@ -135,7 +138,8 @@ class Observed:
         if leaves is None:
             return None
         return SweepPlan(
-            self._output, self._visited, self._order, tuple(leaves), tuple(reads), tuple(known), self._kept,
+            self._output, self._visited, self._order, tuple(leaves), self._kept.sums, tuple(reads), tuple(known),
+            self._kept,
             self._before, deferred.here, deferred.ops - self._ops,
         )  # fmt: skip
 
@@ -248,6 +252,12 @@ def _may_be_visited(node: Any) -> bool:
 
 def _is_plain(node: Any) -> bool:
     return not (node.tensor_hooks or node.retained or node.pre_hooks or node.post_hooks)
+
+
+def is_summed(leaf: Tensor) -> bool:
+    """True if a pass adds to the leaf's gradient where that is, and does nothing else."""
+    gradient: Any = leaf._grad
+    return type(gradient) is Tensor and not (gradient.steps or is_hooked(leaf)) and gradient.ndarray.flags.c_contiguous
 
 
 def is_hooked(leaf: Tensor) -> bool:

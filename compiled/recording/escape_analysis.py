@@ -195,8 +195,8 @@ def _analysis(code: types.CodeType) -> _Analysis | None:
         tree = ast.parse(text)
     except SyntaxError:  # a lambda in the middle of an expression, text in several lines that starts further left
         return None
-    definition = tree.body[0]
-    if len(tree.body) != 1 or not isinstance(definition, ast.FunctionDef):
+    definition = tree.body[0] if len(tree.body) == 1 else None
+    if not isinstance(definition, ast.FunctionDef):  # the file has been edited, and something else stands there
         return None
     ast.increment_lineno(tree, start - 1)
     if not _is_source_of(tree, code):

@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ...compiler.origins import is_own_file
+from ...ops.callers.source_files import is_own_file
 from ..common.effect_lines import notes_calls_of
 from .external_effects import spoken_to_by
 from .pure_functions import is_pure_module

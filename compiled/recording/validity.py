@@ -17,14 +17,15 @@ from ...compiler.capture import Recorder, Root
 from ...compiler.demands import Demand, checked_base, demand_of
 from ...compiler.errors import CaptureError
 from ...compiler.graph import Graph, Node, topological
-from ...compiler.origins import is_standard_file, is_user_file
+from ...ops.callers.source_files import is_standard_file, is_user_file
 from ...ops.core import switch
 from ...ops.types import get_default_dtype
 from ...tape.grad_mode import is_grad_enabled
 from ...tape.nodes import AccumulateGrad, PrimitiveNode, Saved
 from ...tape.nodes import Node as TapeNode
+from ...tensors.autocasting import state as autocast
 from ...tracing.watch import local
-from ..common.collection import around_collections
+from ..common.collection import around_collections, put_back_at_end
 from ..common.effect_lines import EffectLines
 from .external_effects import spoken_to, spoken_to_by, title
 from .pure_functions import is_pure, is_pure_module
@@ -47,7 +48,7 @@ class CallTrace:
 
     def __init__(self, ahead: Callable[[Any], None], hide: Callable[[], None], show: Callable[[], None]) -> None:
         self._ahead, self._hide, self._show = ahead, hide, show
-        self._aside: tuple[Any, Any] | None = None  # in a collection: what is to be put back
+        self._collection: str | None = None  # how far the callbacks of one have come; None: it is over
         self.refused: tuple[str, str] | None = None
         self.effect_lines = EffectLines()
         self.codes: dict[types.CodeType, dict[str, Any]] = {}  # what the user's program ran, with its globals
@@ -57,22 +58,20 @@ class CallTrace:
         return around_collections((self._collects, self._collected), self._watch, function, *args)
 
     def _collects(self) -> None:
-        self._aside = switch.stack, local.watcher
-        switch.stack, local.watcher = (), None
-        self._hide()
+        if self._collection is None:
+            self._collection = "begun"
+            put_back_at_end((switch, {"stack": switch.stack}), (local, {"watcher": local.watcher}))
+            switch.stack, local.watcher = (), None
+            self._hide()
+            self._collection = "hidden"
 
     def _collected(self) -> None:
-        aside = self._aside
-        if aside is None:
-            return
-        try:
-            try:
-                self._show()
-            finally:  # Python drops an interrupt that comes in here: the call goes on
-                switch.stack, local.watcher = aside
-        finally:
-            switch.stack, local.watcher = aside
-            self._aside = None
+        if self._collection == "hidden":
+            self._collection = "shown"
+            self._show()
+            self._collection = None
+        else:  # Python has dropped an interrupt that came while a callback ran, and with it what was left to do
+            self._collection = "torn"
 
     def _watch(self, function: Callable[..., Any], *args: Any) -> Any:
         self._before = sys.getprofile()
@@ -90,7 +89,7 @@ class CallTrace:
     @property
     def is_torn(self) -> bool:
         """True if an interrupt has come in a collection, so that what followed was not recorded."""
-        return self._aside is not None
+        return self._collection is not None
 
     @property
     def is_blind(self) -> bool:
@@ -98,7 +97,7 @@ class CallTrace:
         return self._before is not None
 
     def _note(self, frame: types.FrameType, event: str, called: Any) -> None:
-        if self._aside is not None:
+        if self._collection is not None:
             return
         if event == "c_call":
             self._note_c(frame, called)
@@ -181,15 +180,18 @@ class ThreadModes:
     def __init__(self) -> None:
         self.grad_enabled = is_grad_enabled()
         self.default_dtype = get_default_dtype()
+        self.autocast = autocast.modes
 
     def hold(self) -> bool:
+        if autocast.modes is not self.autocast:
+            return False
         return is_grad_enabled() is self.grad_enabled and get_default_dtype() is self.default_dtype
 
     def check(self, name: str, effect_lines: EffectLines) -> None:
         """CaptureError if the call has changed one."""
         if not self.hold():
             raise refusal(
-                "the function leaves the grad mode or the default dtype changed",
+                "the function leaves the grad mode, autocast or the default dtype changed",
                 effect_lines.at("mode", None, f"in {name}"),
                 "Later calls would not change it: use a with block, or set it outside.",
             )

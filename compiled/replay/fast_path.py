@@ -18,8 +18,9 @@ from ...ops.array import Buffer
 from ...ops.memory import CACHE_LINE
 from ...ops.types import defaults
 from ...runtime.program import address_of
-from ...runtime.references import memory
+from ...runtime.references import memory, versions_are_known
 from ...tape.grad_mode import switches
+from ...tensors.autocasting import state as autocast
 from ...tensors.blank import blank
 from ...tensors.tensor import Tensor
 from ...tracing.watch import changes
@@ -44,6 +45,8 @@ FEW = 3  # arguments that are compared two by two; for more a set is quicker
 CHECKS = """
     if switches.enabled is not grad_enabled or defaults.dtype is not default_dtype:
         return MISS
+    if autocast.modes is not autocast_modes:
+        return MISS
     {arguments}
     with lock:
         if {now} != look.count and not look.again():
@@ -59,20 +62,29 @@ CHECKS = """
 
 # What one look at many words of memory tells (`last_look.py`), where they are known; else the same, one by one.
 WORDS = """
-        if memory[look.places].tobytes() != look.expected:
+        if memory[look.places].tobytes() != look.expected and not look.is_settled():
             return MISS
 """
 WORDS_AND_SPARE = """
         spare = look.spare
         if spare is not None and memory[spare.places].tobytes() == spare.expected:
             look.spare = spare.other
-        elif memory[look.places].tobytes() != look.expected:
+        elif memory[look.places].tobytes() != look.expected and not look.is_settled():
             return MISS
         else:
             spare = None
 """
+# The items of lists, which are where the words before say.
+ITEMS = """
+        if memory[containers.items].tobytes() != containers.expected_items and not look.is_settled():
+            return MISS
+"""
 ONE_BY_ONE = """
         if not ({classes}) or not look.gradients_free():
+            return MISS
+"""
+LOOKED_INTO = """
+        if not containers.agree() and not containers.look():
             return MISS
 """
 
@@ -112,7 +124,9 @@ SPARE_RESULT = """
 {made}
 """
 
-HAND_OUT = "hand_out([{}], (args, {{}}), inputs.values)"
+# Numbers of the result are this call's, which other threads replace as soon as the lock is free.
+NUMBERS = "values = inputs.values"
+HAND_OUT = "hand_out([{}], (args, {{}}), values)"
 
 UNPACKED = """
     try:
@@ -148,7 +162,7 @@ def compile_fast_path(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | 
         results = [SPARE_RESULT.format(slot=of.binding.first_result, made=" " * 8 + made).strip()]
     text = f"def call(args):{checks}" + RUN.format(
         addresses=lines(8, _addresses(of)),
-        results=lines(8, results),
+        results=lines(8, results + [NUMBERS] * (not of.results.is_one_tensor)),
         histories=lines(8, _histories(of.results.fresh, names) + ["if spare is None: look.keep(r0)"] * spared),
         result="r0" if of.results.is_one_tensor else HAND_OUT.format(each("r{}", range(len(of.results.fresh)))),
     )
@@ -172,21 +186,28 @@ def _checked(of: Specialisation, words: str) -> tuple[dict[str, Any], str]:
     """The checks of a call, with the names that these and the call use."""
     steady = GuardCodegen(of.recording.environment, cells_apart=memory is not None)
     modes, binding, names = of.recording.modes, of.binding, steady.names
+    look = LastLook(of, steady.cells)
     names.update(
         grad_enabled=modes.grad_enabled, default_dtype=modes.default_dtype, switches=switches, defaults=defaults,
+        autocast_modes=modes.autocast, autocast=autocast,
         MISS=MISS, GONE=GuardCodegen.GONE, Tensor=Tensor, Buffer=Buffer,
         memory_of=memory_of, address_of=address_of, new=object.__new__, empty=np.empty, changes=changes, lock=of.lock,
         blank=blank, binding=binding, codes=binding.codes, c=binding.entry, pointers=binding.pointers,
         written_buffers=of.captured.written_buffers,
         words=binding.slots.words, fresh_result=binding.fresh_result, hand_out=of.results.hand_out,
-        look=LastLook(of, steady.cells), memory=memory, captured=of.arguments.captured, inputs=of.inputs,
+        look=look, memory=memory, captured=of.arguments.captured, inputs=of.inputs,
         numbers_hold=of.inputs.reader(),
     )  # fmt: skip
     names.update(classes.names)
+    containers = names["containers"] = look.containers
     if memory is None:
         words = ONE_BY_ONE.format(classes=classes.term)
     elif not classes.flagged:
         words = f"if not ({classes.term}):\n            return MISS\n        {words.strip()}"
+    if containers and not versions_are_known:
+        words += LOOKED_INTO
+    elif containers.has_lists:
+        words += ITEMS
     return names, CHECKS.format(
         now=" + ".join(f"changes.{kind}" for kind in of.counted),
         words=words.strip(),

@@ -56,8 +56,9 @@ class LastLook:
         self._cells = cells
         self.count = -1
         self.gradients_free: Callable[[], bool] = bool  # false
-        self.places = np.zeros(0, np.intp)
-        self.expected = b"never"
+        self.containers = of.recording.environment.counted_containers
+        self.places = self._own_places = np.zeros(0, np.intp)
+        self.expected = self._own_expected = b"never"
         self.spare: Spare | None = None  # the one whose turn it is
         self._kept = self._wait = 0
 
@@ -80,10 +81,24 @@ class LastLook:
         found = [(place_of_count(thing), count) for thing, count in kept]
         found += [(place_in_cell(cell), id(value)) for cell, value in self._cells]
         found += [(place_of_flags(kind), kind.__flags__) for kind in classes.flagged]
-        self.places = np.array([place for place, _ in found], np.intp)
-        self.expected = np.array([word for _, word in found], np.int64).tobytes()
+        self._own_places = np.array([place for place, _ in found], np.intp)
+        self._own_expected = np.array([word for _, word in found], np.int64).tobytes()
+        self._join_words()
+
+    def _join_words(self) -> None:
+        """What is looked at: the words of this call, and those of containers as the specialisation found them."""
+        self.places = np.concatenate([self._own_places, self.containers.places])
+        self.expected = self._own_expected + self.containers.expected
         self._forget()
         self._kept = self._wait = 0
+
+    def is_settled(self) -> bool:
+        """True if nothing but containers has changed, and all that was written to them was counted, or is of no
+        interest to compiled functions."""
+        if memory[self._own_places].tobytes() != self._own_expected or not self.containers.look():
+            return False
+        self._join_words()
+        return True
 
     def keep(self, result: Tensor) -> None:
         """A result that is about to be handed out: from now on it is looked at whether anybody still holds it. To be

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.callers.class_homes import defined_as
 from ...ops.types import DType
 from ...tensors.tensor import Size
 
@@ -38,8 +39,9 @@ def is_importable(thing: Any) -> bool:
     """True for a function or class that a module has under its name."""
     if not isinstance(thing, _NAMED):
         return False
-    found: Any = sys.modules.get(thing.__module__ or "")
-    for name in thing.__qualname__.split("."):
+    module, qualified = defined_as(thing) if isinstance(thing, type) else (thing.__module__, thing.__qualname__)
+    found: Any = sys.modules.get(module or "")
+    for name in qualified.split("."):
         found = getattr(found, name, None)
     return found is thing
 

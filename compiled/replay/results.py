@@ -369,8 +369,10 @@ def _refuse_other_history(whole: Tensor, part: Tensor, recording: Recording) -> 
 def _view_of(whole: Tensor, fill: Fill, part: Tensor) -> Fill:
     steps: tuple[Step, ...] = part.steps[len(whole.steps) :]
     leaf = part.requires_grad and part.is_leaf
-    untracked = part.viewed_without_grad and part.base is not None and (part.base is whole or part.base is whole.base)
-    cut = whole.requires_grad and (leaf or not part.requires_grad) and not untracked
+    differentiable = part.base is not None and (part.base is whole or part.base is whole.base)  # what detach() ends
+    untracked = part.viewed_without_grad and differentiable
+    # Once what it shows requires grad and is written, a differentiable view does as well: also if neither does now.
+    cut = (whole.requires_grad or not differentiable) and (leaf or not part.requires_grad) and not untracked
 
     def view(fresh: list[Tensor], call_arguments: Any) -> Any:
         source = fill(fresh, call_arguments)
@@ -379,6 +381,8 @@ def _view_of(whole: Tensor, fill: Fill, part: Tensor) -> Fill:
                 shown = replay(source, steps)
         else:
             shown = replay(source.detach() if cut or not steps else source, steps)
+        if part.base is None and shown.base is not None:
+            shown = shown.detach()  # which came last
         # What in-place writes refuse of views hangs on how they were made.
         shown.viewed_without_grad, shown.view_of_several = part.viewed_without_grad, part.view_of_several
         return shown.requires_grad_() if leaf else shown

@@ -64,18 +64,19 @@ class Specialisation:
         self.unverified = is_wanted()  # by eager mode
         self.lock = self.binding.lock  # around `matches` and `call`, which share the table
         self.seen = -1  # the value of `changes` for which all guards are known to hold
-        self._seen_count = self._seen_options = -1  # the same, by what is counted
+        self._seen_count = self._seen_options = self._seen_memories = -1  # the same, by what is counted
         self._unlike_at = (-1, -1)  # where they are known not to hold, whatever gradients there are
-        self._noted_count = -1
+        self._noted_count = self._noted_options = self._noted_memories = -1
         self._noted_at = -1  # the same, by what concerns calls that are noted
         self.guards_of_gradients = [guard for guard in recording.guards if guard.of_gradients]
         self.captured = CapturedInputs(recording, self.binding)
         self.arguments = Arguments(recording, self.binding, self.captured, args, kwargs)
         counted = recording.counted | recording.environment.counted | ({"grads"} if recording.grads else set())
+        counted |= {"memories"} if self.captured.all else set()
         self.counted = tuple(sorted(counted))  # what of `changes` concerns this program
         self.now = counter(self.counted)
         self._now_but_for_gradients = counter(tuple(sorted(counted - {"grads"})))
-        self._now_but_for_updates = counter(tuple(sorted(counted - {"grads", "options"})))
+        self._now_but_for_updates = counter(tuple(sorted(counted - {"grads", "memories", "options"})))
         self.sharing = sharing(recording, self.captured, (args, kwargs))  # as recorded, for messages
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
         saved = () if self.backward is None else self.backward.parts.saved
@@ -117,6 +118,7 @@ class Specialisation:
         if not self.recording.modes.hold() or not self.arguments.fit(args, kwargs):
             return False
         classes.patches()  # which counts as a change if there are others
+        self.recording.environment.counted_containers.look()  # which does as well
         changed = self.now() != self.seen
         rebound = changed and not self._only_gradients_changed()
         counted = self._counted_now()
@@ -130,7 +132,7 @@ class Specialisation:
         return not (changed or self.captured.vary) or self._look_again((args, kwargs))
 
     def _counted_now(self) -> tuple[int, int]:
-        """What is counted, but for gradients."""
+        """What is counted that guards may look at, but for gradients."""
         return self._now_but_for_updates(), changes.options if "options" in self.counted else 0
 
     def _is_like(self) -> bool:
@@ -173,25 +175,31 @@ class Specialisation:
         plan = self.plan
         if plan is None or plan.call is not call:
             return False
+        self.recording.environment.counted_containers.look()
         now = self._now_but_for_gradients()
         if now == self._noted_at:
             return True
         count = self._now_but_for_updates()
         with self.lock:
+            memories, options = changes.memories, changes.options
+            if count != self._noted_count or memories != self._noted_memories:
+                if not plan.is_unmoved(self.captured):
+                    return False
             if count != self._noted_count:
                 classes.patches()
-                if not (plan.is_unmoved(self.captured) and self.recording.environment.hold(True)):
+                if not self.recording.environment.hold(True):
                     return False
-            if not self._look_at_options():
+            if (count != self._noted_count or options != self._noted_options) and not self._look_at_options():
                 return False
             self._noted_at, self._noted_count = now, count
+            self._noted_memories, self._noted_options = memories, options
         return True
 
     def _look_again(self, call_arguments: Any) -> bool:
         """Guards, addresses and numbers, after something has been rebound somewhere."""
-        now, options = self.now(), changes.options
+        now, options, memories = self.now(), changes.options, changes.memories
         count = self._now_but_for_updates()
-        if count == self._seen_count and not self.captured.vary:
+        if count == self._seen_count and memories == self._seen_memories and not self.captured.vary:
             found: bool | None = options == self._seen_options or self._look_at_options()
             found = found and self._look_at_gradients(call_arguments)
             if found is None:
@@ -201,7 +209,7 @@ class Specialisation:
         # Which memory arguments must not share follows from the memory that captured tensors have now.
         if not found or not self.arguments.share_as_recorded(*call_arguments):
             return False
-        self.seen, self._seen_count, self._seen_options = now, count, options
+        self.seen, self._seen_count, self._seen_options, self._seen_memories = now, count, options, memories
         return True
 
     def _look_at_gradients(self, call_arguments: Any) -> bool | None:

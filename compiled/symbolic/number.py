@@ -344,10 +344,16 @@ def _looked_into(value: Any) -> Any:
     return type(value)(map(_looked_into, value)) if type(value) in (list, tuple) else looked_at(value)
 
 
+_EXACT = frozenset({int, bool, str, type(None)})  # what is equal only to the same, among values of its type
+
+
 def exact(value: Any) -> tuple[type, Any]:
     """What is equal for the same plain value of the same type: nan is itself, 0.0 is not -0.0."""
+    kind = type(value)
+    if kind in _EXACT:
+        return kind, value
     if isinstance(value, tuple):
-        return type(value), tuple(map(exact, value))
+        return kind, tuple(map(exact, value))
     by_text = isinstance(value, (float, complex, np.inexact))  # which shows every bit but those of a nan
     return type(value), repr(value) if by_text else value
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import ml_dtypes
 import numpy as np
+
+from ...ops.types import FLOATING_KINDS
 
 
 @dataclass(frozen=True)
@@ -29,9 +32,9 @@ class Difference:
     def ulp_at(self, scale: float) -> float:
         """The unit of the last place of a number; 0 where numbers are whole."""
         of = np.dtype(self.dtype or "float32")
-        if of.kind != "f":
+        if of.kind not in FLOATING_KINDS:
             return 0.0
-        return float(np.spacing(np.asarray(max(scale, float(np.finfo(of).tiny)), of)))
+        return float(np.spacing(np.asarray(max(scale, float(ml_dtypes.finfo(of).tiny)), of)))
 
 
 def difference_of(one: np.ndarray | None, other: np.ndarray | None) -> Difference:

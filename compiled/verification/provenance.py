@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import ml_dtypes
+
 from ...compiler.graph import Graph, Node, topological
 from ...tensors.tensor import Tensor
+
+# Arithmetic of one rounding, and what only moves numbers: the same bits in both ways.
+_SAME_BITS = frozenset(
+    "add sub mul div neg abs sqrt reciprocal cast where maximum minimum ceil floor round trunc sign copysign amax amin "
+    "copy detach full iota reshape transpose broadcast slice update_slice concatenate flip pad strided unfold window "
+    "spread take gather pick put scatter permutation uniform24 uniform53".split()
+)
 
 Key = tuple[str, Any]  # the kind of a result, and the tensor or the path in the returned structure
 
@@ -31,6 +40,13 @@ class Provenance:
         node = self._node(key)
         return "" if node is None else next((str(n.origin) for n in _behind(node) if str(n.origin)), "")
 
+    def coarsest(self, key: Key) -> str:
+        """The floating type with the fewest digits in which something behind a result is computed that the two ways may
+        round differently: a result in float64 of a sum in float32 is no more exact than that. "" if it is not known."""
+        node = self._node(key)
+        found = set() if node is None else {n.type.dtype for n in _behind(node) if _may_differ(n)}
+        return max(found, key=lambda dtype: float(ml_dtypes.finfo(dtype.numpy).eps)).name if found else ""
+
     def suspects(self, wrong: Iterable[Key], right: Iterable[Key]) -> list[str]:
         """The lines that wrong results come from and right ones do not, in the program's order."""
         innocent = set(topological(n for n in map(self._node, right) if n is not None))
@@ -45,6 +61,11 @@ class Provenance:
             return self._graph.result("_".join(("result", *map(str, what))))
         name = self._names.get(id(what)) or (what.label if isinstance(what, Tensor) else "") or "tensor"
         return self._graph.result(f"{name}_grad" if kind == "gradient" else f"new_{name}")
+
+
+def _may_differ(node: Node) -> bool:
+    is_exact = node.is_input or node.is_constant or node.op.name in _SAME_BITS
+    return node.type.dtype.is_floating_point and not is_exact
 
 
 def _behind(node: Node) -> Iterable[Node]:

@@ -55,6 +55,7 @@ class Snapshot:
         for restorer in self._restorers:
             restorer()
         changes.count += 1
+        changes.memories += 1
         changes.options += 1
         changes.modules += 1
         changes.training += 1

@@ -12,11 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from ...compiler.errors import CompilerError
 from ...ops.array import Evaluator
 from ...ops.core import interpreted
+from ...ops.types import FLOATING_KINDS
 from ...tape.reverse import backward
 from ...tape.tape import Tape
 from ...tensors.tensor import Tensor, make
@@ -37,6 +39,7 @@ SMALLEST_SCALE = 2.0**-10
 # Where that is not enough (Adam divides such a remainder by its own size) the eager step is done once more from a
 # state that is moved by one rounding: what moves with it by a comparable amount is not determined better than that.
 NOISE_FACTOR = 16.0
+MOVES = 3  # such states: a sum of few numbers may be rounded to what it was
 
 
 _KINDS = ("result", "gradient", "updated")
@@ -131,11 +134,9 @@ def _compared(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any], start: S
     way, lines = step.way, Provenance(step.specialisations[0] if step.way == "replay" else None)
     start.restore()
     eager = _outcome(eagerly, start, step)
-    report = Report(step.__name__, way, _rows(eager, compiled, lines, None))
+    report = Report(step.__name__, way, _rows(eager, compiled, lines, []))
     if not report.ok and eager.error is None:
-        start.restore()
-        _move_by_one_rounding(start)
-        moved = _outcome(eagerly, start, step)
+        moved = [_moved(eagerly, start, step, seed) for seed in range(MOVES)]
         report = Report(step.__name__, way, _rows(eager, compiled, lines, moved))
         report.suspects = lines.suspects([r.key for r in report.rows if not r.ok], [r.key for r in report.rows if r.ok])
     return report
@@ -198,19 +199,21 @@ def _go_back(result: Any, step: Any) -> None:
         backward(tuple(live), tuple(seeds))
 
 
-def _move_by_one_rounding(start: Snapshot) -> None:
-    """Another state that no one could tell from `start` but for the last bit of each number."""
-    draw = np.random.default_rng(0)
+def _moved(call: Callable[[], Any], start: Snapshot, step: Any, seed: int) -> Outcome:
+    """What the call does from another state that no one could tell from `start` but for the last bit of each number."""
+    start.restore()
+    draw = np.random.default_rng(seed)
     generators = {id(t.buffer.whole) for t in start.tensors if (t.label or "").startswith("generator.")}
     for key, (whole, _) in start.memories.items():
-        if whole.dtype.kind == "f" and key not in generators and whole.flags.writeable:
+        if whole.dtype.kind in FLOATING_KINDS and key not in generators and whole.flags.writeable:
             whole *= (1 + np.finfo(whole.dtype).eps * draw.uniform(-1, 1, whole.shape)).astype(whole.dtype)
+    return _outcome(call, start, step)
 
 
 # ---------------------------------------------------------------------------------------------------------------- rows
 
 
-def _rows(eager: Outcome, compiled: Outcome, lines: Provenance, moved: Outcome | None) -> list[Row]:
+def _rows(eager: Outcome, compiled: Outcome, lines: Provenance, moved: list[Outcome]) -> list[Row]:
     rows = []
     if eager.error is not None or compiled.error is not None or eager.structure != compiled.structure:
         rows.append(_row_of_ways(eager, compiled))
@@ -224,8 +227,11 @@ def _rows(eager: Outcome, compiled: Outcome, lines: Provenance, moved: Outcome |
         largest[of] = max(largest.get(of, 0.0), difference.scale)
     for key, difference in found.items():
         floor = largest[key[0], difference.dtype] * SMALLEST_SCALE
-        noise = None if moved is None else difference_of(eager.value(key), moved.value(key))
-        rows.append(_row(key, difference, _allowed(difference, floor, noise), lines))
+        noise = [difference_of(eager.value(key), other.value(key)).absolute for other in moved]
+        allowed = max(_allowed(difference, floor, ""), *(NOISE_FACTOR * each for each in noise), 0.0)
+        if difference.absolute > allowed:
+            allowed = max(allowed, _allowed(difference, floor, lines.coarsest(key)))
+        rows.append(_row(key, difference, allowed, lines))
     return rows
 
 
@@ -234,10 +240,13 @@ def _is_single(start: Snapshot) -> bool:
     return any(t.ndarray.dtype == np.float32 for t in start.tensors)
 
 
-def _allowed(difference: Difference, floor: float, noise: Difference | None) -> float:
-    """The largest absolute difference that roundings explain; none for whole numbers."""
-    allowed = LIMIT_ULP * difference.ulp_at(max(difference.scale, floor))
-    return allowed if noise is None else max(allowed, NOISE_FACTOR * noise.absolute)
+def _allowed(difference: Difference, floor: float, coarsest: str) -> float:
+    """The largest absolute difference that roundings explain, if those are of numbers of the type `coarsest`; none for
+    whole numbers."""
+    of_result = difference.ulp_at(max(difference.scale, floor))
+    if not of_result or not coarsest:
+        return LIMIT_ULP * of_result
+    return LIMIT_ULP * max(of_result, float(ml_dtypes.finfo(coarsest).eps) * max(difference.scale, floor))
 
 
 def _row(key: tuple[str, Any], difference: Difference, allowed: float, lines: Provenance) -> Row:

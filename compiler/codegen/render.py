@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,10 +26,11 @@ MOST_UNITS = 8
 
 @dataclass(frozen=True)
 class Call:
-    """One line of the step: a call, and the code to return when a check refuses."""
+    """One line of the step: a call, the code to return when a check refuses, and which call of the step it is."""
 
     text: str
     check: int
+    number: int
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class Module:
     title: str
     has_windows: bool
     is_shared: bool
+    has_special: bool
+    has_rejection: bool
     functions: tuple[str, ...]
     parts: tuple[Part, ...]
     #: Names of parts that are in other units of the program; its own are seen by these, then.
@@ -57,15 +61,20 @@ class Module:
     #: Parts that the step calls in order, where it stands in this unit and is not one part alone.
     called: tuple[str, ...] = ()
     has_step: bool = True
+    #: The slot of a table that gets each call's nanoseconds; 0 where nobody asks for them.
+    ticks_slot: int = 0
 
 
-def render(schedule: Schedule) -> str:
-    """The C text of a schedule: a function for each kernel, and ``tracegrad_step``, which calls them in order."""
+def render(schedule: Schedule, ticks_slot: int = 0) -> str:
+    """The C text of a schedule: a function for each kernel, and ``tracegrad_step``, which calls them in order.
+
+    With a `ticks_slot` it notes in a table how long each call takes.
+    """
     calls = _calls(schedule)
     pieces = [calls[first : first + MOST_CALLS] for first in range(0, len(calls), MOST_CALLS)] or [[]]
     module = _module(schedule, pieces, calls)
     called = tuple(part.name for part in module.parts) if len(pieces) > 1 else ()
-    text = render_template("module.c.j2", replace(module, called=called))
+    text = render_template("module.c.j2", replace(module, called=called, ticks_slot=ticks_slot))
     return text if schedule.sizes is None else schedule.sizes.named(text)
 
 
@@ -116,17 +125,30 @@ def _module(
 ) -> Module:
     """A part of the step for each of `pieces`, and the functions of `calls`."""
     places = {buffer.name: place for place, buffer in enumerate(schedule.buffers)}
+    firsts = itertools.accumulate(map(len, pieces), initial=0)
     return Module(
         title=sanitised(schedule.name),
         has_windows=any(isinstance(kernel, ConvKernel) for kernel, _ in calls),
         is_shared=any("tg_parallel(" in function.text for _, function in calls),
+        has_special=any("tg_special_" in function.text for _, function in calls),
+        has_rejection=any("tg_rejection_" in function.text for _, function in calls),
         functions=tuple(dict.fromkeys(function.text for _, function in calls)),
-        parts=tuple(_part(f"step_part{n}", schedule, places, piece) for n, piece in enumerate(pieces)),
+        parts=tuple(
+            _part(f"step_part{n}", schedule, places, piece, first)
+            for n, (piece, first) in enumerate(zip(pieces, firsts, strict=False))
+        ),
     )
 
 
-def _part(name: str, schedule: Schedule, places: Mapping[str, int], calls: Sequence[tuple[Kernel, Function]]) -> Part:
-    """Some calls of a step, and declarations of the buffers that they name, in the order of the schedule."""
+def _part(
+    name: str,
+    schedule: Schedule,
+    places: Mapping[str, int],
+    calls: Sequence[tuple[Kernel, Function]],
+    first: int,
+) -> Part:
+    """The calls of a step from number `first` on, and declarations of the buffers that they name, in the order of the
+    schedule."""
     used = {name for kernel, _ in calls for name in (*writes(kernel), *read_by(kernel))}
     declared = [schedule.buffers[place] for place in sorted(places[name] for name in used)]
     lines = [_declaration(buffer) for buffer in declared]
@@ -135,7 +157,7 @@ def _part(name: str, schedule: Schedule, places: Mapping[str, int], calls: Seque
         uses_arena=any(b.place != "slot" for b in declared) or any("arena +" in part.call for _, part in calls),
         uses_detail=any(part.check for _, part in calls),
         buffers=(*_sizes(schedule, [*lines, *(part.call for _, part in calls)]), *lines),
-        calls=tuple(Call(part.call, part.check) for _, part in calls),
+        calls=tuple(Call(part.call, part.check, number) for number, (_, part) in enumerate(calls, first)),
     )
 
 

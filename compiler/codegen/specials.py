@@ -10,24 +10,36 @@ from .comments import sanitised
 from .environment import render
 from .loops import Loop
 
+_SUMMED_IN_DOUBLE = ". float is summed in double, so that the roundings of a long row do not add up."
+
 #: The template of each kind, and the words in which kinds of one template differ.
 _TEMPLATES: dict[str, tuple[str, dict[str, str]]] = {
     "check": ("check.c.j2", {}),
     "check_divisor": ("check_divisor.c.j2", {}),
     "argmax": ("argmax.c.j2", {"better": ">", "fold": "max"}),
     "argmin": ("argmax.c.j2", {"better": "<", "fold": "min"}),
-    "cumsum": ("cumsum.c.j2", {}),
+    "cumsum": ("cumsum.c.j2", {"is_rounded": "", "roundings": _SUMMED_IN_DOUBLE}),
+    "cumsum_rounded": ("cumsum.c.j2", {"is_rounded": "yes", "roundings": ", each rounded before the next."}),
     "put": ("scatter_rows.c.j2", {"assign": "="}),
     "index_add": ("scatter_rows.c.j2", {"assign": "+="}),
     "scatter": ("scatter.c.j2", {"assign": "="}),
     "scatter_add": ("scatter.c.j2", {"assign": "+="}),
+    "running_argmax": ("running_argmax.c.j2", {"better": ">="}),
+    "running_argmin": ("running_argmax.c.j2", {"better": "<="}),
+    "scatter_prod": ("scatter_fold.c.j2", {"fold": "product", "better": ""}),
+    "scatter_amax": ("scatter_fold.c.j2", {"fold": "largest", "better": ">"}),
+    "scatter_amin": ("scatter_fold.c.j2", {"fold": "smallest", "better": "<"}),
     "argsort": ("argsort.c.j2", {}),
-    "search": ("search.c.j2", {}),
+    "search": ("search.c.j2", {"where": "not below", "reached": ">="}),
+    "search_right": ("search.c.j2", {"where": "above", "reached": ">"}),
     "window_argmax": ("window_argmax.c.j2", {}),
     "window_argmax_small": ("window_argmax_small.c.j2", {}),
     "unpick": ("unpick.c.j2", {}),
     "random_seed": ("helper.c.j2", {"function": "tg_random_seed"}),
     "random_words": ("helper.c.j2", {"function": "tg_random_words"}),
+    "random_poisson": ("helper.c.j2", {"function": "tg_rejection_poisson"}),
+    "random_binomial": ("helper.c.j2", {"function": "tg_rejection_binomial"}),
+    "random_gamma": ("helper.c.j2", {"function": "tg_rejection_gamma"}),
     "permutation": ("helper.c.j2", {"function": "tg_permutation"}),
 }
 

@@ -10,7 +10,8 @@ from .apply_algebra import apply_algebra
 from .drop_detaches import drop_detaches
 from .fold_constants import fold_constants
 from .merge_duplicates import merge_duplicates
+from .widen_short_types import widen_short_types
 
 Pass = Callable[[Graph, set[Node]], Graph]
 
-PASSES: tuple[Pass, ...] = (drop_detaches, fold_constants, apply_algebra, merge_duplicates)
+PASSES: tuple[Pass, ...] = (widen_short_types, drop_detaches, fold_constants, apply_algebra, merge_duplicates)

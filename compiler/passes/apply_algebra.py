@@ -16,7 +16,20 @@ import numpy as np
 from ...ops.core import REGISTRY, Pointwise, Primitive
 from ...ops.movement import broadcast_primitive, update_slice_primitive
 from ...ops.sources import full_primitive
-from ...ops.types import DType, bool_, broadcast_shapes, float32, float64, int32, int64
+from ...ops.types import (
+    DType,
+    bfloat16,
+    bool_,
+    broadcast_shapes,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
 from ..demands import asks_as_much
 from ..graph import Builder, Graph, Node
 from .fold_constants import filled
@@ -174,6 +187,9 @@ def _negated_condition(node: Node) -> Node | None:
 # Types that hold every value of another one.
 _HOLDS: dict[DType, tuple[DType, ...]] = {
     bool_: (int32, int64, float32, float64),
+    uint8: (int16, int32, int64, float32, float64),
+    int8: (int16, int32, int64, float32, float64),
+    int16: (int32, int64, float32, float64),
     int32: (int64, float64),
     float32: (float64,),
 }
@@ -186,6 +202,12 @@ def _cast_of_cast(node: Node) -> Node | None:
     if x.type.dtype.is_floating_point and node.type.dtype.category == 1:
         return None  # beyond the integers' range the machine decides, and not for both floating types alike
     return _made(node, "cast", x, dtype=node.type.dtype)
+
+
+def _cast_and_back(node: Node) -> Node | None:
+    x = _operand_of("cast", node.args[0])
+    short = x is not None and x.type.dtype is node.type.dtype and node.type.dtype in (float16, bfloat16)
+    return _typed(node, x) if short and node.args[0].type.dtype in (float32, float64) else None  # type: ignore[arg-type]
 
 
 # -------------------------------------------------------------------------------------------------------- movement
@@ -298,9 +320,9 @@ LAWS = (
     Law("x - 0 = x", "sub", lambda n: _left(n, lambda y: _is(y, 0))),
     Law("x - -y = x + y", "sub", _minus_negative),
     Law("-(-x) = x, not(not x) = x", "neg logical_not", _twice),
-    Law("x ** 0 = 1 (NaN ** 0 too)", "pow", _power_of_zero),
-    Law("x ** 1 = x", "pow", lambda n: _left(n, lambda y: _is(y, 1))),
-    Law("x ** 2 = x * x", "pow", _square),
+    Law("x ** 0 = 1 (NaN ** 0 too)", "pow pow_tensor", _power_of_zero),
+    Law("x ** 1 = x", "pow pow_tensor", lambda n: _left(n, lambda y: _is(y, 1))),
+    Law("x ** 2 = x * x", "pow pow_tensor", _square),
     Law("max(x, x) = x", "maximum minimum logical_and logical_or bitwise_and bitwise_or", _idempotent),
     Law("where(true, x, y) = x", "where", _decided),
     Law("where(c, x, x) = x", "where", _same_branches),
@@ -308,6 +330,7 @@ LAWS = (
     Law("copy(x) = x: values have no memory", "copy", _own_type),
     Law("cast(x, own type) = x", "cast", _own_type),
     Law("cast(cast(x, a type that holds x's), t) = cast(x, t)", "cast", _cast_of_cast),
+    Law("cast(cast(x, a wider floating type), own type) = x", "cast", _cast_and_back),
     Law("reshape(x, own shape) = x", "reshape", _own_type),
     Law("reshape(reshape(x)) = reshape(x)", "reshape", _reshape_of_reshape),
     Law("transpose(transpose(x)) = transpose(x)", "transpose", _transpose_of_transpose),

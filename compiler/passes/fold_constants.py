@@ -6,7 +6,7 @@ import numpy as np
 
 from ...ops.core import Movement, Pointwise
 from ...ops.sources import full_primitive
-from ...ops.types import Type, broadcast_shapes
+from ...ops.types import Type, broadcast_shapes, number_in
 from ..graph import Graph, Node, Origin
 
 # Reductions and products of constants are evaluated only up to so many elements: compiling must stay quick.
@@ -20,7 +20,7 @@ def fold_constants(graph: Graph, settled: set[Node] | None = None) -> Graph:
 
 def filled(value: bool | int | float, of: Type, origin: Origin) -> Node:
     """A node of type `of` in which every element is `value`."""
-    params = (("shape", of.shape), ("value", of.dtype.numpy.type(value).item()), ("dtype", of.dtype))
+    params = (("shape", of.shape), ("value", number_in(value, of.dtype).item()), ("dtype", of.dtype))
     return Node(full_primitive, (), params, of, origin)
 
 

@@ -68,7 +68,9 @@ def _of_sum(node: Node) -> Node | None:
         movements.append(rows)
         rows = rows.args[0]
     empty = start.op is full_primitive and start.param("value") == 0
-    if rows.op is not dot_primitive or not empty or start.type.ndim != 2 or not _is_small(start.type, index):
+    if rows.op is not dot_primitive or rows.type.ndim != 2 or not empty or start.type.ndim != 2:
+        return None
+    if not _is_small(start.type, index):
         return None
     g, weight = rows.args
     # The inverse of what leads from the rows of the index to those of the product.

@@ -79,7 +79,7 @@ class Index:
         sums = dict(self.terms)
         for atom, coefficient in other.terms:
             sums[atom] = sums.get(atom, 0) + coefficient
-        return Index(tuple((a, c) for a, c in sums.items() if c), self.constant + other.constant)
+        return _rejoined(sums, self.constant + other.constant)
 
     def __mul__(self, factor: int) -> Index:
         terms = tuple((a, c * factor) for a, c in self.terms) if factor else ()
@@ -109,6 +109,17 @@ class Index:
         if self.constant or not parts:
             parts.append(str(self.constant))
         return " + ".join(parts).replace("+ -", "- ")
+
+
+def _rejoined(sums: dict[Atom, int], constant: int) -> Index:
+    """A sum of terms, where ``of / by * by + of % by`` is `of` again."""
+    for atom, coefficient in list(sums.items()):
+        if isinstance(atom, Remainder) and coefficient:
+            whole = Quotient(atom.of, atom.by)
+            if sums.get(whole) == coefficient * atom.by:
+                del sums[whole], sums[atom]
+                return Index(tuple((a, c) for a, c in sums.items() if c), constant) + atom.of * coefficient
+    return Index(tuple((a, c) for a, c in sums.items() if c), constant)
 
 
 def _term(atom: Atom, coefficient: int) -> str:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import math
 
-from ...ops.core import Number
-from ...ops.types import DType, bool_, float32, float64, int32, int64
+import numpy as np
 
-C_TYPES = {bool_: "int", int32: "int32_t", int64: "int64_t", float32: "float", float64: "double"}
+from ...ops.core import Number
+from ...ops.types import DType, bfloat16, bool_, float16, float32, float64, int8, int16, int32, int64, number_in, uint8
+
+#: 16-bit floating-point numbers are their bits.
+C_TYPES = {
+    bool_: "int", uint8: "uint8_t", int8: "int8_t", int16: "int16_t", int32: "int32_t", int64: "int64_t",
+    float16: "uint16_t", bfloat16: "uint16_t", float32: "float", float64: "double",
+}  # fmt: skip
 SUFFIXES = {bool_: "b", int32: "i", int64: "l", float32: "f", float64: ""}
 #: Beyond this many digits a decimal is no easier to read than a hexadecimal float.
 SHORT_DECIMAL = 8
@@ -27,7 +33,11 @@ def ctype(dtype: DType) -> str:
 
 def literal(value: Number, dtype: DType) -> str:
     """`value` as a C expression of `dtype` that keeps every bit; negative numbers in parentheses."""
-    if dtype.is_floating_point:
+    if isinstance(value, complex):
+        raise TypeError(f"complex numbers have no C literal, got {value}")
+    if dtype is float16 or dtype is bfloat16:
+        text = hex(int(number_in(value, dtype).view(np.uint16)))
+    elif dtype.is_floating_point:
         text = _floating(float(value), "f" if dtype is float32 else "")
     else:
         text = _integer(int(value), dtype)

@@ -12,6 +12,7 @@ from .index import Variable, cuts, flattened, of_variable
 from .literals import ctype
 from .live import frontier, is_costly, without_unread
 from .records import Accumulator, Fold, Keep, Local, LocalArray, LoopKernel, Stage, Statement, Store
+from .rewrites.by_lanes import by_lanes
 from .rewrites.by_parts import by_parts
 from .space import Loops, Space, loops
 from .traffic import indices_of
@@ -43,7 +44,7 @@ def lower_loops(name: str, unit: Unit, stores: Stores, memory: Memory, origins: 
         if not parts:
             break
         around = around.cut(parts)
-    return coalesced(by_parts(kernel))
+    return by_lanes(coalesced(by_parts(kernel)))
 
 
 def lower_stages(name: str, unit: Unit, stores: Stores, memory: Memory, around: Loops, origins: Origins) -> LoopKernel:

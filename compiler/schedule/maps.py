@@ -101,6 +101,20 @@ def _update_slice(node: Node, position: Position) -> tuple[Source, ...]:
     return (Source(1, tuple(inner), tuple(r for r in ranges if not r.always)), Source(0, position))
 
 
+def _strided(node: Node, position: Position) -> tuple[Source, ...]:
+    place = ZERO + node.param("offset")
+    for index, step in zip(position, node.param("strides"), strict=True):
+        place = place + index * step
+    return (Source(0, (place,)),)
+
+
+def _unfold(node: Node, position: Position) -> tuple[Source, ...]:
+    *windows, within = position
+    axis = node.param("axis")
+    place = windows[axis] * node.param("step") + within
+    return (Source(0, (*windows[:axis], place, *windows[axis + 1 :])),)
+
+
 def _window(node: Node, position: Position) -> tuple[Source, ...]:
     batch, kernel, space = _of_windows(node, position)
     along = zip(space, kernel, node.param("steps"), node.param("gaps"), node.param("low"), strict=True)
@@ -139,6 +153,8 @@ _MAPS: dict[str, Callable[[Node, Position], tuple[Source, ...]]] = {
     "update_slice": _update_slice,
     "window": _window,
     "spread": _spread,
+    "strided": _strided,
+    "unfold": _unfold,
 }
 
 #: Movements whose result is one value wherever no operand is read: their parameter `value`, or 0.

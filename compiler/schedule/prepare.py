@@ -7,6 +7,7 @@ from dataclasses import replace
 from ...ops.identity import copy_primitive
 from ...ops.movement import reshape_primitive, transpose_primitive
 from ..graph import Graph, Node, users
+from ..passes.widen_short_types import widen_short_types
 from .dots import is_dot
 from .lower import is_fold
 from .rewrites.token_rows import in_rows
@@ -14,8 +15,10 @@ from .row_blocks.recompute import with_recomputed_scores
 
 
 def prepared(graph: Graph) -> Graph:
-    """`graph` with folds of single elements as reshapes, products turned around, and copies where results need them."""
-    return _with_copies(with_recomputed_scores(in_rows(_with_products_turned(without_empty_folds(graph)))))
+    """`graph` with arithmetic on wide types only, folds of single elements as reshapes, products turned around, and
+    copies where results need them."""
+    computed = without_empty_folds(widen_short_types(graph))
+    return _with_copies(with_recomputed_scores(in_rows(_with_products_turned(computed))))
 
 
 def without_empty_folds(graph: Graph) -> Graph:

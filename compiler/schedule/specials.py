@@ -16,7 +16,9 @@ from .records import SpecialKernel
 from .windows.pooling import lower_window_argmax
 
 Numbers = tuple[tuple[str, int], ...]
-_UPDATING = ("put", "index_add", "scatter", "scatter_add")
+_FOLDING = ("scatter_prod", "scatter_amax", "scatter_amin")
+_AT_ELEMENTS = ("scatter", "scatter_add", *_FOLDING)
+_UPDATING = ("put", "index_add", *_AT_ELEMENTS)
 
 
 def lower_special(name: str, node: Node, output: str, spare: str, memory: Memory) -> SpecialKernel:
@@ -28,7 +30,7 @@ def lower_special(name: str, node: Node, output: str, spare: str, memory: Memory
     if kind == "window_argmax":
         return lower_window_argmax(name, node, operands, outputs)
     kernel = SpecialKernel(name, kind, operands, outputs, _NUMBERS[kind](node), node.op.name, str(node.origin))
-    return _with_places(kernel, node) if kind in ("scatter", "scatter_add") else kernel
+    return _with_places(kernel, node) if kind in _AT_ELEMENTS else kernel
 
 
 def operands_of(node: Node) -> tuple[Node, ...]:
@@ -96,6 +98,11 @@ def _steps(node: Node) -> Numbers:
     return (("size", x.size), ("step", step), ("from_zero", int(len(operands_of(node)) < len(node.args))))
 
 
+def _folding(node: Node) -> Numbers:
+    options = (("include_self", int(node.param("include_self"))), ("has_nan", int(node.type.dtype.is_floating_point)))
+    return (*_steps(node), *options)
+
+
 def _sorting(node: Node) -> Numbers:
     wanted = node.type.shape[node.param("axis")]
     options = (("descending", int(node.param("descending"))), ("is_wide", int(_is_wide(node))))
@@ -110,6 +117,10 @@ def _is_wide(node: Node) -> bool:
 
 def _drawing(node: Node) -> Numbers:
     return tuple((name, value) for name, value in node.params if name in ("count", "n"))
+
+
+def _rejecting(node: Node) -> Numbers:
+    return (("count", node.args[2].type.size),)
 
 
 def _searching(node: Node) -> Numbers:
@@ -137,14 +148,22 @@ _NUMBERS: dict[str, Callable[[Node], Numbers]] = {
     "argmax": _along,
     "argmin": _along,
     "cumsum": _along,
+    "cumsum_rounded": _along,
+    "running_argmax": _along,
+    "running_argmin": _along,
     "argsort": _sorting,
     "random_seed": _drawing,
     "random_words": _drawing,
+    "random_poisson": _rejecting,
+    "random_binomial": _rejecting,
+    "random_gamma": _rejecting,
     "permutation": _drawing,
     "search": _searching,
+    "search_right": _searching,
     "unpick": _lines,
     "scatter": _steps,
     "scatter_add": _steps,
+    **dict.fromkeys(_FOLDING, _folding),
     "put": _rows,
     "index_add": _rows,
 }

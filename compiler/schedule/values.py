@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from ...ops.core import Kernel, Movement, Pointwise, Source
 from ...ops.pointwise import cast_primitive
-from ...ops.types import bool_
+from ...ops.types import bfloat16, bool_, float16, float32
 from ..graph import Node
 from . import maps
 from .index import Index, Loaded, Variable, flattened
@@ -212,32 +212,51 @@ def is_one_hot(node: Node) -> bool:
     return index.type.shape == (*x.type.shape[:axis], 1, *x.type.shape[axis + 1 :])
 
 
-#: Exact up to 2 ulp, and equal to eager mode's `pow` at zeros, infinities and NaN (the power of 0.5 of minus infinity
-#: is infinity, that of -0.5 is the reciprocal root, as in PyTorch). Reciprocals come first, so that nothing overflows
+#: Exact up to 2 ulp, and equal to `pow` at zeros, infinities and NaN. Reciprocals come first, so that nothing overflows
 #: whose power is a number.
 _POWERS = {
-    0.5: "tg_sqrt{f}({x})",
-    -0.5: "tg_rsqrt{f}({x})",
     1.5: "{x} == -INFINITY ? INFINITY : {x} * tg_sqrt{f}({x})",
     3.0: "{x} * {x} * {x}",
     4.0: "({x} * {x}) * ({x} * {x})",
     -1.0: "1 / {x}",
     -2.0: "(1 / {x}) * (1 / {x})",
 }
+# Roots in PyTorch where the exponent is a number; where it is a tensor they are powers, which differ at minus infinity
+# and at -0.
+_ROOTS = {0.5: "tg_sqrt{f}({x})", -0.5: "tg_rsqrt{f}({x})"}
+_HALVES = {
+    0.5: "{x} == -INFINITY ? INFINITY : tg_sqrt{f}({x} + 0)",
+    -0.5: "{x} == -INFINITY ? 0 : tg_rsqrt{f}({x} + 0)",
+}
+_FORMS = {"pow": _POWERS | _ROOTS, "pow_tensor": _POWERS | _HALVES}
+_OF_ANY_NUMBER = f"{{y}} == 0.5 ? {_ROOTS[0.5]} : {{y}} == -0.5 ? {_ROOTS[-0.5]} : tg_pow{{f}}({{x}}, {{y}})"
 
 
 def form_of(node: Node, lower: Pointwise) -> str:
     """The C of a pointwise op; powers of floats with some constant exponents are products, quotients and roots."""
-    if node.op.name == "pow" and node.type.dtype.is_floating_point and node.args[1].is_constant:
-        return _POWERS.get(float(node.args[1].param("value")), lower.c)
+    if node.op.name in _FORMS and node.type.dtype.is_floating_point:
+        if node.args[1].is_constant:
+            return _FORMS[node.op.name].get(float(node.args[1].param("value")), lower.c)
+        return _OF_ANY_NUMBER if node.op.name == "pow" else lower.c
     return lower.c
+
+
+#: Between float32 and the bits of 16-bit numbers; all other conversions of these go through it.
+CONVERSIONS = {
+    (float32, float16): "tg_to_half({x})",
+    (float32, bfloat16): "tg_to_bfloat({x})",
+    (float16, float32): "tg_from_half({x})",
+    (bfloat16, float32): "tg_from_bfloat({x})",
+}
 
 
 def _form(node: Node, c: str) -> str:
     """A pointwise expression with everything but the operands filled in."""
     if node.op is cast_primitive and node.type.dtype is bool_:
         return "{x} != 0"
-    replaced = {"f": SUFFIXES[node.args[-1].type.dtype], "type": ctype(node.type.dtype)}
+    if node.op is cast_primitive:
+        c = CONVERSIONS.get((node.args[0].type.dtype, node.type.dtype), c)
+    replaced = {"f": SUFFIXES.get(node.args[-1].type.dtype, ""), "type": ctype(node.type.dtype)}
     replaced |= {name: str(value) for name, value in node.params if name != "dtype"}
     for name, text in replaced.items():
         c = c.replace(f"{{{name}}}", text)

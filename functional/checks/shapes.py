@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...tensors.operands import SCALAR_NAMES
 from ...tensors.tensor import Tensor
 
 
-def check_channels(input: Any, weight: Any) -> None:
+def check_channels(input: Tensor, weight: Tensor) -> None:
     """RuntimeError unless `weight` is one number, or one for each channel (axis 1) of `input`."""
     count, shape = weight.ndarray.size, input.ndarray.shape
     if count == 1:
@@ -23,7 +22,7 @@ def check_channels(input: Any, weight: Any) -> None:
         )
 
 
-def check_halves(input: Any, axis: int) -> None:
+def check_halves(input: Tensor, axis: int) -> None:
     """RuntimeError unless the axis, of which glu takes the halves, is even."""
     if not input.ndarray.ndim:
         raise RuntimeError("glu does not support scalars because halving size must be even")
@@ -32,7 +31,7 @@ def check_halves(input: Any, axis: int) -> None:
         raise RuntimeError(f"Halving dimension must be even, but dimension {axis} is size {extent}")
 
 
-def check_normalized(input: Any, last: Any, weight: Any, bias: Any) -> None:
+def check_normalized(input: Tensor, last: tuple[int, ...], weight: Tensor | None, bias: Tensor | None) -> None:
     """RuntimeError unless the parameters of a layer norm have the shape `last`, and `input` ends in it."""
     if not last:
         raise RuntimeError(
@@ -53,17 +52,17 @@ def check_normalized(input: Any, last: Any, weight: Any, bias: Any) -> None:
         )
 
 
-def check_one_type(input: Any, *others: Any) -> None:
+def check_one_type(input: Tensor, *others: Any) -> None:
     """RuntimeError unless the parameters have the input's type."""
     for x in others:
         if x is not None and x.dtype is not input.dtype:
             raise RuntimeError(
                 "mixed dtype (CPU): all inputs must share same datatype. Got "
-                f"{SCALAR_NAMES[input.dtype.name]} and {SCALAR_NAMES[x.dtype.name]}; use .to()"
+                f"{input.dtype.title} and {x.dtype.title}; use .to()"
             )
 
 
-def check_per_channel(input: Any, training: bool, named: dict[str, Any]) -> None:
+def check_per_channel(input: Tensor, training: bool, named: dict[str, Any]) -> None:
     """RuntimeError unless a batch norm's parameters and statistics have a number for each channel."""
     shape = input.ndarray.shape
     channels = shape[1] if len(shape) > 1 else 0
@@ -74,7 +73,7 @@ def check_per_channel(input: Any, training: bool, named: dict[str, Any]) -> None
             raise RuntimeError(f"{name} should contain {channels} elements not {x.ndarray.size}")
 
 
-def check_count(name: str, error: type[Exception], index: Any, source: Any, axis: int, words: str) -> None:
+def check_count(name: str, error: type[Exception], index: Tensor, source: Tensor, axis: int, words: str) -> None:
     """An error of that class unless `source` has a part for each index."""
     shape, count = source.ndarray.shape, index.ndarray.size
     extent = shape[axis] if shape else 1
@@ -82,7 +81,7 @@ def check_count(name: str, error: type[Exception], index: Any, source: Any, axis
         raise error(f"{name}(): Number of indices ({count}) should be equal to source.size(dim){words.format(extent)}")
 
 
-def check_vector(index: Any) -> None:
+def check_vector(index: Tensor) -> None:
     """RuntimeError unless there is one row of indices."""
     if index.ndarray.ndim > 1:
         raise RuntimeError("Index has to be a vector/scalar. flatten() it, or use scatter().")
@@ -104,10 +103,10 @@ def check_tensors(name: str, tensors: list[Any]) -> None:
             raise TypeError(f"{name}(): expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
 
 
-def check_not_integers(kernel: str, x: Any) -> None:
+def check_not_integers(kernel: str, x: Tensor) -> None:
     """NotImplementedError for integers and truth values."""
     if not x.dtype.is_floating_point:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{SCALAR_NAMES[x.dtype.name]}'; call .float()")
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{x.dtype.title}'; call .float()")
 
 
 def check_vectors(tensors: list[Any], message: str) -> None:

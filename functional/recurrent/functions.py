@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...ops.movement import reshape, transpose
-from .layers import KINDS, Batches, Weights, batched, constants_of, contributed, recurrent, weights_of
+from ...tensors import autocasting
+from ...tensors.autocasting import lower_precision
+from .at_once import fits
+from .layers import KINDS, Batches, Weights, batched, constants_of, contributed, recurrent, turns, weights_of
+
+if TYPE_CHECKING:
+    from ...tensors.tensor import Tensor
 
 
-def _check(input: Any, states: Sequence[Any], weights: Weights, gates: int) -> None:
-    """RuntimeError in PyTorch's words for sizes that do not fit."""
+def _check(input: Tensor, states: Sequence[Tensor], weights: Weights, gates: int) -> None:
+    """RuntimeError in PyTorch's words for sizes and types that do not fit."""
+    if input.dtype is not weights.ih.dtype and not autocasting.is_enabled("cpu"):
+        found, wanted = input.dtype.title, weights.ih.dtype.title
+        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {found} and {wanted}")
     if input.shape[1] != weights.ih.shape[1]:
         raise RuntimeError(f"input has inconsistent input_size: got {input.shape[1]} expected {weights.ih.shape[1]}")
     size = weights.ih.shape[0] // gates
@@ -23,40 +32,91 @@ def _check(input: Any, states: Sequence[Any], weights: Weights, gates: int) -> N
             raise RuntimeError(f"hidden{number} has inconsistent hidden_size: got {state.shape[1]}, expected {size}")
 
 
-def _step(mode: str, gates: int, input: Any, states: Sequence[Any], weights: Weights) -> list[Any]:
+def _step(mode: str, gates: int, input: Tensor, states: Sequence[Tensor], weights: Weights) -> list[Tensor]:
     _check(input, states, weights, gates)
     kind = KINDS[mode]
-    states, _ = kind.step(list(states), [contributed(kind, input, weights)], constants_of(kind, weights))
+    rows, constants = contributed(kind, input, weights), constants_of(kind, weights)
+    if fits([rows, *states, *constants]) and autocasting.state.lower is None:
+        return turns(kind.step, 1, list(states), rows, constants, False)[1:]
+    states, _ = kind.step(list(states), [rows], constants)
     return list(states)
 
 
-def lstm_cell(input: Any, hx: Sequence[Any], w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
-    """One step of an LSTM: (h, c) of `input` [batch, features] and ``hx = (h, c)`` [batch, hidden].
+def lstm_cell(
+    input: Tensor,
+    hx: Sequence[Tensor],
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """One step of an LSTM: (h, c) of `input` [batch, features] and ``hx = (h, c)``, each [batch, hidden].
 
-    RuntimeError for sizes that do not fit, here and below.
+    With ``i, f, g, o`` the four parts of ``w_ih x + b_ih + w_hh h + b_hh``: ``c' = sigmoid(f) c + sigmoid(i) tanh(g)``
+    and ``h' = sigmoid(o) tanh(c')``. ``w_ih [4 * hidden, features]``, ``w_hh [4 * hidden, hidden]``, biases
+    ``[4 * hidden]``, all of one type. RuntimeError for sizes or types that do not fit.
+
+    >>> import tracegrad as tg
+    >>> h, c = tg.lstm_cell(tg.ones(1, 1), (tg.zeros(1, 1), tg.ones(1, 1)), tg.zeros(4, 1), tg.zeros(4, 1))
+    >>> c
+    tensor([[0.5000]])
     """
-    return tuple(_step("LSTM", 4, input, hx, Weights(w_ih, w_hh, b_ih, b_hh)))
+    h, c = _step("LSTM", 4, input, hx, Weights(w_ih, w_hh, b_ih, b_hh))
+    return h, c
 
 
-def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
-    """One step of a GRU: h [batch, hidden] of `input` [batch, features] and `hx`."""
+def gru_cell(
+    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
+) -> Tensor:
+    """One step of a GRU: h [batch, hidden] of `input` [batch, features] and `hx` [batch, hidden].
+
+    With r, z, n the three parts of ``w_ih x + b_ih`` and r', z', n' those of ``w_hh h + b_hh``:
+    ``s = sigmoid(z + z')`` and ``out = (1 - s) tanh(n + sigmoid(r + r') n') + s h``. ``w_ih [3 * hidden, features]``,
+    ``w_hh [3 * hidden, hidden]``, biases ``[3 * hidden]``. RuntimeError for sizes or types that do not fit.
+
+    >>> import tracegrad as tg
+    >>> tg.gru_cell(tg.ones(1, 1), tg.ones(1, 1), tg.zeros(3, 1), tg.zeros(3, 1))
+    tensor([[0.5000]])
+    """
     return _step("GRU", 3, input, [hx], Weights(w_ih, w_hh, b_ih, b_hh))[0]
 
 
-def rnn_tanh_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
-    """``tanh(w_ih x + b_ih + w_hh h + b_hh)``."""
+@lower_precision
+def rnn_tanh_cell(
+    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
+) -> Tensor:
+    """One step of a simple recurrent layer, ``tanh(w_ih x + b_ih + w_hh h + b_hh)``: [batch, hidden].
+
+    ``input [batch, features]``, ``hx [batch, hidden]``, ``w_ih [hidden, features]``, ``w_hh [hidden, hidden]``, biases
+    ``[hidden]``. RuntimeError for sizes or types that do not fit.
+
+    >>> import tracegrad as tg
+    >>> tg.rnn_tanh_cell(tg.ones(1, 1), tg.zeros(1, 1), tg.ones(1, 1), tg.ones(1, 1))
+    tensor([[0.7616]])
+    """
     return _step("RNN_TANH", 1, input, [hx], Weights(w_ih, w_hh, b_ih, b_hh))[0]
 
 
-def rnn_relu_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
-    """``relu(w_ih x + b_ih + w_hh h + b_hh)``."""
+@lower_precision
+def rnn_relu_cell(
+    input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
+) -> Tensor:
+    """One step of a simple recurrent layer, ``relu(w_ih x + b_ih + w_hh h + b_hh)``: [batch, hidden].
+
+    ``input [batch, features]``, ``hx [batch, hidden]``, ``w_ih [hidden, features]``, ``w_hh [hidden, hidden]``, biases
+    ``[hidden]``. RuntimeError for sizes or types that do not fit.
+
+    >>> import tracegrad as tg
+    >>> tg.rnn_relu_cell(tg.ones(1, 1), tg.ones(1, 1), tg.ones(1, 1), tg.ones(1, 1))
+    tensor([[2.]])
+    """
     return _step("RNN_RELU", 1, input, [hx], Weights(w_ih, w_hh, b_ih, b_hh))[0]
 
 
 # ------------------------------------------------------------------------------------------------- whole layers
 
 
-def _over_time(mode: str, input: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+def _over_time(mode: str, input: Tensor, args: tuple[Any, ...]) -> tuple[Tensor, ...]:
     """Outputs and last states; packed where the second argument is a tensor of batch sizes and the third are states."""
     if not isinstance(args[2], bool):
         sizes, hx, params, has_biases, _, dropout, train, bidirectional = args
@@ -75,25 +135,55 @@ def _over_time(mode: str, input: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     return (out, *last)
 
 
-def lstm(input: Any, *args: Any) -> tuple[Any, ...]:
+def lstm(input: Tensor, *args: Tensor | Sequence[Tensor] | bool | float) -> tuple[Tensor, ...]:
     """``lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)``: (out, h, c).
 
-    For packed rows ``lstm(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)``. As
-    ``nn.LSTM``, whose parameters are `params`, layer by layer.
+    What ``nn.LSTM`` computes: `input` [time, batch, features] ([batch, time, features] with `batch_first`), ``hx`` the
+    states (h, c) [layers * directions, batch, hidden], `params` its parameters, layer by layer. For packed rows
+    ``lstm(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)``. RuntimeError for
+    sizes or types that do not fit.
+
+    >>> import tracegrad as tg
+    >>> params, state = list(tg.nn.LSTM(2, 3).parameters()), tg.zeros(1, 1, 3)
+    >>> out, h, c = tg.lstm(tg.ones(4, 1, 2), (state, state), params, True, 1, 0.0, True, False, False)
+    >>> out.shape, h.shape
+    (tracegrad.Size([4, 1, 3]), tracegrad.Size([1, 1, 3]))
     """
     return _over_time("LSTM", input, args)
 
 
-def gru(input: Any, *args: Any) -> tuple[Any, ...]:
-    """As `lstm`, with one state: (out, h)."""
+def gru(input: Tensor, *args: Tensor | Sequence[Tensor] | bool | float) -> tuple[Tensor, ...]:
+    """What ``nn.GRU`` computes: (out, h). Arguments, shapes and errors are those of `lstm`, with one state for `hx`.
+
+    >>> import tracegrad as tg
+    >>> params = list(tg.nn.GRU(2, 3).parameters())
+    >>> out, h = tg.gru(tg.ones(4, 1, 2), tg.zeros(1, 1, 3), params, True, 1, 0.0, True, False, False)
+    >>> out.shape
+    tracegrad.Size([4, 1, 3])
+    """
     return _over_time("GRU", input, args)
 
 
-def rnn_tanh(input: Any, *args: Any) -> tuple[Any, ...]:
-    """As `lstm`, with one state: (out, h)."""
+def rnn_tanh(input: Tensor, *args: Tensor | Sequence[Tensor] | bool | float) -> tuple[Tensor, ...]:
+    """What ``nn.RNN`` computes: (out, h). Arguments, shapes and errors are those of `lstm`, with one state for `hx`.
+
+    >>> import tracegrad as tg
+    >>> params = list(tg.nn.RNN(2, 3).parameters())
+    >>> out, h = tg.rnn_tanh(tg.ones(4, 1, 2), tg.zeros(1, 1, 3), params, True, 1, 0.0, True, False, False)
+    >>> out.shape
+    tracegrad.Size([4, 1, 3])
+    """
     return _over_time("RNN_TANH", input, args)
 
 
-def rnn_relu(input: Any, *args: Any) -> tuple[Any, ...]:
-    """As `lstm`, with one state: (out, h)."""
+def rnn_relu(input: Tensor, *args: Tensor | Sequence[Tensor] | bool | float) -> tuple[Tensor, ...]:
+    """What ``nn.RNN(nonlinearity="relu")`` computes: (out, h). Arguments, shapes and errors are those of `lstm`, with
+    one state for `hx`.
+
+    >>> import tracegrad as tg
+    >>> params = [tg.ones(1, 1), tg.ones(1, 1)]
+    >>> out, h = tg.rnn_relu(tg.ones(3, 1, 1), tg.zeros(1, 1, 1), params, False, 1, 0.0, True, False, False)
+    >>> out.flatten()
+    tensor([1., 2., 3.])
+    """
     return _over_time("RNN_RELU", input, args)

@@ -8,9 +8,14 @@ from itertools import groupby
 from typing import Any
 
 from ...ops.movement import concatenate, reshape, slice
-from ...ops.products import dot, transposed
+from ...ops.products import transposed
+from ...tensors import autocasting
 from ..layers import dropout
+from ..linear_algebra import addmm
 from . import cells
+from .array_forms import FORMS
+from .at_once import fits, run
+from .cells import affine, is_short
 from .scan import scan
 
 Tensors = list[Any]
@@ -55,17 +60,25 @@ def weights_of(flat: Sequence[Any], has_biases: bool, is_projected: bool) -> lis
     return found
 
 
+def _has_inner_bias(kind: Kind, weights: Weights) -> bool:
+    """Whether the recurrent bias is added in each step: it is rounded there if the type is short."""
+    return kind.inner_bias or is_short(weights.hh)
+
+
 def contributed(kind: Kind, x: Any, weights: Weights) -> Any:
     """What the inputs ``[rows, features]`` contribute to the gates, biases included but for an inner one."""
-    out = dot(x, transposed(weights.ih))
+    weight = transposed(weights.ih)
     if weights.b_ih is None:
-        return out
-    return out + (weights.b_ih if kind.inner_bias else weights.b_ih + weights.b_hh)
+        return affine(x, weight, [])
+    bias = weights.b_ih if _has_inner_bias(kind, weights) else weights.b_ih + weights.b_hh
+    if fits([x, weight, weights.b_ih, weights.b_hh]):
+        return addmm(bias, x, weight)
+    return affine(x, weight, [bias])
 
 
 def constants_of(kind: Kind, weights: Weights) -> Tensors:
     """The constants of the step."""
-    bias = [weights.b_hh] if kind.inner_bias and weights.b_hh is not None else []
+    bias = [weights.b_hh] if _has_inner_bias(kind, weights) and weights.b_hh is not None else []
     return [transposed(weights.hh), *bias, *([] if weights.hr is None else [transposed(weights.hr)])]
 
 
@@ -99,6 +112,23 @@ class Batches:
         return found
 
 
+def turns(
+    step: Callable[..., Any], length: int, states: Tensors, rows: Any, constants: Tensors, backwards: bool
+) -> Tensors:
+    """The outputs ``[time, batch, hidden]`` of `length` turns, then the last states."""
+
+    def looped(rows: Any, *others: Any) -> Tensors:
+        first, fixed = list(others[: len(states)]), list(others[len(states) :])
+        result = scan(step, length, first, [rows], fixed, backwards)
+        return [result.carried[0], *result.last]
+
+    forms = FORMS.get(step)
+    if forms is None or autocasting.state.lower is not None or not fits([rows, *states, *constants]):
+        return looped(rows, *states, *constants)
+    order = range(length - 1, -1, -1) if backwards else range(length)
+    return run(forms, looped, order, rows, states, constants)
+
+
 def directed(
     kind: Kind, x: Any, states: Tensors, weights: Weights, batches: Batches, backwards: bool
 ) -> tuple[Any, Tensors]:
@@ -118,9 +148,8 @@ def directed(
             states = [_joined([*([s] if count else []), b]) for s, b in zip(states, begun, strict=True)]
         count = size
         rows = _rows(projected, row, row + length * size)
-        result = scan(step, length, states, [rows], constants, backwards)
-        states = result.last
-        outputs.append(reshape(result.carried[0], (length * size, result.carried[0].shape[2])))
+        carried, *states = turns(step, length, states, rows, constants, backwards)
+        outputs.append(reshape(carried, (length * size, carried.shape[2])))
     ended.append(states)
     last = [_joined(list(reversed(parts))) for parts in zip(*ended, strict=True)]
     return _joined(list(reversed(outputs)) if backwards else outputs), last
@@ -131,8 +160,24 @@ def recurrent(
 ) -> tuple[Any, Tensors]:
     """All layers over packed rows ``[rows, features]``; `states` are stacked by layer and direction.
 
-    `drop` is the probability with which elements between layers are dropped.
+    `drop` is the probability with which elements between layers are dropped. Under autocast all is computed in its
+    type; a GRU's results are in that of its states, as PyTorch's are.
     """
+    lower = autocasting.state.lower
+    if lower is None:
+        return _recurrent(mode, x, states, weights, batches, bidirectional, drop)
+    given = states[0].dtype
+    cast = [Weights(*autocasting.converted([w.ih, w.hh, w.b_ih, w.b_hh, w.hr], lower)) for w in weights]
+    states = autocasting.converted(states, lower)
+    out, last = _recurrent(mode, autocasting.converted(x, lower), states, cast, batches, bidirectional, drop)
+    if mode == "GRU":
+        out, last = autocasting.converted(out, given), autocasting.converted(last, given)
+    return out, last
+
+
+def _recurrent(
+    mode: str, x: Any, states: Tensors, weights: Sequence[Weights], batches: Batches, bidirectional: bool, drop: float
+) -> tuple[Any, Tensors]:
     kind, directions = KINDS[mode], 2 if bidirectional else 1
     ended: list[Tensors] = []
     for number in range(0, len(weights), directions):

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable
-from typing import Any
+import operator
+from typing import TYPE_CHECKING, Any
 
 from ...ops import elementary, movement
 from ...ops import reductions as folds
 from ...ops.arithmetic import abs, maximum, sign
 from ...ops.comparison import eq, where
+from ...ops.division import trunc_divide
 from ...ops.pointwise import cast
 from ...ops.sources import full, iota
 from ...ops.types import float32, int64
+from ...tensors.autocasting import full_precision
 from ...tensors.composite import composite
+from ...tensors.short_floats import rounded_once
+from ...tensors.tensor import Tensor
 from ..checks.shapes import check_not_integers
 from .sliding import (
     Numbers,
     Shape,
     Sliding,
+    Targets,
     adaptive_space,
+    block,
     counts_of,
+    plural,
     pool_sizes,
     space_of,
     targets_of,
     uniform,
     windows_of,
 )
+
+if TYPE_CHECKING:
+    from ...ops.types import DType
+    from .signatures import AdaptiveAveragePooling, AveragePooling, NormPooling
 
 
 def _members(space: Shape, sliding: Sliding, counts: Shape, with_padding: bool) -> tuple[Shape, ...]:
@@ -42,13 +54,21 @@ def _members_at(start: int, kernel: int, extent: int, padding: int) -> int:
     return min(start + kernel, extent + padding) - max(start, -padding)
 
 
-def _divided(x: Any, members: tuple[Shape, ...]) -> Any:
+def _divided(x: Tensor, members: tuple[Shape, ...]) -> Tensor:
     """Each window's sum by the number of its elements."""
     if all(len(set(along)) == 1 for along in members):
         return x / math.prod(along[0] for along in members)
     for axis, along in enumerate(members):
         x = x / _row(along, axis, len(members), x.dtype)
     return x
+
+
+def _truncated(x: Tensor, divisor: Any, members: tuple[Shape, ...]) -> Tensor:
+    """Means of integers, rounded towards 0."""
+    if divisor is None:
+        rows = [_row(along, axis, len(members), int64) for axis, along in enumerate(members)]
+        divisor = functools.reduce(operator.mul, rows)
+    return cast(trunc_divide(x, divisor), int64)
 
 
 def _row(numbers: Shape, axis: int, axes: int, dtype: Any) -> Any:
@@ -62,31 +82,35 @@ def _row(numbers: Shape, axis: int, axes: int, dtype: Any) -> Any:
     return row
 
 
-def _average(name: str, input: Any, sliding: Sliding, ceil_mode: bool, with_padding: bool, divisor: Any) -> Any:
+@rounded_once
+def _average(name: str, input: Tensor, sliding: Sliding, ceil_mode: bool, with_padding: bool, divisor: Any) -> Tensor:
     axes = sliding.axes
     space = space_of(name, input, axes)
-    check_not_integers("avg_pool2d" if axes == 1 else name, input)
+    if input.dtype is not int64:
+        check_not_integers("avg_pool2d" if axes == 1 else name, input)
     counts = counts_of(name, space, sliding, input.ndarray.shape[-axes - 1], ceil_mode)
     ndim = input.ndarray.ndim - axes
     total = folds.sum(windows_of(input, sliding, counts), tuple(range(ndim, ndim + axes)))
+    if input.dtype is int64:
+        return _truncated(total, divisor, _members(space, sliding, counts, with_padding))
     if divisor is not None:
         return total / divisor
     return _divided(total, _members(space, sliding, counts, with_padding))
 
 
-def _avg_pool(axes: int) -> Callable[..., Any]:
+def _avg_pool(axes: int) -> AveragePooling:
     name = f"avg_pool{axes}d"
 
     @composite("MeanBackward1" if axes == 1 else f"AvgPool{axes}DBackward0", {"input": ("input",)})
     def avg_pool(
-        input: Any,
+        input: Tensor,
         kernel_size: Numbers,
         stride: Numbers | None = None,
         padding: Numbers = 0,
         ceil_mode: bool = False,
         count_include_pad: bool = True,
         divisor_override: int | None = None,
-    ) -> Any:
+    ) -> Tensor:
         if divisor_override is not None and axes == 1:
             raise TypeError("avg_pool1d() got an unexpected keyword argument 'divisor_override'")
         if divisor_override == 0:
@@ -95,31 +119,47 @@ def _avg_pool(axes: int) -> Callable[..., Any]:
         return _average(name, input, sliding, ceil_mode, count_include_pad, divisor_override)
 
     avg_pool.__name__ = avg_pool.__qualname__ = name
-    avg_pool.__doc__ = f"""The mean of each window over the last {axes} axes.
+    avg_pool.__doc__ = f"""The mean of each window of `kernel_size` over the last {plural(axes)}.
 
     ``[batch, channels, *space]`` (or without batch) gives ``[batch, channels, *windows]``; the default stride is the
     kernel's size. Padding is zeros that count as elements unless ``count_include_pad=False``; `ceil_mode` keeps a last
-    window that is not full; `divisor_override` is divided by instead. RuntimeError for sizes that do not fit.
+    window that is not full{"; `divisor_override` is divided by instead" if axes > 1 else ""}. Floating-point numbers,
+    or int64 (means rounded towards 0): NotImplementedError for others. RuntimeError for sizes that do not fit.
+
+    >>> import tracegrad as tg
+    >>> x = {block(axes)}
+    >>> tg.nn.functional.{name}(x, 2).item()
+    {(2**axes - 1) / 2}
     """
     return avg_pool
 
 
-avg_pool1d, avg_pool2d, avg_pool3d = _avg_pool(1), _avg_pool(2), _avg_pool(3)
+avg_pool1d, avg_pool2d, avg_pool3d = _avg_pool(1), _avg_pool(2), full_precision(_avg_pool(3))
 
 
-def _lp_pool(axes: int) -> Callable[..., Any]:
+def _lp_pool(axes: int) -> NormPooling:
     average = (avg_pool1d, avg_pool2d, avg_pool3d)[axes - 1]
 
     def lp_pool(
-        input: Any, norm_type: float, kernel_size: Numbers, stride: Numbers | None = None, ceil_mode: bool = False
-    ) -> Any:
+        input: Tensor, norm_type: float, kernel_size: Numbers, stride: Numbers | None = None, ceil_mode: bool = False
+    ) -> Tensor:
         size = pool_sizes(f"lp_pool{axes}d", axes, kernel_size, stride, 0)
         mean = average(elementary.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
         positive = sign(mean) * maximum(abs(mean), 0)
         return elementary.pow(positive * math.prod(size.kernel), 1.0 / norm_type)
 
     lp_pool.__name__ = lp_pool.__qualname__ = f"lp_pool{axes}d"
-    lp_pool.__doc__ = f"""The `norm_type`-norm of each window over the last {axes} axes."""
+    lp_pool.__doc__ = f"""The `norm_type`-norm ``sum(x ** p) ** (1 / p)`` of each window over the last {plural(axes)}.
+
+    ``[batch, channels, *space]`` (or without batch) gives ``[batch, channels, *windows]``; the default stride is the
+    kernel's size, `ceil_mode` keeps a last window that is not full. A negative sum counts as 0. RuntimeError for sizes
+    that do not fit, NotImplementedError for integers but int64.
+
+    >>> import tracegrad as tg
+    >>> x = {block(axes)}
+    >>> tg.nn.functional.lp_pool{axes}d(x, 1, 2).item()
+    {float(2 ** (axes - 1) * (2**axes - 1))}
+    """
     return lp_pool
 
 
@@ -129,7 +169,7 @@ lp_pool1d, lp_pool2d, lp_pool3d = _lp_pool(1), _lp_pool(2), _lp_pool(3)
 # ------------------------------------------------------------------------------------------------------- adaptive
 
 
-def _averaging(extent: int, windows: int, dtype: Any) -> Any:
+def _averaging(extent: int, windows: int, dtype: DType) -> Any:
     """A matrix [extent, windows] whose columns average the places of a window."""
     wide = dtype if dtype.is_floating_point else float32
     place, number = iota((extent, windows), 0, int64), iota((extent, windows), 1, int64)
@@ -137,12 +177,13 @@ def _averaging(extent: int, windows: int, dtype: Any) -> Any:
     return inside / folds.sum(inside, (0,))
 
 
-def _adaptive_avg_pool(axes: int) -> Callable[..., Any]:
+def _adaptive_avg_pool(axes: int) -> AdaptiveAveragePooling:
     name = f"adaptive_avg_pool{axes}d"
 
+    @rounded_once
     @composite(f"AdaptiveAvgPool{axes}DBackward0", {"input": ("input",)})
-    def adaptive_avg_pool(input: Any, output_size: Any) -> Any:
-        space = adaptive_space(name, input, axes)
+    def adaptive_avg_pool(input: Tensor, output_size: Targets) -> Tensor:
+        space = adaptive_space(name, input, axes, output_size)
         check_not_integers("adaptive_avg_pool2d" if axes == 1 else name, input)
         targets = targets_of(name, output_size, space)
         sliding = uniform(space, targets)
@@ -158,11 +199,19 @@ def _adaptive_avg_pool(axes: int) -> Callable[..., Any]:
         return input.contiguous()
 
     adaptive_avg_pool.__name__ = adaptive_avg_pool.__qualname__ = name
-    adaptive_avg_pool.__doc__ = f"""The means of `output_size` windows that cover the last {axes} axes about evenly.
+    adaptive_avg_pool.__doc__ = f"""The means of `output_size` windows that cover the last {plural(axes)} about evenly.
 
-    A number, or one for each axis (None keeps the axis). RuntimeError for inputs of other shapes.
+    ``[batch, channels, *space]`` (or without batch) gives ``[batch, channels, *output_size]``: a number, or one for
+    each axis (None keeps the axis). Of n places window i of k has those from ``floor(i n / k)`` to before ``ceil((i +
+    1) n / k)``. RuntimeError for inputs of other shapes, NotImplementedError for integers.
+
+    >>> import tracegrad as tg
+    >>> x = {block(axes)}
+    >>> tg.nn.functional.{name}(x, 1).item()
+    {(2**axes - 1) / 2}
     """
     return adaptive_avg_pool
 
 
 adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = (_adaptive_avg_pool(n) for n in (1, 2, 3))
+adaptive_avg_pool3d = full_precision(adaptive_avg_pool3d)

@@ -9,16 +9,25 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...ops import movement
 from ...ops import reductions as folds
 from ...ops.products import dot
 from ...ops.spatial.convolution import conv, conv_input
 from ...ops.windows import spread, window
+from ...tensors.autocasting import lower_precision
 from ...tensors.composite import composite
+from ...tensors.short_floats import rounded_once
+from ...tensors.tensor import Tensor
+from ...tracing.user_warning import warn_once
 from ..shapes import contiguous
-from .sliding import Shape, Sliding, per_axis
+from .sliding import Shape, Sliding, per_axis, plural
+
+if TYPE_CHECKING:
+    from .signatures import Convolution, TransposedConvolution
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _sliding(kernel: Shape, stride: Any, padding: Any, dilation: Any) -> Sliding:
@@ -27,6 +36,8 @@ def _sliding(kernel: Shape, stride: Any, padding: Any, dilation: Any) -> Sliding
     low, high = _paddings(kernel, steps, gaps, padding)
     for name, numbers, least in (("stride", steps, 1), ("dilation", gaps, 1), ("padding", low, 0)):
         if min(numbers) < least:
+            if name == "dilation":
+                raise RuntimeError("non-positive dilation is not supported: dilation should be greater than zero")
             raise RuntimeError(f"{'non-positive' if least else 'negative'} {name} is not supported")
     return Sliding(kernel, steps, low, high, gaps)
 
@@ -43,13 +54,18 @@ def _paddings(kernel: Shape, steps: Shape, gaps: Shape, padding: Any) -> tuple[S
     if max(steps) > 1:
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     total = tuple((k - 1) * gap for k, gap in zip(kernel, gaps, strict=True))
+    if any(n % 2 for n in total):
+        warn_once(
+            "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the "
+            "input be created"
+        )
     return tuple(n // 2 for n in total), tuple(n - n // 2 for n in total)
 
 
 # ----------------------------------------------------------------------------------------------------- arguments
 
 
-def _batched(name: str, input: Any, weight: Any, axes: int) -> Any:
+def _batched(name: str, input: Tensor, weight: Tensor, axes: int) -> Tensor:
     """`input` with a batch axis; RuntimeError for another number of axes."""
     shape = input.ndarray.shape
     if len(shape) not in (axes + 1, axes + 2):
@@ -57,14 +73,18 @@ def _batched(name: str, input: Any, weight: Any, axes: int) -> Any:
             f"Expected {axes + 1}D (unbatched) or {axes + 2}D (batched) input to {name}, but got input of size: "
             f"{list(shape)}"
         )
+    if weight.ndarray.ndim < 3:
+        raise RuntimeError(f"weight should have at least three dimensions, got {list(weight.shape)}")
     if weight.ndarray.ndim != axes + 2:
         raise RuntimeError(
-            f"{name} needs a weight of {axes + 2} axes (channels, channels, kernel), got {list(weight.shape)}"
+            f"Expected {weight.ndarray.ndim}-dimensional input for {weight.ndarray.ndim}-dimensional weight"
+            f"{list(weight.shape)}, but got {len(shape)}-dimensional input of size {list(shape)} instead: {name} needs "
+            f"a weight of {axes + 2} axes (channels, channels, kernel)"
         )
     return input if len(shape) == axes + 2 else movement.reshape(input, (1, *shape))
 
 
-def _require_types(input: Any, weight: Any, bias: Any) -> None:
+def _require_types(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     if bias is not None and bias.dtype is not input.dtype:
         raise RuntimeError(
             f"Input type ({_word(input)}) and bias type ({_word(bias)}) should be the same; convert one of them"
@@ -73,12 +93,9 @@ def _require_types(input: Any, weight: Any, bias: Any) -> None:
         raise RuntimeError(f"expected scalar type {_word(input, True)} but found {_word(weight, True)}")
 
 
-_WORDS = {"float32": "float", "float64": "double", "int64": "long", "int32": "int", "bool": "bool"}
-
-
 def _word(x: Any, title: bool = False) -> str:
-    word = _WORDS.get(x.dtype.name, x.dtype.name)
-    return word.capitalize() if title else word
+    word: str = x.dtype.title
+    return word if title else word.lower() if word not in ("Half", "BFloat16") else x.dtype.c_name
 
 
 def _require_weight(weight: Shape, groups: int) -> None:
@@ -96,7 +113,9 @@ def _require_weight(weight: Shape, groups: int) -> None:
         )
 
 
-def _require_channels(given: str, input: Shape, weight: Shape, channels: int, bias: Any, results: int) -> None:
+def _require_channels(
+    given: str, input: Shape, weight: Shape, channels: int, bias: Tensor | None, results: int
+) -> None:
     if input[1] != channels:
         raise RuntimeError(
             f"Given {given}, weight of size {list(weight)}, expected input{list(input)} to have {channels} channels, "
@@ -122,20 +141,20 @@ def _require_fit(space: Shape, sliding: Sliding) -> None:
 # --------------------------------------------------------------------------------------------------- convolution
 
 
-def _grouped(x: Any, groups: int) -> Any:
+def _grouped(x: Tensor, groups: int) -> Tensor:
     """[batch, channels, *space] as [groups, channels of a group, batch, *space]."""
     batch, channels, *space = x.ndarray.shape
     split = movement.reshape(x, (batch, groups, channels // groups, *space))
     return movement.transpose(split, (1, 2, 0, *range(3, 3 + len(space))))
 
 
-def _ungrouped(x: Any, batch: int, channels: int, space: Shape) -> Any:
+def _ungrouped(x: Tensor, batch: int, channels: int, space: Shape) -> Tensor:
     """[groups, channels of a group, batch, *space] as [batch, channels, *space]."""
     joined = movement.reshape(x, (channels, batch, *space))
     return contiguous(movement.transpose(joined, (1, 0, *range(2, 2 + len(space)))))
 
 
-def _columns(x: Any, sliding: Sliding, windows: Shape) -> Any:
+def _columns(x: Tensor, sliding: Sliding, windows: Shape) -> Tensor:
     """[groups, channels, batch, *space] as matrices [groups, channels * kernel, batch * windows]."""
     groups, channels, batch, *space = x.ndarray.shape
     rows, places = channels * math.prod(sliding.kernel), batch * math.prod(windows)
@@ -148,21 +167,24 @@ def _columns(x: Any, sliding: Sliding, windows: Shape) -> Any:
     return movement.reshape(seen, (groups, rows, places))
 
 
-def _is_contraction(x: Any, weight: Any) -> bool:
+def _is_contraction(x: Tensor, weight: Tensor) -> bool:
     """True where there is a sum to take of floating-point numbers."""
     return bool(x.dtype.is_floating_point and x.ndarray.size and weight.ndarray.size)
 
 
-def _with_bias(x: Any, bias: Any, axes: int) -> Any:
+def _with_bias(x: Tensor, bias: Tensor | None, axes: int) -> Tensor:
     return x if bias is None else x + movement.reshape(bias, (bias.ndarray.size, *(1,) * axes))
 
 
-def _convolution(name: str, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: Any,
-                 axes: int) -> Any:  # fmt: skip
+@rounded_once
+def _convolution(
+    name: str, x: Tensor, weight: Tensor, bias: Tensor | None, how: Sequence[Any], groups: int, axes: int
+) -> Tensor:
+    """`how`: stride, padding and dilation as they were given."""
     batched = _batched(name, x, weight, axes)
     of_weight, of_input = weight.ndarray.shape, batched.ndarray.shape
     groups = operator.index(groups)
-    sliding = _sliding(of_weight[2:], stride, padding, dilation)
+    sliding = _sliding(of_weight[2:], *how)
     _require_weight(of_weight, groups)
     _require_channels(f"groups={groups}", of_input, of_weight, of_weight[1] * groups, bias, of_weight[0])
     _require_fit(of_input[2:], sliding)
@@ -182,34 +204,41 @@ def _convolution(name: str, x: Any, weight: Any, bias: Any, stride: Any, padding
 _KEPT = dict.fromkeys(("input", "weight"), ("input", "weight", "bias"))
 
 
-def _conv(axes: int) -> Callable[..., Any]:
+def _conv(axes: int) -> Convolution:
     name = f"conv{axes}d"
 
+    @lower_precision
     @composite("ConvolutionBackward0", _KEPT)
     def convolution(
-        input: Any,
-        weight: Any,
-        bias: Any = None,
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None = None,
         stride: int | Sequence[int] = 1,
         padding: str | int | Sequence[int] = 0,
         dilation: int | Sequence[int] = 1,
         groups: int = 1,
-    ) -> Any:
-        return _convolution(name, input, weight, bias, stride, padding, dilation, groups, axes)
+    ) -> Tensor:
+        return _convolution(name, input, weight, bias, (stride, padding, dilation), groups, axes)
 
     return _documented(
         convolution,
         name,
-        f"""Slide a kernel over the last {axes} axes (cross-correlation).
+        f"""Slide a kernel over the last {plural(axes)} (cross-correlation: the kernel is not mirrored).
 
     `input` [batch, channels, *space] (or without batch) and `weight` [results, channels / groups, *kernel], of one
     type, give [batch, results, *places]; `bias` [results] is added. `padding` is zeros on both sides, or "valid"
-    (none), or "same" (as many places as before). RuntimeError where sizes or types do not fit together.
+    (none), or "same" (as many places as before). Along an axis of n there are ``(n + 2 * padding - dilation *
+    (kernel - 1) - 1) // stride + 1`` places. RuntimeError where sizes or types do not fit together.
+
+    >>> import tracegrad as tg
+    >>> x, weight = tg.ones(1, 1{", 4" * axes}), tg.ones(2, 1{", 3" * axes})
+    >>> tg.nn.functional.{name}(x, weight).shape
+    tracegrad.Size([1, 2{", 2" * axes}])
     """,
     )
 
 
-def _documented(function: Callable[..., Any], name: str, doc: str) -> Callable[..., Any]:
+def _documented(function: F, name: str, doc: str) -> F:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function
@@ -231,7 +260,7 @@ def _require_output_padding(extra: Shape, sliding: Sliding) -> None:
         )
 
 
-def _spread_out(columns: Any, sliding: Sliding, channels: int, batch: int, space: Shape, places: Shape) -> Any:
+def _spread_out(columns: Tensor, sliding: Sliding, channels: int, batch: int, space: Shape, places: Shape) -> Tensor:
     """[groups, channels * kernel, batch * space], added up at the places: [groups, channels, batch, *places]."""
     groups = columns.ndarray.shape[0]
     split = movement.reshape(columns, (groups, channels, 1, *sliding.kernel, batch, *space))
@@ -239,7 +268,10 @@ def _spread_out(columns: Any, sliding: Sliding, channels: int, batch: int, space
     return folds.sum(apart, tuple(range(2, 3 + sliding.axes)))
 
 
-def _transposed(name: str, x: Any, weight: Any, bias: Any, sliding: Sliding, extra: Shape, groups: int) -> Any:
+@rounded_once
+def _transposed(
+    name: str, x: Tensor, weight: Tensor, bias: Tensor | None, sliding: Sliding, extra: Shape, groups: int
+) -> Tensor:
     batched = _batched(name, x, weight, sliding.axes)
     of_weight, of_input = weight.ndarray.shape, batched.ndarray.shape
     _require_weight(of_weight, groups)
@@ -261,20 +293,21 @@ def _transposed(name: str, x: Any, weight: Any, bias: Any, sliding: Sliding, ext
     return out if batched is x else movement.reshape(out, (channels, *places))
 
 
-def _conv_transpose(axes: int) -> Callable[..., Any]:
+def _conv_transpose(axes: int) -> TransposedConvolution:
     name = f"conv_transpose{axes}d"
 
+    @lower_precision
     @composite("ConvolutionBackward0", _KEPT)
     def conv_transpose(
-        input: Any,
-        weight: Any,
-        bias: Any = None,
+        input: Tensor,
+        weight: Tensor,
+        bias: Tensor | None = None,
         stride: int | Sequence[int] = 1,
         padding: int | Sequence[int] = 0,
         output_padding: int | Sequence[int] = 0,
         groups: int = 1,
         dilation: int | Sequence[int] = 1,
-    ) -> Any:
+    ) -> Tensor:
         sliding = _sliding(weight.ndarray.shape[2:], stride, per_axis(padding, axes, "padding"), dilation)
         extra = per_axis(output_padding, axes, "output_padding")
         return _transposed(name, input, weight, bias, sliding, extra, operator.index(groups))
@@ -282,11 +315,17 @@ def _conv_transpose(axes: int) -> Callable[..., Any]:
     return _documented(
         conv_transpose,
         name,
-        f"""The transpose of ``conv{axes}d``: each element spreads a kernel.
+        f"""The transpose of ``conv{axes}d``, its derivative by the input: each element spreads a kernel.
 
-    `input` [batch, channels, *space] (or without batch) and `weight` [channels, results / groups, *kernel] give
-    [batch, results, *places]; `padding` cuts places off both sides, `output_padding` adds some behind. RuntimeError
-    where sizes or types do not fit together.
+    `input` [batch, channels, *space] (or without batch) and `weight` [channels, results / groups, *kernel], of one
+    type, give [batch, results, *places]; `bias` [results] is added. `padding` cuts places off both sides,
+    `output_padding` adds some behind: n become ``(n - 1) * stride - 2 * padding + dilation * (kernel - 1) +
+    output_padding + 1``. RuntimeError where sizes or types do not fit together.
+
+    >>> import tracegrad as tg
+    >>> x, weight = tg.ones(1, 2{", 2" * axes}), tg.ones(2, 1{", 3" * axes})
+    >>> tg.nn.functional.{name}(x, weight).shape
+    tracegrad.Size([1, 1{", 4" * axes}])
     """,
     )
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ...ops import movement
 from ...ops import reductions as folds
+from ...ops.types import INTEGER
 from ...ops.windows import spread
 from ...tensors.composite import composite
+from ...tensors.tensor import Tensor
+from ..checks.shapes import check_not_integers
 from .sliding import Numbers, Shape, Sliding, per_axis, windows_of
 
 
@@ -23,12 +25,26 @@ def _blocks(kernel_size: Numbers, dilation: Numbers, padding: Numbers, stride: N
     return Sliding(kernel, steps, low, low, gaps)
 
 
+def _refuse_integers(kernel: str, x: Tensor) -> None:
+    if x.dtype.category == INTEGER:
+        check_not_integers(kernel, x)
+
+
 @composite("Im2ColBackward0")
-def unfold(input: Any, kernel_size: Numbers, dilation: Numbers = 1, padding: Numbers = 0, stride: Numbers = 1) -> Any:
+def unfold(
+    input: Tensor, kernel_size: Numbers, dilation: Numbers = 1, padding: Numbers = 0, stride: Numbers = 1
+) -> Tensor:
     """The sliding blocks of images [batch, channels, height, width] as columns [batch, channels * kernel, blocks].
 
-    Without a batch axis too; zeros are outside. RuntimeError where no block fits or the shape is another.
+    Without a batch axis too; zeros are outside. Numbers are for both axes, or one for each. RuntimeError where no block
+    fits or the shape is another, NotImplementedError for integers.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.unfold(tg.tensor([[[[1.0, 2.0, 3.0]]]]), (1, 2))
+    tensor([[[1., 2.],
+             [2., 3.]]])
     """
+    _refuse_integers("im2col_out_cpu", input)
     shape = input.ndarray.shape
     if len(shape) not in (3, 4) or 0 in shape[-3:]:
         raise RuntimeError(
@@ -49,17 +65,24 @@ def unfold(input: Any, kernel_size: Numbers, dilation: Numbers = 1, padding: Num
 
 @composite("Col2ImBackward0")
 def fold(
-    input: Any,
+    input: Tensor,
     output_size: Numbers,
     kernel_size: Numbers,
     dilation: Numbers = 1,
     padding: Numbers = 0,
     stride: Numbers = 1,
-) -> Any:
+) -> Tensor:
     """Columns [batch, channels * kernel, blocks] added up where `unfold` takes them: [batch, channels, *output_size].
 
-    Without a batch axis too. RuntimeError for sizes that do not fit together.
+    Without a batch axis too. Numbers are for both axes, or one for each. RuntimeError for sizes that do not fit
+    together, NotImplementedError for integers.
+
+    >>> import tracegrad as tg
+    >>> columns = tg.tensor([[[1.0, 2.0], [2.0, 3.0]]])
+    >>> tg.nn.functional.fold(columns, (1, 3), (1, 2))
+    tensor([[[[1., 4., 3.]]]])
     """
+    _refuse_integers("col2im_out_cpu", input)
     shape, space = input.ndarray.shape, per_axis(output_size, 2, "output_size")
     blocks = _blocks(kernel_size, dilation, padding, stride)
     if len(shape) not in (2, 3) or 0 in shape[-2:]:

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...ops import movement
 from ...ops.types import bool_
 from ...tensors.composite import relabel
 from ..shapes import ordered_copy
 
+if TYPE_CHECKING:
+    from ...tensors.tensor import Tensor
+
+
 Shape = tuple[int, ...]
 
 
-def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Any:
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """More elements around: (before, behind) for the last axis, then for the one before it, ...; negative ones cut.
 
     `mode` "constant" fills with `value` (0); "reflect" mirrors at the border element, "replicate" repeats it and
     "circular" goes on at the other end, over the last one to three axes of an input with one or two axes before them.
-    RuntimeError for paddings that do not fit, NotImplementedError for another mode or number of axes.
+    The type stays. RuntimeError for paddings that do not fit, NotImplementedError for another mode or number of axes.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.functional.pad(tg.tensor([[1, 2, 3]]), (1, 2))
+    tensor([[0, 1, 2, 3, 0, 0]])
+    >>> tg.nn.functional.pad(tg.tensor([[1, 2, 3]]), (1, 2), mode="reflect")
+    tensor([[2, 1, 2, 3, 2, 1]])
     """
     if len(pad) % 2:
         raise RuntimeError(f"Padding length must be divisible by 2, got {list(pad)}: before and behind each axis")
@@ -50,12 +60,12 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | N
 _TITLES = {"reflect": "ReflectionPad", "replicate": "ReplicationPad"}
 
 
-def _owned(x: Any, pad: Sequence[int]) -> Any:
+def _owned(x: Tensor, pad: Sequence[int]) -> Tensor:
     """A copy of what may be a part of the input, or the input."""
     return ordered_copy(x) if min(pad, default=0) < 0 or not any(pad) else x
 
 
-def _constant(input: Any, pad: Sequence[int], value: float | None) -> Any:
+def _constant(input: Tensor, pad: Sequence[int], value: float | None) -> Tensor:
     low, high = [0] * input.ndarray.ndim, [0] * input.ndarray.ndim
     for i in range(len(pad) // 2):
         low[-1 - i], high[-1 - i] = pad[2 * i], pad[2 * i + 1]
@@ -65,7 +75,7 @@ def _constant(input: Any, pad: Sequence[int], value: float | None) -> Any:
     return movement.pad(input, tuple(low), tuple(high), filler)
 
 
-def _cut(x: Any, low: list[int], high: list[int]) -> tuple[Any, list[int], list[int]]:
+def _cut(x: Tensor, low: list[int], high: list[int]) -> tuple[Any, list[int], list[int]]:
     """x without what negative paddings take away, and the paddings that are left."""
     shape = x.ndarray.shape
     for axis, (extent, before, behind) in enumerate(zip(shape, low, high, strict=True)):
@@ -102,27 +112,27 @@ def _require_extent(mode: str, shape: Shape, axis: int, pad: Sequence[int]) -> N
         raise RuntimeError(f"pad: axis {axis} of input {list(shape)} has nothing left to pad with {tuple(pad)}")
 
 
-def _part(x: Any, axis: int, start: int, stop: int) -> Any:
+def _part(x: Tensor, axis: int, start: int, stop: int) -> Tensor:
     shape = x.ndarray.shape
     starts = tuple(start if a == axis else 0 for a in range(len(shape)))
     stops = tuple(stop if a == axis else extent for a, extent in enumerate(shape))
     return movement.slice(x, starts, stops, (1,) * len(shape))
 
 
-def _reflected(x: Any, axis: int, before: int, behind: int) -> tuple[Any, Any]:
+def _reflected(x: Tensor, axis: int, before: int, behind: int) -> tuple[Tensor, Tensor]:
     extent = x.ndarray.shape[axis]
     first, last = _part(x, axis, 1, 1 + before), _part(x, axis, extent - 1 - behind, extent - 1)
     return movement.flip(first, (axis,)), movement.flip(last, (axis,))
 
 
-def _repeated(x: Any, axis: int, before: int, behind: int) -> tuple[Any, Any]:
+def _repeated(x: Tensor, axis: int, before: int, behind: int) -> tuple[Tensor, Tensor]:
     shape = x.ndarray.shape
     sides = ((_part(x, axis, 0, 1), before), (_part(x, axis, shape[axis] - 1, shape[axis]), behind))
     first, last = (movement.broadcast(side, (*shape[:axis], n, *shape[axis + 1 :])) for side, n in sides)
     return first, last
 
 
-def _wrapped(x: Any, axis: int, before: int, behind: int) -> tuple[Any, Any]:
+def _wrapped(x: Tensor, axis: int, before: int, behind: int) -> tuple[Tensor, Tensor]:
     extent = x.ndarray.shape[axis]
     return _part(x, axis, extent - before, extent), _part(x, axis, 0, behind)
 
@@ -131,7 +141,7 @@ _Sides = Callable[[Any, int, int, int], tuple[Any, Any]]
 _SIDES: dict[str, _Sides] = {"reflect": _reflected, "replicate": _repeated, "circular": _wrapped}
 
 
-def _along(x: Any, axis: int, before: int, behind: int, mode: str) -> Any:
+def _along(x: Tensor, axis: int, before: int, behind: int, mode: str) -> Tensor:
     """x with more elements before and behind along one axis. Negative numbers cut: what wraps around, before that."""
     if mode == "circular":
         x, before, behind = _trimmed(x, axis, before, behind), max(before, 0), max(behind, 0)
@@ -141,6 +151,6 @@ def _along(x: Any, axis: int, before: int, behind: int, mode: str) -> Any:
     return _trimmed(movement.concatenate(parts, axis) if len(parts) > 1 else x, axis, before, behind)
 
 
-def _trimmed(x: Any, axis: int, before: int, behind: int) -> Any:
+def _trimmed(x: Tensor, axis: int, before: int, behind: int) -> Tensor:
     """x without what negative numbers take away at both ends of an axis."""
     return _part(x, axis, max(-before, 0), x.ndarray.shape[axis] + min(behind, 0))

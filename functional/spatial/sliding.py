@@ -5,13 +5,29 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...ops import movement
 from ...ops.windows import window
 
+if TYPE_CHECKING:
+    from ...tensors.tensor import Tensor
+
+
 Shape = tuple[int, ...]
 Numbers = int | Sequence[int]
+#: How many windows there are to be along each axis; None leaves an axis as it is.
+Targets = int | Sequence[int | None]
+
+
+def plural(axes: int) -> str:
+    """ "axis" or "2 axes", for docstrings."""
+    return "axis" if axes == 1 else f"{axes} axes"
+
+
+def block(axes: int) -> str:
+    """The text of an example's image of two places along each axis: 0, 1, ..."""
+    return f"tg.arange({2**axes}.0).reshape(1, 1{', 2' * axes})"
 
 
 @dataclass(frozen=True)
@@ -71,8 +87,15 @@ def pool_sizes(name: str, axes: int, kernel: Any, stride: Any, padding: Any, dil
         per_axis(value, axes, word) for word, value in {**numbers, "padding": padding, "dilation": dilation}.items()
     )
     sliding = Sliding(of_kernel, steps, low, low, gaps)
+    if name == "max_pool1d":
+        _require_row(name, sliding)
     if 0 in sliding.stride:
         raise RuntimeError("stride should not be zero")
+    for what, along in (("kernel size", of_kernel), ("stride", steps), ("dilation", gaps)):
+        if min(along) <= 0:
+            raise RuntimeError(f"{what} should be greater than zero, but got {list(along)}")
+    if min(low) < 0:
+        raise RuntimeError(f"pad must be non-negative, but got pad: {min(low)}")
     for before, span in zip(sliding.padding, sliding.span, strict=True):
         if 2 * before > span:
             raise RuntimeError(
@@ -82,12 +105,29 @@ def pool_sizes(name: str, axes: int, kernel: Any, stride: Any, padding: Any, dil
     return sliding
 
 
+def _require_row(name: str, sliding: Sliding) -> None:
+    """What PyTorch says of windows over one axis."""
+    (kernel,), (stride,), (padding,), (dilation,) = sliding.kernel, sliding.stride, sliding.padding, sliding.dilation
+    for what, number in (("kernel_size", kernel), ("stride", stride), ("dilation", dilation)):
+        if number <= 0:
+            raise RuntimeError(f"{name}() {what} must be greater than zero, but got {number}")
+    if padding < 0:
+        raise RuntimeError(f"{name}() padding must be non-negative, but got {padding}: pad must be non-negative")
+    if padding > kernel // 2:
+        raise RuntimeError(
+            f"{name}() padding should be at most half of kernel size, but got padding={padding} and "
+            f"kernel_size={kernel}: pad should be at most half of effective kernel size"
+        )
+
+
 def _is_absent(stride: Any) -> bool:
     return stride is None or (isinstance(stride, (tuple, list)) and not stride)
 
 
-def space_of(name: str, input: Any, axes: int) -> Shape:
+def space_of(name: str, input: Tensor, axes: int) -> Shape:
     shape: Shape = input.ndarray.shape
+    if axes == 3 and len(shape) not in (4, 5):
+        raise RuntimeError(f"non-empty 4D or 5D (batch mode) tensor expected for input, but got {list(shape)}")
     if len(shape) not in (axes + 1, axes + 2) or 0 in shape[-axes - 1 :]:
         raise RuntimeError(
             f"{name}: Expected {axes + 1}D or {axes + 2}D (batch mode) tensor with optional 0 dim batch size for "
@@ -105,6 +145,8 @@ def counts_of(name: str, space: Shape, sliding: Sliding, channels: int, ceil_mod
             n + ((extent + 2 * low - span) % step != 0 and n * step < extent + low)
             for extent, n, step, low, span in along
         )
+    if min(counts) < 1 and name == "max_pool1d":
+        raise RuntimeError(f"max_pool1d() Invalid computed output size: {counts[0]}")
     if min(counts) < 1:
         given, found = ("x".join(map(str, (channels, *numbers))) for numbers in (space, map(_not_negative, counts)))
         raise RuntimeError(f"Given input size: ({given}). Calculated output size: ({found}). Output size is too small")
@@ -115,7 +157,7 @@ def _not_negative(n: int) -> int:
     return max(n, 0)
 
 
-def windows_of(x: Any, sliding: Sliding, counts: Shape, value: float | int = 0) -> Any:
+def windows_of(x: Tensor, sliding: Sliding, counts: Shape, value: float | int = 0) -> Tensor:
     """[*batch, *space] as its windows [*batch, *kernel, *counts], `value` outside."""
     axes = sliding.axes
     shape = x.ndarray.shape
@@ -128,12 +170,21 @@ def windows_of(x: Any, sliding: Sliding, counts: Shape, value: float | int = 0) 
 def targets_of(name: str, output_size: Any, space: Shape) -> Shape:
     given = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,) * len(space)
     if len(given) != len(space):
-        raise RuntimeError(f"{name}: output_size must be {len(space)}")
-    return tuple(extent if n is None else n for n, extent in zip(given, space, strict=True))
+        wanted = "'output_size' should contain one int" if len(space) == 1 else f"output_size must be {len(space)}"
+        raise RuntimeError(f"{name}: {'internal error: ' * ('max' in name)}{wanted}, got {list(given)}")
+    targets = tuple(extent if n is None else n for n, extent in zip(given, space, strict=True))
+    if min(targets) < 0:
+        raise RuntimeError(
+            f"{name}: elements of output_size must be greater than or equal to 0 but received {list(targets)}: Trying "
+            f"to create tensor with negative dimension {min(targets)}"
+        )
+    return targets
 
 
-def adaptive_space(name: str, input: Any, axes: int) -> Shape:
+def adaptive_space(name: str, input: Tensor, axes: int, output_size: Any) -> Shape:
     shape: Shape = input.ndarray.shape
+    if axes > 1 and isinstance(output_size, (tuple, list)) and len(shape) <= len(output_size):
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}, got {list(shape)}")
     if len(shape) not in (axes + 1, axes + 2):
         if axes == 1:
             raise RuntimeError(

@@ -15,6 +15,7 @@ from ...ops.sources import full
 from ...ops.types import int64
 from ...tape.grad_mode import no_grad
 from ...tensors.arguments import axis_of
+from ...tensors.autocasting import full_precision
 from ...tensors.tensor import Tensor
 
 WITHIN = Requirement(
@@ -30,9 +31,10 @@ _PLACES: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@full_precision
 def quantile(
-    input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
-) -> Any:
+    input: Tensor, q: Tensor | float, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
     """The values below which the shares `q` of the elements along `dim` lie (of all elements without `dim`).
 
     `q` is a number, or a tensor of the input's type with at most one axis, which becomes the first axis of the result.
@@ -46,9 +48,10 @@ def quantile(
     return _quantile(input, q, dim, keepdim, interpolation, ignore_nan=False)
 
 
+@full_precision
 def nanquantile(
-    input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
-) -> Any:
+    input: Tensor, q: Tensor | float, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
     """`quantile` of the elements that are not NaN; NaN where there are no others.
 
     >>> import tracegrad as tg
@@ -68,13 +71,14 @@ def _quantile(input: Any, q: Any, dim: int | None, keepdim: bool, interpolation:
     rows = movement.transpose(rows, order)
     lead, extent = rows.ndarray.shape[:-1], rows.ndarray.shape[-1]
     count = q.ndarray.size
+    shares = q if interpolation == "linear" else q.detach()  # otherwise the quantile does not move with them
+    places = _places(rows, movement.reshape(shares, (*(1,) * len(lead), count)), interpolation, ignore_nan)
     with no_grad():
-        places = _places(rows, movement.reshape(q, (*(1,) * len(lead), count)), interpolation, ignore_nan)
         below = rounding.floor(places)
-        share = places - below
         positions = movement.broadcast(cast(below, int64), (*lead, count))
         after = where(positions + 1 < extent, positions + 1, extent - 1)
         sorting = scans.argsort(rows, len(lead))
+    share = places - below
     ranked = indexing.gather(rows, sorting, len(lead))
     low, high = (indexing.gather(ranked, at, len(lead)) for at in (positions, after))
     found = where(share > 0, low + share * (high - low), low)

@@ -29,10 +29,16 @@ class _Fields(NamedTuple):
 
 
 class PackedSequence(_Fields):
-    """Sequences time step by time step: `data` has the elements of all that go on, `batch_sizes` how many do.
+    """Sequences time step by time step: `data` [sum of lengths, ...] has the elements of all that go on, `batch_sizes`,
+    int64 [time], how many do.
 
     Made by ``pack_sequence`` and ``pack_padded_sequence``; recurrent layers take and return it. `sorted_indices` is the
-    order in which the sequences are packed, longest first; None if they came so.
+    order in which the sequences are packed, longest first, `unsorted_indices` the way back; None if they came so.
+
+    >>> import tracegrad as tg
+    >>> packed = tg.nn.utils.rnn.pack_sequence([tg.tensor([1, 2, 3]), tg.tensor([4])])
+    >>> packed.data, packed.batch_sizes
+    (tensor([1, 4, 2, 3]), tensor([2, 1, 1]))
     """
 
     __slots__ = ()
@@ -98,7 +104,12 @@ class PackedSequence(_Fields):
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
-    """The permutation that undoes another one; None for None."""
+    """The permutation, int64 [n], that undoes another one; None for None.
+
+    >>> import tracegrad as tg
+    >>> tg.nn.utils.rnn.invert_permutation(tg.tensor([2, 0, 1]))
+    tensor([1, 2, 0])
+    """
     if permutation is None:
         return None
     places = arange(0, permutation.numel())
@@ -173,9 +184,17 @@ def _checked(input: Tensor, lengths: Tensor) -> list[int]:
 def pad_packed_sequence(
     sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None
 ) -> tuple[Tensor, Tensor]:
-    """What was packed, [time, batch, *] (or [batch, time, *]) with padding behind short sequences, and the lengths.
+    """What was packed, [time, batch, ...] (or [batch, time, ...]) with `padding_value` (default 0.0) behind short
+    sequences, and the lengths, int64 [batch].
 
-    Sequences come in the order that they had before packing. ValueError for a `total_length` below the longest.
+    Sequences come in the order that they had before packing. `total_length` says how many time steps there are to be;
+    ValueError for one below the longest.
+
+    >>> import tracegrad as tg
+    >>> packed = tg.nn.utils.rnn.pack_sequence([tg.tensor([1, 2, 3]), tg.tensor([4])])
+    >>> tg.nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)
+    (tensor([[1, 2, 3],
+            [4, 0, 0]]), tensor([3, 1]))
     """
     sizes: list[int] = sequence.batch_sizes.tolist()
     length = len(sizes)
@@ -203,7 +222,7 @@ def pad_packed_sequence(
 
 
 def pad_sequence(
-    sequences: Any, batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right"
+    sequences: Iterable[Tensor], batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right"
 ) -> Tensor:
     """Sequences [length, *] side by side, [time, batch, *] (or [batch, time, *]), as long as the longest.
 
@@ -233,19 +252,39 @@ def pad_sequence(
 
 
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
-    """The sequences that ``pad_sequence`` has padded, as views. (PyTorch turns `padded_sequences` itself around.)"""
+    """The sequences [length, ...] that ``pad_sequence`` has padded, as views, for `lengths`, int64 [batch].
+
+    Difference: PyTorch turns the axes of `padded_sequences` itself around unless `batch_first`.
+
+    >>> import tracegrad as tg
+    >>> padded = tg.tensor([[1, 2, 3], [4, 0, 0]])
+    >>> tg.nn.utils.rnn.unpad_sequence(padded, tg.tensor([3, 1]), batch_first=True)
+    [tensor([1, 2, 3]), tensor([4])]
+    """
     rows = padded_sequences if batch_first else transpose(padded_sequences, 0, 1)
     counts = lengths.tolist()
     return [narrow(row, 0, 0, count) for row, count in zip(rows, counts, strict=True)]
 
 
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
-    """Sequences [length, *] packed; longest first unless ``enforce_sorted=False``."""
+    """Sequences [length, ...] packed, longest first (RuntimeError), or in any order with ``enforce_sorted=False``.
+
+    >>> import tracegrad as tg
+    >>> packed = tg.nn.utils.rnn.pack_sequence([tg.tensor([4]), tg.tensor([1, 2])], enforce_sorted=False)
+    >>> packed.data, packed.sorted_indices
+    (tensor([1, 4, 2]), tensor([1, 0]))
+    """
     lengths = tensor([s.shape[0] for s in sequences], dtype=int64)
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
-    """The sequences in the order that they had before packing."""
+    """The sequences [length, ...] of a PackedSequence, in the order that they had before packing.
+
+    >>> import tracegrad as tg
+    >>> packed = tg.nn.utils.rnn.pack_sequence([tg.tensor([1, 2, 3]), tg.tensor([4])])
+    >>> tg.nn.utils.rnn.unpack_sequence(packed)
+    [tensor([1, 2, 3]), tensor([4])]
+    """
     padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)

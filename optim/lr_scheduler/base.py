@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import types
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -11,9 +10,11 @@ import numpy as np
 
 from ...functional.shapes import clone
 from ...ops.array import eager
+from ...ops.callers.class_homes import home_of
 from ...ops.core import current
 from ...tensors.tensor import Tensor
 from ...tracing.declares import Declares
+from ...tracing.user_warning import warn_user
 from ...tracing.watch import forbid
 from ..optimizer import Optimizer
 
@@ -159,7 +160,7 @@ class LRScheduler:
             self._warn_of_wrong_order()
         self._step_count += 1
         if epoch is not None:
-            warn_of_epoch(stacklevel=3)
+            warn_of_epoch()
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: int | None = None) -> None:
@@ -172,14 +173,12 @@ class LRScheduler:
             set_option(group, "lr", rate)
         self._last_lr = option_values(self.optimizer, "lr")
 
-    def get_lr(self) -> list[Any]:
+    def get_lr(self) -> list[float | Tensor]:
         """The rates for `last_epoch`. It belongs to ``step()``: for the present rates ask ``get_last_lr()``."""
         if not self._get_lr_called_within_step:
-            warnings.warn(
+            warn_user(
                 "To get the last learning rate computed by the scheduler, please use `get_last_lr()`; `get_lr()` "
                 "computes the next one.",
-                UserWarning,
-                stacklevel=2,
             )
         return self._rates()
 
@@ -190,7 +189,7 @@ class LRScheduler:
         """The rate at `last_epoch` of a group that has `rate` now."""
         raise NotImplementedError(f"{type(self).__name__} does not say what its rates are: define get_lr()")
 
-    def get_last_lr(self) -> list[Any]:
+    def get_last_lr(self) -> list[float | Tensor]:
         """The rates of the groups after the last step."""
         return self._last_lr
 
@@ -217,7 +216,7 @@ class LRScheduler:
 
     def _take_over(self, state: dict[str, Any]) -> None:
         """Set the attributes; what is raised here undoes all of them."""
-        ours = type(self).__module__.startswith(__package__)  # what users' plans keep may change its kind
+        ours = home_of(type(self)).startswith(__package__)  # what users' plans keep may change its kind
         for key, value in state.items():
             if ours or key in _COMMON:
                 _check_kind(key, self.__dict__.get(key), value)
@@ -243,7 +242,7 @@ class LRScheduler:
             )
         else:
             return
-        warnings.warn(text, UserWarning, stacklevel=3)
+        warn_user(text)
 
 
 # PyTorch's old name, for isinstance and for subclasses.
@@ -262,11 +261,10 @@ class ClosedForm(LRScheduler):
         return [self.rate_at(base, self.last_epoch) for base in self.base_lrs]
 
 
-def warn_of_epoch(stacklevel: int) -> None:
+def warn_of_epoch() -> None:
     """The warning for ``step(epoch)``."""
-    warnings.warn(
+    warn_user(
         "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please "
-        "use `scheduler.step()`; with an epoch the closed form is used instead of the chainable one, where available.",
-        UserWarning,
-        stacklevel=stacklevel + 1,
+        "use `scheduler.step()` to step the scheduler; with an epoch the closed form is used instead of the chainable "
+        "one, where available."
     )

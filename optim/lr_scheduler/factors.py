@@ -61,7 +61,19 @@ class LambdaLR(_ByFunction):
 
 
 class MultiplicativeLR(_ByFunction):
-    """At each step the rate times ``lr_lambda(epoch)``; TypeError for what cannot be called."""
+    """At each step the rate times ``lr_lambda(epoch)``; one function, or one for each group (ValueError for another
+    number).
+
+    TypeError for what cannot be called.
+
+    >>> import tracegrad as tg
+    >>> optimizer = tg.optim.SGD([tg.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = tg.optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.5)
+    >>> for _ in range(2):
+    ...     optimizer.step(); scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.25]
+    """
 
     def _check_functions(self) -> None:
         for function in self.lr_lambdas:
@@ -110,7 +122,18 @@ class StepLR(ClosedForm):
 
 
 class MultiStepLR(ClosedForm):
-    """Times `gamma` at each of the `milestones` (a step that is listed twice counts twice)."""
+    """Times `gamma` (default 0.1) at each of the `milestones` (a step that is listed twice counts twice).
+
+    >>> import tracegrad as tg
+    >>> optimizer = tg.optim.SGD([tg.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = tg.optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 3], gamma=0.5)
+    >>> for _ in range(3):
+    ...     optimizer.step(); scheduler.step()
+    ...     print(scheduler.get_last_lr())
+    [0.5]
+    [0.5]
+    [0.25]
+    """
 
     def __init__(
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
@@ -128,7 +151,21 @@ class MultiStepLR(ClosedForm):
 
 
 class ConstantLR(ClosedForm):
-    """Times `factor` (from 0 to 1, else ValueError) until step `total_iters`."""
+    """Times `factor` (default 1/3) until step `total_iters` (5), the full rate from there on.
+
+    ValueError for a factor outside [0, 1].
+
+    >>> import tracegrad as tg
+    >>> optimizer = tg.optim.SGD([tg.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = tg.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=2)
+    >>> for _ in range(2):
+    ...     print(scheduler.get_last_lr())
+    ...     optimizer.step(); scheduler.step()
+    [0.5]
+    [0.5]
+    >>> scheduler.get_last_lr()
+    [1.0]
+    """
 
     def __init__(
         self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1
@@ -195,7 +232,16 @@ class LinearLR(ClosedForm):
 
 
 class ExponentialLR(ClosedForm):
-    """Times `gamma` at each step."""
+    """Times `gamma` at each step.
+
+    >>> import tracegrad as tg
+    >>> optimizer = tg.optim.SGD([tg.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = tg.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    >>> for _ in range(3):
+    ...     optimizer.step(); scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.125]
+    """
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
@@ -209,7 +255,17 @@ class ExponentialLR(ClosedForm):
 
 
 class PolynomialLR(ClosedForm):
-    """Times (1 - epoch / total_iters) to the `power`, down to 0."""
+    """Times ``(1 - epoch / total_iters) ** power``, down to 0; `total_iters` is 5 and `power` 1.0 unless given.
+
+    >>> import tracegrad as tg
+    >>> optimizer = tg.optim.SGD([tg.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = tg.optim.lr_scheduler.PolynomialLR(optimizer, total_iters=2, power=2.0)
+    >>> for _ in range(2):
+    ...     optimizer.step(); scheduler.step()
+    ...     print(scheduler.get_last_lr())
+    [0.25]
+    [0.0]
+    """
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         self.total_iters = total_iters

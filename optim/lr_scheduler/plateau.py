@@ -79,7 +79,7 @@ class ReduceLROnPlateau(LRScheduler):
         refuse_inside()
         value = float(metrics)
         if epoch is not None:
-            warn_of_epoch(stacklevel=3)
+            warn_of_epoch()
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(value, self.best):
             self.best = value

@@ -93,6 +93,20 @@ TG_INLINE double tg_logaddexp(double a, double b)
     return a == b ? a + 0x1.62e42fefa39efp-1 : sum;
 }
 
+/* x = mantissa * 2^exponent with a mantissa in [0.5, 1); 0, infinities and NaN have exponent 0. */
+TG_INLINE double tg_mantissa(double x)
+{
+    int exponent;
+    return frexp(x, &exponent);
+}
+
+TG_INLINE int32_t tg_exponent(double x)
+{
+    int exponent;
+    const double mantissa = frexp(x, &exponent);
+    return mantissa - mantissa == 0.0 ? exponent : 0;
+}
+
 /* A line of slope `scale`; to the left of 0, alpha * scale * (exp(inner * x) - 1) */
 TG_INLINE double tg_elu(double x, double alpha, double scale, double inner)
 {

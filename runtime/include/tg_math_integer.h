@@ -53,6 +53,24 @@ TG_DEFINE_INTEGER_DIVISION(int64_t, uint64_t) /* tg_floordiv_int64_t, tg_mod_int
         for (; y; y >>= 1, square *= square)                                                                 \
             power *= y & 1 ? square : 1;                                                                     \
         return (type)power;                                                                                  \
+    }                                                                                                        \
+    /* Euclid's algorithm on the absolute values; the multiple wraps around where it is too large. */        \
+    TG_INLINE type tg_gcd##suffix(type x, type y)                                                            \
+    {                                                                                                        \
+        unsigned_type a = (unsigned_type)tg_abs##suffix(x), b = (unsigned_type)tg_abs##suffix(y);            \
+        while (b != 0)                                                                                       \
+        {                                                                                                    \
+            const unsigned_type rest = a % b;                                                                \
+            a = b;                                                                                           \
+            b = rest;                                                                                        \
+        }                                                                                                    \
+        return (type)a;                                                                                      \
+    }                                                                                                        \
+    TG_INLINE type tg_lcm##suffix(type x, type y)                                                            \
+    {                                                                                                        \
+        const type divisor = tg_gcd##suffix(x, y);                                                           \
+        const unsigned_type part = (unsigned_type)tg_floordiv_##type(x, divisor);                            \
+        return tg_abs##suffix((type)(part * (unsigned_type)y));                                              \
     }
 
 TG_DEFINE_INTEGER_MATH(int32_t, uint32_t, i)

@@ -2,7 +2,6 @@
 
 import builtins
 import collections
-import contextlib
 import copy
 import copyreg
 import functools
@@ -15,28 +14,27 @@ import pickletools
 import random
 import re
 import struct
-import sys
-import traceback
-import tracemalloc
 
 import numpy as np
 import pytest
+from attacked_files import outcomes
+from former_files import former
 
 import tracegrad as tg
 from tracegrad.tensors import generator
 
 PROTOCOLS = [2, 3, 4, 5]
-DOCUMENTED = (pickle.UnpicklingError, EOFError)
-
-#: What a restricted load may cost: the objects that Python makes of single bytes (an empty set of one byte takes 216),
-#: and what the reader itself needs.
-FACTOR, FIXED = 400, 1 << 20
 
 
-def saved(value, protocol=2):
+def saved(value, protocol=2, **options):
     file = io.BytesIO()
-    tg.save(value, file, pickle_protocol=protocol)
+    tg.save(value, file, pickle_protocol=protocol, **options)
     return file.getvalue()
+
+
+def legacy(value, protocol=2):
+    """In PyTorch's format before 1.6."""
+    return saved(value, protocol, _use_new_zipfile_serialization=False)
 
 
 def loaded(data, **options):
@@ -79,9 +77,10 @@ def facts(value):
 
 @pytest.mark.parametrize("weights_only", [True, False, None])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_everything_comes_back(protocol, weights_only):
+@pytest.mark.parametrize("write", [saved, legacy, former])
+def test_everything_comes_back(protocol, weights_only, write):
     value = samples()
-    assert facts(loaded(saved(value, protocol), weights_only=weights_only)) == facts(value)
+    assert facts(loaded(write(value, protocol), weights_only=weights_only)) == facts(value)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -99,10 +98,8 @@ def test_earlier_files_hold_tensors_as_numpy_arrays(protocol):
 def test_earlier_files_name_modules_where_they_were(weights_only):
     value = {"tensor": tg.arange(6.0).view(2, 3), "size": tg.Size([2, 3]), "device": tg.device("cpu")}
     value["generator"] = tg.Generator().manual_seed(5)
-    file = io.BytesIO()
-    tg.save(value, file, pickle_protocol=2)
     moved = rb"tracegrad\.(tensors|serialization)\.(?=(device|generator|saved|tensor)\n)"
-    earlier = re.sub(moved, b"tracegrad.autograd.", file.getvalue())
+    earlier = re.sub(moved, b"tracegrad.autograd.", former(value))
     assert len(set(re.findall(rb"tracegrad\.autograd\.\w+", earlier))) == 4
     back = tg.load(io.BytesIO(earlier), weights_only=weights_only)
     assert back["tensor"].tolist() == value["tensor"].tolist()
@@ -111,13 +108,14 @@ def test_earlier_files_name_modules_where_they_were(weights_only):
 
 
 @pytest.mark.parametrize("weights_only", [True, False])
-def test_memory_stays_shared(weights_only):
+@pytest.mark.parametrize("write", [saved, legacy, former])
+def test_memory_stays_shared(weights_only, write):
     base = tg.arange(24.0).view(4, 6)
     tied = tg.nn.Parameter(tg.ones(2))
     other = tg.from_numpy(base.buffer.whole)
     value = {"view": base[1:3, ::2].t(), "base": base, "other": other, "tied": [tied, tied], "alias": tied.detach()}
     value["self"] = value
-    back = loaded(saved(value), weights_only=weights_only)
+    back = loaded(write(value), weights_only=weights_only)
     with tg.no_grad():
         back["view"].zero_()
         back["tied"][0].mul_(3)
@@ -159,8 +157,8 @@ def test_a_module_needs_trust():
     model = tg.nn.Sequential(tg.nn.Linear(2, 1))
     with pytest.raises(pickle.UnpicklingError) as caught:
         loaded(saved(model))
-    words = ("Weights only load failed", "Unsupported global: GLOBAL tracegrad.nn.containers.Sequential", "BytesIO")
-    assert all(word in str(caught.value) for word in (*words, "weights_only=False"))
+    words = ("Weights only load failed", "Unsupported global: GLOBAL torch.nn.modules.container.Sequential")
+    assert all(word in str(caught.value) for word in (*words, "`weights_only` set to `False`", "add_safe_globals"))
     assert loaded(saved(model), weights_only=False)[0].weight.tolist() == model[0].weight.tolist()
 
 
@@ -185,11 +183,6 @@ def test_arguments_of_load(tmp_path):
     ):
         for f in (path, str(path), open(path, "rb")):
             assert tg.load(f, where).tolist() == [1.0, 1.0]
-    for where in ("cuda", tg.device("cuda:1"), {"cpu": "cuda"}, lambda storage, place: tg.ones(1)):
-        with pytest.raises(RuntimeError, match="CPU only"):
-            tg.load(path, map_location=where)
-    with pytest.raises(RuntimeError, match="mmap can only be used with"):
-        tg.load(path, mmap=True)
     with pytest.raises(RuntimeError, match="Can not safely load weights when explicit pickle_module is specified"):
         tg.load(path, pickle_module=pickle, weights_only=True)
     with pytest.warns(UserWarning, match="pickle_load_args only works if"):
@@ -200,21 +193,22 @@ def test_arguments_of_load(tmp_path):
         tg.load(tmp_path / "none")
     with pytest.raises(IsADirectoryError):
         tg.load(tmp_path)
-    with pytest.raises(AttributeError, match="has no attribute"):
+    with pytest.raises(AttributeError, match="'int' object has no attribute .*file that is seekable"):
         tg.load(3)
     with pytest.raises(AttributeError, match="expected 'f' to be string, path, or a file-like object with a 'write'"):
         tg.save(1, 3)
     for protocol in (0, 1, 6, "2"):
         with pytest.raises(ValueError, match="protocols 2 to 5"):
             tg.save(1, path, pickle_protocol=protocol)
-    with pytest.raises(pickle.UnpicklingError, match="PyTorch's zip format"):
+    with pytest.raises(RuntimeError, match="failed finding central directory"):
         loaded(b"PK\x03\x04more", weights_only=random.random() < 0.5)
 
 
 def test_one_file_holds_several_objects_one_after_the_other():
+    """In the format before 1.6; an archive reaches to the end of its file, as PyTorch has it."""
     file = io.BytesIO()
     for i in range(3):
-        tg.save([tg.tensor(i)], file)
+        tg.save([tg.tensor(i)], file, _use_new_zipfile_serialization=False)
     file.seek(0)
     assert [tg.load(file)[0].item() for _ in range(3)] == [0, 1, 2]
 
@@ -282,7 +276,7 @@ def crafted():
     name, one = b"cposix\nsystem\n", b"\x8c\x04true\x85"
     short = lambda text: b"\x8c" + bytes([len(text)]) + text.encode()  # noqa: E731
     stack = short("os") + short("system") + b"\x93"
-    tensor = saved(tg.ones(2))
+    tensor = former(tg.ones(2))
     body = tensor[2:-1]
     storage = b"ctracegrad.serialization.saved\nstorage\n"
     yield from (
@@ -377,102 +371,32 @@ def nested_defaultdicts(depth=200_000):
     yield "many shallow defaultdicts", made + flat + b".", True
 
 
-PERMITTED_EVENTS = {"builtins.id", "object.__getattr__", "sys._getframe", "ctypes.addressof", "array.__new__"}
-
-
-def outcomes(files):
-    """`attempt` for each file, in a forked process: an audit hook stays for good, and a crash would end the tests."""
-    read, write = os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            answer = pickle.dumps(attempts(files))
-        except BaseException:
-            answer = pickle.dumps(traceback.format_exc())
-        with open(write, "wb") as pipe:
-            pipe.write(answer)
-        os._exit(0)
-    os.close(write)
-    with open(read, "rb") as pipe:
-        answer = pipe.read()
-    assert os.waitpid(child, 0)[1] == 0
-    came = pickle.loads(answer)
-    assert isinstance(came, list), came
-    return came
-
-
-def attempts(files):
-    files, events = iter(files), []
-    first = next(files)  # generators prepare what they need first
-    for data in (saved(samples()), b"\x80\x02P"):  # what is imported once
-        with contextlib.suppress(pickle.UnpicklingError):
-            loaded(data)
-    sys.addaudithook(lambda event, given: event in PERMITTED_EVENTS or events.append((event, str(given)[:100])))
-    tracemalloc.start()
-    return [attempt(data, events) for data in itertools.chain([first], files)]
-
-
-PLAIN = (type(None), bool, int, float, complex, str, bytes, bytearray, np.generic, tg.dtype, tg.device, tg.Generator)
-
-
-def assert_plain(value):
-    waiting, seen = [value], set()
-    while waiting:
-        part = waiting.pop()
-        if id(part) in seen:
-            continue
-        seen.add(id(part))
-        if isinstance(part, dict):
-            waiting += [*part.keys(), *part.values()]
-        elif isinstance(part, (list, tuple, set, frozenset)):
-            waiting += part
-        elif isinstance(part, tg.Tensor):
-            assert type(part) in (tg.Tensor, tg.nn.Parameter) and part.detach().numpy().sum() is not None
-        else:
-            assert isinstance(part, PLAIN), type(part)
-
-
-def attempt(data, events):
-    """Load `data` as weights: True if plain data came of it, False for a documented error; anything else fails."""
-    events.clear()
-    tracemalloc.reset_peak()
-    before = tracemalloc.get_traced_memory()[0]
-    try:
-        value = loaded(data)
-    except DOCUMENTED:
-        value, came = None, False
-    else:
-        came = True
-    peak = tracemalloc.get_traced_memory()[1] - before
-    assert not events, (events, data)
-    assert peak <= FACTOR * len(data) + FIXED, (peak, len(data))
-    with np.errstate(all="ignore"):
-        assert_plain(value)
-    return came
+def attacked(files, load=tg.load):
+    return outcomes(files, warm_up=[former(samples())], load=load)
 
 
 def test_gadgets_are_refused():
     files = [pickle.dumps([make()], protocol) for make in GADGETS.values() for protocol in PROTOCOLS]
-    came = dict(zip(itertools.product(GADGETS, PROTOCOLS), outcomes(files), strict=True))
+    came = dict(zip(itertools.product(GADGETS, PROTOCOLS), attacked(files), strict=True))
     assert [gadget for gadget, loads in came.items() if loads] == []
 
 
 def test_crafted_files_are_refused():
     files = list(crafted())
-    assert [data for data, loads in zip(files, outcomes(files), strict=True) if loads] == [] and len(files) >= 40
+    assert [data for data, loads in zip(files, attacked(files), strict=True) if loads] == [] and len(files) >= 40
 
 
+@pytest.mark.long
 def test_bombs():
     cases = {name: (data, loads) for name, data, loads in bombs()}
-    came = dict(zip(cases, outcomes(data for data, _ in cases.values()), strict=True))
+    came = dict(zip(cases, attacked(data for data, _ in cases.values()), strict=True))
     assert came == {name: loads for name, (_, loads) in cases.items()}
 
 
-def test_what_would_run_is_seen(monkeypatch):
+def test_what_would_run_is_seen():
     """The hook reports a file that is loaded by pickle itself: the tests above can fail."""
-    monkeypatch.setitem(globals(), "loaded", pickle.loads)
     with pytest.raises(AssertionError, match=r"pickle\.find_class.*os\.system"):
-        outcomes([pickle.dumps(Calls(os.system, "true"))])
+        attacked([pickle.dumps(Calls(os.system, "true"))], pickle.load)
 
 
 def test_a_generator_whose_position_lies_outside():
@@ -518,7 +442,7 @@ def mutated(rng, corpus, gadgets):
 def mutations(count, seed):
     rng, value = random.Random(seed), samples()
     value["tensors"].append(value["tensors"][0][1:3, ::2].t())
-    corpus = [saved(part, protocol) for part in value.values() for protocol in PROTOCOLS]
+    corpus = [former(part, protocol) for part in value.values() for protocol in PROTOCOLS]
     corpus += [pickle.dumps(part, protocol) for part in value.values() for protocol in PROTOCOLS]
     gadgets = [pickle.dumps(make(), protocol)[2:-1] for make in GADGETS.values() for protocol in (2, 4)]
     gadgets += [data[2:-1] for data in crafted()]
@@ -526,7 +450,7 @@ def mutations(count, seed):
 
 
 def check_mutations(count, seed):
-    came = outcomes(mutations(count, seed))
+    came = attacked(mutations(count, seed))
     assert len(came) == count and count // 50 < sum(came) < count - count // 50  # both ends are reached
 
 
@@ -534,20 +458,20 @@ def test_damaged_files():
     check_mutations(3000, 1)
 
 
-@pytest.mark.long(every=5)
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.long(every=25)
+@pytest.mark.parametrize("seed", range(50))
 def test_many_damaged_files(seed):
-    check_mutations(10_000, 100 + seed)
+    check_mutations(2_000, 100 + seed)
 
 
 def test_every_truncation():
     value = {"x": tg.ones(3), "y": [1, "a", tg.nn.Parameter(tg.zeros(2, 2).t())]}
-    files = [data[:end] for data in (saved(value, protocol) for protocol in PROTOCOLS) for end in range(len(data))]
-    assert not any(outcomes(files)) and len(files) > 1000
+    files = [data[:end] for data in (former(value, protocol) for protocol in PROTOCOLS) for end in range(len(data))]
+    assert not any(attacked(files)) and len(files) > 1000
 
 
 def test_bytes_of_booleans_are_zero_or_one():
-    data = saved(tg.tensor([True, False, True]), 4).replace(b"\x01\x00\x01", b"\x07\x00\xff")
+    data = former(tg.tensor([True, False, True]), 4).replace(b"\x01\x00\x01", b"\x07\x00\xff")
     assert loaded(data).numpy().view(np.uint8).tolist() == [1, 0, 1]
 
 

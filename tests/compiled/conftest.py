@@ -21,6 +21,15 @@ REFUSED, KNOWN = "refused with fullgraph", "known defects"
 SERVED = collections.Counter()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makemodule(parent):
+    """Every fifth test of each file is in the fast tier, the others are long, but for functions marked otherwise."""
+    module = yield
+    if not parent.config.getoption("--question-table"):
+        module.add_marker(pytest.mark.long(fast=5))
+    return module
+
+
 @pytest.fixture(autouse=True)
 def no_thread_is_left():
     """While there is one, numbers of globals and attributes are guards: later tests would be other tests."""

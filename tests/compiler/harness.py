@@ -17,7 +17,7 @@ from tracegrad.compiler.schedule.plan import make_schedule
 
 INCLUDE = Path(__file__).parents[2] / "runtime" / "include"
 FLAGS = (
-    "-O3 -march=native -std=gnu17 -fopenmp-simd -ffp-contract=off -fno-math-errno -fno-trapping-math -fwrapv "
+    "-O2 -march=native -std=gnu17 -fopenmp-simd -ffp-contract=off -fno-math-errno -fno-trapping-math -fwrapv "
     "-shared -fPIC"
 ).split()
 

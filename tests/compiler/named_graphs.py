@@ -22,8 +22,10 @@ from tracegrad.ops.core import interpreting
 from tracegrad.ops.elementary import exp
 from tracegrad.ops.indexing import gather, index_add, put, scatter, scatter_add, take
 from tracegrad.ops.movement import concatenate, reshape, transpose
+from tracegrad.ops.places.folding import scatter_amin, scatter_prod
+from tracegrad.ops.places.searching import search, search_right
 from tracegrad.ops.products import dot
-from tracegrad.ops.random import permutation, random_seed, random_words, search
+from tracegrad.ops.random import permutation, random_seed, random_words
 from tracegrad.ops.reductions import amax, argmax, argmin, sum
 from tracegrad.ops.scans import argsort, cumsum
 from tracegrad.ops.spatial.convolution import conv, conv_input, conv_weight
@@ -41,11 +43,14 @@ KEYWORDS = """
     __func__ __FUNCTION__ __int128 __label__ __real__ __imag__ __typeof__ __volatile__ __thread main
 """.split()
 #: What else Python allows, and paths of parameters: each sanitised in another way, or like another one.
-ODD = """
+ODD = (
+    """
     α größe 变量 _ __ ___ _x x_ __x__ x x_2 x_2_ X a_b a__b a.b a_b_ fc1.weight fc1_weight 0.weight layers.0.bias 1 7up
     weight_grad weight.grad value layer_1 result tracegrad_step tracegrad_step_ u8 L R in0 out1 v1 i0 n0 n1 z0 p_1 E
     dot_add_0 dot_add_0_tile_rows dot_scalar0 dot_scalar_0 sum_0 spare_0 copy_0 check_0 sum_acc1 amax_acc1_nan exp_row2
-""".split() + ["x" * 5000, "x" * 5000 + ".y", "a*/b", "a b", 'quote"', "back\\slash", "??/", "/*"]
+""".split()
+    + ["x" * 5000, "x" * 5000 + ".y", "a*/b", "a b", 'quote"', "back\\slash", "??/", "/*"]
+)
 
 
 @dataclass(frozen=True)
@@ -104,8 +109,13 @@ SPECIALS = {
     "cumsum": Kind(("f32[2,3,2]",), 1, lambda x: (cumsum(x, 1),)),
     "scatter": Kind(("f32[4,5]", "index[4,2]", "f32[4,2]"), 1, _three(lambda x, i, s: scatter(x, i, s, 1))),
     "scatter_add": Kind(("f32[4,5]", "index[4,2]", "f32[4,2]"), 1, _three(lambda x, i, s: scatter_add(x, i, s, 1))),
+    "scatter_prod": Kind(("f32[4,5]", "index[4,2]", "f32[4,2]"), 1, _three(lambda x, i, s: scatter_prod(x, i, s, 1))),
+    "scatter_amin": Kind(
+        ("f32[4,5]", "index[4,2]", "f32[4,2]"), 1, _three(lambda x, i, s: scatter_amin(x, i, s, 1, False))
+    ),
     "put": Kind(("f32[5,3]", "index[2]", "f32[2,3]"), 1, _three(put)),
     "index_add": Kind(("f32[5,3]", "index[2]", "f32[2,3]"), 1, _three(index_add)),
+    "search_right": Kind(("ascending[2,6]", "f64[2,3]"), 1, lambda c, w: (search_right(c, w),)),
     "search": Kind(("ascending[2,6]", "f64[2,3]"), 1, lambda c, w: (search(c, w),)),
     "random_seed": Kind(("i64[]",), 1, lambda seed: (random_seed(seed),)),
     "random_words": Kind(("state[625]",), 2, lambda state: random_words(state, 5)),

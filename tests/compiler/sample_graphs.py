@@ -11,9 +11,10 @@ from tracegrad.ops.core import interpreting
 from tracegrad.ops.elementary import exp, log, sqrt
 from tracegrad.ops.indexing import gather, index_add, put, scatter, scatter_add, take
 from tracegrad.ops.movement import broadcast, concatenate, flip, pad, reshape, slice, transpose, update_slice
+from tracegrad.ops.places.searching import search
 from tracegrad.ops.pointwise import cast
 from tracegrad.ops.products import dot
-from tracegrad.ops.random import pairs, permutation, random_seed, random_words, search, uniform24, uniform53
+from tracegrad.ops.random import pairs, permutation, random_seed, random_words, uniform24, uniform53
 from tracegrad.ops.reductions import all as all_of
 from tracegrad.ops.reductions import amax, amin, any, argmax, argmin, prod, sum
 from tracegrad.ops.scans import argsort, cumsum
@@ -173,8 +174,15 @@ def sums(x):
 @case(x="f32[9,4]", i="i32[9,4]", b="bool[9,4]")
 def other_folds(x, i, b):
     return {
-        "a": amax(x, (0,)), "b": amin(x, (1,)), "c": prod(x, (1,)), "d": amax(i, (0, 1)), "e": amin(i, (0,)),
-        "f": any(b, (0,)), "g": all_of(b, (1,)), "h": sum(i, (1,)), "k": sum(cast(b, int64), (0, 1)),
+        "a": amax(x, (0,)),
+        "b": amin(x, (1,)),
+        "c": prod(x, (1,)),
+        "d": amax(i, (0, 1)),
+        "e": amin(i, (0,)),
+        "f": any(b, (0,)),
+        "g": all_of(b, (1,)),
+        "h": sum(i, (1,)),
+        "k": sum(cast(b, int64), (0, 1)),
     }
 
 
@@ -277,7 +285,11 @@ def rows(table, index):
 @case(x="f32[4,6,3]")
 def places_and_scans(x):
     return {
-        "a": argmax(x, 1), "b": argmin(x, 2), "c": cumsum(x, 1), "d": argsort(x, 1), "e": argsort(x, 2, True),
+        "a": argmax(x, 1),
+        "b": argmin(x, 2),
+        "c": cumsum(x, 1),
+        "d": argsort(x, 1),
+        "e": argsort(x, 2, True),
     }
 
 
@@ -286,7 +298,10 @@ def random_numbers(seed, cumulative, wanted):
     state, words = random_words(random_seed(seed), 1500)
     after, few = random_words(state, 7)
     return {
-        "uniform": uniform24(words), "double": uniform53(*pairs(words)), "state": after, "order": permutation(few, 8),
+        "uniform": uniform24(words),
+        "double": uniform53(*pairs(words)),
+        "state": after,
+        "order": permutation(few, 8),
         "places": search(cumsum(exp(cumulative), 1), exp(wanted)),
     }
 

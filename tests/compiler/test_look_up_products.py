@@ -80,6 +80,23 @@ def test_large_tables_stay_as_they_are():
     assert look_up_products(graph) is graph
 
 
+@pytest.mark.parametrize("wrt", [(), ("table",), ("table", "weight")])
+@pytest.mark.parametrize("outputs", [1, FEATURES, TIME, OUTPUTS])
+@pytest.mark.parametrize("first", [True, False], ids=["rows first", "rows second"])
+def test_batches_of_products_stay_as_they_are(first, outputs, wrt):
+    """Each batch has a factor of its own, as in skip-grams: the rows of the table have no common one."""
+    builder = Builder()
+    table = builder.input("table", Type(float64, (2, FEATURES)))
+    index = builder.input("index", Type(int64, (BATCH, TIME)))
+    weight = builder.input("weight", Type(float64, (BATCH, FEATURES, outputs) if first else (BATCH, outputs, TIME)))
+    with interpreting(builder):
+        rows = take(table, index)
+        out = dot(rows, weight) if first else dot(weight, rows)
+    graph = Graph("looked_up", (table, index, weight), (Result("out", out),))
+    graph = simplify(differentiate(graph, ("out",), wrt) if wrt else graph)
+    assert look_up_products(graph) is graph
+
+
 def test_rows_that_are_not_looked_up_reach_no_gradient():
     before = graph_of(4, by_time, wrt=("table", "weight"))
     inputs = given(before, inputs_of(4))

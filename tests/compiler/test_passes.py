@@ -22,7 +22,10 @@ from tracegrad.ops.random import STATE_SIZE
 from tracegrad.ops.trigonometry import tanh
 from tracegrad.ops.types import Type, float32
 
-INPUTS = "x: f32[2,3], y: f32[2,3], s: f32[], row: f32[3], n: i32[4], l: i64[4], d: f64[4], b: bool[4], one: f32[1,3]"
+INPUTS = (
+    "x: f32[2,3], y: f32[2,3], s: f32[], row: f32[3], n: i32[4], l: i64[4], d: f64[4], b: bool[4], one: f32[1,3], "
+    "h: f16[4]"
+)
 
 # What a value of each sign, size and kind does to a law; both in products of all with all.
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 1.5, np.inf, -np.inf, np.nan, 1e-45, -1e-40, 3.4e38, 1e-38, 2.0, -7.25, 1 / 3, 1e10]
@@ -52,7 +55,7 @@ def special_inputs(of, seed):
         if dtype.kind == "i":
             pool = np.array([0, 1, -1, 5, -7, np.iinfo(dtype).min, np.iinfo(dtype).max], dtype)
         else:
-            pool = np.array(SPECIAL, dtype) if dtype.kind == "f" else np.array([True, False])
+            pool = np.array(SPECIAL).astype(dtype) if dtype.kind == "f" else np.array([True, False])
         values[node.label] = np.asarray(random.choice(pool, shape), dtype)
     return values
 
@@ -125,6 +128,11 @@ EXACT = [
         "cast(cast(x, a type that holds x's), t) = cast(x, t)",
         ["f64[4] = cast n dtype=f64", "f32[4] = cast %0 dtype=f32"],
         ["f32[4] = cast n dtype=f32"],
+    ),
+    (
+        "cast(cast(x, a wider floating type), own type) = x",
+        ["f32[4] = cast h dtype=f32", "f16[4] = cast %0 dtype=f16"],
+        "h",
     ),
     ("reshape(x, own shape) = x", [f"{F} = reshape x shape=(2, 3)"], "x"),
     (

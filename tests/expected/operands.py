@@ -60,8 +60,18 @@ FUNCTIONAL = {
     "x, v": ["prelu"],
     "x, (2,)": ["layer_norm", "rms_norm"],
     "x, (2,), v, v": ["layer_norm"],
-    "x, x": ["linear", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div", "poisson_nll_loss",
-             "binary_cross_entropy_with_logits", "cosine_similarity", "pairwise_distance"],
+    "x, x": [
+        "linear",
+        "mse_loss",
+        "l1_loss",
+        "smooth_l1_loss",
+        "huber_loss",
+        "kl_div",
+        "poisson_nll_loss",
+        "binary_cross_entropy_with_logits",
+        "cosine_similarity",
+        "pairwise_distance",
+    ],
     "x, x, v": ["linear"],
     "p, p": ["binary_cross_entropy"],
     "x, j": ["cross_entropy", "nll_loss"],
@@ -73,8 +83,18 @@ FUNCTIONAL = {
 }
 #: What stands in the place of a tensor.
 WRONG = {
-    "True": True, "3": 3, "2.5": 2.5, "None": None, "list": [1.0, 2.0], "tuple": (1, 2), "str": "a", "object": Ellipsis,
-    "float32": np.float32(2), "float64": np.float64(2), "int32": np.int32(2), "bool_": np.bool_(True),
+    "True": True,
+    "3": 3,
+    "2.5": 2.5,
+    "None": None,
+    "list": [1.0, 2.0],
+    "tuple": (1, 2),
+    "str": "a",
+    "object": Ellipsis,
+    "float32": np.float32(2),
+    "float64": np.float64(2),
+    "int32": np.int32(2),
+    "bool_": np.bool_(True),
     "array": np.ones((2, 2), np.float32),
 }
 

@@ -1,6 +1,6 @@
 """Result dtypes of binary operators for all pairs of dtypes and kinds of operands."""
 
-DTYPES = ["bool", "int32", "int64", "float32", "float64"]
+DTYPES = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64".split()
 SCALARS = {"True": True, "2": 2, "2.0": 2.0}
 OPERATORS = {
     "+": lambda a, b: a + b,

@@ -39,6 +39,7 @@ VIEWS_1 = """
 {x}[0]|{x}[-1]|{x}[1:]|{x}[:-1]|{x}[::2]|{x}[1::2]|{x}.select({d}, 0)|{x}.narrow({d}, 0, 1)|{x}.chunk(2, {d})[0]|{x}.split(1, {d})[-1]
 {x}.unbind({d})[0]|{x}.unbind({d})[-1]|{x}.flip({d})|{x}.roll(1, {d})|tg.cat([{x}, {x}], {d})|{x}.repeat_interleave(2, {d})|{x}[..., 0]
 {x}[..., -1:]|{x}.unsqueeze(0).expand(2, *{x}.shape)|tg.stack([{x}, {x}], {d})|{x}.chunk(2, {d})[-1]|{x}.movedim(0, -1)|{x}.unsqueeze({d})
+{x}.unfold({d}, 1, 1)|{x}.tensor_split(2, {d})[0]|tg.atleast_3d({x})|{x}.as_strided(({x}.numel(),), (1,))|tg.diagflat({x})|{x}.flip(())
 {x}.tile(2)|F.pad({x}, (1, 0))|F.pad({x}, (0, 1), value=0.5)|{x}[[0, -1]]|{x}[tg.tensor([0, 0])]|tg.squeeze({x}, {d})|{x}[..., ::2]
 """
 VIEWS_2 = """
@@ -204,7 +205,10 @@ def indexed(a: Author) -> Written:
         "F.one_hot({y}, 4).double()", "tg.zeros(4, dtype={x}.dtype).index_add(0, tg.arange({n}), {x})",
         "{x}.index_add(0, ({y}).reshape(-1)[:1], {x}[:1])", "{x}.scatter_add(0, ({y}).reshape({r})[:1], {x})",
         "{x}.index_fill(0, ({y}).reshape(-1), 0.5)", "tg.gather({x}, 0, ({y}).reshape({r}).expand(-1, *{x}.shape[1:]))",
-        "{x}.scatter(0, ({y}).reshape({r})[:1], 0.25)", "{x}.index_copy(0, ({y}).reshape(-1)[:1], {x}[-1:])",
+        "{x}.scatter_reduce(0, ({y}).reshape({r})[:1], {x}[-1:], 'sum')", "{x}.put(({y}).reshape(-1)[:1], {x}.reshape(-1)[:1])",
+        "{x}.scatter_reduce(0, ({y}).reshape({r})[:1], {x}[:1], 'amax', include_self=False)", "{x}.index_put(({y},), {x}[0])",
+        "{x}.select_scatter({x}[0] * 0.5, 0, -1)", "{x}.slice_scatter({x}[:1], 0, -1)", "tg.isin({y}, tg.arange(2)).double()",
+        "tg.searchsorted(tg.arange(3), {y}).double()", "{x}.scatter(0, ({y}).reshape({r})[:1], 0.25)", "{x}.index_copy(0, ({y}).reshape(-1)[:1], {x}[-1:])",
     ])  # fmt: skip
     ones = str((-1, *(1 for _ in a[x].shape[1:])))
     return text.replace("{x}", x).replace("{y}", y).replace("{r}", ones).replace("{n}", str(rows)), a.exact(x)

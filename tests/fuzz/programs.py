@@ -8,6 +8,7 @@ import tracegrad as tg
 
 from .author import HEADER, Author
 from .facts import add_facts
+from .layers import add_layer
 from .outside import (
     BATCHES,
     NUMBERS,
@@ -57,7 +58,7 @@ class Parts:
         self.changing: list[str] = []  # assignments of other numbers, before each call
         self.cells: list[str] = []  # variables among them
         self.optimizer = self.scheduler = self.steps_inside = self.shared = self.generator = self.other = False
-        self.settings = self.returned = ""
+        self.settings = self.returned = self.closure = ""
 
 
 # -------------------------------------------------------------------------------------------------------------- setup
@@ -133,6 +134,8 @@ def add_module(a: Author, parts: Parts) -> None:
         (f"nn.BatchNorm1d({n}, eps=0.1, affine=False, momentum=None)", 2),
         (f"nn.Sequential(*[nn.Linear({n}, {n})] * 2)", 1),
     ])  # fmt: skip
+    if a.chance(0.4):
+        text, ndim = add_layer(a, n, k), 2
     name = a.new_name("m")
     if a.run(f"{name} = {text}{cast}"):
         parts.modules.append(name)
@@ -284,7 +287,7 @@ def after_backward(a: Author, parts: Parts, leaves: list[str]) -> None:
     if parts.optimizer and a.chance(0.85):
         if a.numbers and a.chance(0.15):
             a.run(f"opt.param_groups[0]['lr'] = 0.05 * abs({a.choice(a.numbers)})")
-        a.run("opt.step()")
+        a.run(f"opt.step({parts.closure})")
         if parts.scheduler and a.chance(0.2):
             parts.steps_inside = a.run("plan.step()")
     elif leaves:

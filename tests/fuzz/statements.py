@@ -32,6 +32,7 @@ PART_WRITES = """
 {x}.narrow({d}, 0, 1).zero_()|{x}.index_fill_(0, tg.tensor([0]), {v})|{x}[0] += {x}[-1]|{x}[0] = {x}[-1]|{x}.index_add_(0, tg.tensor([0]), {x}[-1:])
 {x}.unbind({d})[0].add_({v})|{x}.chunk(2, {d})[-1].mul_(0.5)|{x}.index_copy_(0, tg.tensor([0]), {x}[-1:])|{x}[..., ::2] *= 0.5|{x}.t()[0] = {v}
 {x}.scatter_(0, tg.zeros_like({x}[:1]).long(), {v})|{x}.transpose(0, -1)[-1].add_({v})|{x}.view(-1)[::2] = {v}|{x}.reshape(-1)[0] = {v}|{x}.flatten()[0].add_(1)
+{x}.unfold(0, 1, 1)[-1].mul_(0.5)|{x}.scatter_reduce_(0, tg.zeros_like({x}[:1]).long(), {x}[-1:], 'sum')|{x}.unfold(-1, {x}.shape[-1], 1).add_({v})
 {x}[-1].copy_({x}[0])|{x}.expand_as({x})[0] = {v}|{x}.diagonal().mul_(0.5)|{x}[0].unsqueeze(0).add_({v})|{x}[tg.tensor([0, -1])] *= 0.5|{x}[{x} > 0.4139] = {v}
 """
 
@@ -281,7 +282,9 @@ def can_go_back(a: Author) -> bool:
         return True
     try:
         with tg.enable_grad():
-            tg.autograd.grad([e.as_subclass(tg.Tensor).sum() for e in ends], leaves, retain_graph=True, allow_unused=True)
+            tg.autograd.grad(
+                [e.as_subclass(tg.Tensor).sum() for e in ends], leaves, retain_graph=True, allow_unused=True
+            )
     except RuntimeError:
         return False
     return True

@@ -1,5 +1,5 @@
-"""Random training programs do compiled what they do eagerly: a sample here, 1,200 with --long (some nine minutes of one
-core), more of them by hand: python -m tests.fuzz --help."""
+"""Random training programs do compiled what they do eagerly: a sample here, 400 with --long (some three minutes of one
+core), 1,200 with --exhaustive, more of them by hand: python -m tests.fuzz --help."""
 
 import ast
 import os
@@ -17,7 +17,7 @@ from fuzz.shrinking import shrunk, smaller_program
 
 import tracegrad as tg
 
-SAMPLE, PROGRAMS = 60, 1200
+SAMPLE, PART, PROGRAMS = 20, 100, 1200
 
 
 @pytest.fixture(autouse=True)
@@ -46,16 +46,18 @@ def assert_no_failures(seeds, capsys):
     assert not findings.failures, "\n\n".join(map(shown, findings.failures[:5]))
     # Most programs have to be good for something: neither refused nor beyond comparison.
     assert findings.outcomes["same"] > 0.9 * findings.programs
-    assert findings.counts["replay"] > findings.programs
+    # About one call for each program is replayed: the others come before, are re-recorded, or have complex numbers.
+    assert findings.counts["replay"] > 0.8 * findings.programs
 
 
 def test_sample(capsys):
     assert_no_failures(range(SAMPLE), capsys)
 
 
-@pytest.mark.long
-def test_programs(capsys):
-    assert_no_failures(range(SAMPLE, PROGRAMS), capsys)
+@pytest.mark.long(every=3)
+@pytest.mark.parametrize("first", range(0, PROGRAMS, PART))
+def test_programs(capsys, first):
+    assert_no_failures(range(first, first + PART), capsys)
 
 
 def test_a_program_is_a_function_of_its_seed():

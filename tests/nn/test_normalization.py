@@ -115,3 +115,26 @@ def test_gradients_by_finite_differences(tg):
         ahead, behind = (value((x + sign * step * direction).detach()).detach() for sign in (1, -1))
         # Central differences err by step² times the third derivative and by 1e-16 / step: below 1e-8 here.
         assert_close((gradient * direction).sum(), (ahead - behind) / (2 * step), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("dtype, least", [("float64", 2.0**-52), ("float32", 2.0**-23), ("bfloat16", 2.0**-23)])
+def test_rms_norm_adds_the_machine_epsilon_of_its_type(tg, maybe_compile, dtype, least):
+    x = tg.tensor([[1e-4, 2e-4, 0.0, 1e-4]], dtype=getattr(tg, dtype))
+    numbers = x.double().numpy()
+    expected = numbers / np.sqrt((numbers**2).mean() + least)
+    layer = tg.nn.RMSNorm(4, dtype=x.dtype)
+    rtol = {"float64": 1e-13, "float32": 1e-6, "bfloat16": 2.0**-7}[dtype]  # a rounding of the type or two
+    for _ in range(3):
+        assert_close(maybe_compile(layer)(x).double(), expected, rtol=rtol)
+
+
+def test_running_statistics_that_are_not_tracked_are_not_reset(tg):
+    """As in PyTorch: once ``track_running_stats`` is False, `reset_running_stats` leaves the buffers alone."""
+    layer = tg.nn.BatchNorm1d(2)
+    layer(tg.arange(6.0).reshape(3, 2))
+    layer.track_running_stats = False
+    layer.reset_running_stats()
+    assert layer.num_batches_tracked.item() == 1 and layer.running_mean.tolist() == pytest.approx([0.2, 0.3])
+    layer.track_running_stats = True
+    layer.reset_running_stats()
+    assert layer.num_batches_tracked.item() == 0 and layer.running_mean.tolist() == [0, 0]

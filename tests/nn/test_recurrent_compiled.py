@@ -65,7 +65,7 @@ def test_a_whole_step(tg, kind, options):
     agreeing(tg, make)
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=7)
 @pytest.mark.parametrize("label", [label for label, *_ in recurrent.layers()])
 def test_every_layer_of_the_stored_ones(tg, label):
     """Values and first gradients, in one program where no lengths have to be looked at."""

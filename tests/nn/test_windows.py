@@ -54,6 +54,7 @@ def first(name):
 NAMES = sorted({name for name, *_ in CASES.values()})
 
 
+@pytest.mark.long(fast=5)
 @pytest.mark.parametrize("name", NAMES)
 def test_second_derivatives(tg, name):
     arrays, args, options = first(name)
@@ -70,6 +71,7 @@ def test_second_derivatives(tg, name):
     assert tg.autograd.gradgradcheck(function, tensors)
 
 
+@pytest.mark.long(fast=3)
 @pytest.mark.parametrize("name", NAMES)
 def test_compiled(tg, name):
     arrays, args, options = first(name)

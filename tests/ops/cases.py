@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from tracegrad.ops.types import ALL_DTYPES, DType, bool_, float32, float64, int32, int64
+from tracegrad.ops.types import ALL_DTYPES, DType, bool_
 
-FLOATS = (float32, float64)
-NUMBERS = (int32, int64, float32, float64)
-BITS = (bool_, int32, int64)
+DTYPES = tuple(d for d in ALL_DTYPES if d.is_in_c)
+FLOATS = tuple(d for d in DTYPES if d.is_floating_point)
+NUMBERS = tuple(d for d in DTYPES if d is not bool_)
+BITS = tuple(d for d in DTYPES if not d.is_floating_point)
 
 Shape = tuple[int, ...]
 
@@ -44,6 +45,9 @@ class Operand:
         if dtype.is_floating_point:
             # Rounded to float32, so that both floating types compute with the same numbers.
             return np.asarray(random.uniform(self.low, self.high, self.shape)).astype(np.float32).astype(dtype.numpy)
+        if dtype.is_complex:
+            parts = random.uniform(self.low, self.high, (2, *self.shape)).astype(np.float32)
+            return np.asarray(parts[0] + 1j * parts[1]).astype(dtype.numpy)
         if dtype is bool_:
             return np.asarray(random.integers(0, 2, self.shape)).astype(bool)
         whole = np.asarray(random.integers(int(np.ceil(self.low)), int(np.floor(self.high)) + 1, self.shape))
@@ -72,7 +76,7 @@ class Case:
 
     operands: tuple[Operand, ...]
     params: Mapping[str, Any] = field(default_factory=dict)
-    dtypes: tuple[DType, ...] = ALL_DTYPES
+    dtypes: tuple[DType, ...] = DTYPES
     held: tuple[int, ...] = ()
 
     def arrays(self, dtype: DType, seed: int = 0) -> list[np.ndarray]:

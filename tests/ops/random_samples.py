@@ -11,7 +11,15 @@ from tracegrad.ops.types import float32, float64, int32, int64
 STATE = Operand((STATE_SIZE,), values=[*np.arange(1, STATE_SIZE), STATE_SIZE - 1])
 WORDS = Operand((4, 6), low=-(2**31), high=2**31 - 1)
 RANGE = Operand((), low=1, high=1000)
-ROWS = np.array([[0.1, 0.4, 0.4, 1.0], [0.0, 0.25, 0.5, 1.0]])
+CACHED = [Operand((2,), values=values, dtype=float64) for values in ([0.0, 0.0], [0.7, 1.0])]
+
+
+def rejected(*rows: Operand) -> list[Case]:
+    """Draws of a row of parameters each, with and without a normal number ready, and of none."""
+    none = [Operand((0,)) for _ in rows]
+    state = Operand(STATE.shape, values=STATE.values, dtype=int32)
+    return [Case((state, cached, *of), {}, (float64,)) for cached in CACHED for of in (rows, none)]
+
 
 RANDOM = {
     "random_seed": [Case((Operand((), values=seed),), {}, (int64,)) for seed in (0, 5489, -1, 2**33 + 7)],
@@ -24,7 +32,7 @@ RANDOM = {
     "cephes_sin": [Case((Operand((5, 7), low=0, high=6.28),), {}, (float32,))],
     "cephes_cos": [Case((Operand((5, 7), low=0, high=6.28),), {}, (float32,))],
     "permutation": [Case((Operand((n - 1,), WORDS.low, WORDS.high),), {"n": n}, (int32,)) for n in (1, 2, 9)],
-    "search": [
-        Case((Operand((2, 4), values=ROWS), Operand((2, 5), low=0, high=1)), {}, (float32, float64)),
-    ],
+    "random_poisson": rejected(Operand((60,), 0, 30)),
+    "random_binomial": rejected(Operand((60,), 0, 90), Operand((60,), 0, 1)),
+    "random_gamma": rejected(Operand((60,), 0.7, 4), Operand((60,), 0, 1)),
 }

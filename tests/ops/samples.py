@@ -10,12 +10,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from cases import BITS, FLOATS, NUMBERS, Case, Operand, Shape
+import special_samples as special
+from cases import BITS, DTYPES, FLOATS, NUMBERS, Case, Operand, Shape
+from complex_samples import COMPLEX
 from loop_samples import LOOPS
+from place_samples import PLACES
 from random_samples import RANDOM
 from window_samples import WINDOWS
 
-from tracegrad.ops.types import ALL_DTYPES, DType, bool_, float32, int32, int64
+from tracegrad.ops.types import DType, bool_, float32, int64
 
 # ------------------------------------------------------------------------------------------------------ pointwise
 
@@ -40,6 +43,18 @@ def binary(x: Operand, y: Operand, dtypes: tuple[DType, ...]) -> list[Case]:
     return plain + strided
 
 
+def half_derivable(x: Operand, y: Operand, dtypes: tuple[DType, ...]) -> list[Case]:
+    """Those of `binary`, of functions without a derivative by their first operand."""
+    return [replace(case, held=(0,)) for case in binary(x, y, dtypes)]
+
+
+def underivable(operands: tuple[Operand, ...]) -> list[Case]:
+    """Floating-point operands of several shapes, of a function without derivatives."""
+    shapes: list[Shape] = [(), (0,), (3, 4)]
+    held = tuple(range(len(operands)))
+    return [Case(tuple(replace(o, shape=shape) for o in operands), {}, FLOATS, held) for shape in shapes]
+
+
 def between(low: float, high: float, nonzero: bool = False) -> Operand:
     return Operand((), low, high, nonzero=nonzero)
 
@@ -48,10 +63,10 @@ ANY = between(-3, 3)
 POSITIVE = between(0.2, 4)
 
 UNARY: dict[str, tuple[Operand, tuple[DType, ...]]] = {
-    "neg": (ANY, NUMBERS), "abs": (ANY, NUMBERS), "sign": (ANY, NUMBERS), "copy": (ANY, ALL_DTYPES),
+    "neg": (ANY, NUMBERS), "abs": (ANY, NUMBERS), "sign": (ANY, NUMBERS), "copy": (ANY, DTYPES),
     "floor": (ANY, FLOATS), "ceil": (ANY, FLOATS), "trunc": (ANY, FLOATS), "round": (ANY, FLOATS),
-    "isnan": (ANY, ALL_DTYPES), "isinf": (ANY, ALL_DTYPES), "isfinite": (ANY, ALL_DTYPES),
-    "logical_not": (ANY, ALL_DTYPES), "detach": (ANY, ALL_DTYPES),
+    "isnan": (ANY, DTYPES), "isinf": (ANY, DTYPES), "isfinite": (ANY, DTYPES),
+    "logical_not": (ANY, DTYPES), "detach": (ANY, DTYPES),
     "exp": (ANY, FLOATS), "expm1": (ANY, FLOATS), "sigmoid": (ANY, FLOATS),
     "log_sigmoid": (ANY, FLOATS), "erf": (ANY, FLOATS),
     "reciprocal": (POSITIVE, FLOATS), "hardswish": (between(-2.5, 2.5), FLOATS),
@@ -62,7 +77,8 @@ UNARY: dict[str, tuple[Operand, tuple[DType, ...]]] = {
     "sinh": (ANY, FLOATS), "cosh": (ANY, FLOATS), "tanh": (ANY, FLOATS),
     "asinh": (ANY, FLOATS), "acosh": (between(1.2, 4), FLOATS), "atanh": (between(-0.9, 0.9), FLOATS),
 }  # fmt: skip
-WHOLE = (int32, int64)
+SIGNED = tuple(d for d in NUMBERS if d.is_signed)
+WHOLE = tuple(d for d in BITS if d is not bool_)
 DIVISOR = between(0.3, 4, nonzero=True)
 BINARY: dict[str, tuple[Operand, Operand, tuple[DType, ...]]] = {
     "add": (ANY, ANY, NUMBERS), "sub": (ANY, ANY, NUMBERS), "mul": (ANY, ANY, NUMBERS),
@@ -70,10 +86,10 @@ BINARY: dict[str, tuple[Operand, Operand, tuple[DType, ...]]] = {
     "pow": (POSITIVE, between(-2, 3), NUMBERS), "atan2": (POSITIVE, ANY, FLOATS),
     "floor_divide": (between(-9, 9), DIVISOR, NUMBERS), "remainder": (between(-9, 9), DIVISOR, NUMBERS),
     "fmod": (between(-9, 9), DIVISOR, NUMBERS),
-    "eq": (ANY, ANY, ALL_DTYPES), "ne": (ANY, ANY, ALL_DTYPES), "lt": (ANY, ANY, ALL_DTYPES),
-    "le": (ANY, ANY, ALL_DTYPES), "gt": (ANY, ANY, ALL_DTYPES), "ge": (ANY, ANY, ALL_DTYPES),
-    "logical_and": (ANY, ANY, ALL_DTYPES), "logical_or": (ANY, ANY, ALL_DTYPES),
-    "logical_xor": (ANY, ANY, ALL_DTYPES),
+    "eq": (ANY, ANY, DTYPES), "ne": (ANY, ANY, DTYPES), "lt": (ANY, ANY, DTYPES),
+    "le": (ANY, ANY, DTYPES), "gt": (ANY, ANY, DTYPES), "ge": (ANY, ANY, DTYPES),
+    "logical_and": (ANY, ANY, DTYPES), "logical_or": (ANY, ANY, DTYPES),
+    "logical_xor": (ANY, ANY, DTYPES),
     "hypot": (POSITIVE, ANY, FLOATS), "logaddexp": (ANY, ANY, FLOATS),
     "trunc_divide": (between(-9, 9), DIVISOR, FLOATS),
     "bitwise_left_shift": (ANY, between(-2, 70), WHOLE), "bitwise_right_shift": (ANY, between(-2, 70), WHOLE),
@@ -81,7 +97,8 @@ BINARY: dict[str, tuple[Operand, Operand, tuple[DType, ...]]] = {
 }  # fmt: skip
 # The derivative by the exponent is NaN there.
 NEGATIVE_BASE = [
-    Case((between(-3, -1), Operand((), values=power)), {}, NUMBERS, held=(1,)) for power in (-2.0, -1.0, 0.0, 2.0)
+    Case((between(-3, -1), Operand((), values=power)), {}, NUMBERS if power >= 0 else SIGNED, held=(1,))
+    for power in (-2.0, -1.0, 0.0, 2.0)
 ]
 NEGATIVE_DIVISOR = [Case((Operand((3, 4), -9, 9), Operand((4,), -4, -1)), {}, NUMBERS)]
 
@@ -262,7 +279,7 @@ def at_rows(cases: list[tuple[Shape, Any]], source: bool = False) -> list[Case]:
 def sources() -> dict[str, list[Case]]:
     full = [
         Case((), {"shape": shape, "value": value, "dtype": dtype})
-        for dtype, value in zip(ALL_DTYPES, (True, -3, 2**40, 0.1, 1e300), strict=True)
+        for dtype, value in zip(DTYPES, (True, 200, -7, 2**14, -3, 2**40, 0.1, -0.1, 0.1, 1e300), strict=True)
         for shape in [(), (0,), (2, 3)]
     ]
     infinite = [Case((), {"shape": (2,), "value": value, "dtype": float32}) for value in (np.inf, -np.inf, np.nan)]
@@ -277,7 +294,7 @@ def sources() -> dict[str, list[Case]]:
 def casts() -> list[Case]:
     return [
         Case((Operand(shape, layout=layout),), {"dtype": dtype})
-        for dtype in ALL_DTYPES
+        for dtype in DTYPES
         for shape, layout in [((), "contiguous"), ((0, 2), "contiguous"), ((3, 4), "strided")]
     ]
 
@@ -285,6 +302,10 @@ def casts() -> list[Case]:
 SAMPLES: dict[str, list[Case]] = {
     **{name: unary(values, dtypes) for name, (values, dtypes) in UNARY.items()},
     **{name: binary(x, y, dtypes) for name, (x, y, dtypes) in BINARY.items()},
+    **{name: unary(values, dtypes) for name, (values, dtypes) in special.UNARY.items()},
+    **{name: binary(x, y, dtypes) for name, (x, y, dtypes) in special.BINARY.items()},
+    **{name: half_derivable(x, y, dtypes) for name, (x, y, dtypes) in special.HALF_DERIVABLE.items()},
+    **{name: underivable(operands) for name, operands in special.UNDERIVABLE.items()},
     "where": where_cases(),
     "elu": elu_cases(),
     "cast": casts(),
@@ -297,7 +318,11 @@ SAMPLES: dict[str, list[Case]] = {
     "argmax": with_elements(along_each_axis()),
     "argmin": with_elements(along_each_axis()),
     "cumsum": along_each_axis(),
+    "cumsum_rounded": along_each_axis(),
+    "running_argmax": along_each_axis(),
+    "running_argmin": along_each_axis(),
     "argsort": along_each_axis(descending=False) + along_each_axis(descending=True),
+    **COMPLEX,
     **MOVEMENT,
     "concatenate": CONCATENATE,
     "update_slice": UPDATE_SLICE,
@@ -312,7 +337,9 @@ SAMPLES: dict[str, list[Case]] = {
     "scan": LOOPS,
     **RANDOM,
     **WINDOWS,
+    **PLACES,
 }
 for name in ("floor_divide", "remainder", "fmod"):
     SAMPLES[name] += NEGATIVE_DIVISOR
 SAMPLES["pow"] += NEGATIVE_BASE
+SAMPLES["pow_tensor"] = SAMPLES["pow"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tracegrad.ops.array import Array, Evaluator
-from tracegrad.ops.core import Params, Primitive, interpreting
+from tracegrad.ops.core import NotImplementedRule, Params, Primitive, interpreting
 from tracegrad.ops.vjp import pull_back_all
 
 
@@ -40,6 +40,12 @@ def is_floating(value: Any) -> bool:
     return Evaluator().type_of(value).dtype.is_floating_point
 
 
+def has_rule(primitive: Primitive, position: int) -> bool:
+    """True if an operand has a derivative, which is not an error either."""
+    derivative = primitive.derivative(position)
+    return derivative is not None and not isinstance(derivative.rule, NotImplementedRule)
+
+
 def pulled_back(recorder: Recorder, out: Array, g: Array, wanted: Sequence[Array]) -> list[Array]:
     """The cotangents of `wanted` after `out` was computed under `recorder`; zeros where it does not depend on them."""
     cotangents: dict[int, Any] = {id(out): g}
@@ -51,7 +57,7 @@ def pulled_back(recorder: Recorder, out: Array, g: Array, wanted: Sequence[Array
         on = [
             position
             for position, operand in enumerate(operands)
-            if isinstance(operand, Array) and primitive.derivative(position) is not None and is_floating(operand)
+            if isinstance(operand, Array) and has_rule(primitive, position) and is_floating(operand)
         ]
         parts = pull_back_all(primitive, on, cotangent, known, params, [operands[i].ndarray.shape for i in on])
         for operand, part in zip((operands[i] for i in on), parts, strict=True):

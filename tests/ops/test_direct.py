@@ -16,11 +16,11 @@ from tracegrad.tensors.tensor import make
 UNARY = (
     "neg abs sign exp expm1 log log1p log2 log10 sigmoid erf sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh "
     "asinh acosh atanh floor ceil trunc round logical_not isnan isinf isfinite "
-    "reciprocal"
+    "reciprocal lgamma digamma erfc erfinv logit sinc exp2 i0 signbit"
 ).split()
 BINARY = (
     "add sub mul div pow maximum minimum eq ne lt le gt ge remainder fmod floor_divide atan2 logical_and logical_or "
-    "logical_xor bitwise_and hypot logaddexp"
+    "logical_xor bitwise_and hypot logaddexp logaddexp2 copysign fmax fmin nextafter igamma"
 ).split()
 
 
@@ -117,8 +117,10 @@ class Calling:
         return getattr(self.tg, name)
 
 
-#: Ops of integers, of which one stands for all, and one that is no method.
-BITS = {"bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_left_shift", "bitwise_right_shift", "detach"}
+#: Ops of integers, of which one stands for all, one of two incomplete gamma functions, one that is no method, and one
+#: of complex numbers.
+BITS = {"bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_left_shift", "bitwise_right_shift", "detach", "conj"}
+BITS |= {"gcd", "lcm", "igammac"}
 
 
 def test_all_that_is_pointwise_is_named(tg):

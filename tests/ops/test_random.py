@@ -1,11 +1,15 @@
 """Random numbers against stored ones of PyTorch 2.13, drawn one after another from one generator."""
 
+import sys
+import zlib
+
 import numpy as np
 import pytest
 from expected.compare import STORE
 from expected.random_draws import LAYOUTS, SEEDS, draws, ends, probabilities, weights
 
-from tracegrad.ops.random import random_seed, random_words
+from tracegrad.functional.statistics.weighted_draws import multinomial
+from tracegrad.ops.random import changed_at_once, random_seed, random_words
 from tracegrad.ops.types import dtype_named
 from tracegrad.tensors import random
 from tracegrad.tensors.generator import Generator
@@ -35,7 +39,7 @@ def draw(kind, where, dtype_name, rest, generator):
     if kind == "bernoulli":
         return random.bernoulli(make(probabilities(where, dtype_name)), generator)
     if kind == "multinomial":
-        return random.multinomial(make(weights(dtype_name)), *rest, generator)
+        return multinomial(make(weights(dtype_name)), *rest, generator)
     layout = {"generator": generator}
     shape = (where,)
     if where in LAYOUTS:
@@ -97,6 +101,39 @@ def test_draws_like_a_tensor_take_its_order_but_no_gaps():
     assert random.strides_like(np.zeros((3, 4)), dtype_named("float32")) == (16, 4)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 999, 1000, 1001, 20_000])
+def test_permutations_made_at_once_are_those_made_step_by_step(n):
+    for seed in range(5):
+        offsets = np.random.RandomState(seed).randint(0, 2**32, n - 1, np.uint64) % np.arange(n, 1, -1, dtype=np.uint64)
+        order = list(range(n))
+        for i, offset in enumerate(offsets.tolist()):
+            order[i], order[i + offset] = order[i + offset], order[i]
+        found = changed_at_once(offsets.astype(np.uint32))
+        assert found.tolist() == order and found.dtype == np.int64
+
+
+#: Checksums of PyTorch's, one drawn after the other with seed 0.
+PERMUTATIONS = {1000: 1167042831, 100_000: 4250504622, 1_000_000: 1670289112}
+
+
+def test_long_permutations_are_pytorchs_and_no_loop_of_python():
+    generator, lines = Generator().manual_seed(0), []
+
+    def counted(frame, event, arg):
+        lines.append(event)
+        return counted
+
+    for n, checksum in PERMUTATIONS.items():
+        tracer = sys.gettrace()
+        sys.settrace(counted)
+        try:
+            drawn = random.randperm(n, generator=generator)
+        finally:
+            sys.settrace(tracer)
+        assert zlib.crc32(drawn.ndarray.tobytes()) == checksum
+    assert len(lines) < 5000
+
+
 def test_permutations_are_permutations():
     generator = Generator().manual_seed(3)
     for n in (0, 1, 2, 1000):
@@ -119,12 +156,12 @@ def test_permutations_are_permutations():
         (lambda f, i: random.exponential((2,), f, 0), RuntimeError, "exponential_ expects lambda > 0.0"),
         (lambda f, i: random.geometric((2,), f, 1), RuntimeError, r"p to be in \(0, 1\)"),
         (lambda f, i: random.randperm(-1), RuntimeError, "negative dimension -1"),
-        (lambda f, i: random.multinomial(make(np.ones(2)), 3), RuntimeError, "cannot sample n_sample > prob_dist.size"),
-        (lambda f, i: random.multinomial(make(np.ones(2)), 0), RuntimeError, "cannot sample n_sample <= 0"),
-        (lambda f, i: random.multinomial(make(np.zeros(2)), 1), RuntimeError, "sum of probabilities <= 0"),
-        (lambda f, i: random.multinomial(make(np.array([-1.0, 2])), 1), RuntimeError, "`inf`, `nan` or element < 0"),
-        (lambda f, i: random.multinomial(make(np.ones(2, np.int64)), 1), RuntimeError, "only supports floating-point"),
-        (lambda f, i: random.multinomial(make(np.ones((1, 1, 1))), 1), RuntimeError, "must be 1 or 2 dim"),
+        (lambda f, i: multinomial(make(np.ones(2)), 3), RuntimeError, "cannot sample n_sample > prob_dist.size"),
+        (lambda f, i: multinomial(make(np.ones(2)), 0), RuntimeError, "cannot sample n_sample <= 0"),
+        (lambda f, i: multinomial(make(np.zeros(2)), 1), RuntimeError, "sum of probabilities <= 0"),
+        (lambda f, i: multinomial(make(np.array([-1.0, 2])), 1), RuntimeError, "`inf`, `nan` or element < 0"),
+        (lambda f, i: multinomial(make(np.ones(2, np.int64)), 1), RuntimeError, "only supports floating-point"),
+        (lambda f, i: multinomial(make(np.ones((1, 1, 1))), 1), RuntimeError, "must be 1 or 2 dim"),
     ],
 )
 def test_impossible_draws_are_refused(make_draw, error, words):

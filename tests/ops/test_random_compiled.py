@@ -1,16 +1,20 @@
 """Compiled programs draw what eager ones draw, and go on from each other: one generator, in program order."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import tracegrad as tg
 from tracegrad.compiled.function import CompiledFunction
+from tracegrad.functional.statistics.weighted_draws import multinomial
 from tracegrad.ops.types import float32, float64, int64
 from tracegrad.tensors import random
 from tracegrad.tensors.generator import Generator, default_generator, fork_rng
 
 WEIGHTS = tg.tensor([1.0, 2.0, 0.5])
 OWN = Generator()
+EXPECTED = Path(__file__).parents[1] / "expected" / "many_weights.npz"
 
 
 def uniform_numbers(x):
@@ -29,7 +33,7 @@ def integers(x):
 def choices(x):
     p = tg.full((5,), 0.5)
     drawn = random.bernoulli(p), random.bernoulli_with(0.3, (5,), float32), random.exponential((3,), float64)
-    return x, *drawn, random.multinomial(WEIGHTS, 4, True), random.multinomial(WEIGHTS, 2)
+    return x, *drawn, multinomial(WEIGHTS, 4, True), multinomial(WEIGHTS, 2)
 
 
 def seeded_within(x):
@@ -70,3 +74,14 @@ def test_eager_and_compiled_draws_continue_each_other(program):
             rounding = 4e-15 if eager.dtype == np.float64 else 0
             np.testing.assert_allclose(fast, eager, rtol=rounding, atol=rounding)
     assert 1 <= len(compiled.specialisations) <= 2
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_draws_from_many_weights_are_pytorchs(dtype):
+    expected = np.load(EXPECTED)[dtype]
+    of = tg.tensor(np.random.RandomState(0).rand(2, 5000) ** 3).to(getattr(tg, dtype))
+    draw = tg.compile(lambda p: tg.multinomial(p, 6000, replacement=True))
+    for _ in range(4):
+        tg.manual_seed(0)
+        assert np.array_equal(draw(of).numpy(), expected)
+    assert draw.specialisations and not draw.reasons

@@ -9,7 +9,7 @@ import pytest
 from tracegrad.ops.array import Evaluator
 from tracegrad.ops.core import interpreted
 from tracegrad.ops.memory import BLOCK
-from tracegrad.optim import in_numpy
+from tracegrad.optim import elementwise, in_numpy
 from tracegrad.tape.tape import Tape
 from tracegrad.tensors.tensor import make
 
@@ -21,6 +21,7 @@ ADAM = {
     "maximize": [False, True],
 }
 SGD = {"lr": [0.1], "momentum": [0, 0.9], "dampening": [0, 0.5], "weight_decay": [0, 0.1], "maximize": [False, True]}
+DECAY = {"weight_decay": [0, 0.1], "maximize": [False, True]}
 
 
 def choices(options):
@@ -31,6 +32,16 @@ CASES = [
     *[("Adam", options) for options in choices(ADAM)],
     *[("AdamW", options) for options in choices(ADAM)],
     *[("SGD", options) for options in choices(SGD)],
+    *[("RMSprop", options) for options in choices({"momentum": [0, 0.9], "centered": [False, True], **DECAY})],
+    *[
+        ("NAdam", {"decoupled_weight_decay": chosen, **options})
+        for chosen in (False, True)
+        for options in choices(DECAY)
+    ],
+    *[("RAdam", {"betas": betas, **options}) for betas in ((0.9, 0.99), (0.3, 0.5)) for options in choices(DECAY)],
+    *[(name, options) for name in ("Adagrad", "Adadelta", "Adamax", "ASGD") for options in choices(DECAY)],
+    ("ASGD", {"t0": 1, "lambd": 0.1}),
+    *[("Rprop", {"maximize": maximize}) for maximize in (False, True)],
     ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True}),
     ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.1}),
 ]
@@ -84,12 +95,22 @@ def test_steps(tg, name, options):
 def test_numpy_serves_plain_steps(tg, monkeypatch):
     """What the other tests compare are two ways, not one."""
     served = []
-    monkeypatch.setattr(in_numpy, "_count_writes", lambda written: served.append(len(written)))
+    monkeypatch.setattr(in_numpy, "count_writes", lambda written: served.append(len(written)))
     trained(tg, "Adam", {})
     trained(tg, "SGD", {"momentum": 0.9})
     assert served == [3] * 20 + [2] * 13
     interpreted(Tape(Evaluator(), make), trained, tg, "Adam", {})
     assert len(served) == 33
+
+
+@pytest.mark.parametrize("name", ["RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam", "ASGD", "Rprop"])
+def test_arrays_serve_plain_steps(tg, monkeypatch, name):
+    served = []
+    monkeypatch.setattr(elementwise, "count_writes", lambda written: served.append(len(written)))
+    trained(tg, name, {})
+    assert len(served) == 20
+    interpreted(Tape(Evaluator(), make), trained, tg, name, {})
+    assert len(served) == 20
 
 
 def of_options(key, value):

@@ -298,6 +298,7 @@ def test_the_state_of_an_interrupted_first_step_can_be_loaded(name):
             p.grad = p.detach() + 1
         if not interrupted(optimizer.step, line):
             break
+        assert tg.is_grad_enabled()
         state = optimizer.state_dict()
         seen.add(tuple(len(entry) for entry in optimizer.state.values()))
         OPTIMIZERS[name]([p.detach().clone() for p in parameters]).load_state_dict(state)

@@ -166,7 +166,7 @@ def test_a_killed_build_blocks_nothing_and_is_swept_after_a_day(
 ):
     held, reached = tmp_path / "held", tmp_path / "reached"
     held.touch()
-    waiting = f"touch {reached}; while [ -e {held} ]; do sleep 0.01; done"
+    waiting = f"echo $$ > {reached}.new; mv {reached}.new {reached}; while [ -e {held} ]; do sleep 0.01; done"
     body = f'case "$*" in *" -o "*) {waiting};; esac\nexec {real_compiler} "$@"'
     monkeypatch.setenv("CC", str(script("waiting-cc", body)))
     (tmp_path / "go").touch()
@@ -174,6 +174,7 @@ def test_a_killed_build_blocks_nothing_and_is_swept_after_a_day(
     while not reached.exists() and builder.poll() is None:
         time.sleep(0.001)
     os.killpg(builder.pid, signal.SIGKILL)
+    os.kill(int(reached.read_text()), signal.SIGKILL)  # the compiler: it has a session of its own
     builder.communicate()
     held.unlink()
 

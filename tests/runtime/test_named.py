@@ -2,11 +2,13 @@
 
 import os
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tracegrad.runtime import float_environment
 from tracegrad.runtime.build import Unit, build
 from tracegrad.runtime.errors import CompileFailed, LoadFailed, RuntimeFault, ToolchainMissing
 from tracegrad.runtime.program import SlotTable, ffi, load
@@ -144,6 +146,24 @@ def test_a_chosen_environment_is_left_as_it_is(real_compiler):
     finally:
         mathematics.fesetenv(before)
     assert not flushes()
+
+
+def test_flags_that_other_code_raises_meanwhile_are_no_change(real_compiler):
+    """As a signal handler may, which runs between any two calls of C."""
+    path = build([Unit("step", STEP)]).path
+    three, loaded = float("3"), []
+
+    def divide(*_):  # before each line
+        assert not loaded or 1.0 / three < 1.0  # inexact
+        return divide
+
+    before = sys.gettrace()
+    sys.settrace(divide)
+    try:
+        library = float_environment.unchanged(ffi, path, lambda: loaded.append("library") or 5)
+    finally:
+        sys.settrace(before)
+    assert library == 5
 
 
 # ------------------------------------------------------------------------------------------- compilers that do not work

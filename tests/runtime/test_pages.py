@@ -44,12 +44,13 @@ def test_working_memory_is_aligned_and_writable(nbytes):
 
 
 @linux
-def test_large_memory_asks_for_large_pages_and_small_memory_does_not():
+def test_large_memory_asks_for_large_pages_and_small_memory_does_not(monkeypatch):
     memory = working_memory(4 * LARGE_PAGE + 1)
     address = address_of(memory)
     assert "hg" in mapping_of(address)["VmFlags"]
     assert "hg" in mapping_of(address + 4 * LARGE_PAGE - 1)["VmFlags"]
-    assert "hg" not in mapping_of(address_of(working_memory(1000)))["VmFlags"]
+    monkeypatch.setattr(pages.mmap, "mmap", None)  # small memory may lie where large memory was
+    assert working_memory(1000).nbytes == 1000
 
 
 @linux

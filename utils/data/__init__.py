@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from .collate import default_collate, default_convert
-from .dataset import ConcatDataset, Dataset, IterableDataset, Subset, TensorDataset, random_split
-from .loader import DataLoader
+from . import _utils, dataloader, dataset, distributed, sampler
+from .dataloader import DataLoader, _DatasetKind, default_collate, default_convert, get_worker_info
+from .dataset import (
+    ChainDataset,
+    ConcatDataset,
+    Dataset,
+    IterableDataset,
+    StackDataset,
+    Subset,
+    TensorDataset,
+    random_split,
+)
+from .distributed import DistributedSampler
 from .sampler import (
     BatchSampler,
     RandomSampler,
@@ -16,18 +26,28 @@ from .sampler import (
 
 __all__ = [
     "BatchSampler",
+    "ChainDataset",
     "ConcatDataset",
     "DataLoader",
     "Dataset",
+    "DistributedSampler",
     "IterableDataset",
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
+    "StackDataset",
     "Subset",
     "SubsetRandomSampler",
     "TensorDataset",
     "WeightedRandomSampler",
+    "_DatasetKind",
+    "_utils",
+    "dataloader",
+    "dataset",
     "default_collate",
     "default_convert",
+    "distributed",
+    "get_worker_info",
     "random_split",
+    "sampler",
 ]

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from ...functional.statistics.weighted_draws import multinomial
 from ...ops.array import eager
 from ...ops.types import float64, int64
 from ...tensors.creation import as_tensor
 from ...tensors.generator import Generator
-from ...tensors.random import multinomial, randint, random, randperm
+from ...tensors.random import randint, random, randperm
 from ...tracing.declares import Declares
+
+if TYPE_CHECKING:
+    from ...tensors.tensor import Tensor
 
 T = TypeVar("T", covariant=True)
 Permutation = Callable[[np.ndarray, int], np.ndarray]  # of random words and a length
@@ -28,7 +33,19 @@ def drawn_seed(generator: Generator | None = None) -> int:
 
 
 class Sampler(Generic[T]):
-    """A subclass defines ``__iter__``, which gives indices (or lists of them: a batch sampler)."""
+    """The base of samplers: a subclass defines ``__iter__``, which gives indices (or lists of them: a batch sampler),
+    and mostly ``__len__``.
+
+    >>> import tracegrad as tg
+    >>> class EverySecond(tg.utils.data.Sampler):
+    ...     def __init__(self, data):
+    ...         self.data = data
+    ...     def __iter__(self):
+    ...         return iter(range(0, len(self.data), 2))
+    >>> loader = tg.utils.data.DataLoader([10, 20, 30], sampler=EverySecond("abc"), batch_size=2)
+    >>> list(loader)
+    [tensor([10, 30])]
+    """
 
     _declares = Declares(attributes=True)
 
@@ -37,9 +54,14 @@ class Sampler(Generic[T]):
 
 
 class SequentialSampler(Sampler[int]):
-    """0, 1, 2, ..."""
+    """The indices of `data_source`, which has a length, in order: 0, 1, 2, ...
 
-    def __init__(self, data_source: Any) -> None:
+    >>> import tracegrad as tg
+    >>> list(tg.utils.data.SequentialSampler("abc"))
+    [0, 1, 2]
+    """
+
+    def __init__(self, data_source: Sized) -> None:
         self.data_source = data_source
 
     def __iter__(self) -> Iterator[int]:
@@ -54,14 +76,21 @@ class SequentialSampler(Sampler[int]):
 
 
 class RandomSampler(Sampler[int]):
-    """All indices in random order; with `replacement`, or another `num_samples`, as many as asked for.
+    """All indices of `data_source` in random order; with `replacement`, or another `num_samples`, as many as asked for.
 
-    Without a `generator` each iteration seeds one of its own from the default generator.
+    Without a `generator` each iteration seeds one of its own from the default generator; from the same seed the order
+    is PyTorch's. TypeError for a `replacement` that is no bool, ValueError for a `num_samples` that is not positive.
+
+    >>> import tracegrad as tg
+    >>> sorted(tg.utils.data.RandomSampler("abc"))
+    [0, 1, 2]
+    >>> len(tg.utils.data.RandomSampler("abc", replacement=True, num_samples=7))
+    7
     """
 
     def __init__(
         self,
-        data_source: Any,
+        data_source: Sized,
         replacement: bool = False,
         num_samples: int | None = None,
         generator: Generator | None = None,
@@ -81,7 +110,8 @@ class RandomSampler(Sampler[int]):
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
-        return (index for block in self.blocks() for index in block.tolist())
+        for block in self.blocks():
+            yield from block.tolist()
 
     def blocks(self, permutation: Permutation | None = None) -> Iterator[np.ndarray]:
         """The same indices in int64 arrays, as many in each as are drawn at once.
@@ -121,41 +151,72 @@ class RandomSampler(Sampler[int]):
 
 
 class SubsetRandomSampler(Sampler[int]):
-    """The given indices in random order."""
+    """The given indices in random order, drawn by `generator`, or the default one.
+
+    >>> import tracegrad as tg
+    >>> sorted(tg.utils.data.SubsetRandomSampler([5, 2, 9]))
+    [2, 5, 9]
+    """
 
     def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
         self.indices = indices
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        return (self.indices[i] for i in randperm(len(self.indices), generator=self.generator).tolist())
+        for i in randperm(len(self.indices), generator=self.generator).tolist():
+            yield self.indices[i]
 
     def __len__(self) -> int:
         return len(self.indices)
 
 
 class WeightedRandomSampler(Sampler[int]):
-    """`num_samples` indices drawn with the given weights."""
+    """`num_samples` indices, drawn with probabilities in proportion to `weights` [n], with `replacement` (default True)
+    or without.
+
+    ValueError for a `num_samples` that is not positive and for weights of more axes; RuntimeError, when it is iterated,
+    for more samples than weights without replacement.
+
+    >>> import tracegrad as tg
+    >>> list(tg.utils.data.WeightedRandomSampler([0.0, 1.0, 0.0], num_samples=3))
+    [1, 1, 1]
+    """
 
     def __init__(
-        self, weights: Any, num_samples: int, replacement: bool = True, generator: Generator | None = None
+        self,
+        weights: Tensor | Sequence[float],
+        num_samples: int,
+        replacement: bool = True,
+        generator: Generator | None = None,
     ) -> None:
         if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
             raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
+        if not isinstance(replacement, bool):
+            raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
         self.weights = as_tensor(weights, dtype=float64)
+        if self.weights.ndim != 1:
+            shape = tuple(self.weights.shape)
+            raise ValueError(f"weights should be a 1d sequence but given weights have shape {shape}")
         self.num_samples = num_samples
         self.replacement = replacement
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        return iter(multinomial(self.weights, self.num_samples, self.replacement, self.generator).tolist())
+        yield from multinomial(self.weights, self.num_samples, self.replacement, self.generator).tolist()
 
     def __len__(self) -> int:
         return self.num_samples
 
 
 class BatchSampler(Sampler[list[int]]):
-    """The indices of another sampler in lists of `batch_size`; with `drop_last` without a shorter one at the end."""
+    """The indices of another sampler in lists of `batch_size`; with `drop_last` without a shorter one at the end.
+
+    ValueError for a `batch_size` that is not a positive int, or a `drop_last` that is no bool.
+
+    >>> import tracegrad as tg
+    >>> list(tg.utils.data.BatchSampler(range(5), batch_size=2, drop_last=False))
+    [[0, 1], [2, 3], [4]]
+    """
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
@@ -167,15 +228,12 @@ class BatchSampler(Sampler[list[int]]):
         self.drop_last = drop_last
 
     def __iter__(self) -> Iterator[list[int]]:
-        batch: list[int] = []
-        for index in self.sampler:
-            batch.append(index)
-            if len(batch) == self.batch_size:
-                yield batch
-                batch = []
-        if batch and not self.drop_last:
+        indices = iter(self.sampler)
+        while batch := list(itertools.islice(indices, self.batch_size)):
+            if self.drop_last and len(batch) < self.batch_size:
+                return
             yield batch
 
     def __len__(self) -> int:
         size = len(self.sampler)  # type: ignore[arg-type]
-        return size // self.batch_size if self.drop_last else -(-size // self.batch_size)
+        return size // self.batch_size if self.drop_last else (size + self.batch_size - 1) // self.batch_size

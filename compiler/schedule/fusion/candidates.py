@@ -24,7 +24,9 @@ LONGEST_CHAIN = 24
 LARGEST_TABLE = 256 * 1024
 INLINE_KERNELS = ("gather", "take", "pick")
 #: Ops that read or write where an index points to.
-FOLLOWING = ("gather", "take", "scatter", "scatter_add", "put", "index_add")
+FOLLOWING = (
+    "gather", "take", "scatter", "scatter_add", "scatter_prod", "scatter_amax", "scatter_amin", "put", "index_add",
+)  # fmt: skip
 
 
 def is_contraction(node: Node) -> bool:
@@ -97,7 +99,7 @@ def _read_elsewhere(node: Node, readers: dict[Node, list[Node]]) -> bool:
 
 
 _CHOOSING = ("pad", "concatenate", "update_slice", "window", "spread")
-_OVERLAPPING = ("slice", "pad", "concatenate", "update_slice", "flip", "window", "spread")
+_OVERLAPPING = ("slice", "pad", "concatenate", "update_slice", "flip", "window", "spread", "strided", "unfold")
 
 
 def _is_counted(node: Node) -> bool:

@@ -14,6 +14,8 @@ VECTOR_BYTES = 64
 MOST_TILE_ROWS = 14
 #: Lines of memory that are a multiple of this apart fall into few sets of the L1 cache.
 FEW_SETS = 1024
+#: What a kernel's outputs call its scratch memory.
+SCRATCH = "spare"
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,7 @@ class RowBlockKernel(SpecialKernel):
 
 def with_scratch(kernel: RowBlockKernel, buffer: str) -> RowBlockKernel:
     """The kernel with its scratch memory."""
-    return replace(kernel, outputs=(*kernel.outputs, ("spare", buffer)))
+    return replace(kernel, outputs=(*kernel.outputs, (SCRATCH, buffer)))
 
 
 def tile_name(number: int) -> str:

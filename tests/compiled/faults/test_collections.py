@@ -2,6 +2,7 @@
 
 import gc
 import random
+import sys
 import threading
 
 import numpy as np
@@ -9,6 +10,12 @@ import pytest
 from side_by_side import ramp
 
 import tracegrad as tg
+from tracegrad.compiled.common import collection
+from tracegrad.compiled.common.collection import around_collections
+from tracegrad.compiled.lazy.finalisers import Aside
+from tracegrad.compiled.lazy.interpreter import DeferredOps
+from tracegrad.compiled.recording.validity import CallTrace
+from tracegrad.ops.core import interpreting, switch
 
 
 @pytest.fixture
@@ -152,3 +159,49 @@ def test_when_garbage_is_collected_makes_few_programs(often, c_calls):
         np.testing.assert_allclose(step(x).tolist(), expected, rtol=1e-5, atol=1e-6)
     assert step.way == "re-record" and 1 <= len(step.segments.programs) <= 8
     assert len(c_calls) >= 40
+
+
+def test_an_interrupt_dropped_at_the_end_of_a_collection_leaves_the_interpreter_as_it_was(monkeypatch):
+    """Python drops an exception that comes while a callback is entered: nothing of the callback runs."""
+    seen = []
+    trace = CallTrace(lambda frame: None, lambda: seen.append("hide"), lambda: seen.append("show"))
+
+    def function():
+        inside = switch.stack
+        monkeypatch.setattr(collection._end, "call", bool)
+        gc.collect()
+        return switch.stack is inside
+
+    marker = object()
+    with interpreting(marker):
+        assert trace.watch(function)
+    assert seen == ["hide"] and trace.is_torn
+
+
+def test_an_interrupt_dropped_at_the_start_is_noticed(monkeypatch):
+    """What finalisers did then may have been recorded: the recording is not used."""
+    trace = CallTrace(lambda frame: None, lambda: None, lambda: None)
+
+    def function():
+        monkeypatch.setattr(collection._begin, "call", bool)
+        gc.collect()
+
+    trace.watch(function)
+    assert trace.is_torn
+
+
+def test_a_rerecorded_call_goes_on_after_an_interrupt_dropped_at_the_end():
+    inside, deferred = object(), DeferredOps.__new__(DeferredOps)
+    with interpreting(inside):
+        before = switch.stack
+        around_collections((Aside(deferred).begin, bool), gc.collect)
+        assert switch.stack is before
+
+
+def test_what_was_put_back_is_not_held():
+    inside = DeferredOps.__new__(DeferredOps)
+    before = sys.getrefcount(inside)
+    with interpreting(inside):
+        around_collections((Aside(inside).begin, bool), gc.collect)
+    gc.collect()
+    assert sys.getrefcount(inside) == before

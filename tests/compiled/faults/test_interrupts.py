@@ -146,8 +146,6 @@ def test_a_few_random_times(way):
     it.assert_untouched_thread()
 
 
-# Rarely, an interrupt that Python drops at the begin of a collection leaves the recording in another interpreter.
-@pytest.mark.xfail(reason="a known defect, once in some hundred random times", raises=AttributeError, strict=False)
 @pytest.mark.long(every=8)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", it.CASES)

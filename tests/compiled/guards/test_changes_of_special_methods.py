@@ -1,6 +1,5 @@
 """Methods that Python calls by itself, changed after calls were replayed."""
 
-
 import pytest
 from compiled.changing import Programs, assert_changes_are_noticed
 from side_by_side import ramp

@@ -51,12 +51,12 @@ def _transposed():
 
 
 def _field():
-    raw = np.zeros(SHAPE, np.dtype([("tag", np.uint8), ("number", np.float32)]))
+    raw = np.zeros(SHAPE, np.dtype([("tag", np.uint8, (4,)), ("number", np.float32)]))  # else it is refused
     return _filled(raw.reshape(-1).view(np.uint8), raw["number"])
 
 
 def _sub_array():
-    raw = np.zeros(4, np.dtype([("tag", np.uint8), ("numbers", np.float32, (3,))]))
+    raw = np.zeros(4, np.dtype([("tag", np.uint8, (4,)), ("numbers", np.float32, (3,))]))
     return _filled(raw.view(np.uint8), raw["numbers"])
 
 
@@ -265,7 +265,7 @@ def test_each_role(tg, role):
     _agree(tg, "misaligned", role, "written", "replayed")
 
 
-@pytest.mark.long(every=20)
+@pytest.mark.long(every=47)
 @pytest.mark.parametrize(("kind", "role", "touch", "way"), list(itertools.product(KINDS, ROLES, TOUCHES, WAYS)))
 def test_all(tg, kind, role, touch, way):
     """Every kind of memory, in every role, touched in every way, however calls are served."""

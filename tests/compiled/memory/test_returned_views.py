@@ -59,3 +59,44 @@ def test_a_view_that_is_all_that_is_returned(tg, view, mode):
     for i in range(5):
         one, other = step(ramp(tg, 2, 3) + i), space["step"](ramp(tg, 2, 3) + i)
         assert (one.shape, one.stride(), one.tolist()) == (other.shape, other.stride(), other.tolist())
+
+
+ENDS = {"as it is": "{}", "detached": "{}.detach()", "data": "{}.data", "detached between": "y.detach(); {}"}
+LATER = list(itertools.product(("x", "w", "x * 2"), VIEWS, ENDS, RESULTS, (False, True)))
+
+
+@pytest.mark.parametrize(
+    ("source", "view", "end", "result", "with_gradients"),
+    [case if n % 11 == 0 else pytest.param(*case, marks=pytest.mark.long(every=3)) for n, case in enumerate(LATER)],
+)
+def test_a_view_of_what_requires_grad_later(tg, source, view, end, result, with_gradients):
+    """A differentiable view takes part as soon as its base does and is written; what is detached never does."""
+    space = {"tg": tg}
+    before, _, last = ENDS[end].rpartition("; ")
+    body = f"    y = {source}\n    whole = y\n"
+    body += f"    y = {before}\n" if before else ""
+    body += f"    v = {last.format(VIEWS[view])}\n    return {RESULTS[result].replace(', y)', ', whole)')}"
+    exec(f"def step(x, w):\n{body}", space)
+    step = tg.compile(space["step"])
+
+    def outcome(function):
+        x, w = ramp(tg, 2, 3), ramp(tg, 2, 3) + 1
+        found = function(x, w)
+        results = found if isinstance(found, tuple) else (found,)
+        others = results[1:] if source == "x * 2" else ()  # a base that nobody sees is none
+        is_alone = source == "x * 2" and not others
+        shown = (x, w, *others)
+        for each in (*shown, *results):
+            if not each.requires_grad and (is_alone or each._base is None):
+                each.requires_grad_()
+        with tg.no_grad() if not with_gradients else tg.enable_grad():
+            for each in shown:
+                try:
+                    each.mul_(2)
+                except RuntimeError as error:
+                    results += (str(error)[:40],)
+        return [(r.requires_grad, r.is_leaf, r.tolist()) if isinstance(r, tg.Tensor) else r for r in results]
+
+    expected = outcome(space["step"])
+    for _ in range(4):
+        assert outcome(step) == expected

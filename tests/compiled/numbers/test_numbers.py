@@ -7,6 +7,7 @@ import functools
 import json
 import math
 import operator
+import sys
 import types
 from collections import OrderedDict, namedtuple
 
@@ -149,6 +150,7 @@ def copy_state(source, target):
         mine.param_groups[0]["lr"] = its.param_groups[0]["lr"]
 
 
+@pytest.mark.long
 def test_ten_thousand_steps_of_everything_changing(tg):
     """Every twentieth step, and each of the first twenty, is done eagerly as well, from the same state."""
     tg.set_default_dtype(tg.float64)
@@ -610,7 +612,17 @@ def test_cached_functions_keep_no_stand_ins(same, tg):
     assert type(cached(0.5)) is float and cached.cache_info().currsize == 5
 
 
-def test_threads_have_their_own_numbers(tg):
+@pytest.fixture
+def eager_to_switch():
+    """Threads take turns a hundred times as often as they usually do."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.parametrize("attempt", range(4))
+def test_threads_have_their_own_numbers(tg, eager_to_switch, attempt):
     step = tg.compile(lambda x, a: (x * a, a * 2))
     for i in range(3):
         step(tg.ones(4), 1.5 + i)

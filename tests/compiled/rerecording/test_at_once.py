@@ -137,3 +137,13 @@ def test_many_rows_cost_few_events(tg):
         compiled(tg.ones(3))
     assert compiled.way == "re-record"
     assert max(len(program.graph.inputs) for program in compiled.segments.programs) <= 2
+
+
+def test_types_are_checked_before_numbers(tg):
+    """A position out of range in an index of the wrong shape: what is said is what eager mode says."""
+    said = []
+    for block in (tg.enable_grad(), tg.deferred()):
+        with block, pytest.raises(RuntimeError) as error:
+            tg.ones(2, 1).scatter(0, tg.tensor([2]), 0.25)
+        said.append(str(error.value))
+    assert said[0] == said[1] and "number of dimensions" in said[0]

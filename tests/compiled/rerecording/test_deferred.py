@@ -71,12 +71,12 @@ def test_an_error_leaves_eager_mode_and_what_was_done_before():
 
 
 def test_nested_blocks_are_one():
-    x = tg.ones(2)
+    x = tg.ones(64)
     with tg.deferred() as outer:
         with tg.deferred() as inner:
             y = x * 3
         y = y + 1
-    assert y.tolist() == [4.0, 4.0] and not inner.segments.start.next and outer.segments.start.next
+    assert y.tolist() == [4.0] * 64 and not inner.segments.start.next and outer.segments.start.next
 
 
 def test_a_long_program_without_a_look_is_done_in_parts(monkeypatch):

@@ -63,7 +63,7 @@ LOSSES = {
     "by name": lambda r, out, y, i: r.F.cross_entropy(target=y, input=out),
     "module": lambda r, out, y, i: r.tg.nn.CrossEntropyLoss()(out, y),
     "weights": lambda r, out, y, i: r.F.cross_entropy(out, y, r.tg.tensor([0.5, 1.0, 2.0, 0.1 + i])),
-    "smoothing changes": lambda r, out, y, i: r.F.cross_entropy(out, y, label_smoothing=0.1 * i),
+    "smoothing changes": lambda r, out, y, i: r.F.cross_entropy(out, y, label_smoothing=0.04 * i),
     "reduction changes": lambda r, out, y, i: r.F.cross_entropy(out, y, reduction=("mean", "sum")[i % 2]),
     "rows": lambda r, out, y, i: r.F.cross_entropy(out, y, reduction="none").sum(),
     "ignored classes": lambda r, out, y, i: r.F.cross_entropy(out, y, ignore_index=i % 3),

@@ -48,8 +48,9 @@ class Alternating(Training):
             return self.loss(x)
 
 
-# Beside threads of other programs (of those that run tests, for example) some calls more: who they are is asked.
-@pytest.mark.parametrize(("looks", "most"), [(False, 125), (True, 180)], ids=["", "looks"])
+# 114 and 154 alone. Beside threads of other programs (of those that run tests, for example) three more: who they are is
+# asked; two more once there were sparse tensors, one more once there was memory that processes share.
+@pytest.mark.parametrize(("looks", "most"), [(False, 120), (True, 160)], ids=["", "looks"])
 def test_a_step_costs_few_calls_of_python(tg, looks, most):
     """Each event of the step is one function, its backward pass goes without the engine."""
     training = Training(tg, Nothing, looks)
@@ -72,7 +73,7 @@ def test_modes_that_nobody_asks_for_cost_nothing(tg):
     calls, engine = calls_of_python(step, data)
     assert step.way == "re-record"
     assert engine == 0
-    assert calls <= 160  # 64 of them are those of train() itself
+    assert calls <= 158  # 64 of them are those of train() itself
 
 
 def test_training_and_evaluating_in_turn_is_eager(agree):

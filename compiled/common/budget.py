@@ -1,0 +1,115 @@
+"""Whether noting a program's steps, and building programs for them, is worth what it costs.
+
+To record the parts of a step, to note its events for the first time, and to build C for it takes as long as many steps
+take in eager mode. So a program begins in eager mode, until it has computed for about as long as all this takes: one
+that ends before costs what it does in eager mode. That follows from counts and from what the cache holds, none from a
+clock, so that two runs of a program with the same cache do the same. What the cache holds may be what an earlier run
+has found out by the clock: whether its compiled steps were the quicker. With TRACEGRAD_WARM_UP=0 nothing is eager at
+first.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import statistics
+import time
+from collections import deque
+from typing import Any
+
+from ...tape.nodes import AccumulateGrad, count_now
+
+# Microseconds on a usual processor. Only how they compare matters.
+A_NODE, AN_ELEMENT, AN_UPDATE, A_PIECE = 80.0, 0.0015, 0.005, 20.0  # of eager mode, with the backward pass
+TO_COMPILE, TO_COMPILE_A_NODE = 600_000.0, 20_000.0  # a step: what recordings, events and C take
+SAVED = 0.9  # of a step's time in eager mode: what a program has to take at most to be worth it
+LATEST, FEWEST = 16, 6  # steps that are timed
+LONGER = 4  # times as long as the earlier run: what was not worth it then may be now
+PIECES = 32  # of the library's work, after which nodes are counted, in programs without backward passes
+
+
+class Budget:
+    """What a program has computed so far."""
+
+    def __init__(self) -> None:
+        self.work = 0.0  # what eager mode takes for it
+        self.steps = 0  # backward passes in eager mode
+        self._pieces = 0
+        self._sequence = count_now()
+        self._nodes = 0  # of the latest step in eager mode
+        self._arrays = 0.0  # what computing with the arrays of a step takes
+        self._least: float | None = None  # work before anything is compiled; None: what a step is decides
+        if os.environ.get("TRACEGRAD_WARM_UP") == "0":
+            self._least = 0.0
+        self._times: dict[bool, deque[float]] = {True: deque(maxlen=LATEST), False: deque(maxlen=LATEST)}
+        self._begun: tuple[bool, float] = (True, math.nan)  # of the present step: whether it is eager, and when
+
+    def piece(self) -> None:
+        """A piece of the library's work is done in eager mode."""
+        self.work += A_PIECE
+        self._pieces += 1
+        if not self.steps and self._pieces % PIECES == 0:
+            self._count_nodes()
+
+    def step(self, loss: Any) -> None:
+        """A backward pass in eager mode begins at `loss`."""
+        self._nodes = self._count_nodes()
+        self.steps += 1
+        if self.steps & (self.steps - 1) == 0:  # later and later
+            self._arrays = cost_of_arrays(loss)
+        self.work += self._arrays
+        self._time(True)
+
+    def noted_step(self) -> None:
+        """A backward pass is noted: the step was like the latest one in eager mode."""
+        self._sequence = count_now()
+        self.work += self._arrays + A_NODE * self._nodes
+        self._time(False)
+
+    def _time(self, is_eager: bool) -> None:
+        """What a step takes, for later runs to know; this one goes by counts."""
+        (was_eager, begun), now = self._begun, time.process_time()
+        self._begun = is_eager, now
+        if was_eager == is_eager and begun == begun:
+            self._times[is_eager].append(now - begun)
+
+    def experience(self) -> dict[str, float] | None:
+        """What a later run of the program may want to know: None if it has not been found out."""
+        if min(map(len, self._times.values())) < FEWEST:
+            return None
+        eager, noted = (statistics.median(self._times[is_eager]) for is_eager in (True, False))
+        return {"eager": eager, "noted": noted, "work": self.work}
+
+    def learn(self, earlier: dict[str, float]) -> None:
+        """Go by what an earlier run of the program has found out."""
+        is_worth_it = earlier["noted"] <= SAVED * earlier["eager"]
+        self._least = 0.0 if is_worth_it else LONGER * earlier["work"]
+
+    def _count_nodes(self) -> int:
+        before, self._sequence = self._sequence, count_now()
+        self.work += A_NODE * (self._sequence - before)
+        return self._sequence - before
+
+    @property
+    def is_worth_compiling(self) -> bool:
+        """True once the program has computed for so long that compiling a step of it may be worth it."""
+        least = TO_COMPILE + TO_COMPILE_A_NODE * self._nodes if self._least is None else self._least
+        return self.work >= least
+
+
+def cost_of_arrays(loss: Any) -> float:
+    """What eager mode takes for the numbers of one step: those of the nodes behind `loss`, and of their leaves."""
+    cost, seen = 0.0, set[int]()
+    waiting = [loss.gradient_edge().node]
+    while waiting:
+        node: Any = waiting.pop()
+        if node is None or id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, AccumulateGrad):
+            cost += AN_UPDATE * node.variable.ndarray.size
+        else:
+            shapes = getattr(node, "shapes", ())
+            cost += AN_ELEMENT * sum(math.prod(shape) for shape in shapes if shape is not None)
+            waiting += [edge.node for edge in node.edges]
+    return cost

@@ -1,0 +1,40 @@
+"""What an earlier run of a program has found out, kept in the compile cache: whether compiled steps were quicker."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from ..runtime import records
+from ..runtime.cache import hash_of_bytes
+from .deferral import deferred
+
+
+class remembered:
+    """Let `block` know what the cache holds of the program with these arguments, the first of which may be its file;
+    afterwards keep what has been found out, unless that was known."""
+
+    def __init__(self, block: deferred, program: Sequence[str]) -> None:
+        self._budget, self._key = block.segments.budget, _key(program)
+        self._is_known = False
+
+    def __enter__(self) -> None:
+        earlier = None if self._budget is None else records.find(self._key)
+        if self._budget is not None and earlier is not None:
+            self._is_known = True
+            self._budget.learn(earlier)
+
+    def __exit__(self, *error: object) -> None:
+        found = None if self._budget is None or self._is_known else self._budget.experience()
+        if found is not None:
+            records.keep(self._key, found)
+
+
+def _key(program: Sequence[str]) -> str:
+    """The same for the same text and arguments under the same Python, wherever the file is."""
+    text = b""
+    with suppress(OSError):
+        text = Path(program[0]).read_bytes()
+    return hash_of_bytes(b"\0".join([b"run", sys.version.encode(), text, *(each.encode() for each in program)]))

@@ -1,0 +1,187 @@
+"""Writes that go round the methods of containers: ``object.__setattr__(module, …)``, ``dict.__setitem__(group, …)``.
+
+Modules and optimizers keep what they have in dicts and lists whose methods count their changes (`tracing/watch.py`), so
+that no call looks into them. Who writes past these methods counts nothing. But CPython gives a dict another version
+with each write, whoever writes, and has that version in a word of memory; so a specialisation looks at these words of
+all containers that it counts on, and at the items of lists, and where one has changed, at what is in the container.
+What is another and has not been counted is counted here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from operator import is_
+from typing import Any
+
+import numpy as np
+
+from ...runtime import references
+from ...tracing.counted import Counted
+from ...tracing.declares import declares
+from ...tracing.watch import Entries, WatchedDict, WatchedList, changes
+from ...tracing.watched_order import WatchedOrder
+from .class_members import is_watched
+from .value_kinds import own_attributes
+
+_KINDS = ("count", "modules", "training", "options")
+_WATCHED = (WatchedDict, WatchedList)
+_NOTHING = object()
+_NO_MODULE: Any = ({}, (), [], -1)
+
+
+class CountedContainers:
+    """The containers that a recording counts on, as they were when somebody last looked.
+
+    ``memory[places]`` are words that change with each write, `expected` what they were; ``memory[items]`` the same of
+    the items of lists, which are there while the former agree.
+    """
+
+    def __init__(self, objects: Iterable[Any]) -> None:
+        self._owners = [value for value in objects if isinstance(value, Counted) or is_watched(value)]
+        self._noted: list[tuple[Any, Any, Any]] = []
+        self._counts: list[int] = _counts()
+        self._words = np.zeros(0, np.int64)
+        # What is in the `__dict__` of modules, by the number of its word: with the names, and where the mode is.
+        self._modules: dict[int, tuple[Any, tuple[str, ...], list[Any], int]] = {}
+        self.places = self.items = np.zeros(0, np.intp)
+        self.expected = self.expected_items = b""
+        self.has_lists = any(isinstance(container, list) for _, container in self._containers())
+
+    def __bool__(self) -> bool:
+        return bool(self._owners)
+
+    def agree(self) -> bool:
+        """True if nothing was written since the last look, counted or not."""
+        if not references.versions_are_known:
+            return not self._changed_kinds()
+        memory = references.memory
+        if memory[self.places].tobytes() != self.expected:
+            return False
+        return not self.has_lists or bool(memory[self.items].tobytes() == self.expected_items)
+
+    def look(self) -> bool:
+        """Look again, and count what was written without being counted; True if there was nothing of the kind."""
+        if not self._owners:
+            return True
+        if self._noted and (self.only_modes_changed() or self.agree()):
+            self._counts = [changes.count, changes.modules, changes.training, changes.options]
+            return True
+        kinds = self._changed_kinds()
+        counts = zip(_KINDS, self._counts, _counts(), strict=False)
+        uncounted = [kind for kind, before, now in counts if kind in kinds and before == now]
+        self._note()
+        for kind in uncounted:
+            setattr(changes, kind, getattr(changes, kind) + 1)
+        self._counts = _counts()
+        return not uncounted
+
+    def only_modes_changed(self) -> bool:
+        """True if all that was written, and counted, is what mode modules are in; then that is what is expected."""
+        if not references.versions_are_known or changes.training == self._counts[_KINDS.index("training")]:
+            return False
+        words = references.memory[self.places]
+        for i in (words != self._words).nonzero()[0].tolist():
+            own, names, values, mode = self._modules.get(i, _NO_MODULE)
+            now = [*dict.values(own)]
+            if mode < 0 or len(now) != len(values) or tuple(own) != names:
+                return False
+            values[mode] = now[mode]
+            if not all(map(is_, now, values)):
+                return False
+        if self.has_lists and references.memory[self.items].tobytes() != self.expected_items:
+            return False
+        self._words, self.expected = words, words.tobytes()
+        self._counts = [changes.count, changes.modules, changes.training, changes.options]
+        return True
+
+    def _note(self) -> None:
+        """What is there now: the words first, so that what is written meanwhile is noticed."""
+        if references.versions_are_known:
+            self._note_words()
+        self._noted = [(owner, container, _contents(container, owner)) for owner, container in self._containers()]
+
+    def _note_words(self) -> None:
+        places: list[int] = []
+        lists: list[int] = []
+        self._modules = {}
+        for owner, container in self._containers():
+            if isinstance(container, list):
+                places += references.places_of_list(container)
+                first = references.place_of_items(container)
+                lists += range(first, first + len(container))
+            else:
+                self._note_mode(len(places), owner, container)
+                places.append(references.place_of_version(container))
+            if owner is not None and isinstance(owner, Counted):
+                places.append(references.place_of_dict(owner))
+        self.places, self.items = np.array(places, np.intp), np.array(lists, np.intp)
+        self._words = references.memory[self.places]
+        self.expected = self._words.tobytes()
+        self.expected_items = references.memory[self.items].tobytes()
+
+    def _note_mode(self, word: int, owner: Any, own: Any) -> None:
+        if isinstance(owner, Counted) and _option("training", owner) == "training":
+            names = tuple(own)
+            mode = names.index("training") if "training" in names else -1
+            self._modules[word] = own, names, [*dict.values(own)], mode
+
+    def _containers(self) -> Iterator[tuple[Any, Any]]:
+        """The ``__dict__`` of each owner, with it, and the containers in it, without one."""
+        for owner in self._owners:
+            own = own_attributes(owner)
+            if own is None:
+                continue
+            yield owner, own
+            if isinstance(owner, Counted):
+                yield from _within(dict.values(own))
+
+    def _changed_kinds(self) -> set[str]:
+        """What writes since the last look are counted as."""
+        kinds: set[str] = set()
+        for owner, container, contents in self._noted:
+            if owner is not None and own_attributes(owner) is not container:
+                return set(_KINDS)
+            kinds.update(_changed(container, owner, contents))
+        return kinds
+
+
+def _counts() -> list[int]:
+    return [changes.count, changes.modules, changes.training, changes.options]  # in the order of _KINDS
+
+
+def _within(values: Iterable[Any]) -> Iterator[tuple[None, Any]]:
+    """The watched containers among `values`, and those in them; tables of hooks where there are any: what comes into
+    an empty one comes by its methods, in the form that they give it."""
+    for value in values:
+        if isinstance(value, _WATCHED) and not (isinstance(value, WatchedOrder) and not dict.__len__(value)):
+            yield None, value
+            yield from _within(list.__iter__(value) if isinstance(value, list) else dict.values(value))
+
+
+def _contents(container: Any, owner: Any) -> tuple[list[Any], list[Any]]:
+    """The keys and the values of a container, those that compiled functions may depend on."""
+    if isinstance(container, list):
+        return [], [*list.__iter__(container)]
+    pairs = [*dict.items(container)]
+    declared = None if owner is None else declares(type(owner))
+    if declared is not None:
+        pairs = [(k, v) for k, v in pairs if k not in declared.apart or isinstance(v, _WATCHED) or _option(k, owner)]
+    return [key for key, _ in pairs], [value for _, value in pairs]
+
+
+def _changed(container: Any, owner: Any, before: tuple[list[Any], list[Any]]) -> set[str]:
+    """The kinds of changes between `before` and what is in a container now."""
+    now = _contents(container, owner)
+    if all(len(a) == len(b) and all(map(is_, a, b)) for a, b in zip(now, before, strict=True)):
+        return set()
+    if not isinstance(owner, Counted):
+        return {"options" if isinstance(container, Entries) else "count"}
+    one, other = (dict(zip(*found, strict=True)) for found in (now, before))
+    names = [name for name in {**one, **other} if one.get(name, _NOTHING) is not other.get(name, _NOTHING)]
+    return {_option(name, owner) or "count" for name in names} or {"count"}
+
+
+def _option(name: Any, owner: Any) -> str:
+    """What `changes` counts an attribute as that is an option of a module; "" for others."""
+    kind = getattr(getattr(type(owner), name, None), "kind", "") if isinstance(name, str) else ""
+    return kind if kind in _KINDS else ""

@@ -1,0 +1,54 @@
+"""Operands that a segment copies when it meets them: parts of a larger memory, and memory that numpy code sees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ops.exposure import exposed_owners, owner_of
+from .at_once import is_retyped
+from .event_trie import TrieInput, TrieNode
+from .interpreter import DeferredOps
+
+#: An operand by its position, and the event that has met a copy of it.
+Copy = tuple[int, TrieNode]
+
+
+def is_copied(deferred: DeferredOps, operand: Any) -> bool:
+    """True if `operand`, which this segment has not met, is to be met as a copy, and nothing has to be done before."""
+    whole = operand.buffer.whole
+    owner = owner_of(whole)
+    if operand.steps and is_retyped(operand):
+        return False
+    if owner in exposed_owners:
+        return True
+    if not operand.steps or operand.ndarray.size >= whole.size or owner in deferred.windows:
+        return False
+    if deferred.owners.get(owner, id(whole)) != id(whole) or any(owner in c.owners for c in deferred.here.captured):
+        return False
+    return deferred.number(whole) is None
+
+
+def copies_between(before: TrieNode, after: TrieNode, positions: list[int]) -> tuple[Copy, ...] | None:
+    """The events that have met copies of the operands at `positions`, in this order, and nothing else between the two
+    points; None for others."""
+    found: list[Copy] = []
+    point: TrieNode | None = after
+    for position in reversed(positions):
+        event = None if point is None else point.event
+        if point is None or not isinstance(event, TrieInput) or event.steps or event.dtype is None:
+            return None
+        found.append((position, point))
+        point = point.before
+    return tuple(reversed(found)) if point is before else None
+
+
+def copy_again(deferred: DeferredOps, operands: Any, copies: tuple[Copy, ...]) -> None:
+    """Meet copies of operands as before; the point is for the caller to set."""
+    for position, point in copies:
+        event: Any = point.event
+        operand = operands[position]
+        deferred.memories[event.memory :] = [np.array(operand.ndarray, order="C")]
+        if deferred.observer is not None:
+            deferred.observer(point.tokens - 1, operand)

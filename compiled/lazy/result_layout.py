@@ -1,0 +1,34 @@
+"""How numpy lays out the result of an op, found without its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ...ops.array import Array
+from ...ops.core import Params, Primitive
+
+
+def strides_of_result(primitive: Primitive, operands: Sequence[Any], params: Params) -> tuple[int, ...] | None:
+    """How numpy lays out the result, which follows from the operands' layouts and not from the numbers in them; None
+    for the order of the axes, in which it is if the operands are."""
+    if all(o.ndarray.flags.c_contiguous for o in operands if isinstance(o, Array)):
+        return None
+    zeros = [_zeros_laid_out_as(o.ndarray) if isinstance(o, Array) else o for o in operands]
+    try:
+        with np.errstate(all="ignore"):
+            out = np.asarray(primitive.evaluate(*zeros, **params))
+    except Exception:  # 0 is no index into nothing; then there is nothing to lay out, either
+        return None
+    dense = np.empty_like(out)  # a result that shows an operand in another way becomes memory of its own
+    return None if dense.flags.c_contiguous else dense.strides
+
+
+def _zeros_laid_out_as(array: np.ndarray) -> np.ndarray:
+    last = sum((extent - 1) * stride for extent, stride in zip(array.shape, array.strides, strict=True))
+    if not array.size or min(array.strides, default=0) < 0 or last % array.itemsize:
+        return np.zeros_like(array)
+    return as_strided(np.zeros(last // array.itemsize + 1, array.dtype), array.shape, array.strides)

@@ -1,0 +1,163 @@
+"""Which segments of a whole program are worth C, and when: tiered compilation.
+
+A program's segments are done by numpy first. Building the C of one takes from a tenth of a second to several seconds,
+so it begins once numpy has done the segment so often that a program would have saved a part of that; a copy of this
+process builds beside it meanwhile, and after as many runs again the program is taken. All of this follows from counts,
+none from a clock, so that two runs of a program with the same cache give the same bits: where the copy is not ready by
+then it is waited for, and where there can be no copy, or it has failed, the program is built then and there.
+
+What the cache holds already is taken at the second occurrence. A place in the program whose segments come in ever new
+forms gets no further programs while those that it has got are not worth their building.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ...compiler.graph import Graph
+from ...compiler.pipeline import stored_key
+from ...runtime.forked import Forked, can_be_forked, forked
+from ...runtime.provide import remove_private_folder
+from ...runtime.threads import usable_cpus
+from ..common.budget import Budget
+from ..execution.shape_cache import Programs
+from ..guards.onlookers import threads_are_absent
+
+# Microseconds on a usual processor. Only how they compare matters.
+TO_BUILD, TO_BUILD_A_NODE = 100_000, 1_200
+TO_RUN_A_NODE, TO_RUN_AN_ELEMENT = 6.0, 0.001  # by numpy
+PART = 4  # building begins when numpy has taken one part in so many of what it costs
+FIRST = 3  # occurrence at which building begins at the soonest
+UNPAID = 3  # programs of one place that have not been run as often as they have to
+
+
+@dataclass(eq=False)
+class Candidate:
+    """A segment that has come twice: its graph, and the occurrences at which its program is begun and taken."""
+
+    graph: Graph
+    place: str
+    key: str | None  # in the cache
+    occurrences: int = 1
+    begins: int = 0
+    taken: int = 0  # 0 as long as building has not begun
+    worth: int = 0  # runs that are worth the building
+    copy: Forked | None = None
+
+
+@dataclass(eq=False)
+class Runs:
+    """How often a program was run, and how often it has to be."""
+
+    worth: int
+    count: int = 0
+
+
+@dataclass(eq=False)
+class Tiers:
+    """The candidates of one program, and what has become of them."""
+
+    programs: Programs
+    budget: Budget
+    stored: int = 0  # programs that were found in the cache
+    beside: int = 0  # that were built by a copy of this process
+    runs: dict[str, list[Runs]] = field(default_factory=dict)  # of programs that were built, by place
+    refused: Counter[str] = field(default_factory=Counter)  # by place: how often nothing was built
+    _building: dict[str, Candidate] = field(default_factory=dict)  # by key, those that have begun and are not taken
+    _waiting: list[Candidate] = field(default_factory=list)  # for a processor
+
+    def candidate(self, graph: Graph, place: str) -> Candidate:
+        """A segment that has come for the second time."""
+        key, is_stored = stored_key(graph)
+        found = Candidate(graph, place, key)
+        if self.programs.has(graph) or (is_stored and key not in self._building):
+            found.begins = found.taken = 2
+            self.stored += 1
+            return found
+        found.worth = runs_worth_building(graph)
+        found.begins = max(FIRST, math.ceil(found.worth / PART) - self.budget.steps)  # eager mode has done it as often
+        return found
+
+    def is_due(self, candidate: Candidate) -> bool:
+        """Count an occurrence, and begin to build when it is time to; True when the program is to be taken."""
+        candidate.occurrences += 1
+        self._begin_waiting()
+        if not candidate.taken and candidate.occurrences >= candidate.begins:
+            self._begin(candidate)
+        return 0 < candidate.taken <= candidate.occurrences
+
+    def await_built(self, candidate: Candidate) -> None:
+        """Wait for the copy that builds it, if there is one."""
+        if candidate in self._waiting:
+            self._waiting.remove(candidate)
+        if candidate.copy is not None:
+            candidate.copy.wait()
+        self._building.pop(candidate.key or "", None)
+
+    def taken(self, candidate: Candidate) -> Runs:
+        """Its program is there; what counts its runs."""
+        runs = Runs(candidate.worth)
+        if candidate.worth:
+            self.beside += candidate.copy is not None and not candidate.copy.has_failed
+            self.runs.setdefault(candidate.place, []).append(runs)
+        return runs
+
+    def _begin(self, candidate: Candidate) -> None:
+        if sum(each.count < each.worth for each in self.runs.get(candidate.place, ())) >= UNPAID:
+            self.refused[candidate.place] += 1
+            candidate.begins *= 2
+            return
+        candidate.taken = candidate.occurrences * 2
+        if candidate.key is not None:
+            self._waiting.append(self._building.setdefault(candidate.key, candidate))
+            self._begin_waiting()
+
+    def _begin_waiting(self) -> None:
+        """Build beside the program as long as there are processors for it."""
+        if not (self._waiting or self._building):
+            return
+        running = sum(each.copy is not None and not each.copy.has_ended() for each in self._building.values())
+        while self._waiting and running < usable_cpus() - 1:
+            candidate = self._waiting.pop(0)
+            if candidate.copy is None and can_be_forked() and threads_are_absent():
+                candidate.copy = forked(_building(self.programs, candidate.graph))
+            running += candidate.copy is not None
+
+    @property
+    def text(self) -> str:
+        """What became of segments, in one line."""
+        built = sum(map(len, self.runs.values()))
+        text = f"{self.stored} from the cache, {built} built, {self.beside} of them beside the program"
+        if not self.refused:
+            return text
+        places = ", ".join(place or "an unknown place" for place, _ in self.refused.most_common(3))
+        return f"{text}; no further ones at {places}, where too few of them come again"
+
+
+def _building(programs: Programs, graph: Graph) -> Callable[[], None]:
+    def build() -> None:
+        try:
+            programs.of(graph)
+        finally:
+            remove_private_folder()  # where the cache is of no use
+
+    return build
+
+
+def cost_of_building(graph: Graph) -> float:
+    """About how long it takes to build the C."""
+    return TO_BUILD + TO_BUILD_A_NODE * len(graph.nodes())
+
+
+def runs_worth_building(graph: Graph) -> int:
+    """How many runs by numpy take as long as building the C."""
+    return math.ceil(cost_of_building(graph) / cost_by_numpy(graph))
+
+
+def cost_by_numpy(graph: Graph) -> float:
+    """About how long numpy takes for the nodes, which is what a program saves."""
+    computed = [node.type.size for node in graph.nodes() if not node.is_input]
+    return TO_RUN_A_NODE * max(1, len(computed)) + TO_RUN_AN_ELEMENT * sum(computed)

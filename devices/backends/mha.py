@@ -1,0 +1,15 @@
+"""``tracegrad.backends.mha``: a switch of attention's fast path, which gives the same numbers."""
+
+from __future__ import annotations
+
+_fastpath = [True]
+
+
+def get_fastpath_enabled() -> bool:
+    """Whether the switch is on."""
+    return _fastpath[0]
+
+
+def set_fastpath_enabled(value: bool) -> None:
+    """Set the switch; results do not depend on it."""
+    _fastpath[0] = bool(value)

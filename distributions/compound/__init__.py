@@ -1,0 +1,1 @@
+"""Distributions made of other distributions."""

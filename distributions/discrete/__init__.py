@@ -1,0 +1,1 @@
+"""Distributions of integers, of truth values and of counts."""

@@ -1,0 +1,1 @@
+"""Distributions of vectors and matrices of real numbers."""

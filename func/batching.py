@@ -1,0 +1,196 @@
+"""A function called once for all slices: arrays of one slice's shape stand for tensors with the batch as first axis.
+
+An array of the batching level has the shape and the strides of one slice, and no numbers unless all slices have the
+same. What it stands for is computed by `batch_rules` at the level around, whose tape keeps its history. Memory is
+functionalised, as in a recording: a write gives the memory of one slice another tensor to stand for.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ops.array import Array, Evaluator, require_writable
+from ..ops.core import Params, Primitive, current, interpreted
+from ..ops.movement import broadcast, reshape
+from ..ops.pointwise import cast
+from ..ops.views import replay, write_through
+from ..tape.grad_mode import is_grad_enabled
+from ..tape.tape import Tape
+from ..tensors.tensor import make
+from .batch_rules import Batched, Held, turned
+from .tracking import OuterInput
+
+
+class CannotBatchError(Exception):
+    """The function does what can be done for one slice only; `is_worth_saying` where PyTorch has no way for it."""
+
+    def __init__(self, reason: str, is_worth_saying: bool = True) -> None:
+        super().__init__(reason)
+        self.is_worth_saying = is_worth_saying
+
+
+class Batcher(Evaluator):
+    """Evaluates for all slices. Use it below a tape, in ``interpreted(...)``; `around` is the interpreter outside."""
+
+    def __init__(self, size: int, around: Any) -> None:
+        self.size, self.around, self.rules = size, around, Batched(size)
+        self._regions: dict[int, tuple[weakref.ref[np.ndarray], Held]] = {}  # by the identity of the memory
+        self._cut: weakref.WeakValueDictionary[int, Array] = weakref.WeakValueDictionary()
+        self._views: dict[int, tuple[Any, Any, Primitive, Params]] = {}  # of memory from outside, made here
+
+    def slice_of(self, tensor: Any, axis: int) -> Any:
+        """An array that stands for the slices of `tensor` along `axis`."""
+        held = Held(interpreted(self.around, turned, tensor, axis % tensor.ndarray.ndim, 0), True)
+        out = self._made(held, make)
+        if tensor.requires_grad:
+            out.attach(OuterInput("BatchedBackward0", ()), 0)
+        return out
+
+    def held(self, operand: Any) -> Held:
+        """What an operand stands for."""
+        if not isinstance(operand, Array):
+            return Held(operand, False)
+        if id(operand) in self._views:
+            _, source, primitive, params = self._views[id(operand)]
+            return self._applied(primitive, [self.held(source)], params)
+        found = self._regions.get(id(operand.buffer.whole))
+        if found is None:
+            return Held(operand, False)  # from outside: it is the same for all slices
+        held = found[1]
+        if operand.steps:
+            held = self._within(replay, held, operand.steps)
+        return Held(held.tensor.detach(), held.batched) if id(operand) in self._cut else held
+
+    def _within(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Run library code on what arrays stand for."""
+        return interpreted(_Above(self.rules, self.around), function, *args)
+
+    def _applied(self, primitive: Primitive, operands: Sequence[Any], params: Params) -> Held:
+        out: Held = interpreted(self.around, self.rules.apply, primitive, operands, params)
+        return out
+
+    def _made(self, held: Held, kind: Any) -> Any:
+        """An array of one slice's shape that stands for `held`."""
+        array = held.tensor.ndarray
+        out = kind(np.empty(held.shape, array.dtype) if held.batched else np.array(array, order="C"))
+        self._remember(out, held)
+        return out
+
+    def _remember(self, array: Any, held: Held) -> None:
+        whole = array.buffer.whole
+        key = id(whole)
+        self._regions[key] = (weakref.KeyedRef(whole, self._forget, key), held)
+
+    def _forget(self, memory: weakref.KeyedRef[int, np.ndarray]) -> None:
+        """A memory is gone: another one may get its identity."""
+        if self._regions.get(memory.key, (None,))[0] is memory:
+            del self._regions[memory.key]
+
+    def result_of(self, leaf: Any, axis: int) -> Any:
+        """What a result of the function stands for, with the batch at `axis`."""
+        return interpreted(self.around, _placed, self.held(leaf), axis, self.size)
+
+    # ------------------------------------------------------------------------------------------------ the interpreter
+
+    def stacked(self, arrays: Sequence[Array], axis: int, kind: Any) -> Any:
+        return None
+
+    def evaluate(self, primitive: Primitive, operands: Sequence[Any], params: Params, kind: Any) -> Any:
+        if primitive.is_view and isinstance(operands[0], Array):
+            out = super().evaluate(primitive, operands, params, kind)
+            if out.buffer is operands[0].buffer:
+                if id(operands[0]) in self._cut:
+                    self._cut[id(out)] = out
+                if id(out.buffer.whole) not in self._regions:
+                    self._views[id(out)] = (out, operands[0], primitive, dict(params))
+                return out
+        return self._made(self._applied(primitive, [self.held(x) for x in operands], params), kind)
+
+    def literal(self, values: np.ndarray, kind: Any = Array) -> Any:
+        return self._made(Held(make(values.copy()), False), kind)
+
+    def write(self, target: Array, value: Array | np.generic) -> None:
+        require_writable(target)
+        region = self._regions.get(id(target.buffer.whole))
+        if region is None:
+            raise CannotBatchError("a write to memory from outside of the function", is_worth_saying=False)
+        if region[1].tensor.requires_grad and not is_grad_enabled():
+            raise CannotBatchError("a write without gradients to what has some", is_worth_saying=False)
+        stored = self._within(_written, region[1], target.steps, self.held(value), target.type_)
+        if not stored.batched:
+            np.copyto(target.ndarray, value.ndarray if isinstance(value, Array) else value)
+        self._remember(target, stored)
+        target.buffer.version += 1
+
+    def read(self, array: Array, purpose: str) -> np.ndarray:
+        if self.held(array).batched:
+            raise CannotBatchError(f"{purpose} needs the numbers of each slice")
+        return array.ndarray
+
+    def item(self, array: Array) -> bool | int | float:
+        number: bool | int | float = self.read(array, "item()").item()
+        return number
+
+    def peek(self, array: Array) -> np.ndarray:
+        return self.read(array, "a decision of the library")
+
+    def require(self, array: Array, requirement: Any, facts: tuple[int, ...]) -> None:
+        self.around.require(self.held(array).tensor, requirement, facts)
+
+    def cut(self, array: Array) -> None:
+        self._cut[id(array)] = array
+
+
+class _Above:
+    """`Batched` as the current interpreter; what its rules bind goes to the interpreter around."""
+
+    def __init__(self, rules: Batched, around: Any) -> None:
+        self.rules, self.around = rules, around
+
+    def apply(self, primitive: Primitive, operands: Sequence[Any], params: Params) -> Any:
+        return interpreted(self.around, self.rules.apply, primitive, operands, params)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.rules, name)
+
+
+def _written(whole: Held, steps: Any, value: Any, of: Any) -> Held:
+    """`whole` with the part that `steps` show replaced by `value`."""
+    interpreter = current()
+    given = interpreter.type_of(value)
+    value = value if given.dtype is of.dtype else cast(value, of.dtype)
+    value = value if given.shape == of.shape else broadcast(value, of.shape)
+    out: Held = write_through(whole, steps, value)
+    return out
+
+
+def batched_call(function: Callable[..., Any], size: int, arguments: Sequence[tuple[Any, Any]]) -> tuple[Any, Batcher]:
+    """``function(leaves)`` for all slices, and who knows what its results stand for.
+
+    `arguments` are the leaves, with the axes that are mapped over, None for what goes in whole.
+    """
+    batcher = Batcher(size, current())
+    leaves = [x if axis is None else batcher.slice_of(x, axis) for x, axis in arguments]
+    return interpreted(Tape(batcher, make), function, leaves), batcher
+
+
+def _placed(held: Held, axis: int, size: int) -> Any:
+    shape = held.shape
+    whole = held.tensor if held.batched else broadcast(reshape(held.tensor, (1, *shape)), (size, *shape))
+    if not -len(shape) - 1 <= axis <= len(shape):
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-len(shape) - 1}, {len(shape)}], but got {axis})"
+        )
+    place = axis % (len(shape) + 1)
+    return turned(whole, 0, place) if place else whole
+
+
+def can_batch() -> bool:
+    """Whether the code around is plain eager code, or a batched call itself."""
+    from_here: Any = current()
+    below = getattr(from_here, "below", None)
+    return type(below) in (Evaluator, Batcher)

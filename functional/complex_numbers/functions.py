@@ -1,0 +1,213 @@
+"""Functions of complex numbers, and of their parts."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from ...ops import arithmetic
+from ...ops.comparison import eq, isnan, lt, where
+from ...ops.complex_numbers import parts as complex_numbers
+from ...ops.sources import full
+from ...ops.trigonometry import atan2, cos, sin
+from ...ops.types import FLOATING, bool_, float32, float64, get_default_dtype
+from ...tensors.autocasting import full_precision
+from ...tensors.composite import relabel
+from ...tensors.tensor import Tensor
+from ..joining import stack
+
+if TYPE_CHECKING:
+    from ...tensors.tensor import Tensor
+
+
+def _require_parts(first: Any, second: Any, name: str, names: tuple[str, str] = ("real", "imag")) -> None:
+    for position, (x, title) in enumerate(zip((first, second), names, strict=True), 1):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{name}: argument '{title}' (position {position}) must be Tensor, not {type(x).__name__}")
+    if not {first.dtype, second.dtype} <= {float32, float64}:
+        raise RuntimeError(
+            "Expected both inputs to be Half, Float or Double tensors but got "
+            f"{first.dtype.title} and {second.dtype.title}; {name} of float16 is not there"
+        )
+    if first.dtype is not second.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {first.dtype.title} but got scalar type {second.dtype.title} for second "
+            "argument"
+        )
+
+
+def complex(real: Tensor, imag: Tensor) -> Tensor:
+    """Complex numbers of their parts, of one type (float32 or float64), which broadcast.
+
+    >>> import tracegrad as tg
+    >>> tg.complex(tg.tensor([1., 2.]), tg.tensor([0., -1.]))
+    tensor([1.+0.j, 2.-1.j])
+    """
+    _require_parts(real, imag, "complex()")
+    zero = full((), 0, real.dtype)
+    parts = where(full((), True, bool_), real, imag * zero) if real.shape != imag.shape else real
+    others = where(full((), True, bool_), imag, real * zero) if real.shape != imag.shape else imag
+    out = complex_numbers.view_as_complex(stack([parts, others], -1))
+    relabel(out, "ComplexBackward0", (real, imag))
+    return out
+
+
+@full_precision
+def polar(abs: Tensor, angle: Tensor) -> Tensor:
+    """Complex numbers of their sizes and angles, of one type (float32 or float64), which broadcast.
+
+    >>> import tracegrad as tg
+    >>> tg.polar(tg.tensor([1., 2.]), tg.tensor([0., 0.]))
+    tensor([1.+0.j, 2.+0.j])
+    """
+    _require_parts(abs, angle, "polar()", ("abs", "angle"))
+    out = complex(abs * cos(angle), abs * sin(angle))
+    relabel(out, "PolarBackward0", (abs, angle))
+    return out
+
+
+def real(input: Tensor) -> Tensor:
+    """The real part, a view; `input` itself if it is real.
+
+    >>> import tracegrad as tg
+    >>> tg.real(tg.tensor([1 + 2j]))
+    tensor([1.])
+    """
+    return complex_numbers.real(input)
+
+
+def imag(input: Tensor) -> Tensor:
+    """The imaginary part, a view. RuntimeError for real numbers.
+
+    >>> import tracegrad as tg
+    >>> tg.imag(tg.tensor([1 + 2j]))
+    tensor([2.])
+    """
+    return complex_numbers.imag(input)
+
+
+def view_as_real(input: Tensor) -> Tensor:
+    """Real and imaginary parts along a new last axis, a view. RuntimeError for real numbers.
+
+    >>> import tracegrad as tg
+    >>> tg.view_as_real(tg.tensor([1 + 2j]))
+    tensor([[1., 2.]])
+    """
+    return complex_numbers.view_as_real(input)
+
+
+@full_precision
+def view_as_complex(input: Tensor) -> Tensor:
+    """Complex numbers of the parts along the last axis, whose extent is 2, a view. RuntimeError where it cannot be one.
+
+    >>> import tracegrad as tg
+    >>> tg.view_as_complex(tg.tensor([[1., 2.]]))
+    tensor([1.+2.j])
+    """
+    out = complex_numbers.view_as_complex(input)
+    if out.buffer is not input.buffer:
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension, and 1 for the last")
+    return out
+
+
+def angle(input: Tensor) -> Tensor:
+    """The angles of complex numbers in (-pi, pi]; of real ones pi where they are negative, else 0. NaN stays NaN.
+
+    Its gradient at 0 is 0.
+
+    >>> import tracegrad as tg
+    >>> tg.angle(tg.tensor([1j, -1.]))
+    tensor([1.5708, 3.1416])
+    """
+    if input.dtype.is_complex:
+        out = atan2(complex_numbers.imag(input), complex_numbers.real(input))
+        relabel(out, "AngleBackward0", (input,))
+        return out
+    x = input if input.dtype.category >= FLOATING else input.to(get_default_dtype())
+    return where(isnan(x), x, where(lt(x, 0), math.pi, x * 0))
+
+
+def conj(input: Tensor) -> Tensor:
+    """The complex conjugate; `input` itself if it is real.
+
+    It is computed at once, where PyTorch marks a view of the same memory: `is_conj` is False always.
+
+    >>> import tracegrad as tg
+    >>> tg.conj(tg.tensor([1 + 2j]))
+    tensor([1.-2.j])
+    """
+    return complex_numbers.conj(input)
+
+
+def conj_physical(input: Tensor) -> Tensor:
+    """The conjugates of complex numbers, ``re - im * i``, in memory of their own; real tensors come back themselves.
+
+    >>> import tracegrad as tg
+    >>> tg.conj_physical(tg.tensor([1 + 2j]))
+    tensor([1.-2.j])
+    """
+    return complex_numbers.conj(input)
+
+
+def resolve_conj(input: Tensor) -> Tensor:
+    """`input` itself: here `conj` has computed the conjugates already, where PyTorch may have marked a view.
+
+    >>> import tracegrad as tg
+    >>> tg.resolve_conj(tg.tensor([1 + 2j]).conj())
+    tensor([1.-2.j])
+    """
+    return input
+
+
+def resolve_neg(input: Tensor) -> Tensor:
+    """`input` itself: here no view is marked as negated, where PyTorch's imaginary part of a conjugate is.
+
+    >>> import tracegrad as tg
+    >>> tg.resolve_neg(tg.tensor([1 + 2j]).conj().imag)
+    tensor([-2.])
+    """
+    return input
+
+
+def is_conj(input: Tensor) -> bool:
+    """False: `conj` computes at once. Difference: PyTorch's `conj` marks a view, of which this is True.
+
+    >>> import tracegrad as tg
+    >>> tg.is_conj(tg.tensor([1 + 2j]))
+    False
+    """
+    return False
+
+
+def is_neg(input: Tensor) -> bool:
+    """False: here no view is marked as negated. Difference: PyTorch marks the imaginary part of a conjugate.
+
+    >>> import tracegrad as tg
+    >>> tg.is_neg(tg.tensor([1.0]))
+    False
+    """
+    return False
+
+
+def isreal(input: Tensor) -> Tensor:
+    """Where the imaginary part is 0.
+
+    >>> import tracegrad as tg
+    >>> tg.isreal(tg.tensor([1 + 0j, 2j]))
+    tensor([ True, False])
+    """
+    if input.dtype.is_complex:
+        return eq(complex_numbers.imag(input), 0)
+    return full(input.ndarray.shape, True, bool_)
+
+
+def sgn(input: Tensor) -> Tensor:
+    """The sign; of complex numbers ``input / abs(input)``, and 0 of 0.
+
+    >>> import tracegrad as tg
+    >>> tg.sgn(tg.tensor([3 + 4j, 0]))
+    tensor([0.6000+0.8000j, 0.0000+0.0000j])
+    """
+    out = arithmetic.sgn(input)
+    relabel(out, "SgnBackward0", (input,))
+    return out

@@ -1,0 +1,1 @@
+"""Losses of margins, of distances, and of label sequences."""

@@ -1,0 +1,1 @@
+"""Functions of real numbers, element by element."""

@@ -1,0 +1,1 @@
+"""Writing at places that are data, and finding places: scatter, index_put, searchsorted, histograms."""

@@ -1,0 +1,56 @@
+"""Indices and sources as the ops take them: types that functions refuse, and numbers as rows of one element."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...ops import movement
+from ...ops.pointwise import cast
+from ...ops.types import bool_, int64
+
+if TYPE_CHECKING:
+    from ...tensors.tensor import Tensor
+
+
+def long_index(name: str, index: Tensor, error: type[Exception] = RuntimeError) -> Tensor:
+    """`index` in int64; what is neither that nor int32 is refused. See `only_long` for what takes int64 alone."""
+    if index.dtype.is_floating_point or index.dtype is bool_:
+        raise error(f"{name}(): Expected dtype int32/int64 for index, got {index.dtype!r}; convert it with .long()")
+    return index if index.dtype is int64 else cast(index, int64)
+
+
+def only_long(name: str, index: Tensor, error: type[Exception] = RuntimeError) -> Tensor:
+    """`index`; an error of that class unless it is int64."""
+    if index.dtype is not int64:
+        raise error(f"{name}(): Expected a long tensor for index, but got {index.dtype!r}; convert it with .long()")
+    return index
+
+
+def of_type(name: str, input: Tensor, source: Tensor) -> Tensor:
+    """`source`, which is stored in `input`: it must have the same type."""
+    if source.dtype is not input.dtype:
+        raise RuntimeError(
+            f"{name}(): self and source expected to have the same dtype, but got (self) {input.dtype.title} and "
+            f"(source) {source.dtype.title}. Convert the source, e.g. with .to(input)."
+        )
+    return source
+
+
+def to_front(x: Tensor, axis: int) -> Tensor:
+    """`x` with `axis` in front."""
+    return movement.transpose(x, (axis, *(a for a in range(x.ndarray.ndim) if a != axis)))
+
+
+def from_front(x: Tensor, axis: int) -> Tensor:
+    """`x` with the front axis at `axis`."""
+    return movement.transpose(x, (*range(1, axis + 1), 0, *range(axis + 1, x.ndarray.ndim)))
+
+
+def as_row(x: Tensor) -> Tensor:
+    """`x`; a number as a row of one element."""
+    return x if x.ndarray.ndim else movement.reshape(x, (1,))
+
+
+def as_shaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """`x`, reshaped where it has another shape."""
+    return x if x.ndarray.shape == shape else movement.reshape(x, shape)

@@ -1,0 +1,1 @@
+"""Products of vectors, matrices and tensors beyond matmul, and distances of rows."""

@@ -1,0 +1,1 @@
+"""Activations that shrink, that draw numbers, and that overwrite their input."""

@@ -1,0 +1,1 @@
+"""Tensors taken apart, put together and broadcast, and copies where other functions give views."""

@@ -1,0 +1,1 @@
+"""Calls of modules, and the hooks around them and around saving and loading."""

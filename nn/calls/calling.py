@@ -1,0 +1,216 @@
+"""How a module is called: the hooks around its forward and backward, its own and those of all modules."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from ...tape.handles import RemovableHandle, add_hook
+from ...tensors.tensor import Tensor
+from ...tracing.eager_compiler import compiled_by
+from ...tracing.layers import find_layers_by
+from ...tracing.tracebacks import boundary, fold
+from ...tracing.user_warning import warn_user
+from ...tracing.watch import Watcher, declare_read, serve, watcher
+from ...tracing.watched_order import WatchedOrder
+from ..hooks import BackwardHook, BackwardHooks, ForwardHook, ForwardPreHook
+from ..recording import declared, naming
+from ..traversal import Traversal
+from . import everywhere
+from .locating import layer_now, locate
+
+M = TypeVar("M", bound="Calling")
+
+#: The attributes in which a module keeps its hooks, under PyTorch's names.
+HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
+
+
+class Calling(Traversal):
+    """What Module has of calls."""
+
+    _forward_pre_hooks: WatchedOrder
+    _forward_hooks: WatchedOrder
+    _backward_pre_hooks: WatchedOrder
+    _backward_hooks: WatchedOrder
+    #: The call as a program, after `compile`.
+    _compiled_call_impl: Callable[..., Any] | None = None
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module computes; subclasses define it."""
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    @boundary
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            listening = watcher()
+            if listening is not None:
+                return self._recorded(listening, args, kwargs)
+            if self._compiled_call_impl is not None:
+                return self._compiled_call_impl(*args, **kwargs)
+            if type(self).__call__ is not _CALL:  # what is done around this call is not done again
+                return self._run(*args, **kwargs)
+            return serve(self, self._run, args, kwargs)
+        except Exception as error:
+            locate(error, self, args, kwargs, CALL)
+            fold(error)
+            raise
+
+    def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
+        """The call with its hooks, also where `compile` has made a program of it."""
+        listening = watcher()
+        return self._run(*args, **kwargs) if listening is None else self._recorded(listening, args, kwargs)
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Let calls of this module go through ``tracegrad.compile(module, *args, **kwargs)``.
+
+        >>> import tracegrad as tg
+        >>> layer = tg.nn.Linear(2, 1)
+        >>> layer.compile()
+        >>> tuple(layer(tg.ones(3, 2)).shape)
+        (3, 1)
+        """
+        self._compiled_call_impl = compiled_by(self._call_impl, *args, **kwargs)
+
+    def _recorded(self, listening: Watcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        def run(path: str) -> Any:
+            declared(self, "hooks", self._hook_ids)
+            declare_read("hooks of all modules", everywhere.hook_ids)
+            listening.module_called(self, path)
+            try:
+                return self._run(*args, **kwargs)
+            finally:
+                listening.module_left()
+
+        return naming(self, run)
+
+    def _hook_ids(self) -> tuple[int, ...]:
+        return tuple(number for hooks in HOOKS for number in self.__dict__.get(hooks, ()))
+
+    def _run(self, *args: Any, **kwargs: Any) -> Any:
+        own = self.__dict__
+        try:
+            hooked = everywhere.is_hooked() or any(own[hooks] for hooks in HOOKS)
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__}.__init__() has not called super().__init__()") from None
+        return _HookedCall(self, args, kwargs).run() if hooked else self.forward(*args, **kwargs)
+
+    # ------------------------------------------------------------------------------------------------- registration
+
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, args)`` before forward; what it returns replaces the positional arguments.
+
+        With `with_kwargs`: ``hook(module, args, kwargs)``, which may return both. With `prepend` it comes first.
+        """
+        return add_hook(self._forward_pre_hooks, ForwardPreHook(hook, with_kwargs), prepend)
+
+    def register_forward_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, args, output)`` after forward; what it returns replaces the output.
+
+        With `with_kwargs`: ``hook(module, args, kwargs, output)``. With `always_call` it is called, with the output
+        so far, also where forward or a hook raises.
+        """
+        return add_hook(self._forward_hooks, ForwardHook(hook, with_kwargs, always_call), prepend)
+
+    def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call ``hook(module, grad_output)`` before the module's backward; what it returns replaces the gradients."""
+        return add_hook(self._backward_pre_hooks, hook, prepend)
+
+    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call ``hook(module, grad_input, grad_output)`` when the gradients of the inputs are known.
+
+        What it returns replaces ``grad_input``. Only positional arguments and tensors in a tuple are seen.
+        RuntimeError for a module with hooks of `register_backward_hook`.
+        """
+        self._refuse_both(full=True)
+        return add_hook(self._backward_hooks, BackwardHook(hook, full=True), prepend)
+
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Deprecated: ``hook(module, grad_input, grad_output)`` of the operation that gave the module's output."""
+        self._refuse_both(full=False)
+        return add_hook(self._backward_hooks, BackwardHook(hook, full=False), False)
+
+    def _refuse_both(self, full: bool) -> None:
+        if any(hook.full is not full for hook in self._backward_hooks.values()):
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only "
+                "one of them."
+            )
+
+
+_CALL = Calling.__call__
+#: In which each call of a module has its frame.
+CALL = _CALL.__code__
+find_layers_by(functools.partial(layer_now, CALL))
+
+
+class _HookedCall:
+    """One call of a module with hooks."""
+
+    def __init__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.module, self.args, self.kwargs = module, args, kwargs
+        self.output: Any = None
+        self.after = [*everywhere.forward.values(), *module._forward_hooks.values()]
+        self.called = 0  # how many of the hooks after the forward
+
+    def run(self) -> Any:
+        try:
+            return self._run()
+        except Exception:
+            self._always(self.after[self.called :])
+            raise
+
+    def _run(self) -> Any:
+        module = self.module
+        before = [*everywhere.backward_pre.values(), *module._backward_pre_hooks.values()]
+        behind = [*everywhere.backward.values(), *module._backward_hooks.values()]
+        for hook in [*everywhere.forward_pre.values(), *module._forward_pre_hooks.values()]:
+            self.args, self.kwargs = hook(module, self.args, self.kwargs)
+        full = [hook.hook for hook in behind if hook.full]
+        borders = BackwardHooks(module, before, full) if before or full else None
+        args = self.args if borders is None else borders.around_inputs(self.args)
+        self.output = module.forward(*args, **self.kwargs)
+        for hook in self.after:
+            self.called += hook.always
+            self.output = hook(module, self.args, self.kwargs, self.output)
+            self.called += not hook.always
+        if borders is not None:
+            self.output = borders.around_outputs(self.output)
+        partial = [hook.hook for hook in behind if not hook.full]
+        if partial:
+            _hook_last_operation(module, partial, self.output)
+        return self.output
+
+    def _always(self, hooks: list[ForwardHook]) -> None:
+        """The hooks that are called although there was an error; what they raise is a warning."""
+        for hook in hooks:
+            if not hook.always:
+                continue
+            try:
+                self.output = hook(self.module, self.args, self.kwargs, self.output)
+            except Exception as error:
+                kind = "global module" if hook in everywhere.forward.values() else "module"
+                warn_user(
+                    f"{kind} forward hook with ``always_call=True`` raised an exception that was silenced as another "
+                    f"error was raised in forward: {error}",
+                )
+
+
+def _hook_last_operation(module: Any, hooks: list[Callable[..., Any]], output: Any) -> None:
+    """What PyTorch's old backward hooks are: hooks of the operation that gave the (first) output."""
+    while not isinstance(output, Tensor):
+        if isinstance(output, Mapping):
+            output = next(value for value in output.values() if isinstance(value, Tensor))
+        else:
+            output = output[0]
+    if output.grad_fn is not None:
+        for hook in hooks:
+            output.grad_fn.register_hook(_of_module(hook, module))
+
+
+def _of_module(hook: Callable[..., Any], module: Any) -> Callable[..., Any]:
+    return lambda grad_input, grad_output: hook(module, grad_input, grad_output)

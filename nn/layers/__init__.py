@@ -1,0 +1,1 @@
+"""Layers by what they do: normalise, resize, look up, compare, and say how wrong a result is."""

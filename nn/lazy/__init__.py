@@ -1,0 +1,1 @@
+"""Layers whose sizes follow from their first input."""

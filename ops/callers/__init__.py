@@ -1,0 +1,1 @@
+"""Who calls: whose code a file is, and where the program is."""

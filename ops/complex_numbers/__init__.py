@@ -1,0 +1,1 @@
+"""Complex numbers: their parts, and who refuses them."""

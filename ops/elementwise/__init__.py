@@ -1,0 +1,1 @@
+"""Further pointwise primitives: special functions, and functions of how numbers are made."""

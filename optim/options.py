@@ -1,0 +1,97 @@
+"""How an optimizer's options are read by a step, and checked where they are given."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from ..tensors.tensor import Tensor
+from ..tracing.watch import declare_number, declare_read
+
+
+class Options:
+    """One group's options for one step, read in a way that recordings keep: numbers as data, choices as guards."""
+
+    def __init__(self, group: dict[str, Any], index: int) -> None:
+        self.group = group
+        self._where = f"param_groups[{index}]"
+        self._numbers: dict[tuple[str, int | None], Any] = {}
+
+    def number(self, key: str, item: int | None = None) -> Any:
+        """The option as a number that may change between calls (with `item`: one of a tuple, as in betas)."""
+        if (key, item) not in self._numbers:
+            value = _option(self.group, key, item)
+            name = key if item is None else f"{key}_{item}"
+            get = functools.partial(_number_of, self.group, key, item)
+            kind = declare_read(f"{name} as a tensor", functools.partial(_tensor_of, self.group, key, item))
+            self._numbers[key, item] = declare_number(name, get) if kind is None else value
+        return self._numbers[key, item]
+
+    def choice(self, key: str) -> Any:
+        """The option as a fact that the program depends on (nesterov, amsgrad, maximize)."""
+        return declare_read(f"{self._where}[{key!r}]", lambda: dict.get(self.group, key))
+
+    def is_zero(self, key: str) -> bool:
+        """Whether a number is exactly zero, which leaves a term out."""
+        return bool(declare_read(f"{self._where}[{key!r}] == 0", lambda: not _is_nonzero(dict.get(self.group, key))))
+
+
+def _option(group: dict[str, Any], key: str, item: int | None) -> Any:
+    value = dict.__getitem__(group, key)
+    return value if item is None else value[item]
+
+
+def _number_of(group: dict[str, Any], key: str, item: int | None) -> float:
+    return float(_option(group, key, item))
+
+
+def _tensor_of(group: dict[str, Any], key: str, item: int | None) -> Tensor | None:
+    value = _option(group, key, item)
+    return value if isinstance(value, Tensor) else None
+
+
+def _is_nonzero(value: Any) -> bool:
+    return isinstance(value, Tensor) or value != 0
+
+
+def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
+    """RuntimeError in PyTorch's words for choices that contradict ``fused=True``."""
+    if fused and differentiable:
+        raise RuntimeError("`fused` does not support `differentiable`; leave one of them out")
+    if fused and foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
+def check_at_least_zero(**numbers: Any) -> None:
+    """ValueError in PyTorch's words for a negative (or NaN) option; a rate may be a tensor with one element."""
+    words = {"lr": "learning rate", "eps": "epsilon value"}
+    for name, value in numbers.items():
+        if isinstance(value, Tensor) and value.ndarray.size != 1:
+            raise ValueError(f"Tensor {name} must be 1-element")
+        if not float(value) >= 0.0:
+            raise ValueError(f"Invalid {words.get(name, f'{name} value')}: {value}; it must be at least 0")
+
+
+def check_lr(lr: Any) -> None:
+    """ValueError in the words of PyTorch's later optimizers for a rate below 0, or a tensor of several."""
+    if isinstance(lr, Tensor) and lr.ndarray.size != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    if not float(lr) >= 0.0:
+        raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
+
+
+def check_betas(betas: Sequence[Any]) -> None:
+    """ValueError in PyTorch's words for a beta outside of [0, 1)."""
+    for i, beta in enumerate(betas):
+        if not 0.0 <= float(beta) < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}; it must be in [0, 1)")
+
+
+def check_capturable(options: Options) -> None:
+    """AssertionError as of PyTorch on a CPU: steps that a graph of a device captures need such a device."""
+    if options.choice("capturable"):
+        raise AssertionError(
+            "If capturable=True, params and state_steps must be on supported devices: ['cuda', 'xpu', 'hpu', 'xla']. "
+            "The parameters are on the CPU; leave capturable out."
+        )

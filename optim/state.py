@@ -1,0 +1,130 @@
+"""What an optimizer keeps for its parameters: made when a step first needs it, read so that recordings find it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..ops.array import eager
+from ..ops.comparison import where
+from ..ops.memory import aligned_empty
+from ..ops.pointwise import cast
+from ..ops.types import float64, get_default_dtype
+from ..tape.grad_mode import is_grad_enabled
+from ..tensors.tensor import Tensor, make, unrecorded
+from ..tracing.watch import Entries, WatchedList, as_number, changes, declare_read, watcher
+
+#: ``initial(key)``: what a parameter's state begins with under this key.
+Initial = Callable[[str], np.ndarray]
+
+
+class State(Entries):
+    """Per-parameter state; a parameter that has none yet gets an empty dict."""
+
+    __slots__ = ()
+
+    def __missing__(self, parameter: Tensor) -> Entries:
+        self[parameter] = entry = Entries()
+        return entry
+
+    def of(self, parameter: Tensor) -> Entries:
+        """The same, for the library's own use: nothing is declared."""
+        entry: Entries | None = dict.get(self, parameter)
+        return self.__missing__(parameter) if entry is None else entry
+
+
+def as_entries(entries: Any) -> Entries:
+    """A dict of options or state as optimizers keep it."""
+    made = Entries()
+    dict.update(made, dict(dict.items(entries)))
+    return made
+
+
+def as_state(state: Any) -> State:
+    """The state of all parameters, as a pickle holds it."""
+    if type(state) is State:
+        return state
+    made = State()
+    dict.update(made, {parameter: as_entries(entry) for parameter, entry in dict.items(state)})
+    return made
+
+
+def as_groups(groups: Any) -> WatchedList:
+    """Groups of parameters, as a pickle holds them."""
+    if type(groups) is WatchedList:
+        return groups
+    return WatchedList(as_entries({**group, "params": WatchedList(group["params"])}) for group in groups)
+
+
+def is_needed(group: Entries, when: bool | str) -> bool:
+    return bool(dict.get(group, when)) if isinstance(when, str) else when
+
+
+def complete(state: Entries, needed: Iterable[str], initial: Initial) -> None:
+    """Make a parameter's state, as if it had always been there; KeyError for one that holds only a part.
+
+    It is added at once: wherever an interrupt comes, the state is one that can be saved and loaded.
+    """
+    lacking = [key for key in needed if not dict.__contains__(state, key)]
+    if not lacking:
+        return
+    if dict.__len__(state):
+        raise KeyError(
+            f"{lacking[0]}: the state of a parameter that has been updated before does not hold it. An option that "
+            "needs it has been switched on since; make a new optimizer, or clear optimizer.state."
+        )
+    unrecorded(_add, state, lacking, initial)
+
+
+def _add(state: Entries, keys: list[str], initial: Initial) -> None:
+    made = {key: make(initial(key)) for key in keys}
+    try:
+        dict.update(state, made)
+    finally:
+        changes.options += 1
+
+
+def filled_like(p: Tensor, value: float = 0) -> np.ndarray:
+    """Memory of the parameter's shape and type, with one number everywhere; in complex numbers, as both parts."""
+    memory = aligned_empty(p.ndarray.shape, p.ndarray.dtype)
+    memory.fill(complex(value, value) if p.dtype.is_complex else value)
+    return memory
+
+
+def scalar_state(value: float) -> np.ndarray:
+    """Memory of one number: float64 where that is the default type, else float32."""
+    return np.array(value, np.float64 if get_default_dtype() is float64 else np.float32)
+
+
+def counted(step: Tensor) -> Any:
+    """Count one step; returns the new count as a number."""
+    store(step, step + 1)
+    return as_number(step)
+
+
+def choose(fact: Any, yes: Callable[[], Any], no: Any) -> Any:
+    """``yes()`` or the number `no`, by a fact that is True, False or, in a recording, a tensor."""
+    if isinstance(fact, Tensor):
+        return where(fact, yes(), no)
+    return yes() if fact else no
+
+
+def store(target: Tensor, value: Any) -> None:
+    """Write to a parameter or to state; on the tape, where the step itself is differentiated."""
+    if is_grad_enabled():
+        target.copy_(value)
+    else:
+        eager().write(target, value if value.dtype is target.dtype else cast(value, target.dtype))
+
+
+def state_tensor(state: Entries, key: str, p: Tensor) -> Tensor:
+    """``state[key]``, of p's shape; ``"step"`` is a 0-d tensor (`scalar_state`)."""
+    if watcher() is not None:
+        dict.__getitem__(state, key).label = f"{p.label or 'parameter'}.{key}"
+    tensor: Tensor = declare_read(
+        f"state[{key!r}] of {p.label or 'a parameter'}", functools.partial(dict.get, state, key)
+    )
+    return tensor

@@ -1,0 +1,163 @@
+"""The names that PyTorch's files have for what tracegrad has elsewhere, both ways."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from functools import lru_cache
+from typing import Any
+
+_PACKAGE = __name__.partition(".")[0]
+
+#: Where PyTorch has the classes that files name: modules, and what stands in them.
+_CLASSES = {
+    "nn.parameter": "Buffer Parameter UninitializedBuffer UninitializedParameter",
+    "nn.modules.pooling": (
+        "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d "
+        "AvgPool1d AvgPool2d AvgPool3d FractionalMaxPool2d FractionalMaxPool3d LPPool1d LPPool2d LPPool3d MaxPool1d "
+        "MaxPool2d MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d"
+    ),
+    "nn.modules.adaptive": "AdaptiveLogSoftmaxWithLoss",
+    "nn.modules.dropout": "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout",
+    "nn.modules.loss": (
+        "BCELoss BCEWithLogitsLoss CTCLoss CosineEmbeddingLoss CrossEntropyLoss GaussianNLLLoss HingeEmbeddingLoss "
+        "HuberLoss KLDivLoss L1Loss LinearCrossEntropyLoss MSELoss MarginRankingLoss MultiLabelMarginLoss "
+        "MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss NLLLoss2d PoissonNLLLoss SmoothL1Loss SoftMarginLoss "
+        "TripletMarginLoss TripletMarginWithDistanceLoss"
+    ),
+    "nn.modules.batchnorm": (
+        "BatchNorm1d BatchNorm2d BatchNorm3d LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d SyncBatchNorm"
+    ),
+    "nn.modules.linear": "Bilinear Identity LazyLinear Linear NonDynamicallyQuantizableLinear",
+    "nn.modules.activation": (
+        "CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish "
+        "MultiheadAttention PReLU RReLU ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmax2d Softmin Softplus Softshrink "
+        "Softsign Tanh Tanhshrink Threshold"
+    ),
+    "nn.modules.channelshuffle": "ChannelShuffle",
+    "nn.modules.padding": (
+        "CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d ReflectionPad1d "
+        "ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d "
+        "ZeroPad1d ZeroPad2d ZeroPad3d"
+    ),
+    "nn.modules.container": "Container ModuleDict ModuleList ParameterDict ParameterList Sequential",
+    "nn.modules.conv": (
+        "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LazyConv1d LazyConv2d LazyConv3d "
+        "LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d"
+    ),
+    "nn.modules.distance": "CosineSimilarity PairwiseDistance",
+    "nn.modules.normalization": "CrossMapLRN2d GroupNorm LayerNorm LocalResponseNorm RMSNorm",
+    "nn.modules.sparse": "Embedding EmbeddingBag",
+    "nn.modules.flatten": "Flatten Unflatten",
+    "nn.modules.fold": "Fold Unfold",
+    "nn.modules.rnn": "GRU GRUCell LSTM LSTMCell RNN RNNBase RNNCell RNNCellBase",
+    "nn.modules.instancenorm": (
+        "InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d"
+    ),
+    "nn.modules.module": "Module",
+    "nn.modules.pixelshuffle": "PixelShuffle PixelUnshuffle",
+    "nn.modules.transformer": (
+        "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer"
+    ),
+    "nn.modules.upsampling": "Upsample UpsamplingBilinear2d UpsamplingNearest2d",
+    "nn.parallel.data_parallel": "DataParallel",
+    "nn.utils.rnn": "PackedSequence",
+    "optim._adafactor": "Adafactor",
+    "optim._muon": "Muon",
+    "optim.adadelta": "Adadelta",
+    "optim.adagrad": "Adagrad",
+    "optim.adam": "Adam",
+    "optim.adamax": "Adamax",
+    "optim.adamw": "AdamW",
+    "optim.asgd": "ASGD",
+    "optim.lbfgs": "LBFGS",
+    "optim.nadam": "NAdam",
+    "optim.optimizer": "Optimizer",
+    "optim.radam": "RAdam",
+    "optim.rmsprop": "RMSprop",
+    "optim.rprop": "Rprop",
+    "optim.sgd": "SGD",
+    "optim.sparse_adam": "SparseAdam",
+    "optim.lr_scheduler": (
+        "ChainedScheduler ConstantLR CosineAnnealingLR CosineAnnealingWarmRestarts CyclicLR ExponentialLR LRScheduler "
+        "LambdaLR LinearLR MultiStepLR MultiplicativeLR OneCycleLR PolynomialLR ReduceLROnPlateau SequentialLR StepLR"
+    ),
+    "optim.swa_utils": "AveragedModel SWALR",
+    "utils.data.dataset": "ChainDataset ConcatDataset Dataset IterableDataset StackDataset Subset TensorDataset",
+    "utils.data.sampler": (
+        "BatchSampler RandomSampler Sampler SequentialSampler SubsetRandomSampler WeightedRandomSampler"
+    ),
+}
+#: Classes that no public module shows: the module of tracegrad's that holds them.
+_UNSHOWN = {
+    "NonDynamicallyQuantizableLinear": "nn.multihead_attention",
+    "RemovableHandle": "tape.handles",
+    "_WrappedHook": "nn.calls.restoring",
+}
+#: Modules of PyTorch's whose functions stand elsewhere here.
+_ELSEWHERE = {"torch._C._nn": "torch.nn.functional", "torch._VF": "torch", "torch._C": "torch"}
+#: What modules keep in attributes: functions that a program may have chosen.
+_FUNCTIONS = ("nn.functional",)
+
+
+def is_of_torch(module: str) -> bool:
+    """Whether the module is one of PyTorch's."""
+    return module == "torch" or module.startswith("torch.")
+
+
+def here(module: str, name: str) -> Any:
+    """What PyTorch has as `name` in `module`, looked for in the modules of the same path and those above.
+
+    AttributeError if tracegrad has nothing of that name.
+    """
+    path = _UNSHOWN[name].split(".") if name in _UNSHOWN else _ELSEWHERE.get(module, module).split(".")[1:]
+    for count in range(len(path), 0 if path else -1, -1):
+        try:
+            found: Any = importlib.import_module(".".join((_PACKAGE, *path[:count])))
+            for part in name.split("."):
+                found = getattr(found, part)
+        except (ImportError, AttributeError):
+            continue
+        return found
+    raise AttributeError(
+        f"the file names {module}.{name}, which tracegrad does not have. Save a state_dict() instead of what holds it."
+    )
+
+
+def torch_path(module: str, name: str) -> tuple[str, str]:
+    """Where PyTorch has a class or function of tracegrad's; the pair as it is if PyTorch has none."""
+    if module.partition(".")[0] != _PACKAGE:
+        return module, name
+    return _paths(len(sys.modules)).get((module, name), (module, name))
+
+
+@lru_cache(maxsize=1)
+def _paths(modules: int) -> dict[tuple[str, str], tuple[str, str]]:
+    """PyTorch's path of each class, by ours; made anew when there are more modules."""
+    paths = {}
+    for place, names in _CLASSES.items():
+        for name in names.split():
+            kind = _loaded(place, name)
+            if isinstance(kind, type):
+                paths[kind.__module__, kind.__qualname__] = (f"torch.{place}", name)
+    for place in _FUNCTIONS:
+        for name, function in (
+            vars(sys.modules.get(f"{_PACKAGE}.{place}", object())).items() if _is_loaded(place) else ()
+        ):
+            if callable(function) and not name.startswith("_"):
+                paths.setdefault((function.__module__, function.__qualname__), (f"torch.{place}", name))
+    return paths
+
+
+def _is_loaded(place: str) -> bool:
+    return f"{_PACKAGE}.{place}" in sys.modules
+
+
+def _loaded(place: str, name: str) -> Any:
+    """What `here` finds, among modules that are imported."""
+    path = _UNSHOWN.get(name, place).split(".")
+    for count in range(len(path), 0, -1):
+        found = getattr(sys.modules.get(".".join((_PACKAGE, *path[:count]))), name, None)
+        if found is not None:
+            return found
+    return None

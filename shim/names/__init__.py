@@ -1,0 +1,1 @@
+"""What PyTorch has besides, under names of its own: versions, tuples, the face of its compiler."""

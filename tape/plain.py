@@ -1,0 +1,68 @@
+"""The tape of plain eager mode: what `Tape` does over an `Evaluator`, in one go for each op."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ops.array import quietly, shows
+from ..ops.core import Params, Primitive, Step
+from ..ops.types import Type, dtype_of
+from .grad_mode import switches
+from .tape import Tape
+
+
+class PlainTape(Tape):
+    """Evaluates with numpy at once; operands are tensors and numpy's numbers."""
+
+    def apply(self, primitive: Primitive, operands: Sequence[Any], params: Params) -> Any:
+        values: list[Any] = []
+        requiring: list[int] = []
+        for operand in operands:
+            if isinstance(operand, np.generic):
+                values.append(operand)
+                continue
+            if (operand._node is not None or operand._requires or operand._base is not None) and operand.requires_grad:
+                requiring.append(len(values))
+            values.append(operand.ndarray)
+        if primitive.is_view and type(values[0]) is np.ndarray:
+            return self._viewed(primitive, operands, values[0], params, requiring)
+        try:
+            value = quietly(primitive.evaluate, *values, **params)
+        except ValueError:
+            _explain(primitive, values, params)
+            raise
+        out = self.make(value if type(value) is np.ndarray else np.asarray(value))
+        if requiring and switches.enabled:
+            self.record(primitive, operands, params, out, requiring)
+        return out
+
+    def computes_only(self, *values: Any) -> bool:
+        """Whether what is made of these tensors is just numbers, without a history (`ops.core.at_once`)."""
+        return not switches.enabled or not any(value.requires_grad for value in values)
+
+    def _viewed(self, primitive: Primitive, operands: Any, array: Any, params: Params, requiring: list[int]) -> Any:
+        """The value of an op that only moves elements: of the operand's memory where numpy finds them in place."""
+        try:
+            value = primitive.evaluate_wide(array, **params)
+        except ValueError:
+            _explain(primitive, [array], params)
+            raise
+        source = operands[0]
+        is_view = shows(value, array)
+        if is_view:
+            out = self.make(value, source.buffer, (*source.steps, Step(primitive, tuple(params.items()))))
+        else:
+            out = self.make(value)
+        if requiring and switches.enabled:
+            self.record(primitive, operands, params, out, requiring)
+        if is_view:
+            out.note_view_of(source)
+        return out
+
+
+def _explain(primitive: Primitive, values: Sequence[Any], params: Params) -> None:
+    """Raise what the type rule says of operands that numpy refuses."""
+    primitive.type_rule(*(Type(dtype_of(value), value.shape) for value in values), **params)

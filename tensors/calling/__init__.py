@@ -1,0 +1,1 @@
+"""How public functions are called: PyTorch's conventions, ``out=``."""

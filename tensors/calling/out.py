@@ -1,0 +1,161 @@
+"""``out=`` of all functions: the result is computed as ever, then stored in the tensors given."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...ops.array import Array
+from ...tape.grad_mode import no_grad
+from ...tracing.user_warning import warn_user
+
+#: The functions that take ``out``, by their paths below ``tracegrad``.
+TAKES_OUT = frozenset(
+    """
+    abs absolute acos acosh add addbmm addcdiv addcmul addmm addmv addr all amax amin aminmax angle any arange arccos
+    arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin asin asinh atan atan2 atanh baddbmm bartlett_window
+    bernoulli binomial bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm
+    bucketize cat ceil cholesky cholesky_inverse cholesky_solve clamp clamp_max clamp_min clip column_stack complex
+    concat concatenate conj_physical copysign cos cosh cross cummax cummin cumprod cumsum deg2rad diag diff digamma
+    div divide dot dstack empty eq erf erfc erfinv exp exp2 expm1 eye fix float_power floor floor_divide fmax fmin
+    fmod frac frexp full gather gcd ge geqrf ger greater greater_equal gt heaviside histc histogram hstack hypot i0
+    igamma igammac index_add index_copy index_reduce index_select inner inverse isin isneginf isposinf kron kthvalue
+    lcm ldexp le lerp less less_equal lgamma linspace log log10 log1p log2 log_softmax logaddexp logaddexp2
+    logcumsumexp logical_and logical_not logical_or logical_xor logit logspace logsumexp lt lu lu_solve lu_unpack
+    masked_select matmul matrix_power max maximum mean min minimum mm mode msort mul multinomial multiply mv mvlgamma
+    nan_to_num nanmean nanquantile nansum ne neg negative nextafter nonzero norm normal not_equal ones orgqr ormqr
+    outer polar polygamma pow prod qr quantile rad2deg rand randint randn randperm range reciprocal remainder renorm
+    round row_stack rsqrt scatter scatter_add scatter_reduce searchsorted sgn sigmoid sign signbit sin sinc sinh
+    slice_scatter slogdet softmax sort sqrt square stack std sub subtract sum svd take take_along_dim tan tanh
+    tensordot topk triangular_solve tril triu true_divide trunc var vdot vstack where xlogy zeros
+    nn.functional.avg_pool2d nn.functional.avg_pool3d nn.functional.gelu nn.functional.hardshrink nn.functional.linear
+    nn.functional.logsigmoid nn.functional.normalize nn.functional.softplus nn.functional.softshrink linalg.cholesky
+    linalg.cholesky_ex linalg.cond linalg.cross linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh
+    linalg.householder_product linalg.inv linalg.inv_ex linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve
+    linalg.lstsq linalg.lu linalg.lu_factor linalg.lu_factor_ex linalg.lu_solve linalg.matmul linalg.matrix_norm
+    linalg.matrix_power linalg.matrix_rank linalg.multi_dot linalg.norm linalg.pinv linalg.qr linalg.slogdet
+    linalg.solve linalg.solve_ex linalg.solve_triangular linalg.svd linalg.svdvals linalg.tensorinv linalg.tensorsolve
+    linalg.vecdot linalg.vector_norm
+    """.split()
+)
+#: Those whose results have one type: they are stored in tensors of no other.
+EXACT = frozenset(
+    """
+    abs absolute addbmm addmm addmv all amax amin aminmax any baddbmm bmm ceil complex conj_physical cross cummax
+    cummin diag dot floor frac frexp gather heaviside index_add index_copy index_reduce index_select inner isin
+    isneginf isposinf kthvalue logcumsumexp masked_select matmul mm mode msort multinomial mv nan_to_num nanquantile
+    neg negative norm polar quantile renorm round scatter scatter_add scatter_reduce sgn sign signbit slice_scatter
+    sort take take_along_dim tensordot topk tril triu trunc vdot where nn.functional.avg_pool2d
+    nn.functional.avg_pool3d nn.functional.gelu nn.functional.hardshrink nn.functional.linear nn.functional.logsigmoid
+    nn.functional.softplus nn.functional.softshrink
+    """.split()
+)
+#: Those that read their operands while they write: a result may not be stored in an operand's own memory.
+IN_STEPS = frozenset(
+    "cat concat concatenate gather index_add index_copy index_select kthvalue masked_select scatter take".split()
+)
+_RESIZED = (
+    "An output with one or more elements was resized since it had shape {}, which does not match the required output "
+    "shape {}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they "
+    "have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with "
+    "t.resize_(0)."
+)
+
+
+def takes_out(path: str) -> bool:
+    """Whether the function of that path below ``tracegrad`` takes ``out``."""
+    return path in TAKES_OUT or path.startswith(("fft.", "special."))
+
+
+def into(out: Any, path: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """``function(*args, **kwargs)``, stored in `out`: a tensor, or a tuple or list of them. Returns what was given.
+
+    TypeError for what is no tensor. RuntimeError where a gradient would be lost, where the result's type or the given
+    memory does not allow it; nothing is written then. A tensor of another shape is resized, with a warning if it has
+    elements.
+    """
+    places = tuple(out) if isinstance(out, (tuple, list)) else (out,)
+    name = path.rpartition(".")[2]
+    for place in places:
+        if not isinstance(place, Array):
+            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(place).__name__}")
+    _refuse_overlap(places, (*args, *kwargs.values()), path in IN_STEPS)
+    result = function(*args, **_in_type_of(places[0], function, kwargs))
+    values = result if isinstance(result, (tuple, list)) else (result,)
+    if len(values) != len(places) or isinstance(result, Array) != isinstance(out, Array):
+        wanted = "a Tensor" if isinstance(result, Array) else f"a tuple of {len(values)} Tensors"
+        raise TypeError(f"{name}(): argument 'out' must be {wanted}, not {type(out).__name__} of {len(places)}")
+    for place, value in zip(places, values, strict=True):
+        _refuse(name, place, value, path in EXACT)
+    with no_grad():
+        for place, value in zip(places, values, strict=True):
+            _store(place, value)
+    if isinstance(result, Array):
+        return out
+    return type(result)(*places) if hasattr(result, "_fields") else places
+
+
+def _in_type_of(place: Any, function: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The keywords; what can be told its result's type is told that of the place."""
+    if "dtype" not in inspect.signature(function).parameters:
+        return kwargs
+    dtype = kwargs.get("dtype")
+    if dtype is not None and dtype is not place.dtype:
+        raise RuntimeError(f"dtype {dtype.title} does not match dtype of out parameter ({place.dtype.title})")
+    return {**kwargs, "dtype": place.dtype}
+
+
+def _refuse(name: str, place: Any, value: Any, exact: bool) -> None:
+    if value.requires_grad or (place.requires_grad and value.dtype.is_floating_point):
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            "arguments requires grad."
+        )
+    own, wanted = place.dtype, value.dtype
+    if exact and own is not wanted:
+        raise RuntimeError(f"Expected out tensor to have dtype {_c_name(wanted)}, but got {_c_name(own)} instead")
+    if wanted.category > own.category:
+        raise RuntimeError(f"result type {wanted.title} can't be cast to the desired output type {own.title}")
+
+
+def _c_name(dtype: Any) -> str:
+    names = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int"}
+    return names.get(dtype.name, dtype.name)
+
+
+def _refuse_overlap(places: Sequence[Any], arguments: Sequence[Any], in_steps: bool) -> None:
+    lists = (x if isinstance(x, (tuple, list)) else (x,) for x in arguments)
+    given = [x for several in lists for x in several if isinstance(x, Array)]
+    for place in places:
+        array = place.ndarray
+        if any(stride == 0 and n > 1 for stride, n in zip(array.strides, array.shape, strict=True)):
+            raise RuntimeError(_OVERLAP.format("more than one element of the written-to tensor refers"))
+        if any(_overlaps(array, x.ndarray, in_steps) for x in given if x.buffer is place.buffer):
+            raise RuntimeError(_OVERLAP.format("some elements of the input tensor and the written-to tensor refer"))
+
+
+_OVERLAP = (
+    "unsupported operation: {} to a single memory location. Please clone() the tensor before performing the operation."
+)
+
+
+def _overlaps(array: Any, other: Any, in_steps: bool) -> bool:
+    """Whether two views of one memory share some of it; the same view may be both where nothing is done in steps."""
+    mine, theirs = array.__array_interface__, other.__array_interface__
+    same = mine["data"] == theirs["data"] and array.shape == other.shape and array.strides == other.strides
+    return (in_steps or not same) and _ends(array)[0] < _ends(other)[1] and _ends(other)[0] < _ends(array)[1]
+
+
+def _ends(array: Any) -> tuple[int, int]:
+    start = array.__array_interface__["data"][0]
+    length = sum((n - 1) * stride for n, stride in zip(array.shape, array.strides, strict=True)) + array.itemsize
+    return start, start + (length if array.size else 0)
+
+
+def _store(place: Any, value: Any) -> None:
+    if tuple(place.shape) != tuple(value.shape):
+        if place.ndarray.size:
+            warn_user(_RESIZED.format(list(place.shape), list(value.shape)))
+        place.data = value.new_empty(tuple(value.shape), dtype=place.dtype)
+    place.copy_(value)

@@ -1,0 +1,55 @@
+"""The TypeErrors of operands that are no tensors: one wording for all functions, in PyTorch's words."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...ops.array import Array
+
+#: Functions with overloads for tensors and numbers, of which PyTorch says that none fits.
+_OVERLOADED = frozenset("pow where eq ne lt le gt ge fmod remainder bitwise_and bitwise_or bitwise_xor".split())
+#: Parameters of primitives under the names that programs know.
+_NAMES = {"x": "input", "y": "other"}
+
+
+def no_tensor(function: str, parameter: str, position: int, args: Sequence[Any], arg: Any) -> TypeError:
+    """The error for `arg`, given as `parameter`; `position` counts from 1, and is 0 for what is given by name."""
+    place = f" (position {position})" if position else ""
+    text = f"argument '{_NAMES.get(parameter, parameter)}'{place} must be Tensor, not {type(arg).__name__}"
+    if function.rstrip("_") in _OVERLOADED and position:
+        return TypeError(f"{function}() received an invalid combination of arguments - got ({_types(args)}): {text}")
+    return TypeError(f"{function}(): {text}")
+
+
+def numbers_alone(function: str, args: Sequence[Any]) -> TypeError:
+    """The error for numbers where at least one operand is a tensor."""
+    got = _types(args)
+    return TypeError(f"{function}() received an invalid combination of arguments - got ({got}), but takes a Tensor")
+
+
+def refuse_sequence(
+    function: str, parameter: inspect.Parameter, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> None:
+    """TypeError for what was given as several tensors and is none."""
+    name = parameter.name
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        given: Any = [arg for arg in args if not isinstance(arg, str)]  # but for an equation
+        given = given[0] if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
+    elif args or name in kwargs:
+        given = kwargs.get(name, args[0] if args else None)
+        if not isinstance(given, (tuple, list)):
+            place = "" if name in kwargs else " (position 1)"
+            text = f"argument '{name}'{place} must be tuple of Tensors, not {type(given).__name__}"
+            raise TypeError(f"{function}(): {text}") from None
+    else:
+        return
+    for i, tensor in enumerate(given):
+        if not isinstance(tensor, Array):
+            got = f"expected Tensor as element {i} in argument 0, but got {type(tensor).__name__}"
+            raise TypeError(f"{got}: {function}() takes tensors only") from None
+
+
+def _types(args: Sequence[Any]) -> str:
+    return ", ".join(type(arg).__name__ for arg in args)

@@ -1,0 +1,1 @@
+"""Memory of other libraries: which of their arrays tensors can show, and DLPack."""

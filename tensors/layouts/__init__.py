@@ -1,0 +1,1 @@
+"""How tensors lie in memory: names of layouts, and tensors that are laid out as asked for."""

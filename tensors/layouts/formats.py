@@ -1,0 +1,127 @@
+"""How elements lie in memory, as PyTorch names it, and the keywords of functions that make tensors."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ...ops import movement
+from ...ops.identity import copy
+from ...ops.types import DType, dtype_from, public_name
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class layout:
+    """How a tensor is stored: ``tg.strided``, elements at distances of their own along each axis, or
+    ``tg.sparse_coo``, places and values. Each exists once; ``tensor.layout`` says which it is.
+
+    >>> import tracegrad as tg
+    >>> tg.ones(2).layout
+    tracegrad.strided
+    """
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return f"{public_name.package}.{self._name}"
+
+    def __reduce__(self) -> str:
+        return self._name
+
+
+class memory_format(layout):
+    """An order of axes in memory, each of which exists once.
+
+    ``tg.contiguous_format`` is row-major, ``tg.channels_last`` (four axes) and ``tg.channels_last_3d`` (five) have axis
+    1 innermost, ``tg.preserve_format`` is whatever there is.
+
+    >>> import tracegrad as tg
+    >>> tg.ones(1, 2, 3, 4).to(memory_format=tg.channels_last).stride()
+    (24, 1, 8, 2)
+    """
+
+    __slots__ = ()
+
+
+strided, sparse_coo = layout("strided"), layout("sparse_coo")
+preserve_format, contiguous_format = memory_format("preserve_format"), memory_format("contiguous_format")
+channels_last, channels_last_3d = memory_format("channels_last"), memory_format("channels_last_3d")
+_RANKS = {channels_last: 4, channels_last_3d: 5}
+
+
+def _order(format: memory_format) -> tuple[int, ...]:
+    """The axes from the slowest in memory to the fastest."""
+    return (0, *range(2, _RANKS[format]), 1)
+
+
+def _require_format(format: Any) -> None:
+    if not isinstance(format, memory_format):
+        raise TypeError(f"memory_format must be a tracegrad.memory_format, not {type(format).__name__}")
+
+
+def is_in_format(x: Any, format: Any) -> bool:
+    """Whether the elements of a tensor lie in the order of `format` without gaps."""
+    _require_format(format)
+    if format not in _RANKS:
+        return bool(x.ndarray.flags.c_contiguous)
+    return x.ndarray.ndim == _RANKS[format] and bool(x.ndarray.transpose(_order(format)).flags.c_contiguous)
+
+
+def in_format(x: Any, format: Any) -> Any:
+    """The tensor `x`, in memory that lies as `format` says. RuntimeError for a format of another number of axes."""
+    _require_format(format)
+    if format not in _RANKS:
+        return x
+    if x.ndarray.ndim != _RANKS[format]:
+        raise RuntimeError(f"required rank {_RANKS[format]} tensor to use {format._name} format")
+    if is_in_format(x, format):
+        return x
+    order = _order(format)
+    back = tuple(order.index(axis) for axis in range(len(order)))
+    return movement.transpose(copy(movement.transpose(x, order)), back)
+
+
+def factory(function: F) -> F:
+    """A function that makes tensors, with the keywords ``layout``, ``pin_memory`` and ``memory_format`` of PyTorch.
+
+    `dtype` may be one of Python's types. RuntimeError for memory that this library does not have.
+    """
+    name = function.__name__
+    takes_format = name.startswith("empty") or name.endswith("_like")
+
+    @functools.wraps(function)
+    def make(*args: Any, **kwargs: Any) -> Any:
+        args = tuple([dtype_from(arg) for arg in args])
+        if not kwargs:
+            return function(*args)
+        if "dtype" in kwargs:
+            kwargs["dtype"] = _checked_dtype(dtype_from(kwargs["dtype"]), name)
+            if kwargs["dtype"] is None:
+                del kwargs["dtype"]
+        _require_strided(kwargs.pop("layout", None), name)
+        if kwargs.pop("pin_memory", False):
+            raise RuntimeError(
+                "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available "
+                "on this system. Leave it out."
+            )
+        format = kwargs.pop("memory_format", None) if takes_format else None
+        out = function(*args, **kwargs)
+        return out if format is None else in_format(out, format)
+
+    return make  # type: ignore[return-value]
+
+
+def _checked_dtype(dtype: Any, name: str) -> Any:
+    if dtype is not None and not isinstance(dtype, DType):
+        raise TypeError(f"{name}(): argument 'dtype' must be tracegrad.dtype, not {type(dtype).__name__}")
+    return dtype
+
+
+def _require_strided(given: Any, name: str) -> None:
+    if given is not None and (not isinstance(given, layout) or isinstance(given, memory_format)):
+        raise TypeError(f"{name}(): argument 'layout' must be tracegrad.layout, not {type(given).__name__}")

@@ -1,0 +1,107 @@
+"""Operations on types of 8 and 16 bits against stored results of PyTorch (expected/short_types.py), and compiled."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from expected.compare import STORE
+from expected.short_types import DTYPES, draws, gradient, operands, outcome
+
+TABLE = json.loads((STORE / "short_types.json").read_text(encoding="utf-8"))
+FLOATS = ("float16", "bfloat16")
+#: The spacing of numbers from 1 on.
+EPSILON = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
+#: A result that is rounded once may come out on the other side of a tie: one place; float32 results of functions may
+#: be some places apart. These PyTorch rounds several times, its numbers are right to places of the largest one only.
+SEVERAL = {"F.normalize(x)": 3, "x.log_softmax(1)": 1}
+
+
+#: How many elements there are is looked at; values beside the indices are not used.
+NOT_REPLAYED = ("x[m]", "x.masked_select(m)", "x.max(1).indices")
+
+
+def is_close(name, found, expected, several=0):
+    """Whether numbers are equal, or floats close."""
+    found, expected = np.array(found, np.float64), np.array(expected, np.float64)
+    if found.shape != expected.shape:
+        return False
+    if name not in EPSILON:
+        return bool(np.array_equal(found, expected))
+    size = np.maximum(np.abs(expected), 2.0**-14) if not several else np.abs(expected).max()
+    places = several or (1 if EPSILON[name] > 2.0**-20 else 8)
+    with np.errstate(all="ignore"):
+        near = np.abs(found - expected) <= places * EPSILON[name] * size
+    return bool(np.all(near | (found == expected) | (np.isnan(found) & np.isnan(expected))))
+
+
+def differs(found, expected, several):
+    if found[0] != expected[0]:
+        return True
+    if isinstance(expected[1], str):
+        return found[1] != expected[1]
+    return not is_close(found[0], found[1], expected[1], several)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_results(tg, dtype):
+    table = TABLE["results"][dtype]
+    assert len(table) > 180
+    found = {e: outcome(tg, e, operands(tg, dtype)) for e in table}
+    wrong = {e: (found[e], table[e]) for e in table if differs(found[e], table[e], SEVERAL.get(e, 0))}
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_random_numbers(tg, dtype):
+    table = TABLE["draws"][dtype]
+    found = draws(tg, dtype)
+    assert found.keys() == table.keys() and len(table) >= 6
+    assert {e: (found[e], table[e]) for e in table if differs(found[e], table[e], 0)} == {}
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_gradients(tg, dtype):
+    """Within three roundings of numbers around 1 (or the largest): PyTorch rounds between the steps of a backward pass,
+    too, but not at the same places, and subtracts what is rounded."""
+    table = TABLE["gradients"][dtype]
+    assert len(table) > 20
+    wrong = {}
+    for expression, (name, expected) in table.items():
+        found = gradient(tg, expression, dtype)
+        largest = max(np.abs(np.array(expected)).max(), 1.0)
+        error = np.abs(np.array(found[1]) - np.array(expected)).max()
+        if found[0] != name or not error <= 3 * EPSILON[name] * largest:
+            wrong[expression] = (found, expected)
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_compiled_is_eager(tg, dtype):
+    """All expressions in one program, called with other numbers after it was made."""
+    known = operands(tg, dtype)
+    computed = [
+        e
+        for e, (name, value) in TABLE["results"][dtype].items()
+        if name != "raised" and not isinstance(value, str) and e not in NOT_REPLAYED
+    ]
+    assert len(computed) > 130
+    m, i = known["m"], known["i"]
+
+    def run(x, y):
+        names = {"x": x, "y": y, "m": m, "i": i, "tg": tg, "F": tg.nn.functional}
+        return [eval(expression, names) for expression in computed]
+
+    source = "def run(x, y):\n    return [" + ", ".join(computed) + "]\n"
+    space = {"tg": tg, "F": tg.nn.functional, "m": m, "i": i}
+    exec(compile(source, f"<{dtype}>", "exec"), space)
+    step = tg.compile(space["run"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for shift in range(4):
+            x, y = known["x"].roll(shift, 1), known["y"].roll(shift, 0)
+            for expression, found, expected in zip(computed, step(x, y), run(x, y), strict=True):
+                assert found.dtype is expected.dtype, expression
+                values = found.tolist(), expected.tolist()
+                assert is_close(found.dtype.name, *values), (expression, shift, found, expected)
+    assert step.way == "replay"

@@ -1,0 +1,180 @@
+"""What a deferred program spends on being compiled, against what it computes: counts decide, and an earlier run."""
+
+import numpy as np
+import pytest
+
+import tracegrad as tg
+from tracegrad.compiled.common import budget
+from tracegrad.compiled.experience import remembered
+from tracegrad.compiled.lazy import tiers
+from tracegrad.compiled.recording.recording import Recording
+from tracegrad.utils.data import DataLoader, Dataset
+
+
+@pytest.fixture(autouse=True)
+def empty_cache(monkeypatch, tmp_path):
+    monkeypatch.delenv("TRACEGRAD_WARM_UP", raising=False)
+    monkeypatch.setenv("TRACEGRAD_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def recordings(monkeypatch):
+    made, run = [], Recording.run
+
+    def counted(self, function, args, kwargs):
+        made.append(function)
+        return run(self, function, args, kwargs)
+
+    monkeypatch.setattr(Recording, "run", counted)
+    return made
+
+
+def train(block, steps, width=8):
+    """A small program: its losses, and after how many steps the block had noted anything, and had a program."""
+    tg.manual_seed(0)
+    model = tg.nn.Sequential(tg.nn.Linear(4, width), tg.nn.Tanh(), tg.nn.Linear(width, 2))
+    optimizer = tg.optim.SGD(model.parameters(), lr=0.1)
+    losses, noted, built = [], None, None
+    with block or tg.enable_grad():
+        for i in range(steps):
+            x = tg.rand(16, 4)
+            optimizer.zero_grad()
+            loss = ((model(x) - x[:, :2]) ** 2).mean()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+            if block is not None:
+                noted = i if noted is None and block.segments.start.next else noted
+                built = i if built is None and block.segments.programs else built
+    return losses, noted, built
+
+
+def steps_cost(monkeypatch, steps):
+    """Let compiling take as long as so many steps of `train`, of which each makes as many nodes."""
+    counted = budget.Budget()
+    model = tg.nn.Sequential(tg.nn.Linear(4, 8), tg.nn.Tanh(), tg.nn.Linear(8, 2))
+    x = tg.rand(16, 4)
+    counted.step(((model(x) - x[:, :2]) ** 2).mean())
+    monkeypatch.setattr(budget, "A_PIECE", 0.0)
+    monkeypatch.setattr(budget, "TO_COMPILE", counted.work * (steps - 0.5))
+    monkeypatch.setattr(budget, "TO_COMPILE_A_NODE", 0.0)
+
+
+def test_a_program_begins_in_eager_mode(monkeypatch, recordings):
+    steps_cost(monkeypatch, 10)
+    block = tg.deferred(tiered=True)
+    losses, noted, _ = train(block, 9)
+    assert noted is None and not recordings and block.segments.budget.steps == 9
+    assert losses == train(None, 9)[0]  # bit by bit: it is eager mode
+
+    losses, noted, _ = train(tg.deferred(tiered=True), 20)
+    assert 9 < noted < 15 and recordings  # the first step makes more nodes than later ones
+    np.testing.assert_allclose(losses, train(None, 20)[0], rtol=1e-4)
+
+
+def test_without_a_warm_up_the_first_step_is_noted(monkeypatch):
+    monkeypatch.setenv("TRACEGRAD_WARM_UP", "0")
+    assert train(tg.deferred(tiered=True), 2)[1] == 0
+
+
+def test_more_nodes_and_larger_arrays_are_more_work():
+    def work(layers, width):
+        layers = [tg.nn.Linear(width, width) for _ in range(layers)]
+        counted = budget.Budget()
+        counted.step(tg.nn.Sequential(*layers)(tg.ones(8, width)).sum())
+        return counted.work
+
+    assert work(2, 64) > work(1, 64) and work(2, 128) > work(2, 64)
+
+
+def test_programs_without_backward_passes_are_noted_after_enough_calls(monkeypatch):
+    monkeypatch.setattr(budget, "TO_COMPILE", 10 * budget.A_PIECE)
+    model, block = tg.nn.Sequential(tg.nn.Linear(4, 8), tg.nn.Tanh()), tg.deferred(tiered=True)
+    with block, tg.no_grad():
+        for _ in range(3):
+            model(tg.ones(32, 4))
+        assert not block.segments.start.next
+        for _ in range(20):
+            y = model(tg.ones(32, 4))
+    assert block.segments.start.next
+    np.testing.assert_allclose(y.numpy(), model(tg.ones(32, 4)).detach().numpy(), rtol=1e-6)
+
+
+@pytest.mark.slow
+def test_two_runs_with_an_empty_cache_give_the_same_bits(monkeypatch, tmp_path, recordings):
+    steps_cost(monkeypatch, 10)
+    monkeypatch.setattr(tiers, "cost_of_building", lambda graph: 1000.0)
+    found = []
+    for run in range(2):
+        monkeypatch.setenv("TRACEGRAD_CACHE_DIR", str(tmp_path / f"cache {run}"))
+        found.append(train(tg.deferred(tiered=True), 40))
+    assert found[0] == found[1] and found[0][2] is not None and recordings
+    np.testing.assert_allclose(found[0][0], train(None, 40)[0], rtol=1e-4)
+
+
+@pytest.mark.parametrize(("noted", "begins"), [(0.001, True), (0.002, False)])
+def test_a_later_run_goes_by_what_an_earlier_one_has_found_out(monkeypatch, tmp_path, noted, begins):
+    program = tmp_path / "prog.py"
+    program.write_text("pass")
+    earlier = tg.deferred(tiered=True)
+    monkeypatch.setattr(earlier.segments.budget, "experience", lambda: {"eager": 0.002, "noted": noted, "work": 1e4})
+    with remembered(earlier, [str(program), "--steps=3"]):
+        pass
+    later, other = tg.deferred(tiered=True), tg.deferred(tiered=True)
+    with remembered(later, [str(program), "--steps=3"]), remembered(other, [str(program), "--steps=4"]):
+        assert later.segments.budget.is_worth_compiling is begins
+        assert not other.segments.budget.is_worth_compiling
+        later.segments.budget.work = 1e5  # much more than the earlier run has done
+        assert later.segments.budget.is_worth_compiling
+
+
+def test_what_is_found_out(monkeypatch):
+    steps_cost(monkeypatch, 10)
+    block = tg.deferred(tiered=True)
+    train(block, 11)
+    assert block.segments.budget.experience() is None  # no steps to compare with
+    block = tg.deferred(tiered=True)
+    train(block, 40)
+    found = block.segments.budget.experience()
+    assert sorted(found) == ["eager", "noted", "work"] and min(found.values()) > 0
+
+
+class Scaled(Dataset):
+    """Items that are computed; `shift` may be pending."""
+
+    def __init__(self, shift):
+        self.shift, self.noted = shift, []
+
+    def __len__(self):
+        return 12
+
+    def __getitem__(self, i):
+        return (tg.arange(64.0) * i).sub_(self.shift).div_(2)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_items_of_a_dataset_are_computed_at_once(compiled):
+    def batches():
+        shift = tg.ones(64) * 3
+        data = Scaled(shift)
+        found = []
+        for batch in DataLoader(data, batch_size=4):
+            data.shift += batch.mean(0)  # pending when the next batch is made
+            found.append(batch)
+        return tg.cat(found)
+
+    expected = batches()
+    if compiled:
+        step = tg.compile(batches)
+        for _ in range(4):
+            np.testing.assert_allclose(step().numpy(), expected.numpy(), rtol=1e-6)
+        return
+    block = tg.deferred()
+    for _ in range(4):
+        with block:
+            actual = batches()
+        np.testing.assert_allclose(actual.numpy(), expected.numpy(), rtol=1e-6)
+    block = tg.deferred()
+    with block:
+        list(DataLoader(Scaled(1.0), batch_size=4))
+    assert not block.segments.start.next

@@ -1,0 +1,60 @@
+"""docs/pytorch.md says what is there."""
+
+import inspect
+import json
+
+import pytest
+from names import database_counts, exports, table
+from names.store import NAMES, PLACES
+
+import tracegrad as tg
+
+
+def test_the_document_is_up_to_date():
+    assert table.DOCUMENT.read_text(encoding="utf-8") == table.text(), "stale: python -m tests.names writes it anew"
+
+
+def test_a_name_that_goes_makes_it_stale(monkeypatch):
+    before = table.text()
+    monkeypatch.delattr(tg, "exp")
+    monkeypatch.delattr(tg.nn.functional, "softplus")
+    after = table.text()
+    for name in ("exp", "softplus"):
+        assert before.count(f"\n| `{name}` |") == after.count(f"\n| `{name}` |") + 1
+
+
+def test_the_stored_names_are_pytorchs():
+    names = json.loads(NAMES.read_text())
+    assert tuple(names) == PLACES
+    assert {"exp", "matmul", "float32", "Tensor"} <= set(names["torch"]) and "Linear" in names["torch.nn"]
+    assert {"backward", "add_", "shape"} <= set(names["torch.Tensor"]) and len(names["torch.nn"]) > 140
+
+
+def test_all_public_names_are_listed():
+    assert exports.FILE.read_text(encoding="utf-8") == exports.text(), "stale: python -m tests.names writes it anew"
+    assert tg.__all__ == exports.names()
+    assert all(hasattr(tg, name) for name in tg.__all__)
+
+
+@pytest.mark.parametrize("module", [tg, tg.nn, tg.nn.functional, tg.optim, tg.autograd, tg.linalg, tg.fft])
+def test_completion_shows_the_arguments_of_public_functions(module):
+    """Each has a signature with names, not only ``*args, **kwargs``, which is what wrappers show.
+
+    In-place forms are made of the functions, and take what these take.
+    """
+    nameless = []
+    for name in module.__all__:
+        value = getattr(module, name)
+        if inspect.isfunction(value) and not name.endswith("_"):
+            parameters = set(inspect.signature(value).parameters) - {"self", "input"}
+            if parameters == {"args", "kwargs"}:
+                nameless.append(name)
+    assert nameless == []
+
+
+def test_what_is_not_right_in_the_database_has_a_reason():
+    outcomes = json.loads(table.OUTCOMES.read_text())
+    wrong = {(name, mode) for name, of in outcomes.items() for mode, o in of.items() if not o.startswith("right")}
+    listed = {(name, mode): why for name, of in database_counts.reasons().items() for mode, why in of.items()}
+    assert sorted(wrong - set(listed)) == [] and all(listed.values())
+    assert sorted(set(listed) - wrong) == [], "it is right now: take it from differences.json"
