@@ -80,8 +80,11 @@ class using:
 
 
 def with_dtype(modes: Modes, device_type: str, dtype: DType) -> Modes:
-    """`modes` with another type for a kind of device."""
-    return modes._replace(dtypes=tuple(sorted({**dict(modes.dtypes), device_type: dtype}.items(), key=lambda p: p[0])))
+    """`modes` with another type for a kind of device. The usual type is none that was chosen: a thread that has chosen
+    it is as one that has chosen nothing."""
+    chosen = {**dict(modes.dtypes), device_type: dtype}
+    other = [(kind, of) for kind, of in chosen.items() if of is not DEFAULTS.get(kind, bfloat16)]
+    return modes._replace(dtypes=tuple(sorted(other, key=lambda pair: pair[0])))
 
 
 def with_enabled(modes: Modes, device_type: str, enabled: bool) -> Modes:

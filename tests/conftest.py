@@ -36,7 +36,11 @@ from expected.compare import assert_same_tree  # noqa: E402
 from tracegrad.compiled import function  # noqa: E402
 from tracegrad.compiled.common import collection  # noqa: E402
 from tracegrad.compiler import pipeline  # noqa: E402
+from tracegrad.ops.types import defaults  # noqa: E402
 from tracegrad.runtime.program import Program as Library  # noqa: E402
+from tracegrad.tape.grad_mode import switches  # noqa: E402
+from tracegrad.tape.saved import packing  # noqa: E402
+from tracegrad.tensors.autocasting import state as autocast  # noqa: E402
 
 # No test outlives a power failure: what is written need not wait for the disk.
 os.fsync = lambda handle: None
@@ -131,6 +135,19 @@ def fresh_random_numbers(request):
     """No test depends on the draws of another."""
     if "tg" in request.fixturenames:
         request.getfixturevalue("tg").manual_seed(0)
+
+
+@pytest.fixture(autouse=True)
+def modes_are_put_back():
+    """Threads begin with the modes that nobody has chosen: what a test leaves in this one would make later tests of
+    threads other tests."""
+    before = modes_of_thread()
+    yield
+    assert modes_of_thread() == before
+
+
+def modes_of_thread():
+    return autocast.modes, autocast.nesting, switches.enabled, switches.inference, defaults.dtype, packing.hooks
 
 
 @pytest.fixture

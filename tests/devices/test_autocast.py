@@ -137,6 +137,22 @@ def test_parameters_are_converted_once_and_again_after_a_write():
         assert linear(x).tolist() == [[6.0, 6.0]]
 
 
+@pytest.mark.parametrize("kind", ["cpu", "cuda", "xpu"])
+def test_the_usual_type_is_none_that_was_chosen(kind):
+    """A thread that chooses it, or goes back to it, is served by the programs of threads that never chose."""
+    usual, step = tg.get_autocast_dtype(kind), tg.compile(lambda x: (x * 2).sum())
+    for _ in range(2):
+        step(tg.ones(3))
+    try:
+        for dtype in (usual, tg.bfloat16 if usual is tg.float16 else tg.float16, usual):
+            tg.set_autocast_dtype(kind, dtype)
+            assert tg.get_autocast_dtype(kind) is dtype
+    finally:
+        tg.set_autocast_dtype(kind, usual)
+    step(tg.ones(3))
+    assert len(step.specialisations) == 1 and step.way == "replay"
+
+
 def test_as_a_decorator():
     @tg.autocast("cpu")
     def product(a):
