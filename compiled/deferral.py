@@ -220,7 +220,7 @@ class _Block:
         if len(before) != 1 or before[0][0] is not self.tape:
             return function(*args)
         self.interpreter.settle()
-        try:
+        try:  # twice, as in `ops.core.interpreted`: an interrupt may come within ``finally``
             try:
                 switch.stack = ()
                 return served(None, function, *args)
