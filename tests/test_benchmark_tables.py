@@ -96,6 +96,17 @@ def test_a_row_behind_without_a_reason_is_an_error(tmp_path, capsys):
     assert "**no reason written**" in page.read_text()
 
 
+def test_what_contractions_take_of_each_step():
+    kernel = dict(roofline=0.5, where=[])
+    rows = [
+        dict(kernel, kernel="dot_add_3", us=3.0, flops=6000, nbytes=10),
+        dict(kernel, kernel="sum_mul", us=1.0, flops=5, nbytes=2000),
+    ]
+    *_, both, one = kernels.shares({"T1": rows, "T10": rows[1:]})
+    assert both == "| T1 | 2 | 0.004 | 75% | 2 | 25% | 2 | 50% |"
+    assert one == "| T10 | 1 | 0.001 | – | – | 100% | 2 | 50% |"
+
+
 def test_kernels_of_one_form_are_one_row():
     rows = [
         dict(kernel=k, us=u, flops=0, nbytes=0, roofline=1.0, where=[]) for k, u in (("a_1", 1), ("b_0", 5), ("a_2", 2))

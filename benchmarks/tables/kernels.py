@@ -1,4 +1,4 @@
-"""Where the time of the ResNet and of the GPT goes: `step.profile()` in a process of its own, as a table.
+"""Where the time of each workload goes: `step.profile()` in processes of their own, as tables.
 
 python -m benchmarks.tables.kernels T6      # prints the rows as JSON
 """
@@ -14,7 +14,9 @@ from .. import environment, programs
 from ..workloads import BUILDERS, workload
 from .results import CACHED
 
-WORKLOADS = ("T6", "T7")
+WORKLOADS = tuple(f"T{i}" for i in range(1, 11))
+BY_KERNEL = ("T6", "T7")  # whose kernels have a table each
+CONTRACTIONS = ("dot", "conv", "repeat")  # in the names of kernels: products, convolutions, recurrent loops
 MOST_ROWS = 14
 REPEATS = 200
 
@@ -67,6 +69,24 @@ def together(rows):
         places = sorted({place for row in of_form for place in row["where"]})
         joined.append(dict(total, form=form, count=len(of_form), roofline=least / (total["us"] or 1), places=places))
     return sorted(joined, key=lambda row: -row["us"])
+
+
+def shares(runs):
+    """For each workload, by name, what contractions take and what all else takes, as lines of markdown."""
+    yield "| step | kernels | ms | contractions | at GF/s | all else | at GB/s | of the roofline |"
+    yield "|---|---:|---:|---:|---:|---:|---:|---:|"
+    for name, rows in runs.items():
+        whole = sum(row["us"] for row in rows)
+        products = [row for row in rows if any(word in row["kernel"] for word in CONTRACTIONS)]
+        rest = [row for row in rows if row not in products]
+        at = [(sum(row["us"] for row in some), sum(row[what] for row in some)) for some, what in _rated(products, rest)]
+        share = " | ".join(f"{us / whole:.0%} | {amount / us / 1e3:.0f}" if us else "– | –" for us, amount in at)
+        least = sum(row["roofline"] * row["us"] for row in rows)
+        yield f"| {name} | {len(rows)} | {whole / 1e3:.3g} | {share} | {least / whole:.0%} |"
+
+
+def _rated(products, rest):
+    return (products, "flops"), (rest, "nbytes")
 
 
 def table(name, rows):

@@ -111,9 +111,12 @@ def starts(rows, results):
 
 
 def kernel_tables(results):
-    for name in kernels.WORKLOADS:
-        for run in results.runs[f"{name}/kernels", "tracegrad"][-1:]:
-            yield from (*kernels.table(name, run["rows"]), "")
+    runs = {name: results.runs[f"{name}/kernels", "tracegrad"][-1:] for name in kernels.WORKLOADS}
+    rows = {name: run[0]["rows"] for name, run in runs.items() if run}
+    if rows:
+        yield from (*kernels.shares(rows), "")
+    for name in filter(rows.__contains__, kernels.BY_KERNEL):
+        yield from (*kernels.table(name, rows[name]), "")
 
 
 def tables(results):
