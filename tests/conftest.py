@@ -30,17 +30,14 @@ sys.dont_write_bytecode = False
 # The folder of this file holds `expected`, which the tests import whatever pytest's import mode is.
 sys.path.insert(0, str(Path(__file__).parent))
 
+import process_state  # noqa: E402
 from c_compilers import WARNINGS  # noqa: E402
 from expected.compare import assert_same_tree  # noqa: E402
 
 from tracegrad.compiled import function  # noqa: E402
 from tracegrad.compiled.common import collection  # noqa: E402
 from tracegrad.compiler import pipeline  # noqa: E402
-from tracegrad.ops.types import defaults  # noqa: E402
 from tracegrad.runtime.program import Program as Library  # noqa: E402
-from tracegrad.tape.grad_mode import switches  # noqa: E402
-from tracegrad.tape.saved import packing  # noqa: E402
-from tracegrad.tensors.autocasting import state as autocast  # noqa: E402
 
 # No test outlives a power failure: what is written need not wait for the disk.
 os.fsync = lambda handle: None
@@ -138,16 +135,13 @@ def fresh_random_numbers(request):
 
 
 @pytest.fixture(autouse=True)
-def modes_are_put_back():
-    """Threads begin with the modes that nobody has chosen: what a test leaves in this one would make later tests of
-    threads other tests."""
-    before = modes_of_thread()
+def process_is_as_before():
+    """What a test leaves changed in its process makes others of the same worker other tests: threads, for one, begin
+    with the modes that nobody has chosen."""
+    before = process_state.state()
     yield
-    assert modes_of_thread() == before
-
-
-def modes_of_thread():
-    return autocast.modes, autocast.nesting, switches.enabled, switches.inference, defaults.dtype, packing.hooks
+    after = process_state.state()
+    assert after == before, {name: (before[name], after[name]) for name in after if after[name] != before[name]}
 
 
 @pytest.fixture

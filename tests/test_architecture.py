@@ -12,7 +12,7 @@ from jinja2 import nodes
 from tracegrad.compiler.codegen.environment import ENVIRONMENT
 
 ROOT = Path(__file__).resolve().parents[1]
-OUTSIDE = {"tests", "examples", "benchmarks", "docs", "build", "dist"}
+OUTSIDE = {"tests", "examples", "benchmarks", "benchmarks-cache", "docs", "build", "dist"}
 
 # Eager mode below ``autograd``'s functions.
 EAGER = {"serialization", "tensors", "tape", "tracing", "ops"}

@@ -138,6 +138,33 @@ def _require_fit(space: Shape, sliding: Sliding) -> None:
         )
 
 
+def _require_elements(name: str, input: Shape, sliding: Sliding) -> None:
+    """RuntimeError for input without places, unless it has no channels or no batch; for a kernel without elements."""
+    if 0 in input[2:] and 0 not in input[:2]:
+        shape = (*input[:2], *(1,) * (sliding.axes == 1), *input[2:])
+        raise RuntimeError(
+            f"Only zero batch or zero channel inputs are supported, but got input shape: {list(shape)} in {name}"
+        )
+    if 0 in sliding.kernel:
+        raise RuntimeError(
+            f"kernel size should be greater than zero, but got {_of_plane(sliding.kernel)} in the weight of {name}"
+        )
+
+
+def _require_places(input: Shape, places: Shape) -> None:
+    """RuntimeError for a result without places, unless there is nothing to put there."""
+    if min(places) < (1 if 0 not in input else 0):
+        raise RuntimeError(
+            f"Given input size per channel: ({_of_plane(input[2:])}). Calculated output size per channel: "
+            f"({_of_plane(places)}). Output size is too small"
+        )
+
+
+def _of_plane(sizes: Shape) -> str:
+    """Sizes as PyTorch's messages show them: one axis is the second of two."""
+    return " x ".join(map(str, sizes if len(sizes) > 1 else (1, *sizes)))
+
+
 # --------------------------------------------------------------------------------------------------- convolution
 
 
@@ -188,6 +215,7 @@ def _convolution(
     _require_weight(of_weight, groups)
     _require_channels(f"groups={groups}", of_input, of_weight, of_weight[1] * groups, bias, of_weight[0])
     _require_fit(of_input[2:], sliding)
+    _require_elements(name, of_input, sliding)
     _require_types(x, weight, bias)
     batch, windows, channels = of_input[0], sliding.count(of_input[2:]), of_weight[0]
     if _is_contraction(batched, weight):
@@ -278,10 +306,12 @@ def _transposed(
     channels = of_weight[1] * groups
     _require_channels(f"transposed={sliding.axes and 1}", of_input, of_weight, of_weight[0], bias, channels)
     _require_output_padding(extra, sliding)
+    _require_elements(name, of_input, sliding)
     _require_types(x, weight, bias)
     batch, space = of_input[0], of_input[2:]
     along = zip(space, sliding.stride, sliding.padding, sliding.span, extra, strict=True)
     places = tuple((n - 1) * step - 2 * low + span + more for n, step, low, span, more in along)
+    _require_places(of_input, places)
     if _is_contraction(batched, weight) and math.prod(places):
         out = conv_input(batched, weight, places, sliding.stride, sliding.dilation, sliding.padding, groups)
     else:

@@ -1,0 +1,46 @@
+"""What a test may change of its process, which later tests of the same worker would meet."""
+
+import gc
+import os
+import signal
+import sys
+import threading
+import warnings
+
+import numpy as np
+
+import tracegrad
+from tracegrad.ops.types import defaults
+from tracegrad.tape.grad_mode import switches
+from tracegrad.tape.saved import packing
+from tracegrad.tensors.autocasting import state as autocast
+
+SIGNALS = (signal.SIGINT, signal.SIGALRM, signal.SIGTERM, signal.SIGUSR1, signal.SIGCHLD)
+# Written by pytest itself, and by libraries as they are imported.
+NOT_THE_TESTS = ("PYTEST_CURRENT_TEST", "KMP_INIT_AT_FORK", "KMP_DUPLICATE_LIB_OK", "TF_CPP_MIN_LOG_LEVEL")
+
+
+def state():
+    """Name -> value: modes of the thread, settings of the library, of Python and of the process."""
+    return dict(
+        autocast=(autocast.modes, autocast.nesting),
+        gradients=(switches.enabled, switches.inference),
+        saved_hooks=packing.hooks,
+        default_dtype=defaults.dtype,
+        default_device=str(tracegrad.get_default_device()),
+        threads=tracegrad.get_num_threads(),
+        deterministic=tracegrad.get_deterministic_debug_mode(),
+        warn_always=tracegrad.is_warn_always_enabled(),
+        products=tracegrad.get_float32_matmul_precision(),
+        collections=(gc.isenabled(), gc.get_threshold()),
+        switch_interval=sys.getswitchinterval(),
+        recursion=sys.getrecursionlimit(),
+        profilers=(sys.getprofile(), sys.gettrace()),
+        hooks=(sys.excepthook, sys.unraisablehook, threading.excepthook, threading.Thread.start),
+        show_warning=warnings.showwarning,
+        numpy_errors=np.geterr(),
+        folder=os.getcwd(),
+        signals=[signal.getsignal(number) for number in SIGNALS],
+        timer=signal.getitimer(signal.ITIMER_REAL)[1],
+        environment={name: text for name, text in os.environ.items() if name not in NOT_THE_TESTS},
+    )
