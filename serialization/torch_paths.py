@@ -7,6 +7,8 @@ import sys
 from functools import lru_cache
 from typing import Any
 
+from ..ops.callers.class_homes import defined_as
+
 _PACKAGE = __name__.partition(".")[0]
 
 #: Where PyTorch has the classes that files name: modules, and what stands in them.
@@ -133,13 +135,13 @@ def torch_path(module: str, name: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=1)
 def _paths(modules: int) -> dict[tuple[str, str], tuple[str, str]]:
-    """PyTorch's path of each class, by ours; made anew when there are more modules."""
+    """PyTorch's path of each class, by where it is defined, as whatever it is shown; made anew with more modules."""
     paths = {}
     for place, names in _CLASSES.items():
         for name in names.split():
             kind = _loaded(place, name)
             if isinstance(kind, type):
-                paths[kind.__module__, kind.__qualname__] = (f"torch.{place}", name)
+                paths[defined_as(kind)] = (f"torch.{place}", name)
     for place in _FUNCTIONS:
         for name, function in (
             vars(sys.modules.get(f"{_PACKAGE}.{place}", object())).items() if _is_loaded(place) else ()

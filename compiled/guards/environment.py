@@ -348,7 +348,8 @@ def _others_in(fact: ValueGuard) -> Callable[[], bool]:
     """Whether the items beside the opened ones are the very same objects: the quick answer for a flat container."""
     value, open_keys = fact.value, {path[0] for path in fact.free}
     named = isinstance(value, dict)
-    others = [(key, item) for key, item in (value.items() if named else enumerate(value)) if key not in open_keys]
+    items = [*(value.items() if named else enumerate(value))]  # at once: other threads may change it
+    others = [(key, item) for key, item in items if key not in open_keys]
     if any(len(path) > 1 for path in fact.free) or any(isinstance(item, MUTABLE) for _, item in others):
         return lambda: False
     kind, count, keys, source = type(value), len(value), tuple(value) if named else None, fact.source

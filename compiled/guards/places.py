@@ -280,7 +280,7 @@ class Places:
         yield library.MadeOf(value), None
         if is_ours(type(value)):
             yield from self._programs_attributes(value)
-            yield from self._attributes(value, [name for name in own_attributes(value) if name in self.names])
+            yield from self._attributes(value, [name for name in list(own_attributes(value)) if name in self.names])
         else:
             yield from self._of_object(value)
 

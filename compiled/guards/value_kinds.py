@@ -85,9 +85,11 @@ def is_guardable(value: Any) -> bool:
 
 
 def items_of(container: Any) -> Iterator[Any]:
-    """What is in a container (of a dict keys and values), whatever a user's class makes of going through it."""
+    """What is in a container now (of a dict keys and values), whatever a user's class makes of going through it, and
+    whatever other threads or signal handlers put there meanwhile: it is read by one call, not item by item.
+    """
     kind: Any = next(kind for kind in (OrderedDict, *CONTAINERS) if isinstance(container, kind))
-    return iter(kind.items(container)) if issubclass(kind, dict) else iter(kind.__iter__(container))
+    return iter([*(kind.items(container) if issubclass(kind, dict) else kind.__iter__(container))])
 
 
 def _is_open(kind: type) -> bool:
