@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -33,8 +34,12 @@ class remembered:
 
 
 def _key(program: Sequence[str]) -> str:
-    """The same for the same text and arguments under the same Python, wherever the file is."""
+    """The same for the same text and arguments under the same Python, wherever the file is. Which module or folder a
+    name means depends on where the program is run."""
     text = b""
     with suppress(OSError):
+        text = os.fsencode(os.getcwd())
+    with suppress(OSError):
         text = Path(program[0]).read_bytes()
-    return hash_of_bytes(b"\0".join([b"run", sys.version.encode(), text, *(each.encode() for each in program)]))
+    words = map(os.fsencode, program)  # which need not be text in any encoding
+    return hash_of_bytes(b"\0".join([b"run", sys.version.encode(), text, *words]))

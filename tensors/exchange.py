@@ -10,6 +10,7 @@ import numpy as np
 from ..ops.array import eager
 from ..ops.exposure import expose
 from ..ops.types import NUMBERS, bfloat16
+from ..tape.grad_mode import switches
 from ..tracing.unknown_names import UnknownName
 from ..tracing.user_warning import warn_once
 from ..tracing.watch import watcher
@@ -176,7 +177,7 @@ class Exchange:
         return bool(self._read("bool(tensor) (an if, while, and, or, not on it)").item())
 
     def __float__(self) -> float:
-        if self.requires_grad:
+        if switches.enabled and self.requires_grad:
             warn_once(_CONVERTED_WITH_HISTORY)
         return float(self._real("float(tensor)", "double"))
 

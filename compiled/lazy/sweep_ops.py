@@ -10,6 +10,7 @@ import numpy as np
 
 from ...ops.core import REGISTRY, Params, Primitive
 from ...ops.types import Type
+from ...tape.fused import FusedNode
 from ...tape.nodes import PrimitiveNode, Saved
 from ...tensors.tensor import Tensor
 from ..symbolic.number import exact
@@ -59,8 +60,9 @@ def facts_of(node: PrimitiveNode) -> tuple[Any, ...]:
 
 
 def is_op(node: Any) -> bool:
-    """True for what a primitive has left on the tape, still to be differentiated."""
-    return isinstance(node, PrimitiveNode) and not node.released
+    """True for what one primitive has left on the tape, still to be differentiated. A composite of eager mode is none:
+    a program may have computed in that mode until it was worth noting."""
+    return isinstance(node, PrimitiveNode) and not isinstance(node, FusedNode) and not node.released
 
 
 class Kept:

@@ -128,6 +128,20 @@ def test_a_later_run_goes_by_what_an_earlier_one_has_found_out(monkeypatch, tmp_
         assert later.segments.budget.is_worth_compiling
 
 
+def test_a_program_is_known_by_any_arguments_and_a_module_by_where_it_is_run(monkeypatch, tmp_path):
+    found = {"eager": 0.002, "noted": 0.001, "work": 1e4}
+    programs = [["prog.py", "\udcff"], ["prog.py", "\udcfe"], ["train"], ["train", ""]]  # as Python gives bytes
+    for folder in (tmp_path / "a", tmp_path / "b"):
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        for program in programs:
+            for is_known in (False, True):
+                block = tg.deferred(tiered=True)
+                with remembered(block, program):
+                    assert block.segments.budget.is_worth_compiling is is_known
+                    monkeypatch.setattr(block.segments.budget, "experience", lambda: found)
+
+
 def test_what_is_found_out(monkeypatch):
     steps_cost(monkeypatch, 10)
     block = tg.deferred(tiered=True)
