@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 
 from ..ops.callers.source_files import is_user_file
+from .settings import Setting
 
 _NUMPY = os.path.dirname(np.__file__) + os.sep
 
@@ -24,7 +25,7 @@ class Once:
     """Which warnings were given that come once in a process, unless each is wanted (`set_warn_always`)."""
 
     def __init__(self) -> None:
-        self.always = False
+        self.always = Setting("whether warnings come always", False)
         self.texts: set[str] = set()
 
 
@@ -47,7 +48,7 @@ def warn_user(text: str, category: type[Warning] = UserWarning) -> None:
 
 def warn_once(text: str, family: str = "") -> None:
     """`warn_user` at the first call of the process (with this text, or of the family), as PyTorch's C++ code warns."""
-    if once.always or (family or text) not in once.texts:
+    if once.always.get() or (family or text) not in once.texts:
         once.texts.add(family or text)
         warn_user(text)
 
