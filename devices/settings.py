@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..tensors.device import CPU, as_device
+from ..tracing.settings import Setting
 from ..tracing.user_warning import once, warn_user
 from . import cpu, cuda, mps, xpu
 
@@ -22,7 +23,9 @@ __all__ = [
 _PRECISIONS = ("highest", "high", "medium")
 _MODES = ("default", "warn", "error")
 
-_settings: dict[str, Any] = {"precision": "highest", "deterministic": False, "warn_only": False}
+_precision = Setting("the precision of float32 products", "highest")
+_deterministic = Setting("whether algorithms are deterministic", False)
+_warn_only = Setting("whether algorithms that are not deterministic only warn", False)
 
 
 def set_float32_matmul_precision(precision: str) -> None:
@@ -36,7 +39,7 @@ def set_float32_matmul_precision(precision: str) -> None:
     if precision not in _PRECISIONS:
         warn_user(f"{precision} is not one of {', '.join(_PRECISIONS)}; the current setting is kept.")
         return
-    _settings["precision"] = precision
+    _precision.set(precision)
 
 
 def get_float32_matmul_precision() -> str:
@@ -46,7 +49,7 @@ def get_float32_matmul_precision() -> str:
     >>> tg.get_float32_matmul_precision()
     'highest'
     """
-    return str(_settings["precision"])
+    return _precision.get()
 
 
 def _boolean(function: str, name: str, value: Any) -> bool:
@@ -66,8 +69,8 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     True
     >>> tg.use_deterministic_algorithms(False)
     """
-    _settings["deterministic"] = _boolean("_set_deterministic_algorithms", "mode", mode)
-    _settings["warn_only"] = bool(warn_only)
+    _deterministic.set(_boolean("_set_deterministic_algorithms", "mode", mode))
+    _warn_only.set(bool(warn_only))
 
 
 def are_deterministic_algorithms_enabled() -> bool:
@@ -77,7 +80,7 @@ def are_deterministic_algorithms_enabled() -> bool:
     >>> tg.are_deterministic_algorithms_enabled()
     False
     """
-    return bool(_settings["deterministic"])
+    return _deterministic.get()
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
@@ -87,7 +90,7 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
     >>> tg.is_deterministic_algorithms_warn_only_enabled()
     False
     """
-    return bool(_settings["warn_only"])
+    return _warn_only.get()
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
@@ -120,9 +123,9 @@ def get_deterministic_debug_mode() -> int:
     >>> tg.get_deterministic_debug_mode()
     0
     """
-    if not _settings["deterministic"]:
+    if not _deterministic.get():
         return 0
-    return 1 if _settings["warn_only"] else 2
+    return 1 if _warn_only.get() else 2
 
 
 def set_flush_denormal(mode: bool) -> bool:
@@ -147,7 +150,7 @@ def set_warn_always(b: bool) -> None:
     True
     >>> tg.set_warn_always(False)
     """
-    once.always = _boolean("set_warn_always", "b", b)
+    once.always.set(_boolean("set_warn_always", "b", b))
 
 
 def is_warn_always_enabled() -> bool:
@@ -157,7 +160,7 @@ def is_warn_always_enabled() -> bool:
     >>> tg.is_warn_always_enabled()
     False
     """
-    return once.always
+    return once.always.get()
 
 
 def get_device_module(device: DeviceLike | None = None) -> ModuleType:

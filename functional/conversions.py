@@ -351,12 +351,14 @@ def data_ptr(input: Tensor) -> int:
 
 
 def storage_offset(input: Tensor) -> int:
-    """How many elements lie between the start of the memory behind `input` and its first element.
+    """How many elements lie between the start of the memory behind `input` and its first element. A compiled function
+    must not ask for it.
 
     >>> import tracegrad as tg
     >>> tg.arange(6)[2:].storage_offset()
     2
     """
+    forbid("storage_offset()", "Read it outside.")
     return int(input.ndarray.ctypes.data - input.buffer.whole.ctypes.data) // int(input.ndarray.itemsize)
 
 

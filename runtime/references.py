@@ -81,14 +81,19 @@ _comparing = _by_address if _counts_are_words() else _one_by_one
 
 # --------------------------------------------------------------------------------------------------- words of objects
 
-# Which words are what a cell holds, how many entries a dict or a list has, the version of a dict, where the items of a
+# Which words are the class of an object, what a cell holds, how many entries a dict or a list has, the version of a dict, where the items of a
 # list are, the flags of a class, and the ``__dict__`` that an object was given.
-_CELL, _LENGTH, _VERSION, _ITEMS, _FLAGS, _DICT = 2, 2, 3, 3, 21, -3
+_CLASS, _CELL, _LENGTH, _VERSION, _ITEMS, _FLAGS, _DICT = 1, 2, 2, 3, 3, 21, -3
 
 
 def place_of_count(thing: Any) -> int:
     """Where in `memory` the number of references to an object is."""
     return id(thing) // _WORD - 1
+
+
+def place_of_class(thing: Any) -> int:
+    """Where the address of the class of an object is."""
+    return place_of_count(thing) + _CLASS
 
 
 def place_in_cell(cell: types.CellType) -> int:
@@ -173,6 +178,7 @@ def _versions_are_known() -> bool:
     length, _ = places_of_list(items)
     found = [int(memory[place_of_items(items) + i]) == id(item) for i, item in enumerate(items)]
     found += [int(memory[place_of_dict(thing)]) == id(entries), int(memory[length]) == len(items)]
+    found.append(int(memory[place_of_class(thing)]) == id(_WithDict))
     return len(set(versions)) == len(versions) and all(found)
 
 

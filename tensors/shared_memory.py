@@ -18,6 +18,7 @@ import numpy as np
 
 from ..ops.array import Array, eager
 from ..ops.exposure import expose
+from ..tracing.watch import forbid
 from .data import refuse_recording
 from .foreign.moved_memory import move, owner_of
 
@@ -85,12 +86,13 @@ def mapping_of(x: Any) -> SharedMapping | None:
 
 
 def is_shared(input: Tensor) -> bool:
-    """Whether the elements lie in memory that processes share, see `share_memory_`.
+    """Whether the elements lie in memory that processes share, see `share_memory_`. A compiled function must not ask.
 
     >>> import tracegrad as tg
     >>> tg.ones(2).is_shared(), tg.ones(2).share_memory_().is_shared()
     (False, True)
     """
+    forbid("is_shared()", "Read it outside.")
     return mapping_of(input) is not None
 
 
@@ -121,7 +123,7 @@ def share_memory_(self: Tensor) -> Tensor:
 
 def share(tensors: Iterable[Tensor]) -> None:
     """Move the memory of all of `tensors` that is not shared yet: `share_memory_` of each, at once."""
-    own = [tensor for tensor in tensors if not is_shared(tensor)]
+    own = [tensor for tensor in tensors if mapping_of(tensor) is None]
     if own:
         refuse_recording("share_memory_()")
         arrays = [eager().read(tensor, "share_memory_()") for tensor in own]

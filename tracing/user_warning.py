@@ -10,6 +10,8 @@ import warnings
 import numpy as np
 
 from ..ops.callers.source_files import is_user_file
+from .settings import Setting
+from .watch import forbid
 
 _NUMPY = os.path.dirname(np.__file__) + os.sep
 
@@ -24,7 +26,7 @@ class Once:
     """Which warnings were given that come once in a process, unless each is wanted (`set_warn_always`)."""
 
     def __init__(self) -> None:
-        self.always = False
+        self.always = Setting("whether warnings come always", False)
         self.texts: set[str] = set()
 
 
@@ -37,8 +39,12 @@ def _is_users(filename: str) -> bool:
 
 
 def warn_user(text: str, category: type[Warning] = UserWarning) -> None:
-    """A warning at the innermost line that is neither this package's nor of numpy's or Python's own."""
+    """A warning at the innermost line that is neither this package's nor of numpy's or Python's own.
+
+    Python's filters decide at each call whether it is shown, or is an error there: a replay could not.
+    """
     given.count += 1
+    forbid(f"the warning {text.partition('.')[0]!r}", "Do what it says.")
     frame, depth = sys._getframe(1), 2
     while frame.f_back is not None and not _is_users(frame.f_code.co_filename):
         frame, depth = frame.f_back, depth + 1
@@ -47,7 +53,7 @@ def warn_user(text: str, category: type[Warning] = UserWarning) -> None:
 
 def warn_once(text: str, family: str = "") -> None:
     """`warn_user` at the first call of the process (with this text, or of the family), as PyTorch's C++ code warns."""
-    if once.always or (family or text) not in once.texts:
+    if once.always.get() or (family or text) not in once.texts:
         once.texts.add(family or text)
         warn_user(text)
 

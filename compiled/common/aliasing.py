@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from ...tensors.tensor import Tensor
@@ -29,11 +29,11 @@ def with_history(tensors: Iterable[Tensor]) -> list[Tensor]:
 class SharedMemory:
     """Which of some tensors share memory, and how they lie in it. `owners` are the memories, at the latest look."""
 
-    def __init__(self, tensors: Iterable[Any]) -> None:
+    def __init__(self, tensors: Collection[Any]) -> None:
         self.owners: set[int] = set()
         self._recorded = self._look(tensors)
 
-    def is_as_recorded(self, tensors: Iterable[Any]) -> bool:
+    def is_as_recorded(self, tensors: Collection[Any]) -> bool:
         """Look again: True if the same ones of them share memory as at first."""
         return self._look(tensors) == self._recorded
 
@@ -42,7 +42,7 @@ class SharedMemory:
         """True if some shared memory at first."""
         return self._recorded is not None
 
-    def _look(self, tensors: Iterable[Any]) -> Any:
+    def _look(self, tensors: Collection[Any]) -> Any:
         seen = [(memory_of(t), t.ndarray.strides) for t in tensors if isinstance(t, Tensor)]
         owners = [memory[3] for memory, _ in seen]
         distinct = set(owners)
@@ -52,9 +52,10 @@ class SharedMemory:
         if len(distinct) == len(owners):
             return None
         firsts = [owners.index(owner) for owner in owners]
+        identities = [id(t) for t in tensors if isinstance(t, Tensor)]
         return tuple(
-            (first, memory[2] - seen[first][0][2], strides)
-            for first, (memory, strides) in zip(firsts, seen, strict=True)
+            (first, memory[2] - seen[first][0][2], strides, identities.index(identity))
+            for first, (memory, strides), identity in zip(firsts, seen, identities, strict=True)
         )
 
 

@@ -3,7 +3,8 @@
 Modules and optimizers keep what they have in dicts and lists whose methods count their changes (`tracing/watch.py`), so
 that no call looks into them. Who writes past these methods counts nothing. But CPython gives a dict another version
 with each write, whoever writes, and has that version in a word of memory; so a specialisation looks at these words of
-all containers that it counts on, and at the items of lists, and where one has changed, at what is in the container.
+all containers that it counts on, at the items of lists and the classes of objects, and where one has changed, at what
+is in the container.
 What is another and has not been counted is counted here.
 """
 
@@ -38,7 +39,7 @@ class CountedContainers:
 
     def __init__(self, objects: Iterable[Any]) -> None:
         self._owners = [value for value in objects if isinstance(value, Counted) or is_watched(value)]
-        self._noted: list[tuple[Any, Any, Any]] = []
+        self._noted: list[tuple[Any, type, Any, Any]] = []
         self._counts: list[int] = _counts()
         self._words = np.zeros(0, np.int64)
         # What is in the `__dict__` of modules, by the number of its word: with the names, and where the mode is.
@@ -98,7 +99,7 @@ class CountedContainers:
         """What is there now: the words first, so that what is written meanwhile is noticed."""
         if references.versions_are_known:
             self._note_words()
-        self._noted = [(owner, container, _contents(container, owner)) for owner, container in self._containers()]
+        self._noted = [(o, type(o), held, _contents(held, o)) for o, held in self._containers()]
 
     def _note_words(self) -> None:
         places: list[int] = []
@@ -113,7 +114,7 @@ class CountedContainers:
                 self._note_mode(len(places), owner, container)
                 places.append(references.place_of_version(container))
             if owner is not None and isinstance(owner, Counted):
-                places.append(references.place_of_dict(owner))
+                places += [references.place_of_dict(owner), references.place_of_class(owner)]
         self.places, self.items = np.array(places, np.intp), np.array(lists, np.intp)
         self._words = references.memory[self.places]
         self.expected = self._words.tobytes()
@@ -138,8 +139,8 @@ class CountedContainers:
     def _changed_kinds(self) -> set[str]:
         """What writes since the last look are counted as."""
         kinds: set[str] = set()
-        for owner, container, contents in self._noted:
-            if owner is not None and own_attributes(owner) is not container:
+        for owner, kind, container, contents in self._noted:
+            if owner is not None and (type(owner) is not kind or own_attributes(owner) is not container):
                 return set(_KINDS)
             kinds.update(_changed(container, owner, contents))
         return kinds

@@ -54,7 +54,8 @@ def _plain(value: Any) -> bool:
 def facts_of(tensor: Any) -> tuple[Any, ...]:
     """What a program may have asked a tensor for that it computes nothing with; of one without a shape, too."""
     values = _memory(tensor)
-    return type(tensor), values.shape, values.dtype.str, tensor._requires, tensor._grad is None
+    own = type(tensor), values.shape, values.dtype.str, values.strides
+    return *own, tensor._requires, tensor._node is None, tensor._grad is None
 
 
 def no_patches() -> Guard:

@@ -264,11 +264,17 @@ class Attribute(_OfObject):
         is_plain = isinstance(value, WatchedDict) or not isinstance(value, (*CONTAINERS, np.ndarray, bytearray))
         if isinstance(self.owner, type):
             return is_plain and classes.counts(self.owner, self.name)
-        return is_plain and _OfObject.is_counted(self, value)
+        return is_plain and not _is_slot(type(self.owner), self.name) and _OfObject.is_counted(self, value)
 
     def rebind(self, value: Any) -> None:
         if value is not MISSING:
             setattr(self.owner, self.name, value)
+
+
+def _is_slot(kind: type, name: str) -> bool:
+    """True for what an object keeps outside of its ``__dict__``, where nobody counts."""
+    found = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
+    return isinstance(found, types.MemberDescriptorType)
 
 
 class FunctionCode(Attribute):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,10 @@ from ..execution.binding import Binding
 from ..recording.recording import GradSlot, Recording
 
 
+# Methods by which a program asks a gradient for what is as it happens to be: replays store new ones in row-major order.
+_ASKING_HOW_IT_LIES = ("stride", "is_contiguous")
+
+
 class Captured:
     """One captured tensor, or the gradient that a tensor had before the call (`slot`; `path` if of an argument)."""
 
@@ -26,6 +30,7 @@ class Captured:
         self.array: Any = root.array
         self.type = root.node.type
         self.requires_grad = root.requires_grad
+        self.is_leaf = getattr(self.array, "is_leaf", True)
         self.hooks = hooks_on(self.array) if self.requires_grad else ()
         self.written = root.region.written
         flags = self.array.ndarray.flags
@@ -46,7 +51,7 @@ class Captured:
             return False
         if self.slot is None and self.strides != (None if now.ndarray.flags.c_contiguous else now.ndarray.strides):
             return False
-        return not self.requires_grad or hooks_on(now) == self.hooks
+        return not self.requires_grad or (now.is_leaf is self.is_leaf and hooks_on(now) == self.hooks)
 
 
 class CapturedInputs:
@@ -67,10 +72,16 @@ class CapturedInputs:
         self.had_gradients = [
             (s.tensor, paths.get(id(s.tensor)), s.before is not None) for s in recording.grads.values() if s.read_first
         ]
+        lying = any(map(recording.environment.mentions, _ASKING_HOW_IT_LIES))
+        self._facts_of_gradients = [
+            (s.tensor, paths.get(id(s.tensor)), facts_of_gradient(s.before, lying), lying)
+            for s in recording.grads.values()
+            if s.read_first and s.before is not None
+        ]
         self._slots = [captured for captured in self.all if captured.slot is not None]
         self._owners_of_others: frozenset[int] = frozenset()  # of captured tensors that are no gradients, once found
         self._compared = recording.questions.are_compared
-        self._others = _others_over_memory_of(recording, {id(s) for s in gradients.values()}, paths)
+        self._others = _others_over_memory_of(recording, self._slots_looked_at(gradients.values()), paths)
         recorded = [captured.array for captured in self.all]
         self._memory = SharedMemory([*recorded, *(tensor for tensor, _ in self._others)])
         # Which of them share memory matters where something is written, or where they did share it.
@@ -111,9 +122,8 @@ class CapturedInputs:
         if not self._only_gradients_vary:
             return None
         owners = set(self._owners_of_others)
-        for tensor, path, had in self.had_gradients:
-            if ((tensor if path is None else at(call_arguments, path))._grad is not None) is not had:
-                return False
+        if not self._gradients_are_alike(call_arguments):
+            return False
         for captured in self._slots:
             now = captured.now(call_arguments)
             if now is None or not captured.fits(now):
@@ -128,6 +138,20 @@ class CapturedInputs:
         self._memory.owners.update(owners)
         return True
 
+    def _slots_looked_at(self, gradients: Iterable[GradSlot]) -> set[int]:
+        """The gradients that need no second look: all where code cannot tell which are one, else those of the graph."""
+        return {id(captured.slot) for captured in self._slots} if self._compared else set(map(id, gradients))
+
+    def _gradients_are_alike(self, call_arguments: Any) -> bool:
+        """True if those are there that were when recorded, and a program that asks what they are gets those answers."""
+        for tensor, path, had in self.had_gradients:
+            if ((tensor if path is None else at(call_arguments, path))._grad is not None) is not had:
+                return False
+        return all(
+            facts_of_gradient((tensor if path is None else at(call_arguments, path))._grad, lying) == facts
+            for tensor, path, facts, lying in self._facts_of_gradients
+        )
+
     @property
     def _only_gradients_vary(self) -> bool:
         return not (self._others or self.copied or self._memory.is_shared or any(c.written for c in self._slots))
@@ -139,9 +163,8 @@ class CapturedInputs:
             if found is not None:
                 return found
         self._shown = None
-        for tensor, path, had in self.had_gradients:
-            if ((tensor if path is None else at(call_arguments, path))._grad is not None) is not had:
-                return False
+        if not self._gradients_are_alike(call_arguments):
+            return False
         self.written_buffers.clear()
         self.copied.clear()
         tensors = [captured.now(call_arguments) for captured in self.all]
@@ -167,7 +190,7 @@ class CapturedInputs:
                 return False
             if getattr(now, "requires_grad", False) is not captured.requires_grad:
                 return False
-            if captured.requires_grad and hooks_on(now) != captured.hooks:
+            if captured.requires_grad and (now.is_leaf is not captured.is_leaf or hooks_on(now) != captured.hooks):
                 return False
             if captured.written and not array.flags.writeable:
                 return False
@@ -202,9 +225,18 @@ def _others_over_memory_of(recording: Recording, known: set[int], paths: dict[in
     inputs = {id(root.array) for root in recording.recorder.roots}
     found: list[tuple[Any, Any]] = [(t, functools.partial(_itself, t)) for t in aliases if id(t) not in inputs]
     for slot in recording.grads.values():
-        if slot.before is not None and id(slot) not in known and recording.recorder.knows(slot.before):
+        if slot.before is None or id(slot) in known:
+            continue
+        if recording.questions.are_compared or recording.recorder.knows(slot.before):
             found.append((slot.before, functools.partial(_gradient, slot.tensor, paths.get(id(slot.tensor)))))
     return found
+
+
+def facts_of_gradient(gradient: Any, lying: bool) -> tuple[Any, ...]:
+    """What a program may ask a gradient from outside for that it computes nothing with; `lying`: its strides as well."""
+    values = getattr(gradient, "ndarray", None)  # a sparse one has none
+    strides = values.strides if lying and values is not None else ()
+    return type(gradient), gradient.requires_grad, gradient.is_leaf, strides
 
 
 def _itself(tensor: Any, call_arguments: Any) -> Any:

@@ -163,6 +163,7 @@ def _is_item(node: ast.AST) -> bool:
 
 # ------------------------------------------------------------------------------------------------ places and sources
 
+_ATTEMPTS = 100  # to parse a text
 _Place = tuple[int, int | None, int | None, int | None]
 
 
@@ -182,6 +183,19 @@ def _matches(node: Any, place: _Place) -> bool:
     return (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset) == (line, end, column, end_column)
 
 
+def _parsed(text: str) -> ast.Module:
+    """A text as a tree; an empty one where it is no Python: a lambda in the middle of an expression, text in several
+    lines that starts further left."""
+    for _ in range(_ATTEMPTS):
+        try:
+            return ast.parse(text)
+        except SyntaxError:
+            break
+        except SystemError:  # Python 3.11 counts the depth of what all threads parse as one
+            continue
+    return ast.Module([], [])
+
+
 @functools.lru_cache(maxsize=256)
 def _analysis(code: types.CodeType) -> _Analysis | None:
     """The source of a plain function, if there is one and it is what the code was made of."""
@@ -191,10 +205,7 @@ def _analysis(code: types.CodeType) -> _Analysis | None:
         return None
     text = textwrap.dedent("".join(lines))
     indent = len(lines[0]) - len(lines[0].lstrip())
-    try:
-        tree = ast.parse(text)
-    except SyntaxError:  # a lambda in the middle of an expression, text in several lines that starts further left
-        return None
+    tree = _parsed(text)
     definition = tree.body[0] if len(tree.body) == 1 else None
     if not isinstance(definition, ast.FunctionDef):  # the file has been edited, and something else stands there
         return None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ...tracing.settings import Setting
 from ..answers import answering
 from .flags import Switches
 
@@ -25,15 +26,18 @@ matmul = Switches(
     allow_fp16_accumulation=False,
     fp32_precision="none",
 )
-_sdp = {"flash": True, "math": True, "mem_efficient": True, "cudnn": True, "reduction": False}
+_sdp = {
+    kind: Setting(f"the switch of {kind} attention", kind != "reduction")
+    for kind in ("flash", "math", "mem_efficient", "cudnn", "reduction")
+}
 
 
 def _switch(kind: str, name: str, title: str) -> tuple[Callable[[], bool], Callable[[bool], None]]:
     def asked() -> bool:
-        return _sdp[kind]
+        return _sdp[kind].get()
 
     def enable(enabled: bool) -> None:
-        _sdp[kind] = bool(enabled)
+        _sdp[kind].set(bool(enabled))
 
     asked.__name__, enable.__name__ = title, name
     asked.__doc__ = f"Whether {kind} attention is switched on; attention is computed in one way here."
@@ -57,12 +61,18 @@ def sdp_kernel(
     enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True, enable_cudnn: bool = True
 ) -> Iterator[None]:
     """A block with other switches of attention, which is computed in one way here."""
-    before = dict(_sdp)
-    _sdp.update(flash=enable_flash, math=enable_math, mem_efficient=enable_mem_efficient, cudnn=enable_cudnn)
+    before = {kind: setting.now() for kind, setting in _sdp.items()}
+    within = {"flash": enable_flash, "math": enable_math, "mem_efficient": enable_mem_efficient, "cudnn": enable_cudnn}
+    _put(within)
     try:
         yield
     finally:
-        _sdp.update(before)
+        _put(before)
+
+
+def _put(values: dict[str, bool]) -> None:
+    for kind, value in values.items():
+        _sdp[kind].put(value)
 
 
 class _LinalgBackend(enum.Enum):

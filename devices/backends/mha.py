@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-_fastpath = [True]
+from ...tracing.settings import Setting
+
+_fastpath = Setting("the switch of attention's fast path", True)
 
 
 def get_fastpath_enabled() -> bool:
     """Whether the switch is on."""
-    return _fastpath[0]
+    return _fastpath.get()
 
 
 def set_fastpath_enabled(value: bool) -> None:
     """Set the switch; results do not depend on it."""
-    _fastpath[0] = bool(value)
+    _fastpath.set(bool(value))

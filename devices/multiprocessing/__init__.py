@@ -10,6 +10,7 @@ import sys
 import types
 from typing import Any
 
+from ...tracing.settings import Setting
 from ...tracing.unknown_names import UnknownName
 from .reductions import init_reductions, send_by_descriptor
 from .spawning import (
@@ -31,7 +32,7 @@ __all__ = [
 
 globals().update({name: getattr(multiprocessing, name) for name in multiprocessing.__all__})
 
-_strategy = ["file_system" if sys.platform in ("darwin", "win32") else "file_descriptor"]
+_strategy = Setting("the sharing strategy", "file_system" if sys.platform in ("darwin", "win32") else "file_descriptor")
 _STRATEGIES = {"file_descriptor", "file_system"}
 
 
@@ -46,7 +47,7 @@ def set_sharing_strategy(new_strategy: str) -> None:
     """
     if new_strategy not in _STRATEGIES:
         raise AssertionError(f"invalid sharing strategy {new_strategy!r}, expected one of {_STRATEGIES}")
-    _strategy[0] = new_strategy
+    _strategy.set(new_strategy)
 
 
 def get_sharing_strategy() -> str:
@@ -56,7 +57,7 @@ def get_sharing_strategy() -> str:
     >>> tg.multiprocessing.get_sharing_strategy() in tg.multiprocessing.get_all_sharing_strategies()
     True
     """
-    return _strategy[0]
+    return _strategy.get()
 
 
 def get_all_sharing_strategies() -> set[str]:
