@@ -76,8 +76,7 @@ def relu_gradient(g: Array, dropped: Array, shapes: Shapes, x: None) -> tuple[Ar
 
 def clamp(wanted: Wanted, x: Array, low: float | None, high: float | None) -> Value:
     """What lies inside is x itself: its zeros keep their signs at a bound of zero."""
-    value = x if low is None else np.maximum(x, x.dtype.type(low))
-    value = value if high is None else np.minimum(value, x.dtype.type(high))
+    value = x.clip(-math.inf if low is None else float(low), math.inf if high is None else float(high))
     if not wanted[0] and low != 0 and high != 0:
         return value, None
     inside = np.True_ if low is None else x >= x.dtype.type(low)

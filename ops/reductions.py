@@ -30,8 +30,11 @@ def _refuse_bool(name: str, x: Type) -> None:
 
 def _drifts(x: np.ndarray, axes: Axes) -> bool:
     """True where numpy would add many float32 one after the other: it sums in pairs along the fastest axis only."""
-    folded = [x.shape[axis] for axis in axes if x.strides[axis] != x.itemsize]
-    return bool(folded) and _extent(tuple(folded), tuple(range(len(folded)))) > 128
+    shape, strides, dense, count = x.shape, x.strides, x.itemsize, 1
+    for axis in axes:
+        if strides[axis] != dense:
+            count *= shape[axis]
+    return count > 128
 
 
 def _fold(

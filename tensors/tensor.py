@@ -15,7 +15,7 @@ import numpy as np
 from ..ops import arithmetic, comparison, elementary
 from ..ops.array import UNTRACKED, Array, Buffer, Evaluator, eager
 from ..ops.core import Step, interpreted, set_default_interpreter, set_direct
-from ..ops.types import FLOATING, DType, dtype_of
+from ..ops.types import BY_NUMPY, FLOATING, DType, dtype_of
 from ..ops.views import replay
 from ..tape.direct import DirectOps
 from ..tape.grad_mode import enable_grad, is_grad_enabled, switches
@@ -75,7 +75,7 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         >>> tg.tensor([1, 2]).dtype
         tracegrad.int64
         """
-        return dtype_of(self.ndarray)
+        return BY_NUMPY.get(self.ndarray.dtype) or dtype_of(self.ndarray)
 
     @property
     def shape(self) -> Size:
