@@ -143,6 +143,7 @@ class Primitive:
     backward_name: str = ""  # what PyTorch calls the grad_fn: MulBackward0
     check: Check | None = None
     joint: bool = False
+    keeps_integers: bool = False  # of int64 it is computed in int64
     variadic: bool = field(init=False)
     is_view: bool = field(init=False)
     evaluate: Callable[..., Any] = field(init=False)  # of all types
@@ -204,6 +205,7 @@ def define(
     backward_name: str | None = None,
     check: Rule | None = None,
     joint: bool = False,
+    keeps_integers: bool = False,
 ) -> Primitive:
     """Declare a primitive and enter it in the registry; a missing derivative fails here, at import."""
     if name in REGISTRY:
@@ -215,7 +217,9 @@ def define(
     derivatives = {n: None if isinstance(r, NoGradient) else _derivative(r, names) for n, r in rules.items()}
     title = backward_name or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
     checking = None if check is None else Check(check, _names_in(check))
-    primitive = Primitive(name, tuple(inputs), type, eval, derivatives, lower, title, checking, joint)
+    primitive = Primitive(
+        name, tuple(inputs), type, eval, derivatives, lower, title, checking, joint, keeps_integers
+    )
     REGISTRY[name] = primitive
     return primitive
 

@@ -46,7 +46,11 @@ class PlainTape(Tape):
 
     def computes_only(self, *values: Any) -> bool:
         """Whether what is made of these tensors is just numbers, without a history (`ops.core.at_once`)."""
-        return not switches.enabled or not any(value.requires_grad for value in values)
+        if switches.enabled:
+            for value in values:
+                if value.requires_grad:
+                    return False
+        return True
 
     def _viewed(self, primitive: Primitive, operands: Any, array: Any, params: Params, requiring: list[int]) -> Any:
         """The value of an op that only moves elements: of the operand's memory where numpy finds them in place."""

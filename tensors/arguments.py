@@ -47,6 +47,11 @@ def sizes_of(sizes: Sequence[Any]) -> Shape:
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = sizes[0]
     try:
+        for n in sizes:
+            if type(n) is not int:
+                break
+        else:
+            return tuple(sizes)
         if any(isinstance(n, bool) for n in sizes):
             raise TypeError("bool")
         return tuple(operator.index(n) for n in sizes)
