@@ -22,7 +22,7 @@ from ..tape.grad_mode import enable_grad, is_grad_enabled, switches
 from ..tape.nodes import AccumulateGrad, Node
 from ..tape.plain import PlainTape
 from ..tracing.watch import changes, declare_alias, declare_flag, forbid, local, watched
-from .blank import FIELDS, blank
+from .blank import FIELDS, NO_HOOKS
 from .constructor import constructed
 from .exchange import Exchange
 from .mixins.gradients import Differentiable
@@ -356,9 +356,17 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
     __hash__ = Exchange.__hash__
 
 
+new: Callable[[Any], Any] = object.__new__
+
+
 def make(ndarray: np.ndarray, buffer: Buffer | None = None, steps: tuple[Step, ...] = ()) -> Tensor:
     """A tensor over existing memory; how ops wrap their results."""
-    tensor: Tensor = blank(Tensor)  # then what Array.__init__ does, without another call
+    tensor: Tensor = new(Tensor)  # then what `blank` and `Array.__init__` do, without two more calls for each op
+    tensor._requires = tensor.viewed_without_grad = tensor.is_of_program = False
+    tensor._grad = tensor._node = tensor._base = tensor._accumulator = tensor.memory = None
+    tensor._output = tensor._seen_version = 0
+    tensor.leaf_hooks = tensor.post_accumulate_hooks = NO_HOOKS
+    tensor.view_of_several = ""
     tensor.ndarray, tensor.steps, tensor.label, tensor.place = ndarray, steps, None, None
     if buffer is None:
         buffer = Buffer(ndarray)
