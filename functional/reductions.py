@@ -80,6 +80,8 @@ def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype:
 
 
 def _count(x: Any, dim: Any) -> int:
+    if dim is None:
+        return int(x.ndarray.size)
     n = 1
     for axis in axes_of(dim, x.ndarray.ndim):
         n *= x.ndarray.shape[axis]
@@ -108,7 +110,8 @@ def mean(input: Tensor, dim: Axes | None = None, keepdim: bool = False, *, dtype
     tensor([2.0000, 3.5000])
     """
     x = in_dtype(input, dtype)
-    refuse_mean_of_integers(x)
+    if x.ndarray.dtype.kind != "f":
+        refuse_mean_of_integers(x)
     return _titled(folded(ops.sum, x, dim, keepdim) / _count(x, dim), input, "Mean", dim)
 
 

@@ -200,17 +200,18 @@ class BatchNorm(NormBase):
         return 1.0 / as_number(counted) if momentum is None else momentum
 
     def forward(self, input: Tensor) -> Tensor:
-        running = (self.running_mean, self.running_var)
-        self._check(input, running[0])
+        self._check(input)
         momentum = self._count_batch()
+        running = (self.running_mean, self.running_var)
         of_batch = self.training or running[0] is None
         kept = running if not of_batch or self.track_running_stats else (None, None)
         return F.batch_norm(input, *kept, self.weight, self.bias, of_batch, momentum, self.eps)
 
-    def _check(self, input: Tensor, running_mean: Tensor | None) -> None:
+    def _check(self, input: Tensor) -> None:
         if input.ndim not in self.axes:
             expected = " or ".join(f"{n}D" for n in self.axes)
             raise ValueError(f"expected {expected} input (got {input.ndim}D input)")
+        running_mean = self.running_mean
         kept = self.weight if running_mean is None else running_mean
         if kept is not None and input.ndarray.shape[1] != kept.ndarray.shape[0]:
             name = "weight" if running_mean is None else "running_mean"

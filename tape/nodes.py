@@ -252,13 +252,16 @@ class PrimitiveNode(Node):
     ) -> None:
         """Give a new node, which has nothing yet, its fields."""
         edges = [NO_EDGE] * len(operands)
+        shapes = []
         for i in on:
-            edges[i] = operands[i].gradient_edge()
+            x = operands[i]
+            edges[i] = x.gradient_edge()
+            shapes.append(x.ndarray.shape)
         self.edges = self.shown_edges = tuple(edges)
+        self.shapes = tuple(shapes)
         self.sequence = next(_sequence)
         self.place = out.place  # where an interpreter that computes later has noted the op
         self.primitive, self.params, self.on = primitive, params, on
-        self.shapes = tuple([operands[i].ndarray.shape for i in on])
         if needs:
             self._save(operands, out, needs)
 

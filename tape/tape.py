@@ -48,7 +48,7 @@ class Tape:
             listening = watcher()
             if listening is not None:
                 node.origin = listening.origin()
-            out.attach(node, 0)
+            out._node = node
 
     def stacked(self, tensors: Sequence[Any], axis: int) -> Any:
         """Tensors of one type along a new axis, in one go; None where one has a history, or ops are wanted."""

@@ -32,8 +32,8 @@ def axes_of(dims: Any, ndim: int) -> Shape:
     """Sorted axes for a number, a sequence, or None and () (all of them); of a 0-d tensor, none."""
     if dims is None or (isinstance(dims, (tuple, list)) and not dims):
         return tuple(range(ndim))
-    if type(dims) is int and ndim:
-        return (axis_of(dims, ndim),)
+    if type(dims) is int and -ndim <= dims < ndim:
+        return (dims + ndim if dims < 0 else dims,)
     given = dims if isinstance(dims, (tuple, list)) else (dims,)
     axes = sorted(axis_of(dim, ndim) for dim in given)
     for before, after in zip(axes, axes[1:], strict=False):

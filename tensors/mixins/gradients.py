@@ -124,7 +124,7 @@ class Differentiable:
             )
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad; assign a clone()")
-        if tuple(value.shape) != self.ndarray.shape:
+        if (value.ndarray.shape if isinstance(value, Differentiable) else tuple(value.shape)) != self.ndarray.shape:
             raise RuntimeError(
                 f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
                 f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
