@@ -195,7 +195,7 @@ class ValueInterpreter(Interpreter, Protocol):
 def eager() -> ValueInterpreter:
     """The current interpreter, for code that works on memory: everything except derivative rules and passes."""
     interpreter: Any = current()  # `typing.cast` would be one more call for each write, read and literal
-    return interpreter  # type: ignore[no-any-return]
+    return interpreter
 
 
 def require_writable(target: Array) -> None:

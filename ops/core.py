@@ -165,7 +165,10 @@ class Primitive:
         if self.variadic:
             return () if self.rules[0] is None else tuple(positions)
         rules = self.rules
-        return tuple([i for i in positions if rules[i] is not None])
+        for i in positions:
+            if rules[i] is None:
+                return tuple([i for i in positions if rules[i] is not None])
+        return tuple(positions)
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"
@@ -217,9 +220,7 @@ def define(
     derivatives = {n: None if isinstance(r, NoGradient) else _derivative(r, names) for n, r in rules.items()}
     title = backward_name or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
     checking = None if check is None else Check(check, _names_in(check))
-    primitive = Primitive(
-        name, tuple(inputs), type, eval, derivatives, lower, title, checking, joint, keeps_integers
-    )
+    primitive = Primitive(name, tuple(inputs), type, eval, derivatives, lower, title, checking, joint, keeps_integers)
     REGISTRY[name] = primitive
     return primitive
 

@@ -48,10 +48,12 @@ def _fold(
         _refuse_bool(name, x)
         return Type(x.dtype, _folded(x.shape, axes))
 
+    reduce: Callable[..., Any] = fold.reduce
+
     def evaluate(x: np.ndarray, axes: Axes, keepdims: bool = False) -> Any:
         if fold is np.add and x.dtype.itemsize == 4 and x.dtype.kind == "f" and _drifts(x, axes):
-            return fold.reduce(x, axis=axes, dtype=np.float64, keepdims=keepdims).astype(x.dtype)
-        return fold.reduce(x, axis=axes, dtype=x.dtype, keepdims=keepdims)
+            return reduce(x, axis=axes, dtype=np.float64, keepdims=keepdims).astype(x.dtype)
+        return reduce(x, axis=axes, dtype=x.dtype, keepdims=keepdims)
 
     return define(name, ("x",), type=type or same_type, eval=evaluate, lower=lower, vjp={"x": vjp})
 

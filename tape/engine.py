@@ -55,10 +55,11 @@ class Sweep:
 
     def _run(self, roots: Sequence[Edge]) -> None:
         waiting = _reached([e.node for e in roots if e.node is not None])
-        self.useful = useful = waiting.keys()
+        useful: Set[Node] = waiting.keys()
         if self.captures:
-            self.useful = useful = _leading_to(waiting, self.captures)
+            useful = _leading_to(waiting, self.captures)
             waiting = _count_readers(waiting, useful)
+        self.useful = useful
         ready = [(-n.sequence, n) for n in self.pending if n in useful and not waiting.get(n)]
         heapq.heapify(ready)
         with enable_grad() if self.create_graph else no_grad():

@@ -201,6 +201,8 @@ class PrimitiveNode(Node):
         """What was saved; RuntimeError once it is freed, or where its memory has been written to since."""
         if self.released:
             raise RuntimeError(SECOND_BACKWARD)
+        if not self.known:
+            return {}
         plainly = not switches.enabled and not switch.stack
         return {
             name: (value.look(self) if plainly else value.unpack(self)) if isinstance(value, Saved) else value

@@ -62,8 +62,8 @@ def fused(
         def called(*arguments: Any) -> Any:
             if switch.stack:
                 return serve(called, named, arguments, {})
-            arrays, wanted = (None, None) if packing.hooks else _looked_at(arguments, operands)
-            return named(*arguments) if arrays is None else _evaluated(form, arguments, arrays, wanted)
+            looked_at = None if packing.hooks else _looked_at(arguments, operands)
+            return named(*arguments) if looked_at is None else _evaluated(form, arguments, *looked_at)
 
         return called  # type: ignore[return-value]
 
@@ -78,7 +78,7 @@ def _saved(form: Fused, arguments: tuple[Any, ...], value: Any) -> list[Any]:
     return [x for x in found if x is not None] + [value] * (form.checks_value or form.watches_value)
 
 
-def _looked_at(arguments: tuple[Any, ...], operands: int) -> tuple[Any, Any]:
+def _looked_at(arguments: tuple[Any, ...], operands: int) -> tuple[list[Any], list[bool]] | None:
     """What numpy takes for the operands, and which of them want a gradient; None where numpy does not serve them."""
     recorded, dtype = switches.enabled, None
     arrays: list[Any] = []
@@ -89,16 +89,16 @@ def _looked_at(arguments: tuple[Any, ...], operands: int) -> tuple[Any, Any]:
             wanted.append(False)
             continue
         if type(x) not in PLAIN_TENSORS:
-            return None, None
+            return None
         array = x.ndarray
         if array.dtype is not dtype:
             if dtype is not None:
-                return None, None
+                return None
             dtype = array.dtype
             if dtype is not FLOAT32 and dtype is not FLOAT64:
-                return None, None
+                return None
         if not array.size or not array.ndim:
-            return None, None
+            return None
         arrays.append(array)
         may_want = recorded and (x._node is not None or x._requires or x._base is not None)
         wanted.append(may_want and x.requires_grad)

@@ -1,4 +1,5 @@
-"""Pointwise ops on tensors of one type, floating or int64, which plain eager mode gives to numpy at once, and the general way.
+"""Pointwise ops on tensors of one type, floating or int64, which plain eager mode gives to numpy at once, and the
+general way.
 
 The general way is what runs where an interpreter has been chosen. Everything must be the same to the last bit.
 """
@@ -20,7 +21,8 @@ UNARY = (
 ).split()
 BINARY = (
     "add sub mul div pow maximum minimum eq ne lt le gt ge remainder fmod floor_divide atan2 logical_and logical_or "
-    "logical_xor bitwise_and bitwise_or bitwise_left_shift gcd hypot logaddexp logaddexp2 copysign fmax fmin nextafter igamma"
+    "logical_xor bitwise_and bitwise_or bitwise_left_shift gcd hypot logaddexp logaddexp2 copysign fmax fmin nextafter "
+    "igamma"
 ).split()
 
 
