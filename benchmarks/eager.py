@@ -40,11 +40,11 @@ def programs(lib):
     backward()
     return {
         "add": lambda: x + y,
-        "add, gradient": lambda: tracked + y,
+        "add with gradient": lambda: tracked + y,
         "relu": lambda: F.relu(x),
         "softmax": lambda: F.softmax(x, -1),
         "layer_norm": lambda: F.layer_norm(x, (64,), weight.detach(), bias.detach()),
-        "layer_norm, forward and backward": lambda: F.layer_norm(tracked, (64,), weight, bias).backward(y),
+        "layer_norm forward and backward": lambda: F.layer_norm(tracked, (64,), weight, bias).backward(y),
         "gelu": lambda: F.gelu(x),
         "linear": lambda: F.linear(batch, x, bias),
         "clamp": lambda: x.clamp(-1, 1),
@@ -60,11 +60,11 @@ def programs(lib):
         "matmul": lambda: x @ y,
         "Categorical": lambda: sampled(lib, x),
         "conv2d": lambda: F.conv2d(images, kernel),
-        "conv2d, forward and backward": lambda: F.conv2d(images, kernel).sum().backward(),
+        "conv2d forward and backward": lambda: F.conv2d(images, kernel).sum().backward(),
         "batch_norm": lambda: norm(images),
-        "20 additions, forward and backward": lambda: chain(tracked).backward(),
+        "20 additions forward and backward": lambda: chain(tracked).backward(),
         "gelu of 10^6": lambda: F.gelu(large),
-        "MLP, forward and backward": backward,
+        "MLP forward and backward": backward,
         "Adam": optimizer.step,
         "T2": step,
     }

@@ -68,7 +68,8 @@ set_eager_server(serve)
 
 def _part_of_loss(whole: Any, otherwise: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Subprogram | None:
     for operand in (*args, *kwargs.values()) if kwargs else args:
-        call = _compiled_call_behind(getattr(operand, "_node", None))
+        node = getattr(operand, "_node", None)
+        call = None if node is None else _compiled_call_behind(node)
         if call is not None:
             return _once_repeated(call.backward_programs.programs.losses, whole, otherwise)
     return None

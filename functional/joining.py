@@ -46,13 +46,24 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None) -> 
     for i, x in enumerate(given):
         if not x.ndarray.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
-    shape = next((x.ndarray.shape for x in given if x.ndarray.shape != (0,)), (0,))
-    dtype = result_dtype((x.dtype, DIMENSIONED) for x in given)
+    shape = given[0].ndarray.shape
+    if shape == (0,):
+        shape = next((x.ndarray.shape for x in given if x.ndarray.shape != (0,)), shape)
     place = axis_of(dim if axis is None else axis, len(shape))
     # An empty 1-d tensor fits everywhere: programs start a list of results with it.
     fitting = (*shape[:place], 0, *shape[place + 1 :])
     kept = [movement.reshape(x, fitting) if x.ndarray.shape == (0,) != fitting else x for x in given]
-    return movement.concatenate([converted(x, dtype) for x in kept], place)
+    return movement.concatenate(_in_one_type(kept), place)
+
+
+def _in_one_type(tensors: list[Any]) -> list[Any]:
+    """The tensors in the type that theirs are promoted to."""
+    first = tensors[0].ndarray.dtype
+    for x in tensors:
+        if x.ndarray.dtype is not first:
+            dtype = result_dtype((x.dtype, DIMENSIONED) for x in tensors)
+            return [converted(x, dtype) for x in tensors]
+    return tensors
 
 
 @widest_type
@@ -79,9 +90,8 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
                 f"stack expects each tensor to be equal size, but got {list(given[0].shape)} at entry 0 and "
                 f"{list(x.shape)} at entry {i}"
             )
-    dtype = result_dtype((x.dtype, DIMENSIONED) for x in given)
     place = axis_of(dim, given[0].ndarray.ndim + 1)
-    out = movement.concatenate([unsqueeze(converted(x, dtype), place) for x in given], place)
+    out = movement.concatenate([unsqueeze(x, place) for x in _in_one_type(given)], place)
     relabel(out, "StackBackward0", given)
     return out
 
@@ -90,8 +100,11 @@ def _stacked(given: list[Any], dim: int) -> Any:
     """`stack` in one go instead of by ops; None where it takes ops."""
     in_one_go = getattr(current(), "stacked", None)
     shape, dtype = given[0].ndarray.shape, given[0].ndarray.dtype
-    if in_one_go is None or any(x.ndarray.shape != shape or x.ndarray.dtype != dtype for x in given):
+    if in_one_go is None:
         return None
+    for x in given:
+        if x.ndarray.shape != shape or x.ndarray.dtype is not dtype:
+            return None
     return in_one_go(given, axis_of(dim, len(shape) + 1))
 
 

@@ -175,7 +175,7 @@ def _batched(input: Tensor, other: Tensor) -> Tensor:
 
 def require_one_type(which: str, x: Tensor, y: Tensor) -> None:
     """RuntimeError unless both have one type."""
-    if x.dtype is not y.dtype:
+    if x.ndarray.dtype is not y.ndarray.dtype and x.dtype is not y.dtype:
         raise RuntimeError(f"{which} must have the same dtype, but got {x.dtype.title} and {y.dtype.title}; use .to()")
 
 
@@ -221,7 +221,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
     >>> tg.addmm(tg.ones(1), tg.tensor([[1.0, 2.0]]), tg.tensor([[3.0], [4.0]]), beta=10)
     tensor([[21.]])
     """
-    if mat1.dtype is not mat2.dtype:
+    if mat1.ndarray.dtype is not mat2.ndarray.dtype and mat1.dtype is not mat2.dtype:
         raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {mat1.dtype.title} and {mat2.dtype.title}")
     require_one_type("self and mat2", input, mat2)
     if alpha == 1 and beta == 1:

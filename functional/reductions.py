@@ -43,7 +43,8 @@ def folded(op: Callable[[Any, Shape], Any], x: Any, dim: Any, keepdim: bool) -> 
 
 
 def _titled(out: Any, x: Any, name: str, dim: Any, saved: Sequence[Any] = ()) -> Any:
-    relabel(out, f"{name}Backward{0 if dim is None else 1}", (x,), saved)
+    if getattr(out, "_node", None) is not None:
+        relabel(out, f"{name}Backward{0 if dim is None else 1}", (x,), saved)
     return out
 
 
@@ -57,7 +58,8 @@ def sum(input: Tensor, dim: Axes | None = None, keepdim: bool = False, *, dtype:
     >>> tg.sum(tg.tensor([[1, 2], [3, 4]]), dim=0)
     tensor([4, 6])
     """
-    x = in_dtype(input, dtype or ops.sum_dtype(input.dtype))
+    keeps = dtype is None and input.ndarray.dtype.kind == "f"
+    x = input if keeps else in_dtype(input, dtype or ops.sum_dtype(input.dtype))
     return _titled(folded(ops.sum, x, dim, keepdim), input, "Sum", dim)
 
 
@@ -78,6 +80,8 @@ def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype:
 
 
 def _count(x: Any, dim: Any) -> int:
+    if dim is None:
+        return int(x.ndarray.size)
     n = 1
     for axis in axes_of(dim, x.ndarray.ndim):
         n *= x.ndarray.shape[axis]
@@ -106,7 +110,8 @@ def mean(input: Tensor, dim: Axes | None = None, keepdim: bool = False, *, dtype
     tensor([2.0000, 3.5000])
     """
     x = in_dtype(input, dtype)
-    refuse_mean_of_integers(x)
+    if x.ndarray.dtype.kind != "f":
+        refuse_mean_of_integers(x)
     return _titled(folded(ops.sum, x, dim, keepdim) / _count(x, dim), input, "Mean", dim)
 
 

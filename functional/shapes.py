@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 def _filled_in(shape: Shape, size: int) -> Shape:
     """`shape` with its -1 worked out."""
-    known = math.prod(n for n in shape if n != -1)
     holes = shape.count(-1)
+    known = math.prod(shape) * (-1 if holes else 1)
+    if not holes and known == size and min(shape, default=0) >= 0:
+        return shape
     for place, n in enumerate(shape):
         if n < -1:
             raise RuntimeError(f"invalid shape dimension {n} at index {place} of shape {list(shape)}")

@@ -9,11 +9,13 @@ from ..functional import array_forms
 from ..functional.checks.mixed_types import mixed_types
 from ..functional.checks.shapes import check_one_type, check_per_channel
 from ..ops.arithmetic import add, mul
-from ..ops.array import eager
+from ..ops.array import eager, quietly
+from ..ops.core import at_once
 from ..ops.elementary import rsqrt
 from ..ops.movement import reshape, slice
 from ..ops.pointwise import cast
 from ..ops.reductions import sum as total
+from ..tape.direct import FLOAT32, FLOAT64
 from ..tape.grad_mode import no_grad
 from ..tensors.composite import composite
 from ..tensors.fusion import fused
@@ -63,10 +65,10 @@ def batch_norm(
     shape = input.ndarray.shape
     if not input.ndarray.size:
         return _of_nothing(input, weight, bias)
-    axes = tuple(axis for axis in range(len(shape)) if axis != 1)
-    along = tuple(extent if axis == 1 else 1 for axis, extent in enumerate(shape))
+    axes = (0, *range(2, len(shape)))
+    along = (1, *shape[1:2], *(1,) * (len(shape) - 2))
     if training:
-        count = math.prod(shape[axis] for axis in axes)
+        count = input.ndarray.size // shape[1]
         if count == 1:
             raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
         out, mean, var = _by_batch(input, weight, bias, axes, along, eps)
@@ -125,6 +127,11 @@ def _scaled(normal: Any, weight: Any, bias: Any, along: tuple[int, ...]) -> Any:
 def _follow(running: Any, value: Any, momentum: Any, scale: float) -> None:
     """Move a running statistic by `momentum` towards the batch's (times `scale`)."""
     if running is None:
+        return
+    dtype, interpreter = running.ndarray.dtype, at_once(running, value)
+    if interpreter is not None and (dtype is FLOAT32 or dtype is FLOAT64):
+        moved = quietly(array_forms.moved_towards, running.ndarray, value.ndarray, momentum, momentum * scale)
+        interpreter.write(running, interpreter.literal(moved))
         return
     with no_grad():
         new = reshape(value.detach(), running.ndarray.shape)

@@ -192,11 +192,12 @@ class BatchNorm(NormBase):
     def _count_batch(self) -> Any:
         """Count the batch, if that is done; returns the weight of its statistics in the running ones."""
         momentum = self.momentum
-        if not (self.training and self.track_running_stats) or self.num_batches_tracked is None:
+        counted = self.num_batches_tracked if self.training and self.track_running_stats else None
+        if counted is None:
             return 0.0 if momentum is None else momentum
         with no_grad():
-            eager().write(self.num_batches_tracked, self.num_batches_tracked + 1)
-        return 1.0 / as_number(self.num_batches_tracked) if momentum is None else momentum
+            eager().write(counted, counted + 1)
+        return 1.0 / as_number(counted) if momentum is None else momentum
 
     def forward(self, input: Tensor) -> Tensor:
         self._check(input)
@@ -210,9 +211,10 @@ class BatchNorm(NormBase):
         if input.ndim not in self.axes:
             expected = " or ".join(f"{n}D" for n in self.axes)
             raise ValueError(f"expected {expected} input (got {input.ndim}D input)")
-        kept = self.weight if self.running_mean is None else self.running_mean
-        if kept is not None and input.shape[1] != kept.shape[0]:
-            name = "weight" if self.running_mean is None else "running_mean"
+        running_mean = self.running_mean
+        kept = self.weight if running_mean is None else running_mean
+        if kept is not None and input.ndarray.shape[1] != kept.ndarray.shape[0]:
+            name = "weight" if running_mean is None else "running_mean"
             raise RuntimeError(
                 f"{name} should contain {input.shape[1]} elements not {kept.shape[0]}: "
                 f"the input has {input.shape[1]} channels on axis 1, the layer is for {kept.shape[0]}"

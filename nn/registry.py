@@ -96,8 +96,9 @@ class Registry(Counted):
     # --------------------------------------------------------------------------------------------------- attributes
 
     def __getattr__(self, name: str) -> Any:
+        own = self.__dict__
         for kind in REGISTRIES:
-            registry = self.__dict__.get(kind)
+            registry = own.get(kind)
             if registry is not None and name in registry:
                 if watcher() is not None:
                     return declared(self, name, functools.partial(_registered, self, kind, name))

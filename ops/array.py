@@ -6,7 +6,7 @@ import contextvars
 import functools
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -127,7 +127,8 @@ class Evaluator:
 
     def stacked(self, arrays: Sequence[Array], axis: int, kind: Callable[..., Any]) -> Any:
         """Arrays of one type along a new axis, in one go; None from interpreters that want ops."""
-        return kind(np.stack([array.ndarray for array in arrays], axis))
+        place = (*(slice(None),) * axis, None)
+        return kind(np.concatenate([array.ndarray[place] for array in arrays], axis))
 
     def literal(self, values: np.ndarray, kind: Callable[..., Any] = Array) -> Any:
         """A new `kind` that holds `values`, numbers from the program itself; recorders add them as constants."""
@@ -193,7 +194,8 @@ class ValueInterpreter(Interpreter, Protocol):
 
 def eager() -> ValueInterpreter:
     """The current interpreter, for code that works on memory: everything except derivative rules and passes."""
-    return cast(ValueInterpreter, current())
+    interpreter: Any = current()  # `typing.cast` would be one more call for each write, read and literal
+    return interpreter
 
 
 def require_writable(target: Array) -> None:

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .types import DType, Type, is_short_float
+from .types import LAST_LONG_TYPE, DType, Type, is_short_float
 
 Number = bool | int | float | complex
 Params = Mapping[str, Any]
@@ -111,7 +111,7 @@ def _rounded_once(evaluate: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(evaluate)
     def evaluated(*values: Any, **params: Any) -> Any:
         for value in values:
-            if is_short_float(value.dtype):
+            if value.dtype.num > LAST_LONG_TYPE:  # `is_short_float`, without a call for each operand of each op
                 return _in_float32(evaluate, value.dtype, values, params)
         return evaluate(*values, **params)
 
@@ -143,19 +143,32 @@ class Primitive:
     backward_name: str = ""  # what PyTorch calls the grad_fn: MulBackward0
     check: Check | None = None
     joint: bool = False
+    keeps_integers: bool = False  # of int64 it is computed in int64
     variadic: bool = field(init=False)
     is_view: bool = field(init=False)
     evaluate: Callable[..., Any] = field(init=False)  # of all types
+    rules: tuple[Derivative | None, ...] = field(init=False)  # by operand; a variadic op has one
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variadic", self.inputs[:1] != () and self.inputs[0].startswith("*"))
         object.__setattr__(self, "is_view", isinstance(self.lower, Movement) and self.lower.view)
         evaluate = _rounded_once(self.evaluate_wide) if computes(self.lower) else self.evaluate_wide
         object.__setattr__(self, "evaluate", evaluate)
+        object.__setattr__(self, "rules", tuple([self.derivatives[name.lstrip("*")] for name in self.inputs]))
 
     def derivative(self, position: int) -> Derivative | None:
         """The rule for the operand at `position`, None where there is no gradient."""
-        return self.derivatives[self.inputs[0 if self.variadic else position].lstrip("*")]
+        return self.rules[0 if self.variadic else position]
+
+    def differentiable(self, positions: Sequence[int]) -> tuple[int, ...]:
+        """Those of the `positions` whose operands have a gradient."""
+        if self.variadic:
+            return () if self.rules[0] is None else tuple(positions)
+        rules = self.rules
+        for i in positions:
+            if rules[i] is None:
+                return tuple([i for i in positions if rules[i] is not None])
+        return tuple(positions)
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"
@@ -195,6 +208,7 @@ def define(
     backward_name: str | None = None,
     check: Rule | None = None,
     joint: bool = False,
+    keeps_integers: bool = False,
 ) -> Primitive:
     """Declare a primitive and enter it in the registry; a missing derivative fails here, at import."""
     if name in REGISTRY:
@@ -206,7 +220,7 @@ def define(
     derivatives = {n: None if isinstance(r, NoGradient) else _derivative(r, names) for n, r in rules.items()}
     title = backward_name or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
     checking = None if check is None else Check(check, _names_in(check))
-    primitive = Primitive(name, tuple(inputs), type, eval, derivatives, lower, title, checking, joint)
+    primitive = Primitive(name, tuple(inputs), type, eval, derivatives, lower, title, checking, joint, keeps_integers)
     REGISTRY[name] = primitive
     return primitive
 

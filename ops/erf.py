@@ -36,9 +36,8 @@ _OUTER = (
 _FIRST, _LAST = 1 / (1 + 6 / 2.5), 1 / (1 + 1 / 2.5)  # where 1 / (1 + x / 2.5) begins and ends
 
 
-@np.errstate(all="ignore")
 def erf(x: np.ndarray) -> np.ndarray:
-    """erf of float32 or float64, computed in the same type."""
+    """erf of float32 or float64, computed in the same type. To be called where numpy warns of nothing."""
     out = np.empty(x.shape, x.dtype)
     compute = _single if x.dtype.itemsize == 4 else _double
     for piece, result in blocks((x, out)):

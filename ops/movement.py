@@ -27,11 +27,17 @@ reshape_primitive = define(
     "reshape",
     ("x",),
     type=_reshaped,
-    eval=np.reshape,
+    eval=lambda x, shape: x.reshape(shape),
     lower=Movement("reshape", view=True),
     vjp={"x": lambda g, x_type: reshape(g, x_type.shape)},
     backward_name="ViewBackward0",
 )
+
+
+def shape_of(x: Any) -> Shape:
+    """The shape of an operand; of an array without making its type, which costs as much as a short op."""
+    array = getattr(x, "ndarray", None)
+    return current().type_of(x).shape if array is None else array.shape
 
 
 def reshape(x: Any, shape: Shape) -> Any:
@@ -274,5 +280,5 @@ def concatenate(xs: Sequence[Any], axis: int) -> Any:
 
     RuntimeError where they do not fit together.
     """
-    extents = tuple(current().type_of(x).shape[axis] for x in xs)
+    extents = tuple([shape_of(x)[axis] for x in xs])
     return bind(concatenate_primitive, *xs, axis=axis, extents=extents)

@@ -31,6 +31,7 @@ from .types import (
     float32,
     float64,
     get_default_dtype,
+    int64,
     number_dtype,
     result_dtype,
 )
@@ -140,8 +141,9 @@ def pointwise(
         return Type(result(dtype), broadcast_shapes(*(t.shape for t in types)))
 
     primitive = define(
-        name, inputs, type=type_rule, eval=eval, lower=Pointwise(c), vjp=vjp, backward_name=backward_name, check=check
-    )
+        name, inputs, type=type_rule, eval=eval, lower=Pointwise(c), vjp=vjp, backward_name=backward_name, check=check,
+        keeps_integers=_keeps(domain, int64),
+    )  # fmt: skip
 
     def general(*operands: Any) -> Any:
         dtype, mixed = _in_one_type(operands[unpromoted:], domain)
@@ -149,7 +151,7 @@ def pointwise(
             return on_bool(*mixed)
         return bind(primitive, *operands[:unpromoted], *mixed)
 
-    op = _directly(primitive, general) if not unpromoted and _takes_floats(domain) else general
+    op = _directly(primitive, general) if not unpromoted and _keeps(domain, float32, float64) else general
     op.__name__ = op.__qualname__ = name
     op.primitive = primitive  # type: ignore[attr-defined]
     describe(op, inputs, numbers, doc, _types_of(domain, result, on_bool) if doc else "")
@@ -161,11 +163,11 @@ def _types_of(domain: Callable[[DType], DType], result: Callable[[DType], DType]
     return types_told(lambda dtype: dtype if on_bool is not None and dtype is bool_ else result(domain(dtype)))
 
 
-def _takes_floats(domain: Callable[[DType], DType]) -> bool:
-    """True if the op computes floating-point numbers in their own type."""
+def _keeps(domain: Callable[[DType], DType], *dtypes: DType) -> bool:
+    """True if the op computes numbers of each of these types in their own type."""
     try:
-        return all(domain(dtype) is dtype for dtype in (float32, float64))
-    except NotImplementedError:
+        return all(domain(dtype) is dtype for dtype in dtypes)
+    except (RuntimeError, TypeError):  # which it refuses
         return False
 
 

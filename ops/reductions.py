@@ -30,8 +30,11 @@ def _refuse_bool(name: str, x: Type) -> None:
 
 def _drifts(x: np.ndarray, axes: Axes) -> bool:
     """True where numpy would add many float32 one after the other: it sums in pairs along the fastest axis only."""
-    folded = [x.shape[axis] for axis in axes if x.strides[axis] != x.itemsize]
-    return bool(folded) and _extent(tuple(folded), tuple(range(len(folded)))) > 128
+    shape, strides, dense, count = x.shape, x.strides, x.itemsize, 1
+    for axis in axes:
+        if strides[axis] != dense:
+            count *= shape[axis]
+    return count > 128
 
 
 def _fold(
@@ -45,10 +48,12 @@ def _fold(
         _refuse_bool(name, x)
         return Type(x.dtype, _folded(x.shape, axes))
 
-    def evaluate(x: np.ndarray, axes: Axes) -> Any:
+    reduce: Callable[..., Any] = fold.reduce
+
+    def evaluate(x: np.ndarray, axes: Axes, keepdims: bool = False) -> Any:
         if fold is np.add and x.dtype.itemsize == 4 and x.dtype.kind == "f" and _drifts(x, axes):
-            return fold.reduce(x, axis=axes, dtype=np.float64).astype(x.dtype)
-        return fold.reduce(x, axis=axes, dtype=x.dtype)
+            return reduce(x, axis=axes, dtype=np.float64, keepdims=keepdims).astype(x.dtype)
+        return reduce(x, axis=axes, dtype=x.dtype, keepdims=keepdims)
 
     return define(name, ("x",), type=type or same_type, eval=evaluate, lower=lower, vjp={"x": vjp})
 

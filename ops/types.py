@@ -114,15 +114,15 @@ ALL_DTYPES = (
 WIDE = {uint8: int32, int8: int32, int16: int32, float16: float32, bfloat16: float32}
 
 _BY_NAME = {key: d for d in ALL_DTYPES for key in (d.name, d.short)}
-_BY_NUMPY = {d.numpy: d for d in ALL_DTYPES}
+BY_NUMPY = {d.numpy: d for d in ALL_DTYPES}
 
 
-_LAST_LONG_TYPE = np.dtype("timedelta64").num  # numpy's number of float16 comes behind it, then those of extensions
+LAST_LONG_TYPE = np.dtype("timedelta64").num  # numpy's number of float16 comes behind it, then those of extensions
 
 
 def is_short_float(dtype: np.dtype) -> bool:
     """True for float16 and bfloat16."""
-    return dtype.num > _LAST_LONG_TYPE
+    return dtype.num > LAST_LONG_TYPE
 
 
 class Defaults:
@@ -150,7 +150,7 @@ def dtype_from(dtype: Any) -> Any:
 def dtype_of(array: np.ndarray | np.generic) -> DType:
     """The element type of a numpy array; TypeError for one that tracegrad does not have."""
     try:
-        return _BY_NUMPY[array.dtype]
+        return BY_NUMPY[array.dtype]
     except KeyError:
         raise TypeError(
             f"can't convert np.ndarray of type {array.dtype}; the supported types are: "

@@ -43,11 +43,15 @@ def pull_back(
     """
     rule = primitive.derivative(position)
     assert rule is not None, f"{primitive.name} has no gradient for operand {position}"
-    arguments = {"g": g, "index": position} if primitive.variadic else {"g": g}
     is_complex = rule.reads_values and _is_complex(g)
-    if is_complex:
-        arguments["g"] = conj(g)
-    values = [arguments[n] if n in arguments else params[n] if n in params else known[n] for n in rule.needs]
+    values: list[Any] = []
+    for name in rule.needs:
+        if name == "g":
+            values.append(conj(g) if is_complex else g)
+        elif name == "index" and primitive.variadic:
+            values.append(position)
+        else:
+            values.append(params[name] if name in params else known[name])
     found = rule.rule(*values)
     return unbroadcast(conj(found) if is_complex else found, shape)
 

@@ -1,4 +1,4 @@
-"""Pointwise ops in plain eager mode on floating-point tensors of one type: numpy at once, nothing to promote.
+"""Pointwise ops in plain eager mode on tensors of one type, floating or int64: numpy at once, nothing to promote.
 
 Everything else (other types, numbers that do not fit, subclasses, recordings) is the interpreter's. The results are
 the same; only the questions that such operands make superfluous are not asked.
@@ -16,7 +16,7 @@ from ..ops.core import Primitive
 from .grad_mode import switches
 from .tape import Tape
 
-FLOAT32, FLOAT64 = np.dtype("float32"), np.dtype("float64")
+FLOAT32, FLOAT64, INT64 = np.dtype("float32"), np.dtype("float64"), np.dtype("int64")
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -33,7 +33,7 @@ class DirectOps:
             return NotImplemented
         a = x.ndarray
         dtype = a.dtype
-        if dtype is not FLOAT32 and dtype is not FLOAT64:
+        if dtype is not FLOAT32 and dtype is not FLOAT64 and not (dtype is INT64 and primitive.keeps_integers):
             return NotImplemented
         value = quietly(primitive.evaluate_wide, a)
         out = self._make(value if type(value) is np.ndarray else np.asarray(value))
@@ -58,7 +58,9 @@ class DirectOps:
             a = x = _number(x, dtype)
         else:
             return NotImplemented
-        if a is None or b is None or (dtype is not FLOAT32 and dtype is not FLOAT64):
+        if a is None or b is None:
+            return NotImplemented
+        if dtype is not FLOAT32 and dtype is not FLOAT64 and not (dtype is INT64 and primitive.keeps_integers):
             return NotImplemented
         try:
             value = quietly(primitive.evaluate_wide, a, b)
@@ -79,6 +81,8 @@ class DirectOps:
 def _number(operand: Any, dtype: np.dtype) -> Any:
     """A number of the program in a tensor's type; None for what is none, or does not fit."""
     kind = type(operand)
+    if dtype is INT64:
+        return np.int64(operand) if kind is int and -(2**63) <= operand < 2**63 else None
     if kind is float or kind is int or kind is np.float64:
         if -_LARGEST <= operand <= _LARGEST and (kind is not int or -(2**63) <= operand < 2**64):
             return np.float32(operand) if dtype is FLOAT32 else np.float64(operand)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,7 +35,7 @@ class Sweep:
     captures: dict[Edge, Any] = field(default_factory=dict)
     store_captures: bool = False
     pending: dict[Node, dict[int, Any]] = field(default_factory=dict)
-    useful: set[Node] = field(default_factory=set)  # the nodes that the walk visits
+    useful: Set[Node] = frozenset()  # the nodes that the walk visits
     # Buffers that a gradient must not take over, by identity; kept, so that no other one is given the same identity.
     owned_elsewhere: dict[int, Any] = field(default_factory=dict)
 
@@ -54,9 +54,12 @@ class Sweep:
             running.sweep = before
 
     def _run(self, roots: Sequence[Edge]) -> None:
-        nodes = _reachable([e.node for e in roots if e.node is not None])
-        self.useful = useful = _leading_to(nodes, self.captures) if self.captures else nodes
-        waiting = _count_readers(nodes, useful)
+        waiting = _reached([e.node for e in roots if e.node is not None])
+        useful: Set[Node] = waiting.keys()
+        if self.captures:
+            useful = _leading_to(waiting, self.captures)
+            waiting = _count_readers(waiting, useful)
+        self.useful = useful
         ready = [(-n.sequence, n) for n in self.pending if n in useful and not waiting.get(n)]
         heapq.heapify(ready)
         with enable_grad() if self.create_graph else no_grad():
@@ -69,7 +72,7 @@ class Sweep:
                         if not waiting[after]:
                             heapq.heappush(ready, (-after.sequence, after))
 
-    def _visit(self, node: Node, useful: set[Node]) -> None:
+    def _visit(self, node: Node, useful: Set[Node]) -> None:
         arrived = self.pending.pop(node, None)
         if not arrived:
             return  # nothing but missing gradients came this way
@@ -201,18 +204,22 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def _reachable(roots: Sequence[Node]) -> set[Node]:
-    seen = set(roots)
-    stack = list(seen)
+def _reached(roots: Sequence[Node]) -> dict[Node, int]:
+    """The nodes that lead there, and by how many edges each is reached."""
+    counts = dict.fromkeys(roots, 0)
+    stack = list(counts)
     while stack:
         for node, _ in stack.pop().edges:
-            if node is not None and node not in seen:
-                seen.add(node)
-                stack.append(node)
-    return seen
+            if node is not None:
+                before = counts.get(node)
+                if before is None:
+                    stack.append(node)
+                    before = 0
+                counts[node] = before + 1
+    return counts
 
 
-def _leading_to(nodes: set[Node], captures: dict[Edge, Any]) -> set[Node]:
+def _leading_to(nodes: Iterable[Node], captures: dict[Edge, Any]) -> set[Node]:
     """The nodes from which a captured edge can be reached (operands have smaller sequence numbers than users)."""
     targets = {edge.node for edge in captures}
     useful: set[Node] = set()
@@ -227,7 +234,7 @@ def _depth_order(node: Node) -> int:
     return -1 if isinstance(node, AccumulateGrad) else node.sequence
 
 
-def _count_readers(nodes: set[Node], useful: set[Node]) -> dict[Node, int]:
+def _count_readers(nodes: Iterable[Node], useful: Set[Node]) -> dict[Node, int]:
     counts = dict.fromkeys(nodes, 0)
     for node in useful:
         for after, _ in node.edges:

@@ -23,6 +23,13 @@ from .saved import INFERENCE, Saved, modified
 Arrays = tuple[Any, ...]
 
 
+class Plan(NamedTuple):
+    """The operands that a derivative reads, and those that PyTorch's reads besides."""
+
+    read: tuple[int, ...]
+    watched: tuple[int, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Fused:
     """A composite of `operands` floating-point tensors (or None) followed by other arguments, in four ways.
@@ -53,10 +60,24 @@ class Fused:
     rule: Callable[..., Any] | None = None
     zero: bool = False  # whether the gradients depend on the operands with a derivative of zero
 
+    plans: dict[tuple[bool, ...], Plan] = field(default_factory=dict, init=False)
+
+    def plan(self, wanted: Sequence[bool]) -> Plan:
+        """What all nodes with derivatives for the `wanted` operands share."""
+        key = tuple(wanted)
+        plan = self.plans.get(key)
+        if plan is None:
+            used = [
+                tuple([i for i, users in pairs.items() if any(key[user] for user in users)])
+                for pairs in (self.checked, self.watched)
+            ]
+            plan = self.plans[key] = Plan(*used)
+        return plan
+
     def reads(self, wanted: Sequence[bool]) -> list[int]:
         """The operands that must not be written to where the gradients of those that are `wanted` are to come."""
-        pairs = [*self.checked.items(), *self.watched.items()]
-        return sorted({i for i, users in pairs if any(wanted[user] for user in users)})
+        plan = self.plan(wanted)
+        return sorted({*plan.read, *plan.watched})
 
 
 class Watched(NamedTuple):
@@ -102,32 +123,35 @@ class FusedNode(PrimitiveNode):
     ) -> FusedNode:
         """The node of `out`, a composite of `arguments`, with derivatives for the operands `wanted`."""
         node: Any = object.__new__(class_called(FusedNode, fused.title))
-        operands = zip(arguments, wanted, strict=False)
-        node.edges = node.shown_edges = tuple(
-            [x.gradient_edge() if want else NO_EDGE for x, want in operands if x is not None]
-        )
-        node.sequence = count_now()
         node.fused, node.kept, node.make = fused, kept, make
-        node.shapes = tuple([None if x is None else x.ndarray.shape for x in arguments[: fused.operands]])
+        node.sequence = count_now()
         node.dtype = out.ndarray.dtype
-        if fused.watched:
-            users = fused.watched.items()
-            node.watched = [
-                Watched.of(arguments[i], False)
-                for i, by in users
-                if arguments[i] is not None and True in [wanted[user] for user in by]
-            ]
+        count = fused.operands
+        edges: list[Any] = []
+        shapes: list[Any] = []
+        for x, want in zip(arguments, wanted, strict=False):
+            if x is None:
+                shapes.append(None)
+            else:
+                edges.append(x.gradient_edge() if want else NO_EDGE)
+                shapes.append(x.ndarray.shape)
+        node.edges = node.shown_edges = tuple(edges)
+        node.shapes = tuple(shapes)
+        plan = fused.plan(wanted)
+        if plan.watched:
+            node.watched = [Watched.of(arguments[i], False) for i in plan.watched if arguments[i] is not None]
         if fused.watches_value:
             node.watched = [*node.watched, Watched.of(out, True)]
+        node.arguments = saved = list(arguments)
         if fused.rule is not None:
-            arguments = [*[None] * fused.operands, *arguments[fused.operands :]]
-        node.arguments = saved = [Saved(x, False) if hasattr(x, "buffer") else x for x in arguments]
-        node.read = tuple(
-            [i for i, by in fused.checked.items() if saved[i] is not None and True in [wanted[user] for user in by]]
-        )
-        node.known = {str(i): x for i, x in enumerate(saved) if type(x) is Saved}
+            saved[:count] = [None] * count
+        node.known = known = {}
+        for i, x in enumerate(saved):
+            if hasattr(x, "buffer"):
+                saved[i] = known[str(i)] = Saved(x, False)
+        node.read = tuple([i for i in plan.read if saved[i] is not None]) if plan.read else ()
         if fused.checks_value:
-            node.known["out"] = Saved(out, is_output=True)
+            known["out"] = Saved(out, is_output=True)
         node.saves = fused.checks_value or bool(node.read) or kept is not None or bool(node.watched)
         return node
 
@@ -154,17 +178,19 @@ class FusedNode(PrimitiveNode):
         for each in self.watched:
             each.check(self)
         g, fused, saved = cotangents[0], self.fused, self.arguments
-        given = [i for i, shape in enumerate(self.shapes) if shape is not None]
-        others = saved[fused.operands :]
+        shapes, count = list(self.shapes), fused.operands
+        given = [i for i in range(count) if shapes[i] is not None]
         if switches.enabled or switch.stack or g.ndarray.dtype is not self.dtype:
             return self._by_chain(g, given, wanted) if fused.rule is None else [self._by_rule(g)]
-        shapes: list[Any] = [None] * fused.operands
-        for i, want in zip(given, wanted, strict=True):
-            if want:
-                shapes[i] = self.shapes[i]
-        arrays = [saved[i].look(self).ndarray if i in self.read else None for i in range(fused.operands)]
+        if False in wanted:
+            for i, want in zip(given, wanted, strict=True):
+                if not want:
+                    shapes[i] = None
+        arrays: list[Any] = [None] * count
+        for i in self.read:
+            arrays[i] = saved[i].look(self).ndarray
         kept = self.known["out"].look(self).ndarray if fused.checks_value else self.kept
-        others = [x.look(self) if type(x) is Saved else x for x in others]
+        others = [x.look(self) if type(x) is Saved else x for x in saved[count:]] if len(saved) > count else ()
         gradients = quietly(fused.backward, g.ndarray, kept, shapes, *arrays, *others)
         return [self._tensor(gradients[i], g) for i in given]
 

@@ -98,7 +98,7 @@ class Node:
     def rename(self, title: str) -> None:
         """Call the node `title`; ``type(node).__name__`` says it as well, as in PyTorch."""
         self.title = title
-        self.__class__ = _classes.get((type(self), title)) or class_called(type(self), title)
+        self.__class__ = class_called(type(self), title)
 
     def name(self) -> str:
         """PyTorch's name of the operation, e.g. ``MulBackward0``."""
@@ -148,13 +148,15 @@ _classes: dict[tuple[type[Node], str], type[Node]] = {}
 
 def class_called(kind: type[Node], title: str) -> type[Node]:
     """The class of nodes of this kind that are called `title`."""
-    if (kind, title) in _classes:
-        return _classes[kind, title]
+    known = _classes.get((kind, title))
+    if known is not None:
+        return known
     base = next(c for c in kind.__mro__ if "title" not in c.__dict__)
     if (base, title) not in _classes:
         # A subclass marks itself by having the title, so that renaming it goes back to the class it came from.
         _classes[base, title] = type(title, (base,), {"title": title, "__module__": base.__module__})
-    return _classes[base, title]
+    _classes[kind, title] = _classes[base, title]
+    return _classes[kind, title]
 
 
 #: What the names begin with of what is kept although no rule reads it.
@@ -199,6 +201,8 @@ class PrimitiveNode(Node):
         """What was saved; RuntimeError once it is freed, or where its memory has been written to since."""
         if self.released:
             raise RuntimeError(SECOND_BACKWARD)
+        if not self.known:
+            return {}
         plainly = not switches.enabled and not switch.stack
         return {
             name: (value.look(self) if plainly else value.unpack(self)) if isinstance(value, Saved) else value
@@ -250,13 +254,16 @@ class PrimitiveNode(Node):
     ) -> None:
         """Give a new node, which has nothing yet, its fields."""
         edges = [NO_EDGE] * len(operands)
+        shapes = []
         for i in on:
-            edges[i] = operands[i].gradient_edge()
+            x = operands[i]
+            edges[i] = x.gradient_edge()
+            shapes.append(x.ndarray.shape)
         self.edges = self.shown_edges = tuple(edges)
+        self.shapes = tuple(shapes)
         self.sequence = next(_sequence)
         self.place = out.place  # where an interpreter that computes later has noted the op
         self.primitive, self.params, self.on = primitive, params, on
-        self.shapes = tuple([operands[i].ndarray.shape for i in on])
         if needs:
             self._save(operands, out, needs)
 
@@ -366,8 +373,11 @@ def _known(operands: Sequence[Any], out: Any, needs: Sequence[tuple[str, int, in
 class AccumulateGrad(Node):
     """The end of the tape at a leaf: adds the gradient to ``leaf.grad``."""
 
+    title = "AccumulateGrad"
+    edges = shown_edges = ()
+
     def __init__(self, leaf: Any) -> None:
-        super().__init__("AccumulateGrad", ())
+        self.sequence = next(_sequence)
         self.variable = leaf
 
     @property

@@ -18,13 +18,18 @@ class PlainTape(Tape):
     """Evaluates with numpy at once; operands are tensors and numpy's numbers."""
 
     def apply(self, primitive: Primitive, operands: Sequence[Any], params: Params) -> Any:
+        recorded = switches.enabled
         values: list[Any] = []
         requiring: list[int] = []
         for operand in operands:
             if isinstance(operand, np.generic):
                 values.append(operand)
                 continue
-            if (operand._node is not None or operand._requires or operand._base is not None) and operand.requires_grad:
+            if (
+                recorded
+                and (operand._node is not None or operand._requires or operand._base is not None)
+                and operand.requires_grad
+            ):
                 requiring.append(len(values))
             values.append(operand.ndarray)
         if primitive.is_view and type(values[0]) is np.ndarray:
@@ -35,13 +40,17 @@ class PlainTape(Tape):
             _explain(primitive, values, params)
             raise
         out = self.make(value if type(value) is np.ndarray else np.asarray(value))
-        if requiring and switches.enabled:
+        if requiring:
             self.record(primitive, operands, params, out, requiring)
         return out
 
     def computes_only(self, *values: Any) -> bool:
         """Whether what is made of these tensors is just numbers, without a history (`ops.core.at_once`)."""
-        return not switches.enabled or not any(value.requires_grad for value in values)
+        if switches.enabled:
+            for value in values:
+                if value.requires_grad:
+                    return False
+        return True
 
     def _viewed(self, primitive: Primitive, operands: Any, array: Any, params: Params, requiring: list[int]) -> Any:
         """The value of an op that only moves elements: of the operand's memory where numpy finds them in place."""
@@ -56,7 +65,7 @@ class PlainTape(Tape):
             out = self.make(value, source.buffer, (*source.steps, Step(primitive, tuple(params.items()))))
         else:
             out = self.make(value)
-        if requiring and switches.enabled:
+        if requiring:
             self.record(primitive, operands, params, out, requiring)
         if is_view:
             out.note_view_of(source)

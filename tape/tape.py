@@ -11,7 +11,7 @@ from ..ops.array import Evaluator
 from ..ops.core import Number, Params, Primitive
 from ..ops.types import DIFFERENTIABLE_KINDS, DType, Type
 from ..tracing.watch import watcher
-from .grad_mode import is_grad_enabled
+from .grad_mode import switches
 from .nodes import PrimitiveNode
 from .selected import declare_write_to_picked
 
@@ -39,21 +39,22 @@ class Tape:
         self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, requiring: list[int]
     ) -> None:
         """Let `out` remember how it was computed, for the operands `requiring` gradients."""
-        if not is_grad_enabled():
+        if not switches.enabled:
             self.below.cut(out)
             return
-        on = tuple([i for i in requiring if primitive.derivative(i) is not None])
+        on = primitive.differentiable(requiring)
         if on and out.ndarray.dtype.kind in DIFFERENTIABLE_KINDS:
             node = PrimitiveNode.of(primitive, operands, params, out, on)
             listening = watcher()
             if listening is not None:
                 node.origin = listening.origin()
-            out.attach(node, 0)
+            out._node = node
 
     def stacked(self, tensors: Sequence[Any], axis: int) -> Any:
         """Tensors of one type along a new axis, in one go; None where one has a history, or ops are wanted."""
-        if any(tensor.requires_grad for tensor in tensors):
-            return None
+        for tensor in tensors:
+            if tensor.requires_grad:
+                return None
         return self.below.stacked(tensors, axis, self.make)
 
     def literal(self, values: np.ndarray) -> Any:

@@ -17,6 +17,8 @@ Shape = tuple[int, ...]
 
 def axis_of(dim: Any, ndim: int) -> int:
     """`dim` counted from the front; a 0-d tensor allows 0 and -1. IndexError outside, TypeError for what is no int."""
+    if type(dim) is int and -ndim <= dim < ndim:
+        return dim + ndim if dim < 0 else dim
     limit = max(ndim, 1)
     if isinstance(dim, bool) or not hasattr(dim, "__index__"):
         raise TypeError(f"argument 'dim' must be int, not {type(dim).__name__}")
@@ -30,6 +32,8 @@ def axes_of(dims: Any, ndim: int) -> Shape:
     """Sorted axes for a number, a sequence, or None and () (all of them); of a 0-d tensor, none."""
     if dims is None or (isinstance(dims, (tuple, list)) and not dims):
         return tuple(range(ndim))
+    if type(dims) is int and -ndim <= dims < ndim:
+        return (dims + ndim if dims < 0 else dims,)
     given = dims if isinstance(dims, (tuple, list)) else (dims,)
     axes = sorted(axis_of(dim, ndim) for dim in given)
     for before, after in zip(axes, axes[1:], strict=False):
@@ -43,6 +47,11 @@ def sizes_of(sizes: Sequence[Any]) -> Shape:
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = sizes[0]
     try:
+        for n in sizes:
+            if type(n) is not int:
+                break
+        else:
+            return tuple(sizes)
         if any(isinstance(n, bool) for n in sizes):
             raise TypeError("bool")
         return tuple(operator.index(n) for n in sizes)

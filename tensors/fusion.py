@@ -62,8 +62,8 @@ def fused(
         def called(*arguments: Any) -> Any:
             if switch.stack:
                 return serve(called, named, arguments, {})
-            arrays = None if packing.hooks else _arrays(arguments, operands)
-            return named(*arguments) if arrays is None else _evaluated(form, arguments, arrays)
+            looked_at = None if packing.hooks else _looked_at(arguments, operands)
+            return named(*arguments) if looked_at is None else _evaluated(form, arguments, *looked_at)
 
         return called  # type: ignore[return-value]
 
@@ -78,31 +78,34 @@ def _saved(form: Fused, arguments: tuple[Any, ...], value: Any) -> list[Any]:
     return [x for x in found if x is not None] + [value] * (form.checks_value or form.watches_value)
 
 
-def _arrays(arguments: tuple[Any, ...], operands: int) -> list[Any] | None:
-    """What numpy takes for the operands, None where these are not what it serves."""
-    dtype = None
+def _looked_at(arguments: tuple[Any, ...], operands: int) -> tuple[list[Any], list[bool]] | None:
+    """What numpy takes for the operands, and which of them want a gradient; None where numpy does not serve them."""
+    recorded, dtype = switches.enabled, None
     arrays: list[Any] = []
-    for i in range(operands):
-        x = arguments[i]
+    wanted: list[bool] = []
+    for x in arguments if len(arguments) == operands else arguments[:operands]:
         if x is None:
             arrays.append(None)
+            wanted.append(False)
             continue
         if type(x) not in PLAIN_TENSORS:
             return None
         array = x.ndarray
-        if dtype is None:
+        if array.dtype is not dtype:
+            if dtype is not None:
+                return None
             dtype = array.dtype
             if dtype is not FLOAT32 and dtype is not FLOAT64:
                 return None
-        if array.dtype is not dtype or not array.size or not array.ndim:
+        if not array.size or not array.ndim:
             return None
         arrays.append(array)
-    return arrays
+        may_want = recorded and (x._node is not None or x._requires or x._base is not None)
+        wanted.append(may_want and x.requires_grad)
+    return arrays, wanted
 
 
-def _evaluated(form: Fused, arguments: tuple[Any, ...], arrays: list[Any]) -> Any:
-    recorded = switches.enabled
-    wanted = [recorded and x is not None and x.requires_grad for x in arguments[: form.operands]]
+def _evaluated(form: Fused, arguments: tuple[Any, ...], arrays: list[Any], wanted: list[bool]) -> Any:
     try:
         value, kept = quietly(form.forward, wanted, *arrays, *arguments[form.operands :])
     except ValueError:

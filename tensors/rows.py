@@ -33,7 +33,7 @@ def row(x: Any, index: int) -> Tensor | None:
         return None
     place, rest = index % extent, tuple(others)
     part = (
-        ("starts", (place, *(0 for _ in rest))),
+        ("starts", (place, *(0,) * len(rest))),
         ("stops", (place + 1, *rest)),
         ("steps", (1,) * array.ndim),
     )

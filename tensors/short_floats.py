@@ -26,7 +26,7 @@ def rounded_once(function: F) -> F:
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         for arg in args:
-            if _is_short(arg):
+            if isinstance(arg, Tensor) and is_short_float(arg.ndarray.dtype):
                 if _is_one_kernel(arg.dtype, args, kwargs) and not (kwargs.get("inplace") or True in args[inplace:]):
                     return _in_float32(function, arg.dtype, args, kwargs)
                 break

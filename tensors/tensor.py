@@ -15,14 +15,14 @@ import numpy as np
 from ..ops import arithmetic, comparison, elementary
 from ..ops.array import UNTRACKED, Array, Buffer, Evaluator, eager
 from ..ops.core import Step, interpreted, set_default_interpreter, set_direct
-from ..ops.types import FLOATING, DType, dtype_of
+from ..ops.types import BY_NUMPY, FLOATING, DType, dtype_of
 from ..ops.views import replay
 from ..tape.direct import DirectOps
 from ..tape.grad_mode import enable_grad, is_grad_enabled, switches
 from ..tape.nodes import AccumulateGrad, Node
 from ..tape.plain import PlainTape
 from ..tracing.watch import changes, declare_alias, declare_flag, forbid, local, watched
-from .blank import FIELDS, blank
+from .blank import FIELDS, NO_HOOKS
 from .constructor import constructed
 from .exchange import Exchange
 from .mixins.gradients import Differentiable
@@ -75,7 +75,7 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         >>> tg.tensor([1, 2]).dtype
         tracegrad.int64
         """
-        return dtype_of(self.ndarray)
+        return BY_NUMPY.get(self.ndarray.dtype) or dtype_of(self.ndarray)
 
     @property
     def shape(self) -> Size:
@@ -356,9 +356,17 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
     __hash__ = Exchange.__hash__
 
 
+new: Callable[[Any], Any] = object.__new__
+
+
 def make(ndarray: np.ndarray, buffer: Buffer | None = None, steps: tuple[Step, ...] = ()) -> Tensor:
     """A tensor over existing memory; how ops wrap their results."""
-    tensor: Tensor = blank(Tensor)  # then what Array.__init__ does, without another call
+    tensor: Tensor = new(Tensor)  # then what `blank` and `Array.__init__` do, without two more calls for each op
+    tensor._requires = tensor.viewed_without_grad = tensor.is_of_program = False
+    tensor._grad = tensor._node = tensor._base = tensor._accumulator = tensor.memory = None
+    tensor._output = tensor._seen_version = 0
+    tensor.leaf_hooks = tensor.post_accumulate_hooks = NO_HOOKS
+    tensor.view_of_several = ""
     tensor.ndarray, tensor.steps, tensor.label, tensor.place = ndarray, steps, None, None
     if buffer is None:
         buffer = Buffer(ndarray)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -56,7 +56,7 @@ def noop_context_fn() -> tuple[AbstractContextManager[Any], AbstractContextManag
 class _InnerSweep(Sweep):
     """The backward pass of what was computed again: it ends where that begins, and leaves hooks there to the outer."""
 
-    def _visit(self, node: Node, useful: set[Node]) -> None:
+    def _visit(self, node: Node, useful: Set[Node]) -> None:
         if not any(edge.node is node for edge in self.captures):
             super()._visit(node, useful)
             return

@@ -54,8 +54,9 @@ def check_normalized(input: Tensor, last: tuple[int, ...], weight: Tensor | None
 
 def check_one_type(input: Tensor, *others: Any) -> None:
     """RuntimeError unless the parameters have the input's type."""
+    first = input.ndarray.dtype
     for x in others:
-        if x is not None and x.dtype is not input.dtype:
+        if x is not None and x.ndarray.dtype is not first and x.dtype is not input.dtype:
             raise RuntimeError(
                 "mixed dtype (CPU): all inputs must share same datatype. Got "
                 f"{input.dtype.title} and {x.dtype.title}; use .to()"

@@ -90,7 +90,13 @@ class Calling(Traversal):
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         own = self.__dict__
         try:
-            hooked = everywhere.is_hooked() or any(own[hooks] for hooks in HOOKS)
+            hooked = (
+                own["_forward_pre_hooks"]
+                or own["_forward_hooks"]
+                or own["_backward_pre_hooks"]
+                or own["_backward_hooks"]
+                or everywhere.is_hooked()
+            )
         except KeyError:
             raise AttributeError(f"{type(self).__name__}.__init__() has not called super().__init__()") from None
         return _HookedCall(self, args, kwargs).run() if hooked else self.forward(*args, **kwargs)

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from ...tracing.watch import watcher
 from ..joinable import Joinable
 from ..module import Module
 from ..printing import block, grouped
@@ -17,6 +18,8 @@ class _Sequence(Module):
 
     def _members(self) -> list[Module]:
         """The submodules in order. Recordings keep as guards which ones they are."""
+        if watcher() is None:
+            return list(self._modules.values())
         names = declared(self, "members", lambda: tuple(self._modules))
         return [getattr(self, name) for name in names]
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..tensor import Tensor
 
 
+new_edge = tuple.__new__  # which a NamedTuple's own constructor calls, too
 #: The fields are Tensor's slots. (Of a class whose slots are written out, type checkers allow no other attributes.)
 NO_SLOTS: tuple[str, ...] = ()
 
@@ -69,14 +70,14 @@ class Differentiable:
         if self._base is not None:
             self._refresh()
         if self._node is not None:
-            return Edge(self._node, self._output)
+            return new_edge(Edge, (self._node, self._output))
         if not self._requires:
             return NO_EDGE
         node = self._accumulator() if self._accumulator is not None else None
         if node is None:
             node = AccumulateGrad(self)
             self._accumulator = weakref.ref(node)
-        return Edge(node)
+        return new_edge(Edge, (node, 0))
 
     @property
     def grad(self) -> Tensor | None:
@@ -123,7 +124,7 @@ class Differentiable:
             )
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad; assign a clone()")
-        if tuple(value.shape) != self.ndarray.shape:
+        if (value.ndarray.shape if isinstance(value, Differentiable) else tuple(value.shape)) != self.ndarray.shape:
             raise RuntimeError(
                 f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
                 f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"

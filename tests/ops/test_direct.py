@@ -1,4 +1,5 @@
-"""Pointwise ops on floating tensors of one type, which plain eager mode gives to numpy at once, and the general way.
+"""Pointwise ops on tensors of one type, floating or int64, which plain eager mode gives to numpy at once, and the
+general way.
 
 The general way is what runs where an interpreter has been chosen. Everything must be the same to the last bit.
 """
@@ -20,7 +21,8 @@ UNARY = (
 ).split()
 BINARY = (
     "add sub mul div pow maximum minimum eq ne lt le gt ge remainder fmod floor_divide atan2 logical_and logical_or "
-    "logical_xor bitwise_and hypot logaddexp logaddexp2 copysign fmax fmin nextafter igamma"
+    "logical_xor bitwise_and bitwise_or bitwise_left_shift gcd hypot logaddexp logaddexp2 copysign fmax fmin nextafter "
+    "igamma"
 ).split()
 
 
@@ -42,9 +44,12 @@ OPERANDS = {
     "number64": lambda tg: tg.tensor(values((), "float64"), requires_grad=True),
     "empty": lambda tg: tg.tensor(values((0, 3), "float32")),
     "int64": lambda tg: tg.tensor(values((2, 3), "int64")),
+    "number of int64": lambda tg: tg.tensor(3),
     "bool": lambda tg: tg.tensor(values((2, 3), "bool")),
     "float": lambda tg: 1.1,
     "int": lambda tg: 3,
+    "negative": lambda tg: -2,
+    "lowest": lambda tg: -(2**63),
     "True": lambda tg: True,
     "large": lambda tg: 1e300,
     "huge": lambda tg: 2**70,
@@ -57,7 +62,7 @@ OPERANDS = {
 }
 TENSORS = list(OPERANDS)[: list(OPERANDS).index("float")]
 #: Each pair of operands that is tried has one of these.
-COMMON = {"float32", "tracked", "number32"}
+COMMON = {"float32", "tracked", "number32", "int64"}
 PAIRS = [kinds for kinds in itertools.product(OPERANDS, repeat=2) if COMMON & set(kinds)]
 
 
@@ -119,8 +124,8 @@ class Calling:
 
 #: Ops of integers, of which one stands for all, one of two incomplete gamma functions, one that is no method, and one
 #: of complex numbers.
-BITS = {"bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_left_shift", "bitwise_right_shift", "detach", "conj"}
-BITS |= {"gcd", "lcm", "igammac"}
+BITS = {"bitwise_xor", "bitwise_not", "bitwise_right_shift", "detach", "conj"}
+BITS |= {"lcm", "igammac"}
 
 
 def test_all_that_is_pointwise_is_named(tg):

@@ -1,0 +1,103 @@
+"""How many of Python's functions a plain eager call runs: numpy's work aside, that is what a small one costs.
+
+The counts are the same on each machine. One that is exceeded means that a layer has come in between: it stands here so
+that it is seen.
+"""
+
+import sys
+
+import numpy as np
+import pytest
+
+import tracegrad as tg
+from tracegrad.functional import array_forms
+from tracegrad.nn import functional as F
+from tracegrad.ops.array import Evaluator
+from tracegrad.ops.core import interpreted
+from tracegrad.tape.tape import Tape
+from tracegrad.tensors.blank import FIELDS, blank
+from tracegrad.tensors.tensor import Tensor, make
+
+x, y, tracked = tg.randn(8, 8), tg.randn(8, 8), tg.randn(8, 8, requires_grad=True)
+weight, bias = tg.ones(8), tg.zeros(8)
+norm, layer = tg.nn.BatchNorm2d(3), tg.nn.Linear(8, 4)
+images, targets = tg.randn(2, 3, 4, 4), tg.tensor([1, 0, 2, 3, 1, 0, 2, 3])
+
+#: A call, and the most that it may run.
+CALLS = {
+    "add": (lambda: x + y, 6),
+    "add, gradient": (lambda: tracked + y, 15),
+    "add of integers": (lambda: targets + 1, 7),
+    "relu": (lambda: F.relu(x), 11),
+    "clamp": (lambda: x.clamp(-1, 1), 12),
+    "softmax": (lambda: F.softmax(x, -1), 17),
+    "sum": (lambda: x.sum(), 14),
+    "mean of rows": (lambda: x.mean(-1), 26),
+    "cat": (lambda: tg.cat((x, y), 1), 18),
+    "stack": (lambda: tg.stack((x, y)), 14),
+    "view": (lambda: x.view(2, 32), 15),
+    "layer_norm": (lambda: F.layer_norm(x, (8,), weight, bias), 29),
+    "batch_norm": (lambda: norm(images), 143),
+    "linear": (lambda: F.linear(x, y, bias), 27),
+    "layer": (lambda: layer(x), 63),
+    "cross_entropy": (lambda: F.cross_entropy(x, targets), 51),
+}
+
+
+def python_calls(function):
+    """How many of Python's own functions `function` runs, the second time."""
+    function()
+    seen = []
+
+    def note(frame, event, argument):
+        if event == "call":
+            seen.append(frame.f_code.co_name)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        function()
+    finally:
+        sys.setprofile(before)
+    return seen[1:]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_runs_no_more_of_python_than_it_did(name):
+    function, most = CALLS[name]
+    seen = python_calls(function)
+    assert len(seen) <= most, seen
+
+
+def test_tensors_are_made_with_the_fields_of_a_blank_one():
+    made, other = make(np.zeros(2)), blank(Tensor)
+    assert {name: getattr(made, name) for name in FIELDS} == {name: getattr(other, name) for name in FIELDS}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(1, 1), (15, 3), (16, 3), (64, 10), (2, 9, 5), (16, 512), (16, 513), (3, 700)])
+def test_the_largest_of_rows_are_numpys(dtype, shape):
+    values = np.random.default_rng(0).standard_normal(shape).astype(dtype)
+    values[0, ..., :2] = np.nan
+    values[shape[0] // 2, ..., :2] = np.inf
+    values[-1] = -np.inf
+    for axes in ((len(shape) - 1,), (0,), tuple(range(len(shape)))):
+        expected = np.maximum.reduce(values, axis=axes, keepdims=True)
+        np.testing.assert_array_equal(array_forms._largest(values, axes), expected)
+    np.testing.assert_array_equal(
+        array_forms._largest(values.T, (len(shape) - 1,)), np.maximum.reduce(values.T, axis=-1, keepdims=True)
+    )
+
+
+@pytest.mark.parametrize("dtype", [tg.float32, tg.float64, tg.bfloat16], ids=str)
+@pytest.mark.parametrize("momentum", [0.1, 0.3, 1.0, None])
+def test_running_statistics_have_the_bits_of_the_ops(dtype, momentum):
+    def moved():
+        tg.manual_seed(0)
+        layer = tg.nn.BatchNorm1d(5, momentum=momentum).to(dtype)
+        for _ in range(3):
+            layer(tg.randn(7, 5).to(dtype))
+        buffers = [layer.running_mean, layer.running_var, layer.num_batches_tracked]
+        return [(b.tolist(), b._version) for b in buffers]
+
+    assert moved() == interpreted(Tape(Evaluator(), make), moved)
