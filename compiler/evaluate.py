@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 
 import numpy as np
 
 from ..ops.types import Type, dtype_of
 from .graph import Graph, Node
+
+_ALONE = 3  # references to an array that only a dict holds: the dict's, a variable's, the argument of getrefcount
 
 
 def evaluate_graph(graph: Graph, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -20,7 +23,19 @@ def evaluate_graph(graph: Graph, inputs: Mapping[str, np.ndarray]) -> dict[str, 
     with np.errstate(all="ignore"):  # infinities and NaN are values, as in eager mode
         for node in graph.nodes():
             values[node] = _input(graph, node, inputs) if node.is_input else evaluate_node(node, values)
-    return {r.name: np.array(values[r.node], order="C") for r in graph.results}
+    return {r.name: _unshared(values, r.node) for r in graph.results}
+
+
+def _unshared(values: dict[Node, np.ndarray], node: Node) -> np.ndarray:
+    """An array of its own: the one in `values` if nothing else refers to it, a copy otherwise.
+
+    A view refers to the array it is of, an input's caller to the input, an earlier result of the same node to itself.
+    """
+    value = values[node]
+    is_alone = sys.getrefcount(value) <= _ALONE
+    if is_alone and value.flags.owndata and value.flags.c_contiguous and value.flags.writeable:
+        return value
+    return np.array(value, order="C")
 
 
 def evaluate_node(node: Node, values: Mapping[Node, np.ndarray]) -> np.ndarray:

@@ -73,7 +73,7 @@ class _GradMode:
         self._before.pop()
 
     def __del__(self) -> None:
-        if self._change == switches.change:
+        if switches is not None and self._change == switches.change:  # None as Python ends
             _set(*self._before[0])
 
     def _inference(self) -> bool:

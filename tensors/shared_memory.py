@@ -48,7 +48,7 @@ class SharedMapping(mmap.mmap):
 
     def __del__(self) -> None:
         descriptor = getattr(self, "descriptor", -1)
-        if descriptor >= 0:
+        if descriptor >= 0 and os is not None:  # None as Python ends
             os.close(descriptor)
 
 

@@ -1,5 +1,8 @@
 """Nodes and graphs: order, identity, structure; and the reference evaluation."""
 
+import itertools
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,7 @@ from tracegrad.compiler.evaluate import evaluate_graph
 from tracegrad.compiler.graph import Builder, Graph, Origin, Result, topological, users
 from tracegrad.compiler.text import parse
 from tracegrad.ops.core import interpreting
+from tracegrad.ops.movement import transpose
 from tracegrad.ops.reductions import sum as sum_op
 from tracegrad.ops.trigonometry import tanh
 from tracegrad.ops.types import Type, float32
@@ -104,6 +108,32 @@ def test_results_are_memory_of_their_own():
     graph = build(lambda x: x, (2,))
     x = np.ones(2, np.float32)
     assert not np.shares_memory(evaluate_graph(graph, {"x": x})["out"], x)
+
+
+def test_results_share_no_memory_with_each_other_or_with_an_input():
+    """The same value twice, views of it and of an input, and an input itself, in either order."""
+    builder = Builder()
+    x = builder.input("x", Type(float32, (2, 3)))
+    with interpreting(builder):
+        y = tanh(x)
+        nodes = [y, transpose(y, (1, 0)), y, x, transpose(x, (1, 0)), tanh(y)]
+    at = np.ones((2, 3), np.float32)
+    for order in (nodes, nodes[::-1]):
+        results = tuple(Result(f"r{i}", node) for i, node in enumerate(order))
+        found = [*evaluate_graph(Graph("f", (x,), results), {"x": at}).values(), at]
+        assert all(each.flags.writeable and each.flags.c_contiguous for each in found)
+        assert not any(np.shares_memory(a, b) for a, b in itertools.combinations(found, 2))
+
+
+def test_a_result_that_nothing_else_has_is_not_copied():
+    graph = build(lambda x: tanh(x), (1_000_000,))
+    x = np.ones(1_000_000, np.float32)
+    evaluate_graph(graph, {"x": x})
+    tracemalloc.start()
+    evaluate_graph(graph, {"x": x})
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert x.nbytes <= most < 1.5 * x.nbytes
 
 
 def test_missing_and_mistyped_inputs_are_named():

@@ -255,5 +255,5 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             worker.end(until)
 
     def __del__(self) -> None:
-        if not sys.is_finalizing() and self._workers:  # daemons end with this process
+        if sys is not None and not sys.is_finalizing() and self._workers:  # daemons end with this process
             self._shutdown_workers()
