@@ -9,14 +9,13 @@ from ..ops import movement
 from ..ops.core import current, switch
 from ..ops.identity import copy
 from ..ops.numbers import whole
-from ..ops.pointwise import converted
-from ..ops.types import DIMENSIONED, result_dtype
 from ..tensors.arguments import axes_of, axis_of, numbers_called, sizes_of
 from ..tensors.autocasting import widest_type
 from ..tensors.composite import composite, relabel
 from ..tensors.tensor import Tensor
 from ..tracing.user_warning import warn_once
 from .checks.shapes import check_tensors, check_vectors
+from .elementwise.casting import in_one_type
 from .parts import together
 from .shapes import flatten, unsqueeze
 
@@ -53,17 +52,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None) -> 
     # An empty 1-d tensor fits everywhere: programs start a list of results with it.
     fitting = (*shape[:place], 0, *shape[place + 1 :])
     kept = [movement.reshape(x, fitting) if x.ndarray.shape == (0,) != fitting else x for x in given]
-    return movement.concatenate(_in_one_type(kept), place)
-
-
-def _in_one_type(tensors: list[Any]) -> list[Any]:
-    """The tensors in the type that theirs are promoted to."""
-    first = tensors[0].ndarray.dtype
-    for x in tensors:
-        if x.ndarray.dtype is not first:
-            dtype = result_dtype((x.dtype, DIMENSIONED) for x in tensors)
-            return [converted(x, dtype) for x in tensors]
-    return tensors
+    return movement.concatenate(in_one_type(kept), place)
 
 
 @widest_type
@@ -91,7 +80,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
                 f"{list(x.shape)} at entry {i}"
             )
     place = axis_of(dim, given[0].ndarray.ndim + 1)
-    out = movement.concatenate([unsqueeze(x, place) for x in _in_one_type(given)], place)
+    out = movement.concatenate([unsqueeze(x, place) for x in in_one_type(given)], place)
     relabel(out, "StackBackward0", given)
     return out
 
@@ -100,10 +89,8 @@ def _stacked(given: list[Any], dim: int) -> Any:
     """`stack` in one go instead of by ops; None where it takes ops."""
     in_one_go = getattr(current(), "stacked", None)
     shape, dtype = given[0].ndarray.shape, given[0].ndarray.dtype
-    if in_one_go is None:
-        return None
     for x in given:
-        if x.ndarray.shape != shape or x.ndarray.dtype is not dtype:
+        if in_one_go is None or x.ndarray.shape != shape or x.ndarray.dtype is not dtype:
             return None
     return in_one_go(given, axis_of(dim, len(shape) + 1))
 

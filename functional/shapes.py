@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 def _filled_in(shape: Shape, size: int) -> Shape:
     """`shape` with its -1 worked out."""
-    holes = shape.count(-1)
-    known = math.prod(shape) * (-1 if holes else 1)
+    holes, known = shape.count(-1), abs(math.prod(shape))
     if not holes and known == size and min(shape, default=0) >= 0:
         return shape
     for place, n in enumerate(shape):
@@ -51,8 +50,7 @@ def reshape(input: Tensor, *shape: int | Sequence[int]) -> Tensor:
     tensor([[0, 1, 2],
             [3, 4, 5]])
     """
-    wanted = _filled_in(sizes_of(shape), input.ndarray.size)
-    out = movement.reshape(input, wanted)
+    out = movement.reshape(input, _filled_in(sizes_of(shape), input.ndarray.size))
     if out.buffer is not input.buffer:
         relabel(out, "UnsafeViewBackward0", (input,))
     return out

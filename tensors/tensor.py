@@ -356,12 +356,9 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
     __hash__ = Exchange.__hash__
 
 
-new: Callable[[Any], Any] = object.__new__
-
-
 def make(ndarray: np.ndarray, buffer: Buffer | None = None, steps: tuple[Step, ...] = ()) -> Tensor:
     """A tensor over existing memory; how ops wrap their results."""
-    tensor: Tensor = new(Tensor)  # then what `blank` and `Array.__init__` do, without two more calls for each op
+    tensor = object.__new__(Tensor)  # then what `blank` and `Array.__init__` do, without two more calls for each op
     tensor._requires = tensor.viewed_without_grad = tensor.is_of_program = False
     tensor._grad = tensor._node = tensor._base = tensor._accumulator = tensor.memory = None
     tensor._output = tensor._seen_version = 0
