@@ -69,7 +69,11 @@ class Sweep:
                 for after, _ in node.edges:
                     if after is not None and after in useful:
                         waiting[after] -= 1
-                        if not waiting[after]:
+                        if waiting[after]:
+                            continue
+                        if isinstance(after, AccumulateGrad):  # before anything else, in PyTorch, too
+                            self._visit(after, useful)
+                        else:
                             heapq.heappush(ready, (-after.sequence, after))
 
     def _visit(self, node: Node, useful: Set[Node]) -> None:

@@ -177,15 +177,19 @@ class Exchange:
         return bool(self._read("bool(tensor) (an if, while, and, or, not on it)").item())
 
     def __float__(self) -> float:
-        if switches.enabled and self.requires_grad:
-            warn_once(_CONVERTED_WITH_HISTORY)
+        self._warn_of_history()
         return float(self._real("float(tensor)", "double"))
 
     def __int__(self) -> int:
         return int(self._real("int(tensor)", "int64_t"))
 
     def __complex__(self) -> complex:
+        self._warn_of_history()
         return complex(self._number("complex(tensor)"))
+
+    def _warn_of_history(self) -> None:
+        if switches.enabled and self.requires_grad:
+            warn_once(_CONVERTED_WITH_HISTORY)
 
     def __index__(self) -> int:
         if self.ndarray.dtype.kind not in "biu" or self.ndarray.size != 1:

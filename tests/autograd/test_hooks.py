@@ -114,3 +114,25 @@ def test_a_hook_must_return_what_is_like_the_gradient(tg, of_leaf, hook, error, 
     with pytest.raises(error, match=words):
         y.sum().backward()
     assert x.grad is None
+
+
+@pytest.mark.parametrize("passes", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["Linear", "Conv1d", "LayerNorm"])
+def test_a_leaf_has_its_gradient_before_the_pass_goes_on(tg, kind, passes):
+    """In each pass, however long the leaf has been known to the tape."""
+    made = {"Linear": lambda: tg.nn.Linear(4, 4), "Conv1d": lambda: tg.nn.Conv1d(4, 4, 1)}
+    layers = [made.get(kind, lambda: tg.nn.LayerNorm(4))() for _ in range(3)]
+    seen, graphs = [], []
+    for i, layer in enumerate(layers):
+        layer.register_full_backward_hook(lambda *_, i=i: seen.append(i))
+        for p in layer.parameters():
+            p.register_hook(lambda g, i=i: seen.append(f"hook {i}"))
+            p.register_post_accumulate_grad_hook(lambda p, i=i: seen.append(f"grad {i}"))
+    for _ in range(passes):
+        seen.clear()
+        x = tg.ones(4, 4, requires_grad=True)
+        for layer in layers:
+            x = layer(x)
+        x.sum().backward()
+        graphs.append(x)
+    assert seen == [each for i in (2, 1, 0) for each in (f"hook {i}", f"grad {i}", f"hook {i}", f"grad {i}", i)]

@@ -1,10 +1,12 @@
 """What PyTorch warns of: the same class and key phrase, at the user's line."""
 
 import ast
+import functools
 import json
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 from expected import misuses
 
@@ -65,10 +67,21 @@ def test_a_compiled_step_warns_as_it_is_recorded(tg, names):
     assert [w.filename for w in caught if "Implicit dimension" in str(w.message)] == [__file__]
 
 
+@pytest.mark.parametrize("number", ["float", "complex"])
+def test_a_number_of_what_has_a_history_is_no_misuse_under_no_grad(tg, names, number):
+    """As where LBFGS, PyTorch's and ours, looks at the loss that the closure gives."""
+    for mode in ("no_grad", "inference_mode"):
+        assert misuses.warned(tg, names, f"tg.{mode}()({number})(leaf(1))") == []
+    assert misuses.warned(tg, names, "optim.LBFGS([g]).step(lambda: (g * g).sum())") == []
+    assert len(misuses.warned(tg, names, f"{number}(leaf(1))")) == 1
+
+
 def test_frames_of_numpy_between_are_not_the_users(tg, names):
-    """LBFGS, as PyTorch's, takes the loss as a number; its step is decorated by numpy."""
-    code = "optim.LBFGS([g]).step(lambda: (g * g).sum())"
-    assert [is_here for *_, is_here in misuses.warned(tg, names, code)] == [True]
+    """What the library does is decorated by numpy at times."""
+    decorated = np.errstate()(functools.partial(user_warning.warn_user, "a text"))
+    with pytest.warns(UserWarning, match="a text") as caught:
+        decorated()
+    assert [w.filename for w in caught] == [__file__]
 
 
 def test_warnings_go_through_one_function():

@@ -3,6 +3,7 @@
 import gc
 import math
 import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +110,9 @@ class Step:
     def call(self):
         self.step(self.x)
 
+    def leave(self):
+        """After the call that is interrupted."""
+
     def eager_call(self):
         self.function(self.x)
 
@@ -198,9 +202,50 @@ class Joined(Step):
         self.outer(self.x)
 
 
+class WarmUp(Step):
+    """Two steps of a program that is eager, of which the second begins to be noted."""
+
+    warm, is_inside = 2, False
+
+    def __init__(self):
+        super().__init__()
+        self.block = tg.deferred(tiered=True)
+        self.budget = self.block.segments.budget
+        self.budget._least = math.inf
+        self.step = types.SimpleNamespace(way=self.way, explain=self.block.explain)
+
+    def prepare(self):
+        self.budget._least = self.budget.work + 1.0
+        self.is_inside = bool(self.block.__enter__())
+
+    def call(self):
+        if self.is_inside:
+            self.eager_call()
+            return
+        with self.block:
+            self.eager_call()
+
+    def leave(self):
+        if self.is_inside:
+            self.is_inside = self.block.__exit__(None, None, None)
+
+    def eager_call(self):
+        for _ in range(2):
+            self.function(self.x)
+
+
+class Rest(WarmUp):
+    """A program that is noted, and goes on in eager mode in the middle of a step."""
+
+    def prepare(self):
+        self.budget._least = 0.0
+        self.is_inside = bool(self.block.__enter__())
+        self.block.segments.departures.is_hopeless = True
+
+
 CASES = {
     "record": Step, "stand-ins": Numbers, "replay": Replay, "replay by keyword": General, "re-record": ReRecord,
-    "first re-records": ReRecordEarly, "verify": Verify, "joined": Joined,
+    "first re-records": ReRecordEarly, "verify": Verify, "joined": Joined, "warm-up": WarmUp, "rest": Rest,
 }  # fmt: skip
 
 
@@ -218,6 +263,7 @@ def eager_states(kind):
     for _ in range(case.warm):
         case.eager_call()
     case.prepare()
+    case.leave()
     states = [case.state()]
 
     def look():
@@ -261,9 +307,10 @@ def assert_plain(case):
 
 def places(kind, events):
     """The number of events in the call that is interrupted, and the first and the last event of each place."""
-    Interrupter(events).run(warmed(kind).call)  # what is cached in it makes later ones shorter
-    interrupter, case = Interrupter(events), warmed(kind)
-    interrupter.run(case.call)
+    for _ in range(2):  # what is cached in the first makes later ones shorter
+        interrupter, case = Interrupter(events), warmed(kind)
+        interrupter.run(case.call)
+        case.leave()
     return interrupter.count, sorted({at for both in interrupter.seen.values() for at in both})
 
 
@@ -271,7 +318,9 @@ def interrupted(kind, events, at, states):
     """Interrupt one call at event number `at` and check everything; False if the call has fewer events."""
     case = warmed(kind)
     interrupter = Interrupter(events, at)
-    if not interrupter.run(case.call):
+    is_interrupted = interrupter.run(case.call)
+    case.leave()
+    if not is_interrupted:
         return False
     try:
         check(case, kind, states)

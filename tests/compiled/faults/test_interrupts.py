@@ -30,7 +30,8 @@ ROOT = Path(tg.__file__).parent
 SEED = 20_24
 # In the fast tier, for each case: events among which some are drawn (the call has more), and how many are drawn.
 FAST = {"record": (20_000, 3), "stand-ins": (20_000, 1), "replay": (80, 2), "replay by keyword": (300, 1),
-        "re-record": (1_000, 1), "verify": (20_000, 1), "joined": (4_000, 1)}  # fmt: skip
+        "re-record": (1_000, 1), "verify": (20_000, 1), "joined": (4_000, 1), "warm-up": (4_000, 1),
+        "rest": (4_000, 1)}  # fmt: skip
 # Python drops an exception that comes within a finaliser or a callback of the garbage collector, and says so.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 RANDOM = 150  # further events of each case, in the long one
