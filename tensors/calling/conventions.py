@@ -68,7 +68,7 @@ class Conventions:
         self.takes_out = takes_out(path) and "out" not in self._own
         self._is_method = path.startswith("Tensor.")
         within = path.rpartition(".")[0]
-        self._in_c = self.name in IN_C if within == "nn.functional" else self.name not in IN_PYTHON
+        self.in_c = self.name in IN_C if within == "nn.functional" else self.name not in IN_PYTHON
 
     @lazy
     def signature(self) -> inspect.Signature:
@@ -121,7 +121,7 @@ class Conventions:
         special = OTHER_NAMES.get(self.path, {})
         if name in special:
             return special[name]
-        name = NUMPY_NAMES.get(name, name) if self._in_c else name
+        name = NUMPY_NAMES.get(name, name) if self.in_c else name
         if name == "input" and not self._is_method and self._own[:1] in (["x"], ["self"], ["A"]):
             return self._own[0]
         return name
