@@ -15,8 +15,8 @@ from ..tracing.tracebacks import boundary, fold
 from .calling.conventions import Conventions
 from .calling.kernels import KERNELS, floating_only
 from .calling.nonfinite import checking
-from .calling.refusals import no_scalar, no_tensor, numbers_alone, refuse_sequence
-from .calling.scalars import Scalar, scalar_of
+from .calling.refusals import no_tensor, numbers_alone, refuse_sequence
+from .calling.scalars import Scalar, scalars_of
 from .overriding import PLAIN, ask, overloaded, subclasses
 
 Operator = Callable[[Any, Any], Any]
@@ -165,8 +165,7 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
     if not allowed:
         return _conventional(function, conventions, parameters.values()) if conventions.matter else function
     if conventions.in_c:
-        scalars = {n: scalar for n, p in parameters.items() if n not in allowed and (scalar := scalar_of(p))}
-        allowed = {**scalars, **allowed}
+        allowed = {**scalars_of(parameters), **allowed}
     names = [n for n, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
     positional = [allowed.get(n) for n in names[: 1 + max((names.index(n) for n in allowed if n in names), default=-1)]]
     exact = [None if classes is None else _exactly(classes) for classes in positional]
@@ -314,6 +313,8 @@ def overridable(function: Callable[..., Any], title: str) -> Callable[..., Any]:
     conventions = Conventions(function, title.partition(".")[2], parameters.values())
     first = next(iter(parameters), "")
     name = title.partition(".")[2].replace(".", "_")
+    scalars = scalars_of(parameters) if conventions.in_c else {}
+    places = [(i, n, scalars[n]) for i, n in enumerate(parameters) if n in scalars]
 
     @boundary
     @functools.wraps(function)
@@ -322,6 +323,11 @@ def overridable(function: Callable[..., Any], title: str) -> Callable[..., Any]:
         if found:
             return ask(called, title, found, args, kwargs)
         try:
+            for i, parameter, scalar in places:
+                if i < len(args) and type(args[i]) not in scalar.exact:
+                    args = (*args[:i], scalar.given(args[i], name, parameter, i + 1), *args[i + 1 :])
+            if kwargs and scalars:
+                kwargs = {n: scalars[n].given(x, name, n, 0) if n in scalars else x for n, x in kwargs.items()}
             try:
                 return function(*args, **kwargs)
             except Exception as error:
@@ -381,12 +387,7 @@ def _taken(
 ) -> Any:
     """`arg`, if it is of the classes (numpy's numbers made Python's)."""
     if isinstance(classes, Scalar):
-        if type(arg) in classes.exact:
-            return arg
-        taken = classes.taken(arg)
-        if taken is NotImplemented:
-            raise no_scalar(function, parameter, position, classes.title, arg)
-        return taken
+        return classes.given(arg, function, parameter, position)
     if classes is None or isinstance(arg, classes):
         return arg
     if isinstance(arg, np.generic) and float in classes:
