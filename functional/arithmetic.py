@@ -23,9 +23,9 @@ from ..ops.types import (
     get_default_dtype,
     int64,
 )
+from ..tensors.calling.kernels import require_floating
 from ..tensors.composite import composite, relabel
 from ..tensors.in_place import store
-from ..tensors.operands import require_floating
 from ..tensors.short_floats import rounded_once
 from ..tensors.tensor import Tensor
 

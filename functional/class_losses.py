@@ -11,6 +11,7 @@ from ..ops.comparison import ne, where
 from ..ops.pointwise import cast
 from ..ops.requirements import Requirement, require
 from ..ops.sources import full
+from ..ops.types import uint8
 from ..tensors.autocasting import full_precision
 from ..tensors.composite import composite, whole
 from ..tensors.fusion import fused
@@ -54,6 +55,11 @@ def _check_classes(input: Any, target: Any) -> None:
         _refuse_type(target)
 
 
+def _whole_classes(input: Any, target: Any) -> Any:
+    """Classes as int64: PyTorch takes bytes too, but not for scores with axes of space."""
+    return cast(target, _INT64) if target.dtype is _UINT8 and input.ndarray.ndim <= 2 else target
+
+
 def _refuse_type(target: Any) -> None:
     name = target.dtype.title
     raise RuntimeError(
@@ -86,15 +92,17 @@ def nll_loss(
 ) -> Tensor:
     """``-input[n, target[n]] * weight[target[n]]``: minus the log-probability of each target class; reduced.
 
-    `input` is ``[N, C, ...]`` (or ``[C]``), `target` int64 ``[N, ...]``; targets equal to `ignore_index` count nothing.
-    The mean is divided by the sum of the targets' weights, of which `weight` has one for each class. RuntimeError or
-    ValueError for shapes and types that do not fit, IndexError for a target that is no class.
+    `input` is ``[N, C, ...]`` (or ``[C]``), `target` int64 ``[N, ...]`` (or uint8, of scores without axes of space);
+    targets equal to `ignore_index` count nothing. The mean is divided by the sum of the targets' weights, of which
+    `weight` has one for each class. RuntimeError or ValueError for shapes and types that do not fit, IndexError for a
+    target that is no class.
 
     >>> import tracegrad as tg
     >>> tg.nn.functional.nll_loss(tg.tensor([[-1., -2.], [-3., -4.]]), tg.tensor([0, 1]))
     tensor(2.5000)
     """
     reduction = older_reduction(size_average, reduce, reduction)
+    target = _whole_classes(input, target)
     _check_classes(input, target)
     refuse_integers("nll_loss_out_frame", input)
     if weight is not None:
@@ -138,7 +146,7 @@ def _nll(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str
     return reduced(loss, reduction)
 
 
-_INT64 = folds.int64
+_INT64, _UINT8 = folds.int64, uint8
 
 
 def _class_weights(weight: Any, target: Any) -> Any:
@@ -172,6 +180,7 @@ def cross_entropy(
         raise IndexError("Dimension specified as 1 but tensor has no dimensions: the scores need an axis of classes")
     is_soft = target.ndarray.shape == input.ndarray.shape
     _check_options(target, is_soft, ignore_index, label_smoothing)
+    target = target if is_soft else _whole_classes(input, target)
     label_smoothing = max(label_smoothing, 0.0)
     logs = log_softmax(input, _class_axis(input.ndarray.ndim))
     if is_soft:

@@ -12,10 +12,10 @@ from ..ops.pointwise import cast, common_dtype, converted
 from ..ops.requirements import Requirement, require
 from ..ops.sources import iota
 from ..ops.types import broadcast_shapes, float32, int32, int64, promote_types, real_of
+from ..tensors.calling.kernels import require_floating
 from ..tensors.composite import composite, part, whole
 from ..tensors.fusion import fused
 from ..tensors.limits import finfo
-from ..tensors.operands import require_floating
 from ..tensors.random import bernoulli_with, strides_like
 from ..tensors.short_floats import rounded_once
 from . import array_forms

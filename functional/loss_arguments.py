@@ -9,8 +9,8 @@ from ..ops import reductions as folds
 from ..ops.pointwise import cast
 from ..ops.requirements import Requirement
 from ..ops.types import bool_
+from ..tensors.calling.kernels import require_floating
 from ..tensors.creation import full_like
-from ..tensors.operands import require_floating
 from ..tensors.tensor import Tensor
 from ..tracing.user_warning import warn_user
 

@@ -11,10 +11,10 @@ from ..ops.comparison import lt, where
 from ..ops.pointwise import common_dtype
 from ..ops.requirements import Requirement, require
 from ..tensors.autocasting import full_precision
+from ..tensors.calling.kernels import require_floating
 from ..tensors.composite import composite, relabel, whole
 from ..tensors.fusion import fused
 from ..tensors.in_place import require_castable
-from ..tensors.operands import require_floating
 from ..tensors.short_floats import rounded_once
 from ..tracing.user_warning import warn_user
 from . import array_forms

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..ops.comparison import where
 from ..ops.core import current
 from ..ops.types import DType, bool_, get_default_dtype, int64
@@ -96,7 +98,7 @@ randn_like = _like("randn_like", _normal)
 
 @factory
 def randint(
-    low: int,
+    low: int | None = None,
     high: int | Sequence[int] | None = None,
     size: Sequence[int] | None = None,
     *,
@@ -105,7 +107,9 @@ def randint(
     device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Integers drawn evenly from `low` to below `high`, of shape `size`; ``randint(high, size)`` starts at 0.
+    """Integers drawn evenly from `low` to below `high`, of shape `size`.
+
+    ``randint(high, size)`` and ``randint(high=high, size=size)`` start at 0.
 
     int64 unless `dtype` says otherwise. `generator` is the default one unless given. RuntimeError for an empty range.
 
@@ -114,7 +118,7 @@ def randint(
     (tracegrad.Size([2, 3]), tensor([3, 3]))
     """
     require_cpu(device)
-    start: Any = low
+    start: Any = 0 if low is None and high is not None else low
     stop: Any = high
     shape: Any = size
     if isinstance(high, (tuple, list)):
@@ -130,23 +134,28 @@ def randint(
 @factory
 def randint_like(
     input: Tensor,
-    low: int,
+    low: int | None = None,
     high: int | None = None,
     *,
+    generator: Generator | None = None,
     dtype: DType | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """`randint` in the shape and (unless `dtype` is given) type of `input`; with one bound it is the upper one.
 
+    `generator` is the default one unless given. RuntimeError for an empty range, TypeError without a bound.
+
     >>> import tracegrad as tg
     >>> tg.randint_like(tg.zeros(2), 7, 8)
     tensor([7., 7.])
     """
     require_cpu(device)
-    low, high = (0, low) if high is None else (low, high)
+    start, stop = (0, low) if high is None else (low or 0, high)
+    if stop is None:
+        raise TypeError("randint_like() received an invalid combination of arguments - got (Tensor), but needs `high`")
     of, strides = dtype or input.dtype, draws.strides_like(input.ndarray, dtype or input.dtype)
-    return _leaf(draws.randint(low, high, input.ndarray.shape, of, strides=strides), requires_grad)
+    return _leaf(draws.randint(start, stop, input.ndarray.shape, of, generator, strides), requires_grad)
 
 
 @factory
@@ -230,6 +239,8 @@ def normal(
     >>> tg.normal(tg.tensor([1., 2.]), 0.0)
     tensor([1., 2.])
     """
+    mean = mean.item() if isinstance(mean, np.generic) else mean
+    std = std.item() if isinstance(std, np.generic) else std
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
         if requires_grad or any(option is not None for option in (size, dtype, device)):
             raise TypeError(

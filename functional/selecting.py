@@ -253,7 +253,7 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: b
     return scans.argsort(input, axis_of(dim, input.ndarray.ndim), bool(descending))
 
 
-def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> return_types.sort:
+def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = False) -> return_types.sort:
     """(values, indices): the elements in order along `dim`, and where they stood (int64), see `argsort`.
 
     Both have the shape of `input`; a value's gradient goes to the element that it was.

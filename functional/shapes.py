@@ -150,7 +150,7 @@ def squeeze(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     (tracegrad.Size([2]), tracegrad.Size([2, 1]))
     """
     shape = input.ndarray.shape
-    axes = (axes_of(dim, len(shape)) if dim != () else ()) if dim is not None else range(len(shape))
+    axes = range(len(shape)) if dim is None else () if isinstance(dim, tuple) and not dim else axes_of(dim, len(shape))
     out = movement.reshape(input, tuple(n for axis, n in enumerate(shape) if n != 1 or axis not in axes))
     relabel(out, "SqueezeBackward0" if dim is None else "SqueezeBackward1", (input,))
     return out

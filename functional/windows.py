@@ -57,6 +57,8 @@ def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storag
     shape, strides = sizes_of((size,)), tuple(stride)
     memory, start = _memory_behind(input)
     offset = start if storage_offset is None else storage_offset
+    if input.requires_grad and not memory.requires_grad and input.ndarray.flags.c_contiguous:
+        memory, offset = input, offset - start  # a view that asks for gradients by itself: elements are its own
     check_strides(memory, shape, strides, offset)
     flat = movement.reshape(memory, (memory.ndarray.size,))
     return views.strided(flat, shape, strides, offset)

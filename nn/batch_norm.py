@@ -17,9 +17,9 @@ from ..ops.pointwise import cast
 from ..ops.reductions import sum as total
 from ..tape.direct import FLOAT32, FLOAT64
 from ..tape.grad_mode import no_grad
+from ..tensors.calling.kernels import require_floating
 from ..tensors.composite import composite
 from ..tensors.fusion import fused
-from ..tensors.operands import require_floating
 
 if TYPE_CHECKING:
     from ..tensors.tensor import Tensor

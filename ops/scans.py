@@ -62,7 +62,7 @@ def cumprod(x: Any, axis: int) -> Any:
     while distance < extent:
         x = x * _shifted(x, axis, distance)
         distance *= 2
-    return x
+    return x if extent > 1 else x * 1  # a result has memory of its own
 
 
 def products_of_others(x: Any, axis: int) -> Any:

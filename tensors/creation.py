@@ -255,7 +255,7 @@ empty_like = _like("empty_like", 0)
 
 @factory
 def arange(
-    start: Tensor | Number,
+    start: Tensor | Number | None = None,
     end: Tensor | Number | None = None,
     step: Tensor | Number = 1,
     *,
@@ -263,7 +263,7 @@ def arange(
     device: DeviceLike | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """``start, start + step, ...`` up to but without `end`; ``arange(end)`` counts from 0.
+    """``start, start + step, ...`` up to but without `end`; ``arange(end)`` and ``arange(end=end)`` count from 0.
 
     int64 if all three are integers, else the default floating type, unless `dtype` is given. There are
     ``ceil((end - start) / step)`` numbers. RuntimeError for a `step` of 0 or one that leads away from `end`, and for
@@ -274,7 +274,9 @@ def arange(
     (tensor([0, 1, 2]), tensor([1.0000, 1.5000]))
     """
     require_cpu(device)
-    start, end = (0, start) if end is None else (start, end)
+    if start is None and end is None:
+        raise TypeError("arange() received an invalid combination of arguments - got no `end`")
+    start, end = (0, start) if end is None else (0 if start is None else start, end)
     first, last, by = map(item_of, (start, end, step))
     count = None if dtype is None or dtype.category != INTEGER or dtype is int64 else count_between(first, last, by)
     if dtype is not None and dtype.category == INTEGER:

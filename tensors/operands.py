@@ -13,8 +13,10 @@ from ..ops.array import Array
 from ..ops.types import NUMBERS, bfloat16, dtype_from
 from ..tracing.tracebacks import boundary, fold
 from .calling.conventions import Conventions
+from .calling.kernels import KERNELS, floating_only
 from .calling.nonfinite import checking
 from .calling.refusals import no_tensor, numbers_alone, refuse_sequence
+from .calling.scalars import Scalar, scalars_of
 from .overriding import PLAIN, ask, overloaded, subclasses
 
 Operator = Callable[[Any, Any], Any]
@@ -157,16 +159,18 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
     conventions = Conventions(function, _path(name, "Tensor" if skipped else within), parameters.values())
     if any(parameter in parameters for parameter in _SEQUENCES):
         return _joining(function, f"tracegrad.{conventions.path}", conventions, parameters.values())
-    if function.__name__ in _KERNELS:
-        function = _floating_only(function, _KERNELS[function.__name__])
-    allowed = {n: classes for n, p in parameters.items() if (classes := _classes(function.__name__, p))}
+    if function.__name__ in KERNELS:
+        function = floating_only(function, KERNELS[function.__name__])
+    allowed: dict[str, Any] = {n: classes for n, p in parameters.items() if (classes := _classes(function.__name__, p))}
     if not allowed:
         return _conventional(function, conventions, parameters.values()) if conventions.matter else function
+    if conventions.in_c:
+        allowed = {**scalars_of(parameters), **allowed}
     names = [n for n, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
     positional = [allowed.get(n) for n in names[: 1 + max((names.index(n) for n in allowed if n in names), default=-1)]]
-    exact = [None if classes is None else exactly(classes) for classes in positional]
+    exact = [None if classes is None else _exactly(classes) for classes in positional]
     if needs_tensor := function.__name__ in _NUMBERS_AND_TENSORS:  # a number in front is looked at more closely
-        exact[0] = exactly(tuple(c for c in positional[0] or () if c not in NUMBERS))
+        exact[0] = exactly(tuple(c for c in allowed[names[0]] if c not in NUMBERS))
     is_op = hasattr(function, "primitive")  # it has no names for its operands
     title = f"tracegrad.{conventions.path}"
     in_python = bool(within) and name not in _IN_C
@@ -309,6 +313,8 @@ def overridable(function: Callable[..., Any], title: str) -> Callable[..., Any]:
     conventions = Conventions(function, title.partition(".")[2], parameters.values())
     first = next(iter(parameters), "")
     name = title.partition(".")[2].replace(".", "_")
+    scalars = scalars_of(parameters) if conventions.in_c else {}
+    places = [(i, n, scalars[n]) for i, n in enumerate(parameters) if n in scalars]
 
     @boundary
     @functools.wraps(function)
@@ -317,6 +323,11 @@ def overridable(function: Callable[..., Any], title: str) -> Callable[..., Any]:
         if found:
             return ask(called, title, found, args, kwargs)
         try:
+            for i, parameter, scalar in places:
+                if i < len(args) and type(args[i]) not in scalar.exact:
+                    args = (*args[:i], scalar.given(args[i], name, parameter, i + 1), *args[i + 1 :])
+            if kwargs and scalars:
+                kwargs = {n: scalars[n].given(x, name, n, 0) if n in scalars else x for n, x in kwargs.items()}
             try:
                 return function(*args, **kwargs)
             except Exception as error:
@@ -343,6 +354,10 @@ def exactly(classes: tuple[type, ...]) -> set[type]:
     return _exact.setdefault(classes, {*classes, *PLAIN_TENSORS} - {Array})
 
 
+def _exactly(classes: tuple[type, ...] | Scalar) -> set[type]:
+    return classes.exact if isinstance(classes, Scalar) else exactly(classes)
+
+
 def add_plain(kind: type) -> None:
     """Say that `kind` is a class of tensors that override nothing."""
     PLAIN.add(kind)
@@ -350,31 +365,6 @@ def add_plain(kind: type) -> None:
     for classes, known in _exact.items():
         if Array in classes:
             known.add(kind)
-
-
-#: Functions of floating-point numbers alone (others compute integers in the default type), and PyTorch's name of them.
-_KERNELS = {
-    "gelu": "GeluKernelImpl", "silu": "silu_cpu", "elu": "elu_cpu", "selu": "elu_cpu", "celu": "elu_cpu",
-    "leaky_relu": "leaky_relu_cpu", "mish": "mish_cpu", "softplus": "softplus_cpu", "hardswish": "hardswish_cpu",
-    "hardsigmoid": "hardsigmoid_cpu", "logsigmoid": "log_sigmoid_cpu", "glu": "glu_cpu", "frac": "frac_cpu",
-}  # fmt: skip
-
-
-def require_floating(kernel: str, x: Any) -> None:
-    """NotImplementedError unless `x` is floating."""
-    if not x.dtype.is_floating_point:
-        name = x.dtype.title
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{name}'. Convert it first, e.g. with .float().")
-
-
-def _floating_only(function: Callable[..., Any], kernel: str) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def called(input: Any, *args: Any, **kwargs: Any) -> Any:
-        if not input.dtype.is_complex:  # which the ops that have no order for them refuse
-            require_floating(kernel, input)
-        return function(input, *args, **kwargs)
-
-    return called
 
 
 def _classes(function: str, parameter: inspect.Parameter) -> tuple[type, ...] | None:
@@ -388,9 +378,16 @@ def _classes(function: str, parameter: inspect.Parameter) -> tuple[type, ...] | 
 
 
 def _taken(
-    arg: Any, classes: tuple[type, ...] | None, function: str, parameter: str, position: int, args: tuple[Any, ...] = ()
+    arg: Any,
+    classes: tuple[type, ...] | Scalar | None,
+    function: str,
+    parameter: str,
+    position: int,
+    args: tuple[Any, ...] = (),
 ) -> Any:
     """`arg`, if it is of the classes (numpy's numbers made Python's)."""
+    if isinstance(classes, Scalar):
+        return classes.given(arg, function, parameter, position)
     if classes is None or isinstance(arg, classes):
         return arg
     if isinstance(arg, np.generic) and float in classes:

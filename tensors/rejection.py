@@ -23,8 +23,8 @@ from ..ops.sampling.rejection import THIRD, random_binomial, random_gamma, rando
 from ..ops.trigonometry import tan
 from ..ops.types import DType, broadcast_shapes, float64
 from ..tape.grad_mode import no_grad
+from .calling.kernels import require_floating
 from .generator import Generator, default_generator
-from .operands import require_floating
 from .random import Shape, shaped, uniforms
 
 RATES = Requirement(lambda rate: (rate >= 0,), RuntimeError, "invalid Poisson rate, expected rate to be non-negative")

@@ -16,8 +16,8 @@ from ...ops.scans import cumsum
 from ...ops.sources import iota
 from ...ops.types import int64
 from ...tensors.autocasting import full_precision
+from ...tensors.calling.kernels import require_floating
 from ...tensors.composite import composite, whole
-from ...tensors.operands import require_floating
 from ..activations import logsigmoid
 from ..layers import pairwise_distance
 from ..loss_arguments import older_reduction, reduced

@@ -16,8 +16,8 @@ from ...ops.scans import cumsum
 from ...ops.sources import full, iota
 from ...ops.types import int32, int64
 from ...tape.grad_mode import no_grad
+from ...tensors.calling.kernels import require_floating
 from ...tensors.composite import composite, whole
-from ...tensors.operands import require_floating
 from ..embedding import bound_rows, by_frequency
 from ..index_requirements import PLACES
 from .sparse_gradients import sparse_rows

@@ -64,7 +64,7 @@ def vector_norm(
     x = x.abs() if is_complex(x) else x
     if not x.ndarray.size and (ord < 0 or ord == INFINITY):
         _refuse_empty(x, ord, dim)
-    axes = None if dim == () else dim
+    axes = None if isinstance(dim, tuple) and not dim else dim
     if ord == 0:
         out = unaffected((x != 0).to(x.dtype), x).sum(axes, keepdim)
     else:
@@ -74,7 +74,7 @@ def vector_norm(
 
 
 def _refuse_empty(x: Tensor, ord: Any, dim: Any) -> None:
-    if dim is None or dim == ():
+    if dim is None or (isinstance(dim, tuple) and not dim):
         raise RuntimeError(
             f"linalg.vector_norm cannot compute the {float(ord)} norm on an empty tensor because the operation does "
             "not have an identity"

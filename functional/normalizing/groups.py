@@ -10,8 +10,8 @@ from ...ops import reductions as folds
 from ...ops.array import eager
 from ...ops.pointwise import cast
 from ...tape.grad_mode import no_grad
+from ...tensors.calling.kernels import require_floating
 from ...tensors.composite import composite, whole
-from ...tensors.operands import require_floating
 from ..checks.mixed_types import mixed_types
 from ..checks.shapes import check_one_type
 from ..layers import layer_norm

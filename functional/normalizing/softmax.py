@@ -49,13 +49,18 @@ def _prepared(input: Any, dim: int | None, dtype: DType | None, name: str = "sof
     return x, axes_of(_implicit_dim(x.ndim, name) if dim is None else dim, x.ndarray.ndim)
 
 
+def _chosen(third: int | DType, dtype: DType | None) -> DType | None:
+    """The type asked for: outside ``nn.functional``, the third argument of these functions is that."""
+    return third if isinstance(third, DType) else dtype
+
+
 @fused("SoftmaxBackward0", array_forms.softmax, array_forms.softmax_gradient, checks_value=True)
 def _softmax(x: Any, axes: Shape) -> Any:
     raised = elementary.exp(_shifted(x, axes))
     return raised / _kept_sum(raised, axes)
 
 
-def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Tensor:
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int | DType = 3, dtype: DType | None = None) -> Tensor:
     """``exp(input) / sum(exp(input))`` along `dim`: numbers between 0 and 1 whose sum is 1, without overflow.
 
     Without `dim` it is axis 0 of 0, 1 and 3 axes, else axis 1. `input` is cast to `dtype` first, if that is given;
@@ -65,7 +70,7 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     >>> tg.softmax(tg.tensor([0., 0., 1000.]), dim=0)
     tensor([0., 0., 1.])
     """
-    x, axes = _prepared(input, dim, dtype)
+    x, axes = _prepared(input, dim, _chosen(_stacklevel, dtype))
     out = _softmax(x, axes)
     if x is not input:
         relabel(out, "SoftmaxBackward0", (input,))
@@ -78,7 +83,9 @@ def _log_softmax(x: Any, axes: Shape) -> Any:
     return shifted - elementary.log(_kept_sum(elementary.exp(shifted), axes))
 
 
-def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Tensor:
+def log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int | DType = 3, dtype: DType | None = None
+) -> Tensor:
     """``input - log(sum(exp(input)))`` along `dim`: the logarithm of `softmax`, without overflow.
 
     Arguments, shape and errors are those of `softmax`.
@@ -87,7 +94,7 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
     >>> tg.log_softmax(tg.tensor([0., 0.]), dim=0)
     tensor([-0.6931, -0.6931])
     """
-    x, axes = _prepared(input, dim, dtype, "log_softmax")
+    x, axes = _prepared(input, dim, _chosen(_stacklevel, dtype), "log_softmax")
     out = _log_softmax(x, axes)
     if x is not input:
         relabel(out, "LogSoftmaxBackward0", (input,))

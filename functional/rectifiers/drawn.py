@@ -14,8 +14,8 @@ from ...ops.sources import full, iota
 from ...ops.types import float64, int64
 from ...tape.grad_mode import no_grad
 from ...tensors.arguments import axis_of
+from ...tensors.calling.kernels import require_floating
 from ...tensors.composite import composite
-from ...tensors.operands import require_floating
 from ...tensors.random import exponential, uniform
 from ...tracing.user_warning import warn_user
 from ..activations import finished, leaky_relu

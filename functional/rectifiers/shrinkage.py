@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...ops.comparison import where
 from ...ops.logic import logical_and
+from ...tensors.calling.kernels import require_floating
 from ...tensors.composite import composite, part
 from ...tensors.limits import finfo
-from ...tensors.operands import require_floating
 
 if TYPE_CHECKING:
     from ...tensors.tensor import Tensor

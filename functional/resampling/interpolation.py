@@ -179,7 +179,8 @@ def _resized(input: Tensor, mode: str, sizes: Shape, factors: Factors, align_cor
             out = _shown(out, axis, filters.nearest(extent, count, factor, mode == "nearest-exact", by_sizes))
         else:
             out = _weighed(out, axis, _taps(mode, *form))
-    out = out * 1 if out is input else out.contiguous()
+    out = out.contiguous()
+    out = out * 1 if out.buffer is input.buffer else out  # nothing to resize: memory of its own all the same
     name = mode.title().replace("-", "") + f"{len(sizes)}D" + "Aa" * antialias
     relabel(out, f"Upsample{name}Backward0", (input,))
     return out

@@ -14,8 +14,8 @@ from ...ops.sources import iota
 from ...ops.types import int64
 from ...tape.grad_mode import no_grad
 from ...tensors.autocasting import full_precision
+from ...tensors.calling.kernels import require_floating
 from ...tensors.composite import relabel
-from ...tensors.operands import require_floating
 from ...tensors.random import rand
 from ...tensors.tensor import Tensor
 from .max_pooling import place_of_maximum

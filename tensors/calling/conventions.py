@@ -37,6 +37,12 @@ OTHER_NAMES: dict[str, dict[str, str]] = {
     "result_type": {"tensor": "first", "other": "second", "tensor1": "first", "tensor2": "second"},
     "promote_types": {"type1": "a", "type2": "b"},
     "is_tensor": {"obj": "x"},
+    **{
+        f"{of}{name}": dict.fromkeys(("sections", "indices", "tensor_indices_or_sections"), "indices_or_sections")
+        for of in ("", "Tensor.")
+        for name in ("hsplit", "vsplit", "dsplit", "tensor_split")
+    },
+    **dict.fromkeys(("max", "min", "Tensor.max", "Tensor.min"), {"other": "dim"}),  # the overload of two tensors
     "Tensor.random_": {"from": "from_"},
 }
 #: Sizes and axes that functions take one by one, under the keyword by which they come at once.
@@ -68,7 +74,8 @@ class Conventions:
         self.takes_out = takes_out(path) and "out" not in self._own
         self._is_method = path.startswith("Tensor.")
         within = path.rpartition(".")[0]
-        self._in_c = self.name in IN_C if within == "nn.functional" else self.name not in IN_PYTHON
+        self.in_c = self.name in IN_C if within == "nn.functional" else self.name not in IN_PYTHON or within == "linalg"
+        self.in_c = self.in_c and within != "autograd"
 
     @lazy
     def signature(self) -> inspect.Signature:
@@ -121,7 +128,7 @@ class Conventions:
         special = OTHER_NAMES.get(self.path, {})
         if name in special:
             return special[name]
-        name = NUMPY_NAMES.get(name, name) if self._in_c else name
+        name = NUMPY_NAMES.get(name, name) if self.in_c else name
         if name == "input" and not self._is_method and self._own[:1] in (["x"], ["self"], ["A"]):
             return self._own[0]
         return name

@@ -13,6 +13,8 @@ from ...tracing.user_warning import warn_user
 #: The functions that take ``out``, by their paths below ``tracegrad``.
 TAKES_OUT = frozenset(
     """
+    alias_copy as_strided_copy diagonal_copy expand_copy median nanmedian narrow_copy permute_copy select_copy
+    squeeze_copy t_copy transpose_copy unfold_copy unsqueeze_copy view_copy
     abs absolute acos acosh add addbmm addcdiv addcmul addmm addmv addr all amax amin aminmax angle any arange arccos
     arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin asin asinh atan atan2 atanh baddbmm bartlett_window
     bernoulli binomial bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm

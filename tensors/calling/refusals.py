@@ -23,6 +23,14 @@ def no_tensor(function: str, parameter: str, position: int, args: Sequence[Any],
     return TypeError(f"{function}(): {text}")
 
 
+def no_scalar(function: str, parameter: str, position: int, wanted: str, arg: Any) -> TypeError:
+    """The error for `arg` where a number, a truth value or a text belongs; `position` as above."""
+    place = f" (position {position})" if position else ""
+    kind = type(arg)
+    got = f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+    return TypeError(f"{function}(): argument '{parameter}'{place} must be {wanted}, not {got}")
+
+
 def numbers_alone(function: str, args: Sequence[Any]) -> TypeError:
     """The error for numbers where at least one operand is a tensor."""
     got = _types(args)

@@ -1,0 +1,101 @@
+"""Numbers, truth values and texts among the arguments of functions, as PyTorch's functions in C take them.
+
+What a parameter takes follows from its annotation: ``keepdim: bool`` takes True and False only, so that
+``x.sum(0, 1)``, which means no sum over two axes, is an error and no kept axis.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...ops.array import Array
+from ...ops.types import NUMBERS, bool_
+from .refusals import no_scalar
+
+#: Parameters that PyTorch calls numbers, where its C takes integers for tensors of integers.
+_OF_TENSORS_TYPE = frozenset({"alpha", "beta", "value"})
+
+
+#: Integers that PyTorch keeps as symbols where sizes are: whatever has one as its index is taken, bool excepted.
+_OF_SIZES = frozenset(
+    "diagonal end groups high ignore_index index k length low m minlength n num_samples output_size padding_idx "
+    "repeats sections split_size start step storage_offset".split()
+)
+
+
+class Scalar:
+    """What a parameter takes that is no tensor: `kind` is bool, int, float or str; None too, if `optional`."""
+
+    def __init__(self, kind: type, title: str, optional: bool, of_sizes: bool) -> None:
+        self.title, self._kind, self._optional, self._of_sizes = title, kind, optional, of_sizes
+        plain: set[type] = {float, int, bool} if kind is float else {kind}
+        #: The classes whose objects need no further look.
+        self.exact: set[type] = {*plain, type(None)} if optional else plain
+
+    def given(self, arg: Any, function: str, parameter: str, position: int) -> Any:
+        """`arg` as functions take it; TypeError if PyTorch refuses it. `position` is 0 for what is given by name."""
+        taken = arg if type(arg) in self.exact else self.taken(arg)
+        if taken is NotImplemented:
+            raise no_scalar(function, parameter, position, self.title, arg)
+        return taken
+
+    def taken(self, arg: Any) -> Any:
+        """`arg` as functions take it; NotImplemented if PyTorch refuses it."""
+        if arg is None:
+            return None if self._optional else NotImplemented
+        if self._kind is bool:
+            return arg if isinstance(arg, bool) else NotImplemented
+        if self._kind is str:
+            return arg.decode() if isinstance(arg, bytes) else arg if isinstance(arg, str) else NotImplemented
+        if self._kind is int and self._of_sizes and not isinstance(arg, (int, str, float)):
+            return _index(arg)
+        if isinstance(arg, Array) and (arg.type_.ndim or getattr(arg, "requires_grad", False)):
+            return NotImplemented
+        return _whole(arg) if self._kind is int else _number(arg)
+
+
+def _whole(arg: Any) -> Any:
+    if isinstance(arg, bool):
+        return NotImplemented
+    if isinstance(arg, int):  # a stand-in stays one
+        return arg
+    is_whole = arg.type_.dtype.numpy.kind in "iu" if isinstance(arg, Array) else hasattr(arg, "__index__")
+    return operator.index(arg) if is_whole and not isinstance(arg, (np.ndarray, np.bool_)) else NotImplemented
+
+
+def _index(arg: Any) -> Any:
+    if isinstance(arg, np.bool_) or (isinstance(arg, Array) and arg.type_.dtype is bool_):
+        return NotImplemented
+    try:
+        return operator.index(arg)
+    except TypeError:
+        return NotImplemented
+
+
+def _number(arg: Any) -> Any:
+    if isinstance(arg, (*NUMBERS, Array)):
+        return arg
+    return arg.item() if isinstance(arg, np.generic) and arg.dtype.kind not in "mMSUO" else NotImplemented
+
+
+_KINDS = {"bool": bool, "int": int, "float": float, "Number": float, "str": str}
+
+
+def scalars_of(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Scalar]:
+    """By name, what those of `parameters` take that are scalars."""
+    return {name: scalar for name, parameter in parameters.items() if (scalar := _scalar_of(parameter))}
+
+
+def _scalar_of(parameter: inspect.Parameter) -> Scalar | None:
+    """What `parameter` takes, if its annotation is one of the kinds (with ``| None`` or without)."""
+    text = str(parameter.annotation)
+    name = text.removesuffix(" | None")
+    if name not in _KINDS or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        return None
+    title = "Number" if name == "float" and parameter.name in _OF_TENSORS_TYPE else name
+    return Scalar(_KINDS[name], title, name != text, parameter.name in _OF_SIZES)
