@@ -81,8 +81,8 @@ _comparing = _by_address if _counts_are_words() else _one_by_one
 
 # --------------------------------------------------------------------------------------------------- words of objects
 
-# Which words are the class of an object, what a cell holds, how many entries a dict or a list has, the version of a dict, where the items of a
-# list are, the flags of a class, and the ``__dict__`` that an object was given.
+# Which words are the class of an object, what a cell holds, how many entries a dict or a list has, the version of a
+# dict, where the items of a list are, the flags of a class, and the ``__dict__`` that an object was given.
 _CLASS, _CELL, _LENGTH, _VERSION, _ITEMS, _FLAGS, _DICT = 1, 2, 2, 3, 3, 21, -3
 
 

@@ -17,7 +17,6 @@ from ..common.tensor_memory import hooks_on, memory_of
 from ..execution.binding import Binding
 from ..recording.recording import GradSlot, Recording
 
-
 # Methods by which a program asks a gradient for what is as it happens to be: replays store new ones in row-major order.
 _ASKING_HOW_IT_LIES = ("stride", "is_contiguous")
 
@@ -233,7 +232,7 @@ def _others_over_memory_of(recording: Recording, known: set[int], paths: dict[in
 
 
 def facts_of_gradient(gradient: Any, lying: bool) -> tuple[Any, ...]:
-    """What a program may ask a gradient from outside for that it computes nothing with; `lying`: its strides as well."""
+    """What a program may ask a gradient from outside for, whatever is computed; `lying`: its strides as well."""
     values = getattr(gradient, "ndarray", None)  # a sparse one has none
     strides = values.strides if lying and values is not None else ()
     return type(gradient), gradient.requires_grad, gradient.is_leaf, strides
