@@ -16,6 +16,7 @@ from tracegrad.ops.array import Evaluator
 from tracegrad.ops.core import interpreted
 from tracegrad.tape.tape import Tape
 from tracegrad.tensors.blank import FIELDS, blank
+from tracegrad.tensors.overriding import subclasses
 from tracegrad.tensors.tensor import Tensor, make
 
 x, y, tracked = tg.randn(8, 8), tg.randn(8, 8), tg.randn(8, 8, requires_grad=True)
@@ -63,7 +64,8 @@ def python_calls(function):
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_call_runs_no_more_of_python_than_it_did(name):
+def test_a_call_runs_no_more_of_python_than_it_did(name, monkeypatch):
+    monkeypatch.setattr(subclasses, "exist", False)  # once there was one, operands are asked whether they are of it
     function, most = CALLS[name]
     seen = python_calls(function)
     assert len(seen) <= most, seen
