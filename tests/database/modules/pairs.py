@@ -11,7 +11,7 @@ import torch
 
 import tracegrad as tg
 
-from ..conversion import dtype_to_tracegrad, short, to_tracegrad
+from ..conversion import dtype_to_tracegrad, replaced, short, to_tracegrad
 from ..counterparts import SEED, at_path
 from ..questions import attempt
 
@@ -28,6 +28,7 @@ class ModuleQuestion:
         torch.manual_seed(0)
         make = self.info.module_inputs_func
         found = make(self.info, "cpu", self.dtype, requires_grad=requires_grad, training=training)
+        found = [sample for sample in found if not is_left_out(sample)]
         if not self.limit or len(found) <= self.limit:
             return list(found)
         return [found[i] for i in sorted(set(np.linspace(0, len(found) - 1, self.limit).astype(int).tolist()))]
@@ -35,6 +36,11 @@ class ModuleQuestion:
     def ours(self) -> Any:
         """tracegrad's class; Absent if it has none."""
         return at_path(f"torch.{self.info.name}")
+
+
+def is_left_out(sample: Any) -> bool:
+    """Whether a sample has arguments that are out of scope (entries.LEFT_OUT)."""
+    return any(type(x).__name__ == "LinearCrossEntropyOptions" for x in sample.constructor_input.kwargs.values())
 
 
 class Pair:
@@ -45,13 +51,13 @@ class Pair:
         self.text = _shown(made, call)
         torch.manual_seed(SEED)
         self.theirs = question.info.module_cls(*made.args, **made.kwargs).to(question.dtype).train(training)
-        self.torch_call = call and (call.args, call.kwargs)
+        self.torch_call = call and (replaced(call.args, _leaf), replaced(call.kwargs, _leaf))
         memo: dict[int, Any] = {}
         args, kwargs = converted(made.args, memo), converted(made.kwargs, memo)
         # The arguments are made before the seed: those that are modules draw numbers of their own.
         tg.manual_seed(SEED)
         self.own = question.ours()(*args, **kwargs).to(dtype_to_tracegrad(question.dtype)).train(training)
-        self.call = call and (converted(call.args, memo), converted(call.kwargs, memo))
+        self.call = call and tuple(converted(of, memo) for of in self.torch_call)
 
     def __str__(self) -> str:
         return f"{self.text}{'' if self.theirs.training else ' in evaluation'}"
@@ -65,6 +71,11 @@ def pairs(question: ModuleQuestion, training: bool, requires_grad: bool = False)
         if refused is None:
             pair, error = attempt(Pair, question, sample, training)
             yield pair, error, _shown(made, sample.forward_input)
+
+
+def _leaf(tensor: Any) -> Any:
+    """The tensor itself, or a leaf with the numbers of a result (log_softmax of a leaf): `.grad` is asked."""
+    return tensor if tensor.is_leaf else tensor.detach().requires_grad_(tensor.requires_grad)
 
 
 def converted(value: Any, memo: dict[int, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -115,13 +116,14 @@ def state(question: OptimizerQuestion) -> Findings:
 
 
 def _continued(question: OptimizerQuestion, one: Run, options: dict[str, Any]) -> str:
-    own = Run(question, tg, options)
+    again, own, back = (Run(question, library, options) for library in (torch, tg, torch))
+    again.optimizer.load_state_dict(copy.deepcopy(one.optimizer.state_dict()))  # which casts numbers of the state
+    _copy(one, again, lambda x, memo: x)
     own.optimizer.load_state_dict(to_tracegrad(one.optimizer.state_dict(), {}))
     _copy(one, own, to_tracegrad)
-    back = Run(question, torch, options)
     back.optimizer.load_state_dict(_to_torch(own.optimizer.state_dict()))
     _copy(own, back, lambda x, memo: _to_torch(x))
-    expected = [one.steps(3), *one.outcome()]
+    expected = [again.steps(3), *again.outcome()]
     for run in (own, back):
         if problem := difference(expected, [run.steps(3), *run.outcome()]):
             return f"{'' if run is own else 'taken back: '}{problem}"
@@ -191,22 +193,27 @@ def errors(question: OptimizerQuestion) -> Findings:
         expected = _refusal(torch, question, each, given.params, given.kwargs)
         if expected is not None:
             memo: dict[int, Any] = {}
-            params = _parameters(given.params, memo)
+            params = (
+                None if given.params is None else replaced(given.params, lambda x: _parameter(x, memo))
+            )
             yield worded(each, expected, _refusal(tg, question, each, params, to_tracegrad(given.kwargs, memo)))
 
 
-def _parameters(value: Any, memo: dict[int, Any]) -> Any:
-    """As `to_tracegrad`, with parameters for parameters; one object stays one object."""
-    return replaced(value, lambda x: _parameter(x, memo)) if value is not None else None
-
-
 def _parameter(tensor: Any, memo: dict[int, Any]) -> Any:
+    """As `to_tracegrad`, with parameters for parameters; one object stays one object."""
     if id(tensor) not in memo:
-        made = to_tracegrad(tensor.detach(), {})
+        made = _plain(tensor.detach())
         memo[id(tensor)] = (tg.nn.Parameter(made) if isinstance(tensor, torch.nn.Parameter) else made, tensor)
         if tensor.grad is not None:
-            memo[id(tensor)][0].grad = to_tracegrad(tensor.grad, {})
+            memo[id(tensor)][0].grad = _plain(tensor.grad)
     return memo[id(tensor)][0]
+
+
+def _plain(tensor: Any) -> Any:
+    if tensor.layout is not torch.sparse_coo:
+        return to_tracegrad(tensor, {})
+    parts = (to_tracegrad(x, {}) for x in (tensor._indices(), tensor._values()))
+    return tg.sparse_coo_tensor(*parts, tuple(tensor.shape))
 
 
 def _refusal(library: Any, question: OptimizerQuestion, each: Any, params: Any, kwargs: Any) -> Exception | None:
