@@ -11,7 +11,7 @@ from ..functional.reductions import norm
 from ..functional.shapes import transpose
 from ..ops.arithmetic import maximum
 from ..ops.pointwise import cast
-from ..ops.types import bfloat16, float32
+from ..ops.types import bfloat16, float32, float64
 from ..tensors.tensor import Tensor
 from ..tracing.watch import Entries
 from .complex_parameters import refuse_complex
@@ -91,15 +91,16 @@ def _checked(options: Options) -> int:
 def _nearly_orthogonal(matrix: Tensor, coefficients: Sequence[Any], steps: int, eps: Any) -> Any:
     """``U V^T`` of the singular value decomposition, nearly: singular values come between about 0.5 and 1.5.
 
-    As PyTorch's bfloat16 kernels compute it: sums in float32, each product with what is added to it rounded once.
+    As PyTorch's bfloat16 kernels compute it: sums of products in float32, and with what is added rounded once.
     """
     a, b, c = coefficients
     is_tall = matrix.shape[0] > matrix.shape[1]
     x: Any = _rounded(transpose(matrix, 0, 1) if is_tall else matrix)
-    x = _rounded(x / _rounded(maximum(_rounded(norm(x)), eps)))
+    x = _rounded(x / _rounded(maximum(_rounded(norm(cast(x, float64))), eps)))
     for _ in range(steps):
         gram = _rounded(matmul(x, transpose(x, 0, 1)))
-        x = _rounded(x * a + matmul(_rounded(gram * b + matmul(gram, gram) * c), x))
+        update = _rounded(cast(gram, float64) * b + cast(matmul(gram, gram), float64) * c)
+        x = _rounded(cast(x, float64) * a + cast(matmul(update, x), float64))
     return transpose(x, 0, 1) if is_tall else x
 
 

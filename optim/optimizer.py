@@ -87,6 +87,8 @@ class Optimizer(StepHooks):
     updates_parts = True
     #: Whether there is an `update_sparse`, and what is said where there is none.
     takes_sparse = False
+    #: Whether numbers of a loaded state stay numbers, as its own are; otherwise they become tensors.
+    keeps_numbers = False
     refusal = "{name} does not support sparse gradients"
     _declares = OPTIMIZER
 

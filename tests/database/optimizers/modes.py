@@ -13,13 +13,15 @@ import torch
 import tracegrad as tg
 
 from ..comparison import difference
-from ..conversion import is_tensor, replaced, short, to_tracegrad
+from ..conversion import replaced, short, to_tracegrad
 from ..counterparts import counterpart
 from ..modules.modes import worded
 from ..questions import Finding, Findings, attempt, compared, judged_error, raised
 from .problems import Problem, step_of
 
 STEPS = 6
+#: Of an optimizer that makes iterations in a step; after more of them roundings lead the way.
+STEPS_WITH_CLOSURE = 2
 
 
 @dataclass
@@ -55,20 +57,27 @@ class Run:
             options = to_tracegrad(options, {})
         given = self.problem.groups() if grouped else self.problem.parameters
         self.optimizer = getattr(library.optim, question.name)(given, **options)
-        self.step = step_of(self.problem, self.optimizer, question.info.step_requires_closure)
+        self.closure = question.info.step_requires_closure
+        self.step = step_of(self.problem, self.optimizer, self.closure)
 
-    def steps(self, count: int = STEPS, after: Callable[[Any], None] | None = None) -> list[Any]:
+    def steps(self, count: int = 0, after: Callable[[Any], None] | None = None) -> list[Any]:
         """The losses of some steps."""
         losses = []
-        for _ in range(count):
+        for _ in range(count or (STEPS_WITH_CLOSURE if self.closure else STEPS)):
             losses.append(self.step(self.problem.x, self.problem.y))
             if after is not None:
                 after(losses[-1])
         return losses
 
     def outcome(self) -> list[Any]:
-        """The parameters' numbers, and the state without what only one of the libraries' implementations needs."""
-        return [[p.detach() for p in self.problem.parameters], self.optimizer.state_dict()]
+        """The parameters' numbers, and the state, sparse tensors of it as dense ones."""
+        state = self.optimizer.state_dict()
+        dense = {i: {k: _dense(v) for k, v in entry.items()} for i, entry in state["state"].items()}
+        return [[p.detach() for p in self.problem.parameters], {**state, "state": dense}]
+
+
+def _dense(value: Any) -> Any:
+    return value.to_dense() if getattr(value, "is_sparse", False) else value
 
 
 def _both(question: OptimizerQuestion, options: dict[str, Any], text: str, **of: Any) -> Finding:
@@ -109,7 +118,7 @@ def state(question: OptimizerQuestion) -> Findings:
     for options, text in question.configurations():
         one, refused = attempt(Run, question, torch, options)
         if refused is None:
-            _, refused = attempt(one.steps, 3)
+            _, refused = attempt(one.steps, 1 if question.info.step_requires_closure else 3)
         if refused is None:
             problem, error = attempt(_continued, question, one, options)
             yield raised(error, text) if error is not None else compared(problem, text)
@@ -123,9 +132,9 @@ def _continued(question: OptimizerQuestion, one: Run, options: dict[str, Any]) -
     _copy(one, own, to_tracegrad)
     back.optimizer.load_state_dict(_to_torch(own.optimizer.state_dict()))
     _copy(own, back, lambda x, memo: _to_torch(x))
-    expected = [again.steps(3), *again.outcome()]
+    expected = [again.steps(again.closure or 3), *again.outcome()]
     for run in (own, back):
-        if problem := difference(expected, [run.steps(3), *run.outcome()]):
+        if problem := difference(expected, [run.steps(run.closure or 3), *run.outcome()]):
             return f"{'' if run is own else 'taken back: '}{problem}"
     return ""
 
@@ -162,7 +171,7 @@ def _scheduled(question: OptimizerQuestion, library: Any, options: dict[str, Any
         for schedule in made:
             schedule.step(*([loss] if type(schedule).__name__ == "ReduceLROnPlateau" else []))
 
-    return [run.steps(25, after), *run.outcome(), [schedule.get_last_lr() for schedule in made]]
+    return [run.steps(3 if run.closure else 25, after), *run.outcome(), [schedule.get_last_lr() for schedule in made]]
 
 
 def compiled(question: OptimizerQuestion) -> Findings:
