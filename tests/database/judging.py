@@ -101,9 +101,7 @@ def worst_of(findings: Iterator[Finding], blank: Verdict, seconds: float = 60.0)
     if not samples:
         return None
     failed = samples - counts["right"]
-    return dataclasses.replace(
-        blank, outcome=worst.outcome, reason=worst.reason, samples=samples, failed=failed
-    )
+    return dataclasses.replace(blank, outcome=worst.outcome, reason=worst.reason, samples=samples, failed=failed)
 
 
 def _findings(mode: str, question: Question, dtype: str) -> Iterator[Finding]:

@@ -1,5 +1,5 @@
-"""A small sample of each operator of PyTorch's operator database in each of `EACH`, and in one of the other dtypes, which
-take turns, with PyTorch's answer.
+"""A small sample of each operator of PyTorch's operator database in each of the dtypes `EACH`, and in one of the rest,
+which take turns, with PyTorch's answer.
 
 Stored as a text of the calls and one array of bytes for the numbers of all tensors.
 """

@@ -41,7 +41,18 @@ def counts(outcomes: Outcomes) -> list[str]:
     for title in ["torch", *CATEGORIES.values(), "all"]:
         cells = [f"{right[title, m]} of {asked[title, m]}" if asked[title, m] else "" for m in MODES]
         lines.append(_row(title, cells))
-    return [*lines, "", "What differs:", "", *_differences(reasons()), "", "What is not asked:", "", *_left_out(), *class_counts()]
+    return [
+        *lines,
+        "",
+        "What differs:",
+        "",
+        *_differences(reasons()),
+        "",
+        "What is not asked:",
+        "",
+        *_left_out(),
+        *class_counts(),
+    ]
 
 
 _HEAD = "Entries that are right in all dtypes and samples that were asked, of those that have the mode."
@@ -69,16 +80,24 @@ def _differences(listed: Outcomes) -> list[str]:
 
 #: The databases of classes: title, folder, the modes, what is asked.
 CLASSES = (
-    ("modules", "initial state train eval gradient compiled errors".split(), """Modules built with the same arguments after
+    (
+        "modules",
+        "initial state train eval gradient compiled errors".split(),
+        """Modules built with the same arguments after
 the same seed: the numbers drawn, keys, `repr` (*initial*); PyTorch's state loaded, and back (*state*); results and
 buffers in training and in evaluation, of float64, float32 and what else an entry has; gradients of inputs and
 parameters in float64; compiled calls with `backward` in both modes; exceptions with the words that the database asks
-for. Left out: samples with `LinearCrossEntropyOptions`, which are new in 2.13 and a prototype."""),
-    ("optimizers", "values complex sparse state schedules compiled errors".split(), """Every configuration of the database
+for. Left out: samples with `LinearCrossEntropyOptions`, which are new in 2.13 and a prototype.""",
+    ),
+    (
+        "optimizers",
+        "values complex sparse state schedules compiled errors".split(),
+        """Every configuration of the database
 with every implementation (`foreach`, `fused`, `differentiable`), six steps of a small network in float64 (L-BFGS two,
 each of up to twenty iterations), one group and two: losses, parameters and state. The same with complex parameters,
 with sparse gradients, with a state that PyTorch's optimizer has saved and the other way, with the database's schedules,
-compiled, and what is refused."""),
+compiled, and what is refused.""",
+    ),
 )
 
 

@@ -9,7 +9,6 @@ import torch
 from torch.testing._internal.common_modules import module_db  # noqa: E402
 
 from ..judging import Verdict, worst_of
-from ..questions import Finding
 from ..workers import Request
 from .modes import MODES
 from .pairs import ModuleQuestion
@@ -50,6 +49,4 @@ class ModuleRequest(Request):
 
 def _with_class(question: ModuleQuestion, mode: str) -> Any:
     question.ours()  # Absent says so, once
-    found: Finding
-    for found in MODES[mode](question):
-        yield found
+    yield from MODES[mode](question)

@@ -13,7 +13,7 @@ import tracegrad as tg
 
 from ..comparison import difference
 from ..compiled_calls import CALLS, scaled_arguments
-from ..conversion import dtype_to_tracegrad, is_tensor, to_tracegrad
+from ..conversion import is_tensor, to_tracegrad
 from ..counterparts import SEED, Absent
 from ..gradients import cotangent, list_difference, requiring
 from ..questions import Finding, Findings, attempt, compared, judged_error, raised
@@ -201,8 +201,8 @@ def worded(each: Any, expected: Exception, error: Exception | None) -> Finding:
 def _built_and_called(library: Any, module: Any, made: Any, sample: Any, training: bool) -> Any:
     call = sample.forward_input
     given = [made.args, made.kwargs, *((call.args, call.kwargs) if call is not None else ())]
-    given, dtype = (converted(given, {}), dtype_to_tracegrad(torch.float64)) if library is tg else (given, torch.float64)
-    built = module(*given[0], **given[1]).to(dtype).train(training)
+    given = converted(given, {}) if library is tg else given
+    built = module(*given[0], **given[1]).to(library.float64).train(training)
     return built(*given[2], **given[3]) if call is not None else built
 
 

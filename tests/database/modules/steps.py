@@ -10,7 +10,7 @@ from ..steps import requiring_of
 
 
 def step_of(module: Any) -> Any:
-    """The function ``step(args, kwargs, cotangents)`` that gives the result and the gradients of arguments, parameters."""
+    """The function ``step(args, kwargs, cotangents)`` that gives the result and the gradients of all inputs."""
 
     def step(args: Any, kwargs: Any, cotangents: Any) -> Any:
         module.zero_grad()

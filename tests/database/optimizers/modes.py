@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -202,9 +203,8 @@ def errors(question: OptimizerQuestion) -> Findings:
         expected = _refusal(torch, question, each, given.params, given.kwargs)
         if expected is not None:
             memo: dict[int, Any] = {}
-            params = (
-                None if given.params is None else replaced(given.params, lambda x: _parameter(x, memo))
-            )
+            parameter = functools.partial(_parameter, memo=memo)
+            params = None if given.params is None else replaced(given.params, parameter)
             yield worded(each, expected, _refusal(tg, question, each, params, to_tracegrad(given.kwargs, memo)))
 
 
@@ -253,4 +253,3 @@ MODES: dict[str, Callable[[OptimizerQuestion], Findings]] = {
     "compiled": compiled,
     "errors": errors,
 }
-

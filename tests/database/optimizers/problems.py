@@ -36,9 +36,11 @@ class Problem:
             return (found * found * 0.5 + found * x[:2, None]).sum()
         first, *bias, second = self.parameters
         difference = functional.linear(self.library.tanh(functional.linear(x, first, *bias)), second) - y
-        return (difference * difference.conj()).real.mean() if self.dtype.startswith("complex") else (
-            difference * difference
-        ).mean()
+        return (
+            (difference * difference.conj()).real.mean()
+            if self.dtype.startswith("complex")
+            else (difference * difference).mean()
+        )
 
     def groups(self) -> list[dict[str, Any]]:
         """The last parameter at a rate of its own."""
