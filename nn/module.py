@@ -193,7 +193,8 @@ class Module(StateHooks, Calling):
     def to(self: M, *args: Any, **kwargs: Any) -> M:
         """Convert floating parameters and buffers to a dtype, in place: ``to(dtype)``, ``to(device)``, ``to(tensor)``.
 
-        Parameters stay the same objects. The only device is the CPU.
+        Complex ones are converted, too, and a complex dtype is possible (with PyTorch's warning). Parameters stay the
+        same objects. The only device is the CPU. TypeError for integer types.
         """
         dtype = kwargs.get("dtype")
         for arg in (*args, kwargs.get("tensor"), kwargs.get("device")):
@@ -203,11 +204,16 @@ class Module(StateHooks, Calling):
                 require_cpu(arg)
         if dtype is None:
             return self
-        if not dtype.is_floating_point:
+        if not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype!r}"
             )
-        return self._apply(lambda tensor: _floating_as(tensor, dtype))
+        if dtype.is_complex:
+            warn_user(
+                "Complex modules are a new feature under active development whose design may change, "
+                "and some modules might not work as expected when using complex tensors as parameters or buffers."
+            )
+        return self._apply(lambda x: _as(x, dtype) if x.dtype.is_floating_point or x.dtype.is_complex else x)
 
     def type(self: M, dst_type: DType | str) -> M:
         """Convert all parameters and buffers to a dtype, or to the type of tensors of a name ("FloatTensor")."""
@@ -216,20 +222,20 @@ class Module(StateHooks, Calling):
         return self._apply(lambda tensor: tensor.type(dst_type))
 
     def float(self: M) -> M:
-        """``to(float32)``."""
-        return self.to(float32)
+        """``to(float32)``; complex parameters stay."""
+        return self._apply(lambda tensor: _floating_as(tensor, float32))
 
     def double(self: M) -> M:
-        """``to(float64)``."""
-        return self.to(float64)
+        """``to(float64)``; complex parameters stay."""
+        return self._apply(lambda tensor: _floating_as(tensor, float64))
 
     def half(self: M) -> M:
-        """``to(float16)``."""
-        return self.to(float16)
+        """``to(float16)``; complex parameters stay."""
+        return self._apply(lambda tensor: _floating_as(tensor, float16))
 
     def bfloat16(self: M) -> M:
-        """``to(bfloat16)``."""
-        return self.to(bfloat16)
+        """``to(bfloat16)``; complex parameters stay."""
+        return self._apply(lambda tensor: _floating_as(tensor, bfloat16))
 
     def cpu(self: M) -> M:
         """The module: it is on the CPU."""

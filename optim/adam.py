@@ -9,7 +9,7 @@ from ..tracing.watch import Entries
 from .in_numpy import adam, in_numpy
 from .moments import check_moment
 from .optimizer import Optimizer, ParamsT
-from .options import Options, check_at_least_zero, check_betas, check_fused
+from .options import Options, check_at_least_zero, check_betas, check_fused, check_kinds_of_betas
 from .state import counted, state_tensor, store
 
 
@@ -24,8 +24,8 @@ class Adam(Optimizer):
     each parameter: `step`, `exp_avg`, `exp_avg_sq` and `max_exp_avg_sq`, of its shape and type. `fused` is described in
     `Optimizer`; `foreach` and `capturable` change no number.
 
-    RuntimeError for ``fused=True`` together with `foreach` or `differentiable`, ValueError for options below 0 and
-    betas outside of [0, 1).
+    RuntimeError for ``fused=True`` together with `foreach` or `differentiable`, ValueError for options below 0, betas
+    outside of [0, 1), and a float beside a tensor as betas.
 
     >>> import tracegrad as tg
     >>> w = tg.nn.Parameter(tg.ones(2))
@@ -58,6 +58,7 @@ class Adam(Optimizer):
         check_at_least_zero(lr=lr, eps=eps)
         check_betas(betas)
         check_at_least_zero(weight_decay=weight_decay)
+        check_kinds_of_betas(betas, foreach, capturable)
         check_fused(fused, foreach, differentiable)
         if isinstance(lr, Tensor) and foreach and not capturable:
             raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")

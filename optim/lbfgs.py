@@ -150,7 +150,7 @@ class _Run:
             memory.remember(g, group["history_size"])
             memory.d = memory.direction(g, group["history_size"])
         memory.prev_flat_grad, memory.prev_loss = g.copy(), here.loss
-        lr = computed(float, group["lr"])
+        lr = computed(_number, group["lr"])
         memory.t = min(1.0, float(1.0 / np.abs(g).sum())) * lr if is_first else lr
         slope = g.dot(memory.d)
         if slope > -group["tolerance_change"]:
@@ -232,11 +232,19 @@ def _loaded(state: Entries) -> _Memory:
 
 
 def _save(state: Entries, memory: _Memory) -> None:
-    plain = ("t", "prev_loss")
+    if memory.al:
+        state["al"] = _as_tensors(memory.al)  # the first that PyTorch writes, the others at the end of a step
     for name in _Memory.__dataclass_fields__:
         value = getattr(memory, name)
-        if name != "al" or value:
-            state[name] = float(value) if name in plain else _as_tensors(value)
+        if name == "prev_loss":
+            state[name] = float(value)
+        elif name != "al":
+            state[name] = _number(value) if name == "t" else _as_tensors(value)
+
+
+def _number(value: Any) -> int | float:
+    """An int stays one: so PyTorch keeps a rate of 1."""
+    return value if isinstance(value, int) else float(value)
 
 
 def _as_arrays(value: Any) -> Any:

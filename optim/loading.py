@@ -90,7 +90,8 @@ def loaded_state(optimizer: Any, saved_groups: Any, saved: Any) -> Iterator[tupl
         if entry:
             entry = {key: _own(value) for key, value in entry.items()}
             _check_entry(where, entry, p, options, optimizer)
-        yield p, Entries({key: _converted(value, p, key, optimizer.scalars) for key, value in entry.items()})
+        scalars = () if optimizer.keeps_numbers else optimizer.scalars
+        yield p, Entries({key: _converted(value, p, key, scalars) for key, value in entry.items()})
 
 
 def _own(value: Any) -> Any:

@@ -11,7 +11,7 @@ from ..functional.reductions import norm
 from ..functional.shapes import transpose
 from ..ops.arithmetic import maximum
 from ..ops.pointwise import cast
-from ..ops.types import float32
+from ..ops.types import bfloat16, float32, float64
 from ..tensors.tensor import Tensor
 from ..tracing.watch import Entries
 from .complex_parameters import refuse_complex
@@ -25,8 +25,7 @@ class Muon(Optimizer):
 
     Parameters are 2-d. `weight_decay` shrinks them. The rate is multiplied by ``sqrt(max(1, rows / columns))``, or, for
     ``adjust_lr_fn="match_rms_adamw"``, by ``0.2 * sqrt(max(rows, columns))``. ValueError for options out of their range
-    and parameters with another number of dimensions. Difference: the iterations are computed in float32; PyTorch rounds
-    each to bfloat16, so its steps have two to three digits in common with these.
+    and parameters with another number of dimensions. The iterations are rounded to bfloat16 where PyTorch rounds them.
 
     >>> import tracegrad as tg
     >>> w = tg.nn.Parameter(tg.zeros(2, 2))
@@ -90,15 +89,24 @@ def _checked(options: Options) -> int:
 
 
 def _nearly_orthogonal(matrix: Tensor, coefficients: Sequence[Any], steps: int, eps: Any) -> Any:
-    """``U V^T`` of the singular value decomposition, nearly: singular values come between about 0.5 and 1.5."""
+    """``U V^T`` of the singular value decomposition, nearly: singular values come between about 0.5 and 1.5.
+
+    As PyTorch's bfloat16 kernels compute it: sums of products in float32, and with what is added rounded once.
+    """
     a, b, c = coefficients
     is_tall = matrix.shape[0] > matrix.shape[1]
-    x: Any = cast(transpose(matrix, 0, 1) if is_tall else matrix, float32)
-    x = x / maximum(norm(x), eps)
+    x: Any = _rounded(transpose(matrix, 0, 1) if is_tall else matrix)
+    x = _rounded(x / _rounded(maximum(_rounded(norm(cast(x, float64))), eps)))
     for _ in range(steps):
-        gram = matmul(x, transpose(x, 0, 1))
-        x = x * a + matmul(gram * b + matmul(gram, gram) * c, x)
+        gram = _rounded(matmul(x, transpose(x, 0, 1)))
+        update = _rounded(cast(gram, float64) * b + cast(matmul(gram, gram), float64) * c)
+        x = _rounded(cast(x, float64) * a + cast(matmul(update, x), float64))
     return transpose(x, 0, 1) if is_tall else x
+
+
+def _rounded(x: Any) -> Any:
+    """Rounded to bfloat16, in float32."""
+    return cast(cast(x, bfloat16), float32)
 
 
 def _ratio(how: str | None, rows: int, columns: int) -> float:

@@ -26,7 +26,7 @@ from .declared import OPTIMIZER
 from .hooks import StepHooks, register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from .in_numpy import Form, form_of
 from .loading import loaded_groups, loaded_state
-from .options import Options, check_capturable
+from .options import Options, check_capturable, check_fused_parameter
 from .sparse_rows import has_sparse_gradients, without_places
 from .state import State, as_groups, as_state, complete, filled_like, is_needed, scalar_state
 
@@ -87,6 +87,8 @@ class Optimizer(StepHooks):
     updates_parts = True
     #: Whether there is an `update_sparse`, and what is said where there is none.
     takes_sparse = False
+    #: Whether numbers of a loaded state stay numbers, as its own are; otherwise they become tensors.
+    keeps_numbers = False
     refusal = "{name} does not support sparse gradients"
     _declares = OPTIMIZER
 
@@ -242,6 +244,10 @@ class Optimizer(StepHooks):
         forbid("a step with sparse gradients", "They have as many rows as there are places.")
         if not self.takes_sparse:
             raise RuntimeError(self.refusal.format(name=type(self).__name__))
+        if self.defaults.get("differentiable") and any(p.is_leaf for g in self.param_groups for p in _parameters_of(g)):
+            raise RuntimeError(
+                "a leaf Variable that requires grad is being used in an in-place operation: leave differentiable out"
+            )
 
     def lacks_state(self) -> bool:
         """Whether a parameter that has a gradient has no state yet, so that the next step makes it."""
@@ -271,6 +277,8 @@ class Optimizer(StepHooks):
                 declare_read("optimizer state", functools.partial(_entry, self, p))
                 complete(entry, needed, functools.partial(self.initial, p, group))
                 update = functools.partial(self._update_one, in_numpy, options)
+                if p.dtype.is_complex:
+                    check_fused_parameter(options, p)
                 if p.dtype.is_complex and self.updates_parts:
                     in_parts(update, p, gradient, entry)
                 else:

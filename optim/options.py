@@ -63,6 +63,15 @@ def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) 
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
 
 
+def check_fused_parameter(options: Options, p: Tensor) -> None:
+    """RuntimeError in PyTorch's words for a complex parameter, which ``fused=True`` cannot update."""
+    if options.choice("fused") and p.dtype.is_complex:
+        raise RuntimeError(
+            "`fused=True` requires all the params to be floating point Tensors of supported devices: "
+            f"['mps', 'cuda', 'xpu', 'hpu', 'cpu', 'mtia', 'privateuseone'] but {p.dtype} and cpu"
+        )
+
+
 def check_at_least_zero(**numbers: Any) -> None:
     """ValueError in PyTorch's words for a negative (or NaN) option; a rate may be a tensor with one element."""
     words = {"lr": "learning rate", "eps": "epsilon value"}
@@ -84,8 +93,21 @@ def check_lr(lr: Any) -> None:
 def check_betas(betas: Sequence[Any]) -> None:
     """ValueError in PyTorch's words for a beta outside of [0, 1)."""
     for i, beta in enumerate(betas):
+        if isinstance(beta, Tensor) and beta.ndarray.size != 1:
+            raise ValueError(f"Tensor betas[{i}] must be 1-element")
         if not 0.0 <= float(beta) < 1.0:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}; it must be in [0, 1)")
+
+
+def check_kinds_of_betas(betas: Sequence[Any], foreach: bool | None, capturable: bool) -> None:
+    """ValueError in PyTorch's words unless both are floats or both tensors with one element."""
+    if not any(all(isinstance(beta, kind) for beta in betas[:2]) for kind in (float, Tensor)):
+        raise ValueError("betas must be either both floats or both Tensors")
+    for i, beta in enumerate(betas[:2]):
+        if isinstance(beta, Tensor) and foreach and not capturable:
+            raise ValueError(f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True")
+        if isinstance(beta, Tensor) and beta.ndarray.size != 1:
+            raise ValueError(f"Tensor betas[{i}] must be 1-element")
 
 
 def check_capturable(options: Options) -> None:

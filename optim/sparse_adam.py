@@ -32,6 +32,7 @@ class SparseAdam(Optimizer):
 
     per_parameter = {"step": True, "exp_avg": True, "exp_avg_sq": True}
     takes_sparse = True
+    keeps_numbers = True
 
     def __init__(
         self,
@@ -48,6 +49,8 @@ class SparseAdam(Optimizer):
         if not eps > 0.0:
             raise ValueError(f"Invalid epsilon value: {eps}; it must be above 0")
         check_betas(betas)
+        params = params if isinstance(params, Tensor) else list(params)
+        _refuse_sparse(params)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
         groups = [group["params"] for group in self.param_groups]
         found = [[i, j] for i, members in enumerate(groups) for j, p in enumerate(members) if p.dtype.is_complex]
@@ -70,3 +73,14 @@ class SparseAdam(Optimizer):
         rows.add_to(state["exp_avg_sq"], spread)
         size = options.number("lr") * math.sqrt(1 - beta2**count) / (1 - beta1**count)
         rows.add_to(p, (mean + change) / (sqrt(square + spread) + options.number("eps")) * -size)
+
+
+def _refuse_sparse(params: Any) -> None:
+    """ValueError in PyTorch's words for sparse parameters, which no other optimizer calls by their places."""
+    groups = [x["params"] if isinstance(x, dict) else [x] for x in params]
+    lists = [members if isinstance(members, (list, tuple)) else [members] for members in groups]
+    if not any(isinstance(x, dict) for x in params):
+        lists = [[member for members in lists for member in members]]
+    found = [[i, j] for i, of in enumerate(lists) for j, p in enumerate(of) if getattr(p, "is_sparse", False)]
+    if found:
+        raise ValueError(f"Sparse params at indices {found}: SparseAdam requires dense parameter tensors")

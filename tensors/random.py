@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.comparison import eq, where
 from ..ops.complex_numbers.parts import view_as_complex
 from ..ops.core import current
 from ..ops.elementary import log, log1p
@@ -124,7 +125,15 @@ def _require_floating(dtype: DType, kernel: str) -> None:
 def rand(shape: Shape, dtype: DType, generator: Generator | None = None, strides: Shape | None = None) -> Tensor:
     """Uniform numbers in [0, 1)."""
     _require_floating(dtype, "check_uniform_bounds")
-    return _cast(uniforms(generator, shape, dtype, strides), dtype)
+    return _below(_cast(uniforms(generator, shape, dtype, strides), dtype), 0.0, 1.0)
+
+
+def _below(drawn: Any, low: Any, high: Any) -> Any:
+    """Numbers of short types in [low, high): what rounds up to `high` is `low`, as in PyTorch."""
+    dtype = current().type_of(drawn).dtype
+    if dtype not in WIDE or not _are_numbers(low, high):
+        return drawn
+    return where(eq(drawn, computed(functools.partial(_rounded_short, dtype), high)), low, drawn)
 
 
 def uniform(
@@ -146,7 +155,7 @@ def uniform(
         low = computed(functools.partial(_rounded, dtype), low)
     else:
         width = high - low
-    return _cast(_fused(uniforms(generator, shape, dtype, strides), width, low), dtype)
+    return _below(_cast(_fused(uniforms(generator, shape, dtype, strides), width, low), dtype), low, high)
 
 
 def _of_parts(draw: Any, shape: Shape, dtype: DType, *options: Any) -> Any:
@@ -161,6 +170,10 @@ def _fused(x: Any, scale: Any, shift: Any) -> Any:
 
 def _rounded(dtype: DType, number: float) -> float:
     return float(WIDE.get(dtype, dtype).numpy.type(number))
+
+
+def _rounded_short(dtype: DType, number: float) -> float:
+    return float(dtype.numpy.type(number))
 
 
 def _difference(dtype: DType, high: float, low: float) -> float:
@@ -206,7 +219,8 @@ def normal(
     if _are_numbers(std) and not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     if _are_numbers(mean, std):
-        mean, std = (computed(functools.partial(_rounded, dtype), number) for number in (mean, std))
+        if not _one_by_one(shape, dtype, strides):  # those are computed in float64, of options as they are given
+            mean, std = (computed(functools.partial(_rounded, dtype), number) for number in (mean, std))
         if _draws_at_once(shape, dtype, strides):
             drawn = (generator or default_generator).normals_like(shape, dtype).astype(np.float64)
             return make((drawn * std + mean).astype(dtype.numpy))
@@ -232,11 +246,16 @@ def normal_around(mean: Any, std: Any, generator: Generator | None = None) -> Te
     return randn(shape, tensors[0].dtype, generator) * std + mean
 
 
+def _one_by_one(shape: Shape, dtype: DType, strides: Shape | None) -> bool:
+    """Whether normal numbers are few or not side by side: PyTorch makes these one after the other in float64."""
+    return math.prod(shape) < BLOCK or (strides is not None and not is_contiguous(shape, strides, dtype.itemsize))
+
+
 def _standard_normals(shape: Shape, dtype: DType, generator: Generator | None, strides: Shape | None) -> Any:
     """A view; in float64 where the numbers are made one by one (few, or not side by side in memory)."""
     _require_floating(dtype, "normal_kernel_cpu")
     count = math.prod(shape)
-    if count < BLOCK or (strides is not None and not is_contiguous(shape, strides, dtype.itemsize)):
+    if _one_by_one(shape, dtype, strides):
         return shaped((generator or default_generator).normals(count), shape, strides)
     # Short types are drawn block by block, the last one of fresh numbers where it is not full.
     drawn = count + -count % BLOCK if dtype in WIDE else uniforms_for_blocks(count)

@@ -54,9 +54,9 @@ def _compiled(sample: Sample, plain: Any, has_values: bool, ways: set[str]) -> F
     for call in range(CALLS):
         factor = 1.0 - call % 2 / 1024
         tg.manual_seed(call)
-        expected, refused = attempt(plain, *_arguments(sample, factor))
+        expected, refused = attempt(plain, *scaled_arguments(sample.args, sample.kwargs, sample.cotangents, factor))
         tg.manual_seed(call)
-        got, error = attempt(step, *_arguments(sample, factor))
+        got, error = attempt(step, *scaled_arguments(sample.args, sample.kwargs, sample.cotangents, factor))
         if refused is not None or error is not None:
             finding = judged_error(refused, error, f"call {call + 1} of {sample}")
             if finding.outcome != "right":
@@ -69,9 +69,9 @@ def _compiled(sample: Sample, plain: Any, has_values: bool, ways: set[str]) -> F
     return Finding("right", " and ".join(sorted(ways)))
 
 
-def _arguments(sample: Sample, factor: float) -> Any:
-    """The sample's arguments in memory of their own, floating-point numbers times `factor`."""
-    return (*(replaced(x, lambda t: _scaled(t, factor)) for x in (sample.args, sample.kwargs)), sample.cotangents)
+def scaled_arguments(args: Any, kwargs: Any, cotangents: Any, factor: float) -> Any:
+    """Arguments in memory of their own, floating-point numbers times `factor`, and the cotangents."""
+    return (*(replaced(x, lambda t: _scaled(t, factor)) for x in (args, kwargs)), cotangents)
 
 
 def _scaled(tensor: Any, factor: float) -> Any:

@@ -137,6 +137,8 @@ def translated(value: Any) -> Any:
     """`value` of PyTorch's as tracegrad has it: modules, functions, dtypes, devices; other values as they are."""
     if value is torch.Tensor:
         return tg.Tensor
+    if isinstance(value, type) and value.__module__ == "torch.optim.lr_scheduler":
+        return at_path(f"{value.__module__}.{value.__name__}")
     if isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] == "torch":
         return _module(value)
     if isinstance(value, (torch.dtype, torch.memory_format, torch.layout)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -78,10 +79,16 @@ def dtypes_of(op: Any, mode: str, named: tuple[str, ...]) -> list[str]:
 def verdict(op: Any, mode: str, dtype: str, limit: int = 0, seconds: float = 60.0) -> Verdict | None:
     """Ask; None where there is nothing to ask. After `seconds` the samples that are left are left out."""
     question = Question(op, getattr(torch, dtype, torch.float64), limit)
+    blank = Verdict(op.formatted_name, category(op), mode, dtype, "right")
+    return worst_of(_findings(mode, question, dtype), blank, seconds)
+
+
+def worst_of(findings: Iterator[Finding], blank: Verdict, seconds: float = 60.0) -> Verdict | None:
+    """The verdict on several findings: `blank` with the worst of them, and counts; None if there are none."""
     counts = dict.fromkeys(OUTCOMES, 0)
     worst, deadline = Finding("right"), time.monotonic() + seconds
     try:
-        for finding in _findings(mode, question, dtype):
+        for finding in findings:
             counts[finding.outcome] += 1
             if OUTCOMES.index(finding.outcome) > OUTCOMES.index(worst.outcome) or (finding.reason and not worst.reason):
                 worst = finding if finding.outcome != "right" or worst.outcome == "right" else worst
@@ -93,9 +100,8 @@ def verdict(op: Any, mode: str, dtype: str, limit: int = 0, seconds: float = 60.
     samples = sum(counts.values())
     if not samples:
         return None
-    return Verdict(
-        op.formatted_name, category(op), mode, dtype, worst.outcome, worst.reason, samples, samples - counts["right"]
-    )
+    failed = samples - counts["right"]
+    return dataclasses.replace(blank, outcome=worst.outcome, reason=worst.reason, samples=samples, failed=failed)
 
 
 def _findings(mode: str, question: Question, dtype: str) -> Iterator[Finding]:

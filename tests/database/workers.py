@@ -33,10 +33,22 @@ class Request:
     limits: dict[str, int]
     patience: float = 240.0
 
+    def pairs(self) -> list[tuple[str, str]]:
+        """The modes and dtypes to ask about."""
+        return pairs_of(self.op, self.modes, self.dtypes)
+
+    def blank(self, mode: str, dtype: str) -> Verdict:
+        """The verdict before anything is known."""
+        return Verdict(self.op.formatted_name, category(self.op), mode, dtype, "right")
+
+    def verdict(self, mode: str, dtype: str) -> Verdict | None:
+        """Ask; None where there is nothing to ask."""
+        return verdict(self.op, mode, dtype, self.limits.get(mode, 0))
+
 
 class _Worker:
     def __init__(self, request: Request) -> None:
-        self.request, self.left = request, pairs_of(request.op, request.modes, request.dtypes)
+        self.request, self.left = request, request.pairs()
         context = multiprocessing.get_context("fork")
         self.answers, answers = context.Pipe(duplex=False)
         self.process = context.Process(target=_work, args=(request, list(self.left), answers), daemon=True)
@@ -58,15 +70,19 @@ class _Worker:
             yield from self.ended(f"killed by signal {-(self.process.exitcode or 0)}")
 
     def ended(self, reason: str) -> Iterator[Verdict]:
-        op, left, self.left = self.request.op, self.left, []
+        left, self.left = self.left, []
         self.request = dataclasses.replace(self.request, patience=-1.0)
         for i, (mode, dtype) in enumerate(left):
             why = reason if i == 0 else f"not asked, after {left[0][0]} {left[0][1]}: {reason}"
-            yield Verdict(op.formatted_name, category(op), mode, dtype, "raised", why, 1, 1)
+            yield raised(self.request.blank(mode, dtype), why)
 
     @property
     def is_done(self) -> bool:
         return self.request.patience < 0
+
+
+def raised(blank: Verdict, why: str) -> Verdict:
+    return dataclasses.replace(blank, outcome="raised", reason=why, samples=1, failed=1)
 
 
 def _work(request: Request, pairs: list[tuple[str, str]], answers: Connection) -> None:
@@ -77,13 +93,11 @@ def _work(request: Request, pairs: list[tuple[str, str]], answers: Connection) -
     try:
         for mode, dtype in pairs:
             try:
-                found = verdict(request.op, mode, dtype, request.limits.get(mode, 0))
+                found = request.verdict(mode, dtype)
                 answer = None if found is None else dataclasses.asdict(found)
             except Exception:
                 why = f"the harness: {traceback.format_exc()[-400:]}"
-                answer = dataclasses.asdict(
-                    Verdict(request.op.formatted_name, category(request.op), mode, dtype, "raised", why, 1, 1)
-                )
+                answer = dataclasses.asdict(raised(request.blank(mode, dtype), why))
             answers.send((mode, dtype, answer))
     finally:
         answers.close()

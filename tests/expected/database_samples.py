@@ -1,4 +1,5 @@
-"""One small sample of each operator of PyTorch's operator database, with PyTorch's answer; dtypes take turns.
+"""A small sample of each operator of PyTorch's operator database in each of the dtypes `EACH`, and in one of the rest,
+which take turns, with PyTorch's answer.
 
 Stored as a text of the calls and one array of bytes for the numbers of all tensors.
 """
@@ -9,6 +10,7 @@ import json
 import numpy as np
 
 DTYPES = "float32 float64 int64 complex64 float32 bool uint8 float16 int16 bfloat16 complex128 int8 int32".split()
+EACH = "float32 float64 int64 bool complex64 bfloat16".split()
 MOST = 160  # numbers of a sample's tensors and of its results, each; the smallest sample is taken
 
 #: Entries whose numbers are determined up to signs, that write their arguments, are NaN (differences.json), or take
@@ -99,6 +101,18 @@ def _sample(torch, op, dtype, path, question, numbers):
     return None
 
 
+def _kept(torch, op, dtype, path, questions, numbers):
+    """As `_sample`; where there is none, `numbers` is as it was."""
+    before = numbers.size, len(numbers.parts)
+    try:
+        sample = _sample(torch, op, dtype, path, questions.Question(op, getattr(torch, dtype), 12), numbers)
+    except Exception:
+        sample = None
+    if sample is None:
+        numbers.size, numbers.parts[before[1] :] = before[0], []
+    return sample
+
+
 def make(torch):
     """The calls by entry and dtype, as text, and the bytes of their numbers."""
     judging, counterparts, questions = (
@@ -112,17 +126,13 @@ def make(torch):
             continue
         possible = [d for d in DTYPES if getattr(torch, d) in op.supported_dtypes("cpu")]
         turn += 1
-        for dtype in dict.fromkeys(possible[(turn + i) % len(possible)] for i in range(len(possible))):
-            before = numbers.size, len(numbers.parts)
-            try:
-                sample = _sample(torch, op, dtype, path, questions.Question(op, getattr(torch, dtype), 12), numbers)
-            except Exception:
-                sample = None
-            if sample is None:
-                numbers.size, numbers.parts[before[1] :] = before[0], []
-                continue
-            calls[f"{op.formatted_name}|{dtype}"] = sample
-            break
+        others = [d for d in possible if d not in EACH]
+        wanted = [[d] for d in possible if d in EACH] + [others[turn % max(1, len(others)) :] + others]
+        for dtypes in wanted:
+            for dtype in dtypes:
+                if (sample := _kept(torch, op, dtype, path, questions, numbers)) is not None:
+                    calls[f"{op.formatted_name}|{dtype}"] = sample
+                    break
     text = json.dumps(calls, separators=(",", ":")).encode()
     return {"calls": np.frombuffer(text, np.uint8), "numbers": np.frombuffer(b"".join(numbers.parts), np.uint8)}
 

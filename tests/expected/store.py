@@ -40,6 +40,7 @@ from expected import (
     numpy_calls,
     numpy_operators,
     operands,
+    optimizer_trajectories,
     optimizers,
     parametrized,
     places,
@@ -114,6 +115,7 @@ def main():
     store_arrays("training", training.make(torch))
     store_arrays("averages", averages.make(torch))
     store_arrays("trajectories", trajectories.make(torch))
+    store_arrays("optimizer_trajectories", optimizer_trajectories.make(torch))
     store_text("trajectories", trajectories.make_texts(torch))
     store_arrays("places", places.make(torch))
     store_text("places", places.make_errors(torch))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 DATABASE = Path(__file__).resolve().parents[1] / "database"
-DIFFERENCES = DATABASE / "differences.json"
+DIFFERENCES = "differences.json"
 MODES = "function method alias inplace out gradient second compiled errors".split()
 TITLES = {"function": "values", "gradient": "first", "second": "second"}
 CATEGORIES = {
@@ -41,7 +41,18 @@ def counts(outcomes: Outcomes) -> list[str]:
     for title in ["torch", *CATEGORIES.values(), "all"]:
         cells = [f"{right[title, m]} of {asked[title, m]}" if asked[title, m] else "" for m in MODES]
         lines.append(_row(title, cells))
-    return [*lines, "", "What differs:", "", *_differences(), "", "What is not asked:", "", *_left_out()]
+    return [
+        *lines,
+        "",
+        "What differs:",
+        "",
+        *_differences(reasons()),
+        "",
+        "What is not asked:",
+        "",
+        *_left_out(),
+        *class_counts(),
+    ]
 
 
 _HEAD = "Entries that are right in all dtypes and samples that were asked, of those that have the mode."
@@ -51,19 +62,54 @@ def _row(title: str, cells: list[str]) -> str:
     return f"| {' | '.join([title, *cells])} |"
 
 
-def reasons() -> dict[str, dict[str, str]]:
-    """By entry and mode, why it is not right."""
-    found: dict[str, dict[str, str]] = json.loads(DIFFERENCES.read_text(encoding="utf-8"))
+def reasons(folder: str = "") -> Outcomes:
+    """By entry and mode, why it is not right; `folder` is that of modules or optimizers."""
+    found: Outcomes = json.loads((DATABASE / folder / DIFFERENCES).read_text(encoding="utf-8"))
     return found
 
 
-def _differences() -> list[str]:
+def _differences(listed: Outcomes) -> list[str]:
     lines = []
-    for name, of in reasons().items():
+    for name, of in listed.items():
         by_reason: dict[str, list[str]] = {}
         for mode, reason in of.items():
             by_reason.setdefault(reason, []).append(TITLES.get(mode, mode))
         lines += [f"* `{name}` ({', '.join(modes)}): {reason}." for reason, modes in by_reason.items()]
+    return lines
+
+
+#: The databases of classes: title, folder, the modes, what is asked.
+CLASSES = (
+    (
+        "modules",
+        "initial state train eval gradient compiled errors".split(),
+        """Modules built with the same arguments after
+the same seed: the numbers drawn, keys, `repr` (*initial*); PyTorch's state loaded, and back (*state*); results and
+buffers in training and in evaluation, of float64, float32 and what else an entry has; gradients of inputs and
+parameters in float64; compiled calls with `backward` in both modes; exceptions with the words that the database asks
+for. Left out: samples with `LinearCrossEntropyOptions`, which are new in 2.13 and a prototype.""",
+    ),
+    (
+        "optimizers",
+        "values complex sparse state schedules compiled errors".split(),
+        """Every configuration of the database
+with every implementation (`foreach`, `fused`, `differentiable`), six steps of a small network in float64 (L-BFGS two,
+each of up to twenty iterations), one group and two: losses, parameters and state. The same with complex parameters,
+with sparse gradients, with a state that PyTorch's optimizer has saved and the other way, with the database's schedules,
+compiled, and what is refused.""",
+    ),
+)
+
+
+def class_counts() -> list[str]:
+    """The lines of the sections about modules and optimizers."""
+    lines = []
+    for title, modes, text in CLASSES:
+        outcomes: Outcomes = json.loads((DATABASE / title / "outcomes.json").read_text(encoding="utf-8"))
+        lines += ["", f"### {title.capitalize()}", "", text, "", _row("", modes), "|---" * (len(modes) + 1) + "|"]
+        of = {mode: [entry[mode] for entry in outcomes.values() if mode in entry] for mode in modes}
+        cells = [f"{sum(o.startswith('right') for o in of[m])} of {len(of[m])}" for m in modes]
+        lines += [_row("entries that are right", cells), "", "What differs:", "", *_differences(reasons(title))]
     return lines
 
 
