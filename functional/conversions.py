@@ -342,24 +342,22 @@ def data_ptr(input: Tensor) -> int:
     """The address of the first element in memory. A compiled function must not ask for it.
 
     >>> import tracegrad as tg
-    >>> x = tg.ones(2)
-    >>> x[1:].data_ptr() - x.data_ptr()
-    4
+    >>> tg.ones(2).data_ptr() > 0
+    True
     """
     forbid("data_ptr()", "Read it outside.")
     return int(input.ndarray.ctypes.data)
 
 
 def storage_offset(input: Tensor) -> int:
-    """How many elements lie between the start of the memory behind `input` and its first element. A compiled function
-    must not ask for it.
+    """How many elements of its memory lie before the first one of `input`. A compiled function must not ask for it.
 
     >>> import tracegrad as tg
     >>> tg.arange(6)[2:].storage_offset()
     2
     """
     forbid("storage_offset()", "Read it outside.")
-    return int(input.ndarray.ctypes.data - input.buffer.whole.ctypes.data) // int(input.ndarray.itemsize)
+    return int(input.ndarray.ctypes.data - input.buffer.whole.ctypes.data) // input.ndarray.itemsize
 
 
 def is_floating_point(input: Tensor) -> bool:

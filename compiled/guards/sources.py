@@ -264,17 +264,19 @@ class Attribute(_OfObject):
         is_plain = isinstance(value, WatchedDict) or not isinstance(value, (*CONTAINERS, np.ndarray, bytearray))
         if isinstance(self.owner, type):
             return is_plain and classes.counts(self.owner, self.name)
-        return is_plain and not _is_slot(type(self.owner), self.name) and _OfObject.is_counted(self, value)
+        return is_plain and _is_in_dict(self.owner, self.name) and _OfObject.is_counted(self, value)
 
     def rebind(self, value: Any) -> None:
         if value is not MISSING:
             setattr(self.owner, self.name, value)
 
 
-def _is_slot(kind: type, name: str) -> bool:
-    """True for what an object keeps outside of its ``__dict__``, where nobody counts."""
-    found = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
-    return isinstance(found, types.MemberDescriptorType)
+def _is_in_dict(value: Any, name: str) -> bool:
+    """False for what an object has in a slot or from a class of the program, where nobody counts."""
+    base = next((base for base in type(value).__mro__ if name in vars(base)), None)
+    if base is None or not is_users(base):
+        return True
+    return name in (own_attributes(value) or ()) and not isinstance(vars(base)[name], types.MemberDescriptorType)
 
 
 class FunctionCode(Attribute):

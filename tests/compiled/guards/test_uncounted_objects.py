@@ -1,5 +1,5 @@
-"""What an object of the library keeps outside of its ``__dict__`` (slots, its class), written by each way, before each
-of several calls: the next call sees it."""
+"""What an object of the library has outside of its ``__dict__`` (slots, its class, attributes of its class), written by
+each way, before each of several calls: the next call sees it."""
 
 import copy
 import itertools
@@ -19,9 +19,11 @@ def classes(tg):
 
     class Base(tg.nn.Module):
         __slots__ = ("gain",)
+        factor = 1.0
 
     class Layer(Base):
         __slots__ = ("__hidden", "shift")
+        rate = 1.0
 
         def __init__(self):
             super().__init__()
@@ -30,7 +32,7 @@ def classes(tg):
             self.inner.weight.data.copy_(ramp(tg, 3, 3))
 
         def forward(self, x):
-            return self.inner(x) * self.gain + self.shift - self.__hidden
+            return self.inner(x) * self.gain * self.rate * self.factor + self.shift - self.__hidden
 
     class Other(Layer):
         __slots__ = ()
@@ -69,6 +71,11 @@ WRITES |= {
     f"class{' of a child' * inner} by {way}": of_class(put, inner)
     for (way, put), inner in itertools.product([*PUTS.items()][:2], (False, True))
 }
+for put, name, depth in itertools.product((setattr, type.__setattr__), ("rate", "factor"), (0, 1)):
+    WRITES[f"{name} of class {depth} by {put.__qualname__}"] = lambda tg, world, i, put=put, name=name, depth=depth: (
+        put(world["kinds"][0].__mro__[depth], name, 1.0 + i)
+    )
+WRITES["rate of the object"] = lambda tg, world, i: setattr(world["model"], "rate", 1.0 + i)
 WRITES["slot of a copy"] = lambda tg, world, i: setattr(copy.copy(world["model"]), "gain", 7.0)
 WHEN = [[5], [3, 4, 7], [2, 6, 8]]
 
