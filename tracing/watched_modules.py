@@ -13,14 +13,48 @@ from .unknown_names import UnknownName
 from .watch import changes
 
 
+_NOT_THERE = object()
+
+
+class Replacements:
+    """What stands under names of this package's modules in the place of what was imported.
+
+    Layers call functions by these names, so that a step may depend on any of them, whatever code it runs itself.
+    """
+
+    def __init__(self) -> None:
+        self._imported: dict[tuple[str, str], Any] = {}  # what stood under names that have been set
+        self._now: dict[tuple[str, str], Any] = {}
+        self._known: dict[frozenset[Any], dict[tuple[str, str], Any]] = {frozenset(): {}}
+
+    def now(self) -> dict[tuple[str, str], Any]:
+        """Module and name -> what stands there; the same object as long as, and whenever, it is the same."""
+        key = frozenset((place, id(value)) for place, value in self._now.items())
+        return self._known.setdefault(key, dict(self._now))  # which keeps the values, so that no other has their id
+
+    def set(self, module: WatchedModule, name: str, value: Any) -> None:
+        """`value` is about to stand under `name`. What was not there at all is no replacement."""
+        place = module.__name__, name
+        imported = self._imported.setdefault(place, vars(module).get(name, _NOT_THERE))
+        if value is imported or imported is _NOT_THERE:
+            self._now.pop(place, None)
+        else:
+            self._now[place] = value
+
+
+replacements = Replacements()
+
+
 class WatchedModule(types.ModuleType):
-    """A module of this package: ``changes`` counts what is set or deleted in it."""
+    """A module of this package: ``changes`` counts what is set or deleted in it, `replacements` know it."""
 
     def __setattr__(self, name: str, value: Any) -> None:
+        replacements.set(self, name, value)
         changes.count += 1
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
+        replacements.set(self, name, _NOT_THERE)
         changes.count += 1
         super().__delattr__(name)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...ops.array import Array
 from ...tracing.watched_classes import classes
+from ...tracing.watched_modules import replacements
 from ..symbolic.number import KINDS, same_number
 from .states import is_one_object
 
@@ -58,6 +59,9 @@ def facts_of(tensor: Any) -> tuple[Any, ...]:
     return *own, tensor._requires, tensor._node is None, tensor._grad is None
 
 
-def no_patches() -> Guard:
-    """Nothing is set in a public class of this package that is not there now."""
-    return Guard("methods of the library's classes", classes.patches, classes.patches(), "")
+def no_patches() -> list[Guard]:
+    """Nothing is set in a public class or in a module of this package that is not there now."""
+    return [
+        Guard("methods of the library's classes", classes.patches, classes.patches(), ""),
+        Guard("functions of the library's modules", replacements.now, replacements.now(), ""),
+    ]

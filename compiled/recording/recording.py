@@ -111,7 +111,7 @@ class Recording:
         CaptureError if the call cannot be repeated: with `done`, the call itself has been done, else nothing has.
         """
         name_captured(function)
-        self.guards.append(no_patches())
+        self.guards += no_patches()
         self.environment = Environment(function, [*args, *kwargs.values()], self.codes)
         self.noted = noted(function, self.environment, args, kwargs)
         self.inputs = self.learned.inputs(function, self.environment)
