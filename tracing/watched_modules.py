@@ -12,7 +12,6 @@ from typing import Any
 from .unknown_names import UnknownName
 from .watch import changes
 
-
 _NOT_THERE = object()
 
 
