@@ -49,9 +49,9 @@ class SparseAdam(Optimizer):
         if not eps > 0.0:
             raise ValueError(f"Invalid epsilon value: {eps}; it must be above 0")
         check_betas(betas)
-        params = params if isinstance(params, Tensor) else list(params)
-        _refuse_sparse(params)
-        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
+        given: Any = params if isinstance(params, Tensor) else list(params)
+        _refuse_sparse(given)
+        super().__init__(given, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
         groups = [group["params"] for group in self.param_groups]
         found = [[i, j] for i, members in enumerate(groups) for j, p in enumerate(members) if p.dtype.is_complex]
         if found:
