@@ -92,11 +92,10 @@ that the database asks for. Left out: samples with `LinearCrossEntropyOptions`, 
     (
         "optimizers",
         "values complex sparse state schedules compiled errors".split(),
-        """Every configuration of the database
-with every implementation (`foreach`, `fused`, `differentiable`), six steps of a small network in float64 (L-BFGS two,
-each of up to twenty iterations), one group and two: losses, parameters and state. The same with complex parameters,
-with sparse gradients, with a state that PyTorch's optimizer has saved and the other way, with the database's schedules,
-compiled, and what is refused.""",
+        """Every configuration of the database with every implementation (`foreach`, `fused`, `differentiable`).
+Six steps of a small network in float64 (L-BFGS two, each of up to twenty iterations), with one group and with two:
+losses, parameters and state. The same with complex parameters, with sparse gradients, with a state that PyTorch's
+optimizer has saved and the other way, with the database's schedules, compiled, and what is refused.""",
     ),
 )
 
