@@ -87,7 +87,7 @@ CLASSES = (
 Built with the same arguments after the same seed: the numbers drawn, keys, `repr` (*initial*); PyTorch's state loaded,
 and back (*state*); results and buffers in training and in evaluation, of float64, float32 and what else an entry has;
 gradients of inputs and parameters in float64; compiled calls with `backward` in both modes; exceptions with the words
-that the database asks for. Left out: samples with `LinearCrossEntropyOptions`, which are new in 2.13 and a prototype.""",
+that the database asks for. Left out: samples with `LinearCrossEntropyOptions`, new in 2.13 and a prototype.""",
     ),
     (
         "optimizers",
