@@ -71,7 +71,7 @@ def test_what_is_not_right_in_a_module_is_seen(ask, monkeypatch, mode, forward, 
     assert {v.outcome for v in ask("modules", "Linear", (mode,))} == {outcome}
 
 
-@pytest.mark.parametrize("mode", ["values", "state", "schedules"])
+@pytest.mark.parametrize("mode", ["values", "complex", "schedules"])
 def test_what_is_not_right_in_an_optimizer_is_seen(ask, monkeypatch, mode):
     usual = tg.optim.RMSprop.__init__
 

@@ -1,5 +1,6 @@
-"""A sample of each operator of PyTorch's operator database, without PyTorch: values, dtypes and shapes; in usual
-floating types also compiled. The database itself is asked in database/test_database.py, where PyTorch is installed."""
+"""Samples of each operator of PyTorch's operator database, in each of six dtypes that it has and one other, without
+PyTorch: values, dtypes and shapes; in usual floating types also compiled. The database itself is asked in
+database/test_database.py, where PyTorch is installed."""
 
 import functools
 import json
@@ -61,7 +62,8 @@ def test_samples(tg, key):
 def test_nearly_all_operators_have_one():
     names = {key.partition("|")[0] for key in CALLS}
     dtypes = {key.partition("|")[2] for key in CALLS}
-    assert len(names) > 450 and dtypes == set(cases.DTYPES)
+    assert len(names) > 450 and dtypes == set(cases.DTYPES) and len(CALLS) > 2500
+    assert all(sum(key.endswith(f"|{dtype}") for key in CALLS) > 200 for dtype in cases.EACH)
 
 
 #: Types in which a compiled function computes by itself; in others it runs Python, which is what `test_samples` asks.
@@ -69,7 +71,7 @@ COMPILED = ("float32", "float64")
 FLOATING = [key for key in CALLS if key.endswith(COMPILED)]
 
 
-@pytest.mark.long
+@pytest.mark.long(every=7)
 @pytest.mark.parametrize("key", FLOATING)
 def test_samples_compiled(tg, key):
     function, args, keywords, answers = called(tg, key)

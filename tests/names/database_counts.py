@@ -83,20 +83,19 @@ CLASSES = (
     (
         "modules",
         "initial state train eval gradient compiled errors".split(),
-        """Modules built with the same arguments after
-the same seed: the numbers drawn, keys, `repr` (*initial*); PyTorch's state loaded, and back (*state*); results and
-buffers in training and in evaluation, of float64, float32 and what else an entry has; gradients of inputs and
-parameters in float64; compiled calls with `backward` in both modes; exceptions with the words that the database asks
-for. Left out: samples with `LinearCrossEntropyOptions`, which are new in 2.13 and a prototype.""",
+        """Up to 24 samples of each entry, spread evenly (two compiled; of `CrossEntropyLoss` in float16 all).
+Built with the same arguments after the same seed: the numbers drawn, keys, `repr` (*initial*); PyTorch's state loaded,
+and back (*state*); results and buffers in training and in evaluation, of float64, float32 and what else an entry has;
+gradients of inputs and parameters in float64; compiled calls with `backward` in both modes; exceptions with the words
+that the database asks for. Left out: samples with `LinearCrossEntropyOptions`, new in 2.13 and a prototype.""",
     ),
     (
         "optimizers",
         "values complex sparse state schedules compiled errors".split(),
-        """Every configuration of the database
-with every implementation (`foreach`, `fused`, `differentiable`), six steps of a small network in float64 (L-BFGS two,
-each of up to twenty iterations), one group and two: losses, parameters and state. The same with complex parameters,
-with sparse gradients, with a state that PyTorch's optimizer has saved and the other way, with the database's schedules,
-compiled, and what is refused.""",
+        """Every configuration of the database with every implementation (`foreach`, `fused`, `differentiable`).
+Six steps of a small network in float64 (L-BFGS two, each of up to twenty iterations), with one group and with two:
+losses, parameters and state. The same with complex parameters, with sparse gradients, with a state that PyTorch's
+optimizer has saved and the other way, with the database's schedules, compiled, and what is refused.""",
     ),
 )
 

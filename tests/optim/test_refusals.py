@@ -89,10 +89,10 @@ def test_complex_modules(tg):
         model.to(tg.int64)
 
 
-#: PyTorch's, after manual_seed(68) and manual_seed(3).
+#: PyTorch's, after manual_seed(68) and manual_seed(42).
 RAND = [0.3984375, 0.55078125, 0.1005859375, 0.28515625, 0.0, 0.70703125, 0.8046875, 0.20703125]
 UNIFORM = [-0.060546875, 0.03125, -0.2392578125, -0.12890625, -0.30078125, 0.12451171875, 0.181640625, -0.17578125]
-NORMAL = [0.3409828245639801, 0.15245002508163452, 0.12669342756271362]
+NORMAL = [0.10100710391998291, 0.038642819970846176, 0.07033871114253998]
 
 
 def test_draws_of_short_types_lie_below_their_bound(tg):
@@ -104,7 +104,7 @@ def test_draws_of_short_types_lie_below_their_bound(tg):
 
 
 def test_few_normal_numbers_are_rounded_once(tg, maybe_compile):
-    draw = maybe_compile(lambda: tg.empty(3).normal_(0.1, 0.3))
+    draw = maybe_compile(lambda: tg.empty(3).normal_(0.0, 0.3))
     for _ in range(3):
-        tg.manual_seed(3)
+        tg.manual_seed(42)
         assert draw().tolist() == NORMAL
