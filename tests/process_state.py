@@ -16,8 +16,7 @@ from tracegrad.tape.saved import packing
 from tracegrad.tensors.autocasting import state as autocast
 
 SIGNALS = (signal.SIGINT, signal.SIGALRM, signal.SIGTERM, signal.SIGUSR1, signal.SIGCHLD)
-# Written by pytest itself, and by libraries as they are imported.
-NOT_THE_TESTS = ("PYTEST_CURRENT_TEST", "KMP_INIT_AT_FORK", "KMP_DUPLICATE_LIB_OK", "TF_CPP_MIN_LOG_LEVEL")
+VARIABLES = ("CC", "HOME", "PATH", "PYTHONPATH")  # and those of the library
 
 
 def state():
@@ -42,5 +41,5 @@ def state():
         folder=os.getcwd(),
         signals=[signal.getsignal(number) for number in SIGNALS],
         timer=signal.getitimer(signal.ITIMER_REAL)[1],
-        environment={name: text for name, text in os.environ.items() if name not in NOT_THE_TESTS},
+        environment={n: text for n, text in os.environ.items() if n in VARIABLES or n.startswith("TRACEGRAD_")},
     )

@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -76,7 +77,7 @@ def run_commands(text):
         words = shlex.split(line.removeprefix("$ "))
         if words[:3] == ["python", "-m", "tracegrad"] and Path(words[-1]).exists():
             try:
-                with contextlib.redirect_stdout(io.StringIO()):
+                with contextlib.redirect_stdout(io.StringIO()), mock.patch.dict(os.environ):  # set for child processes
                     assert main(words[3:]) in (0, None)
             finally:
                 shim.uninstall()  # else later tests would see PyTorch's names in what is printed
