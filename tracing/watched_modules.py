@@ -16,9 +16,9 @@ _NOT_THERE = object()
 
 
 class Replacements:
-    """What stands under names of this package's modules in the place of what was imported.
+    """What stands under names of this package's modules in the place of functions and classes that were imported.
 
-    Layers call functions by these names, so that a step may depend on any of them, whatever code it runs itself.
+    Layers call them by these names, so that a step may depend on any of them, whatever code it runs itself.
     """
 
     def __init__(self) -> None:
@@ -34,8 +34,8 @@ class Replacements:
     def set(self, module: WatchedModule, name: str, value: Any) -> None:
         """`value` is about to stand under `name`. What was not there at all is no replacement."""
         place = module.__name__, name
-        imported = self._imported.setdefault(place, vars(module).get(name, _NOT_THERE))
-        if value is imported or imported is _NOT_THERE:
+        imported = self._imported.setdefault(place, vars(module).get(name))
+        if value is imported or not callable(imported):
             self._now.pop(place, None)
         else:
             self._now[place] = value
