@@ -33,7 +33,7 @@ class Muon(Optimizer):
     >>> w.trace().backward()
     >>> optimizer.step()
     >>> [[round(x, 2) for x in row] for row in w.tolist()]
-    [[-0.55, 0.0], [0.0, -0.55]]
+    [[-0.56, 0.0], [0.0, -0.56]]
     """
 
     updates_parts = False

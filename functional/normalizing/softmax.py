@@ -49,11 +49,6 @@ def _prepared(input: Any, dim: int | None, dtype: DType | None, name: str = "sof
     return x, axes_of(_implicit_dim(x.ndim, name) if dim is None else dim, x.ndarray.ndim)
 
 
-def _chosen(third: int | DType, dtype: DType | None) -> DType | None:
-    """The type asked for: outside ``nn.functional``, the third argument of these functions is that."""
-    return third if isinstance(third, DType) else dtype
-
-
 @fused("SoftmaxBackward0", array_forms.softmax, array_forms.softmax_gradient, checks_value=True)
 def _softmax(x: Any, axes: Shape) -> Any:
     raised = elementary.exp(_shifted(x, axes))
@@ -70,7 +65,8 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int | DType = 3,
     >>> tg.softmax(tg.tensor([0., 0., 1000.]), dim=0)
     tensor([0., 0., 1.])
     """
-    x, axes = _prepared(input, dim, _chosen(_stacklevel, dtype))
+    # Outside nn.functional the third argument is the type.
+    x, axes = _prepared(input, dim, _stacklevel if isinstance(_stacklevel, DType) else dtype)
     out = _softmax(x, axes)
     if x is not input:
         relabel(out, "SoftmaxBackward0", (input,))
@@ -94,7 +90,7 @@ def log_softmax(
     >>> tg.log_softmax(tg.tensor([0., 0.]), dim=0)
     tensor([-0.6931, -0.6931])
     """
-    x, axes = _prepared(input, dim, _chosen(_stacklevel, dtype), "log_softmax")
+    x, axes = _prepared(input, dim, _stacklevel if isinstance(_stacklevel, DType) else dtype, "log_softmax")
     out = _log_softmax(x, axes)
     if x is not input:
         relabel(out, "LogSoftmaxBackward0", (input,))

@@ -85,6 +85,8 @@ def _holders_of_memory() -> Iterator[tuple[Any, np.ndarray]]:
             yield candidate, holders[kind][0](candidate)
         elif issubclass(kind, Array):
             try:
-                yield candidate, _ndarray.__get__(candidate)
+                array = _ndarray.__get__(candidate)
             except AttributeError:  # it is being made
                 continue
+            if isinstance(array, np.ndarray):  # what a program may have put there instead shows no memory
+                yield candidate, array

@@ -11,6 +11,7 @@ import pytest
 
 import tracegrad
 from tracegrad.optim import lr_scheduler
+from tracegrad.tensors.autocasting import state as autocast
 from tracegrad.tracing.watched_classes import classes
 
 nn, optim = tracegrad.nn, tracegrad.optim
@@ -103,6 +104,14 @@ def object_with(kind, name):
     """An object whose method of that name is the class's own; None if there are subclasses' only."""
     own = [value for value in OBJECTS[kind] if inspect.getattr_static(type(value), name) is vars(kind)[name]]
     return own[0] if own else None
+
+
+@pytest.fixture(autouse=True)
+def blocks_are_put_back():
+    """Methods that end a block of autocast are called without one that begins it."""
+    before = autocast.nesting
+    yield
+    autocast.nesting = before
 
 
 CASES = [(kind, name) for kind in OBJECTS for name, _ in methods(kind) if object_with(kind, name) is not None]
