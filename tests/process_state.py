@@ -39,6 +39,7 @@ def state():
         show_warning=warnings.showwarning,
         numpy_errors=np.geterr(),
         folder=os.getcwd(),
+        program=(sys.modules["__main__"], sys.argv),
         signals=[signal.getsignal(number) for number in SIGNALS],
         timer=signal.getitimer(signal.ITIMER_REAL)[1],
         environment={n: text for n, text in os.environ.items() if n in VARIABLES or n.startswith("TRACEGRAD_")},

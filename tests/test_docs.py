@@ -11,6 +11,7 @@ import linecache
 import os
 import re
 import shlex
+import sys
 from pathlib import Path
 from unittest import mock
 
@@ -77,10 +78,21 @@ def run_commands(text):
         words = shlex.split(line.removeprefix("$ "))
         if words[:3] == ["python", "-m", "tracegrad"] and Path(words[-1]).exists():
             try:
-                with contextlib.redirect_stdout(io.StringIO()), mock.patch.dict(os.environ):  # set for child processes
+                with contextlib.redirect_stdout(io.StringIO()), as_a_process():
                     assert main(words[3:]) in (0, None)
             finally:
                 shim.uninstall()  # else later tests would see PyTorch's names in what is printed
+
+
+@contextlib.contextmanager
+def as_a_process():
+    """Put back what a program that is run has for itself, and for its child processes."""
+    main_module = sys.modules["__main__"]
+    with mock.patch.dict(os.environ), mock.patch.multiple(sys, argv=[*sys.argv], path=[*sys.path]):
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main_module
 
 
 def test_pages_lie_in_the_contents():
