@@ -10,7 +10,7 @@ _ROWS = "191 vector instructions for 16 elements, two a cycle (see where the tim
 _GPT = "83 % are products, at 222 of 240 GF/s alone, at 160 to 190 with what is fused into them"
 
 _CALL = "C takes 1.2 µs; guards, arguments and the result of the call take the rest"
-_UPDATES = "99 % are products: at 200 to 204 of 240 GF/s, at 156 to 159 with the update, which moves three arrays a weight"
+_UPDATES = "99 % are products: at 200 to 204 of 240 GF/s, at 156 to 159 with the update of three arrays a weight"
 _WIDE = "all products: at 189 to 201 of 240 GF/s, at 164 to 166 with the update, which reads and writes the weights"
 _DIGITS = "74 % are convolutions, at 184 to 224 of 240 GF/s, at 101 to 107 of one channel; pooling takes 10 %"
 _SECOND = "99 % are products: plain ones at 227 to 233 of 240 GF/s, at 121 to 161 with derivatives of tanh in them"
