@@ -6,6 +6,7 @@ import functools
 import importlib
 import sys
 import types
+import weakref
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,6 +14,15 @@ from .unknown_names import UnknownName
 from .watch import changes
 
 _NOT_THERE = object()
+
+
+class Replaced:
+    """Module and name -> what stands there; the same object for the same things."""
+
+    __slots__ = ("__weakref__", "members")
+
+    def __init__(self, members: dict[tuple[str, str], Any]) -> None:
+        self.members = members  # which keeps them, so that no other has their identity
 
 
 class Replacements:
@@ -24,12 +34,15 @@ class Replacements:
     def __init__(self) -> None:
         self._imported: dict[tuple[str, str], Any] = {}  # what stood under names that have been set
         self._now: dict[tuple[str, str], Any] = {}
-        self._known: dict[frozenset[Any], dict[tuple[str, str], Any]] = {frozenset(): {}}
+        self._known = weakref.WeakValueDictionary[frozenset[Any], Replaced]()
+        self._latest = self.now()
 
-    def now(self) -> dict[tuple[str, str], Any]:
-        """Module and name -> what stands there; the same object as long as, and whenever, it is the same."""
-        key = frozenset((place, id(value)) for place, value in self._now.items())
-        return self._known.setdefault(key, dict(self._now))  # which keeps the values, so that no other has their id
+    def now(self) -> Replaced:
+        """What is replaced now. It is known as long as a guard, or nothing later, asks for it."""
+        members = dict(self._now)
+        key = frozenset((place, id(value)) for place, value in members.items())
+        self._latest = self._known.setdefault(key, Replaced(members))
+        return self._latest
 
     def set(self, module: WatchedModule, name: str, value: Any) -> None:
         """`value` is about to stand under `name`. What was not there at all is no replacement."""
