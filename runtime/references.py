@@ -159,6 +159,49 @@ def _words_are_known() -> bool:
 memory: Any = _words if _words_are_known() else None
 
 
+def place_of_entries(kind: type) -> int:
+    """Where the dict of a class, which Python shows through a proxy only, has its version."""
+    proxy = vars(kind)  # its third word is the address of the dict
+    return int(_words[place_of_count(proxy) + _CELL]) // _WORD - 1 + _VERSION
+
+
+def place_of_own_dict(thing: Any) -> int | None:
+    """Where an object of a class written in C has the address of its ``__dict__``; None for others."""
+    offset = type(thing).__dictoffset__
+    return place_of_count(thing) + offset // _WORD if offset > 0 else None
+
+
+def _sample(a: Any = (), *, b: Any = ()) -> Any:
+    return a, b
+
+
+def _slots_of(thing: Any, names: Sequence[str], size: int) -> dict[tuple[type, str], int]:
+    """Which word of an object is which attribute, where just one holds its address."""
+    first = place_of_count(thing)
+    words = [int(word) for word in _words[first : first + size // _WORD]]
+    found = {(type(thing), name): id(getattr(thing, name)) for name in names}
+    return {key: words.index(address) for key, address in found.items() if words.count(address) == 1}
+
+
+def _all_slots() -> dict[tuple[type, str], int]:
+    """The slots of functions and classes that programs may give something else."""
+    if memory is None:
+        return {}
+    _sample.__qualname__ = "sample of a function with parts"
+    parts = ("__code__", "__defaults__", "__kwdefaults__", "__qualname__")
+    own = _slots_of(_sample, parts, type(_sample).__basicsize__)
+    return own | _slots_of(type("Kind", (), {}), ("__mro__",), type.__basicsize__)
+
+
+def place_in_slot(thing: Any, name: str) -> int | None:
+    """Where a function or a class has the address of one of its parts; None where that is not known."""
+    slot = _slots.get((type(thing), name))
+    if slot is None:
+        return None
+    place, value = place_of_count(thing) + slot, getattr(thing, name)
+    return place if int(_words[place]) == (0 if value is None else id(value)) else None
+
+
 class _WithDict:
     pass
 
@@ -179,8 +222,12 @@ def _versions_are_known() -> bool:
     found = [int(memory[place_of_items(items) + i]) == id(item) for i, item in enumerate(items)]
     found += [int(memory[place_of_dict(thing)]) == id(entries), int(memory[length]) == len(items)]
     found.append(int(memory[place_of_class(thing)]) == id(_WithDict))
+    versions.append(int(memory[place_of_entries(_WithDict)]))
+    _WithDict.member = 1  # type: ignore[attr-defined]
+    versions.append(int(memory[place_of_entries(_WithDict)]))
     return len(set(versions)) == len(versions) and all(found)
 
 
 #: True if what is written into dicts, lists and the ``__dict__`` of objects can be seen in `memory`.
 versions_are_known = _versions_are_known()
+_slots = _all_slots()

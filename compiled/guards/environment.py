@@ -8,7 +8,6 @@ which a replay could not repeat, and which is refused by name.
 
 from __future__ import annotations
 
-import array
 import dis
 import types
 from collections.abc import Callable
@@ -32,11 +31,11 @@ from .onlookers import keeps_nothing, may_look
 from .reachability import Codes, with_patches
 from .rng_state import random_states
 from .sources import MISSING, Kept, KindOf, LoadedModule, Source
+from .stable_words import StableWords
 from .states import LARGEST, state, without_numbers
 from .symbolic_safe import is_symbolic_safe
-from .value_kinds import CONTAINERS, is_guardable, is_of_threads, is_optimizer
+from .value_kinds import CONTAINERS, MUTABLE, is_guardable, is_of_threads, is_optimizer
 
-MUTABLE = (*CONTAINERS, np.ndarray, bytearray, array.array)
 _MAKING = frozenset({"backward", "retain_grad", "register_buffer", "register_parameter"})
 MOST = 20_000  # places that each call may look at
 
@@ -107,6 +106,8 @@ class Environment:
         self.opened = [(_others_in(fact), fact) for fact in self.facts if fact.free and () not in fact.free]
         counted = {id(fact) for fact in counted_ones}
         rest = [fact for fact in self.facts if id(fact) not in counted and not fact.free]
+        self.stable = StableWords(rest)
+        rest = [fact for fact in rest if id(fact) not in self.stable.known]
         self.contents = [(fact, _flat_items(fact.value)) for fact in rest if isinstance(fact.value, MUTABLE)]
         bound = [fact for fact in rest if fact.by_identity or not isinstance(fact.value, MUTABLE)]
         self.bindings = [(fact.source.now, fact.value, fact) for fact in bound]
@@ -171,6 +172,8 @@ class Environment:
 
     def hold(self, counted_too: bool) -> bool:
         """The slow check: True while all guards hold. Identity decides most; counted ones are checked if told to."""
+        if not self.stable.look():
+            return False
         for now, value, fact in self.bindings:
             if now() is not value and not fact.holds():
                 return False

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...runtime.references import memory
 from .environment import Environment, ValueGuard, has_items
 from .sources import MISSING, Cell, Kept
+from .stable_words import is_immutable
 
 FEW = 16  # items, keys among them
+STABLE = "(memory[stable.places].tobytes() == stable.expected or stable.look())"
 
 
 class GuardCodegen:
@@ -18,18 +21,19 @@ class GuardCodegen:
 
     GONE = Exception  # a variable, an attribute, the contents of a cell; a user's __getattr__ raises what it likes
 
-    def __init__(self, environment: Environment, cells_apart: bool = False) -> None:
-        self.names: dict[str, Any] = {"has_items": has_items}
+    def __init__(self, environment: Environment, words_apart: bool = False) -> None:
+        self.names: dict[str, Any] = {"has_items": has_items, "memory": memory, "stable": environment.stable}
         self._known: dict[int, str] = {}  # names of things, by identity
         self._containers = 0  # that are looked into item by item
-        #: Cells and what must be in them, if these are looked at in another way than by `terms`.
+        #: Cells and what must be in them, if words of memory are looked at in another way than by `terms`.
         self.cells = [
             (fact.source.owner, value)
             for _, value, fact in environment.bindings
-            if cells_apart and type(fact.source) is Cell and value is not MISSING
+            if words_apart and type(fact.source) is Cell and value is not MISSING
         ]
         apart = {id(cell) for cell, _ in self.cells}
-        terms = [
+        terms = [STABLE] if environment.stable.known and not words_apart else []
+        terms += [
             fact.source.as_python(value, self._name)
             for _, value, fact in environment.bindings
             if id(fact.source.owner) not in apart
@@ -45,9 +49,10 @@ class GuardCodegen:
         return self._known[id(value)]
 
     def _items(self, fact: ValueGuard, items: tuple[Any, ...] | None) -> str:
-        """That a container has these items; None for one that only the slow check looks into."""
+        """That a container has these items; None for one that holds others, which the slow check goes through."""
         if items is None:
-            return "False"
+            there = f"{fact.source.place(self._name)} is {self._name(fact.value)} or " * is_immutable(fact.value)
+            return f"({there}{self._name(fact.holds)}())"
         if type(fact.value) is tuple:
             return fact.source.as_python(fact.value, self._name)
         place = fact.source.place(self._name)

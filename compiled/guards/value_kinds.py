@@ -36,6 +36,7 @@ from ...tracing.declares import declares
 
 _PACKAGE = __name__.partition(".")[0]
 CONTAINERS = (list, tuple, set, frozenset, dict, deque)
+MUTABLE = (*CONTAINERS, np.ndarray, bytearray, array.array)
 PLAIN = (str, bytes, int, float, type(None))
 
 # What never changes; nobody needs to look inside.

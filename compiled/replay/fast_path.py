@@ -184,7 +184,7 @@ def argument_checks(of: Specialisation, names: dict[str, Any], miss: str) -> str
 
 def _checked(of: Specialisation, words: str) -> tuple[dict[str, Any], str]:
     """The checks of a call, with the names that these and the call use."""
-    steady = GuardCodegen(of.recording.environment, cells_apart=memory is not None)
+    steady = GuardCodegen(of.recording.environment, words_apart=memory is not None)
     modes, binding, names = of.recording.modes, of.binding, steady.names
     look = LastLook(of, steady.cells)
     names.update(

@@ -86,16 +86,20 @@ class LastLook:
         self._join_words()
 
     def _join_words(self) -> None:
-        """What is looked at: the words of this call, and those of containers as the specialisation found them."""
-        self.places = np.concatenate([self._own_places, self.containers.places])
-        self.expected = self._own_expected + self.containers.expected
+        """What is looked at: the words of this call, and those of containers and of what is hardly ever set again, as
+        the specialisation found them."""
+        stable = self._of.recording.environment.stable
+        self.places = np.concatenate([self._own_places, self.containers.places, stable.places])
+        self.expected = self._own_expected + self.containers.expected + stable.expected
         self._forget()
         self._kept = self._wait = 0
 
     def is_settled(self) -> bool:
-        """True if nothing but containers has changed, and all that was written to them was counted, or is of no
-        interest to compiled functions."""
+        """True if nothing but containers and names has changed, and all that was written to them was counted, or is of
+        no interest to compiled functions."""
         if memory[self._own_places].tobytes() != self._own_expected or not self.containers.look():
+            return False
+        if not self._of.recording.environment.stable.look():
             return False
         self._join_words()
         return True

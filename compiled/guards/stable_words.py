@@ -1,0 +1,220 @@
+"""Guards on what is hardly ever set again, compared as words of memory, all at once.
+
+Most of what code can reach stays as it is once a program runs: names in libraries, members of classes, the code and the
+defaults of functions. A dict has a version in a word of memory, which each write changes, whoever writes; a slot of a
+function is a word. While these words are the same, so is what is found at the sources, and hundreds of guards are one
+comparison. Where a word has changed, the guards of that word are looked at one by one.
+
+What programs do set again and again (their global variables, attributes of their objects) is not looked at so.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import sys
+import types
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...runtime import references
+from .library_sources import AbsentNames, DefaultsByKeyword, LibraryName
+from .sources import (
+    MISSING,
+    Attribute,
+    AttributeCount,
+    ClassOf,
+    LoadedModule,
+    Member,
+    MemberCount,
+    Part,
+    Source,
+    Variable,
+)
+from .states import PLAIN
+from .value_kinds import MUTABLE, is_users, own_attributes
+
+if TYPE_CHECKING:
+    from .environment import ValueGuard
+
+Places = list[int] | None  # in `references.memory`; None where it is not known which words would change
+
+
+class StableWords:
+    """Guards by the words that change before they can fail. `places` and `expected` are as in `CountedContainers`."""
+
+    def __init__(self, guards: Sequence[ValueGuard]) -> None:
+        at: dict[int, list[ValueGuard]] = {}
+        self.kept: list[Any] = []  # owners of words, whose addresses must stay taken
+        self.known: set[int] = set()  # the identities of guards that are looked at here
+        for guard in guards if references.memory is not None else ():
+            places = self._places(guard)
+            if places is not None:
+                self.known.add(id(guard))
+                for place in places:
+                    at.setdefault(place, []).append(guard)
+        self._guards = list(at.values())
+        self.places = np.array(list(at), np.intp)
+        self._words = np.zeros(len(at), np.int64)  # as none are: nobody has looked yet
+        self.expected = self._words.tobytes()
+
+    def agree(self) -> bool:
+        """True if none of the words has changed since the last look."""
+        return not self.known or bool(references.memory[self.places].tobytes() == self.expected)
+
+    def look(self) -> bool:
+        """True if all guards hold; those whose words have changed are looked at."""
+        if self.agree():
+            return True
+        words = references.memory[self.places]  # before the guards: what is written meanwhile is noticed
+        for i in (words != self._words).nonzero()[0].tolist():
+            if not all(guard.value is guard.source.now() or guard.holds() for guard in self._guards[i]):
+                return False
+        self._words, self.expected = words, words.tobytes()
+        return True
+
+    def _places(self, guard: ValueGuard) -> Places:
+        if not is_immutable(guard.value) and not isinstance(guard.source, DefaultsByKeyword):
+            return None
+        places = places_of_source(guard.source)
+        if places is not None:
+            self.kept += owners_of_words(guard.source)
+        return places
+
+
+def is_immutable(value: Any) -> bool:
+    """False for what can change although the very same object is found again."""
+    if isinstance(value, (tuple, frozenset)):
+        return type(value) in (tuple, frozenset) and all(isinstance(x, PLAIN) or is_immutable(x) for x in value)
+    return not isinstance(value, MUTABLE)
+
+
+def owners_of_words(source: Source) -> list[Any]:
+    """What has to be kept, beside the source's own owner, so that a word stands for what it stood for."""
+    owner = source.owner
+    if isinstance(owner, type):
+        return [owner.__mro__]
+    return [type(owner), type(owner).__mro__, own_attributes(owner)]
+
+
+@functools.singledispatch
+def places_of_source(source: Source) -> Places:
+    """The words of which one changes before something else is found at the source."""
+    return None
+
+
+@places_of_source.register
+def _(source: Variable) -> Places:
+    entries = source.owner
+    return _of_dict(entries) if type(entries) is dict and _is_of_library(entries) else None
+
+
+@places_of_source.register
+def _(source: LoadedModule) -> Places:
+    return _of_dict(source.owner)
+
+
+@places_of_source.register(Member)
+@places_of_source.register(MemberCount)
+def _(source: Member | MemberCount) -> Places:
+    return _of_class(source.owner)
+
+
+@places_of_source.register
+def _(source: LibraryName) -> Places:
+    return _of_dict(vars(source.owner))
+
+
+@places_of_source.register
+def _(source: AbsentNames) -> Places:
+    if isinstance(source.owner, type):
+        return _of_class(source.owner)
+    return _of_dict(vars(source.owner)) if type(source.owner) is types.ModuleType else None
+
+
+@places_of_source.register
+def _(source: ClassOf) -> Places:
+    return [references.place_of_class(source.owner)] if references.versions_are_known else None
+
+
+@places_of_source.register
+def _(source: Part) -> Places:
+    return _in_slot(source.owner, source.name)
+
+
+@places_of_source.register
+def _(source: DefaultsByKeyword) -> Places:
+    slot, defaults = _in_slot(source.owner, "__kwdefaults__"), source.owner.__kwdefaults__
+    if slot is None or not all(map(is_immutable, (defaults or {}).values())):
+        return None
+    of_dict = [] if defaults is None else _of_dict(defaults)
+    return None if of_dict is None else slot + of_dict
+
+
+@places_of_source.register
+def _(source: AttributeCount) -> Places:
+    return None if is_users(type(source.owner)) else _of_own_dict(source.owner)
+
+
+@places_of_source.register
+def _(source: Attribute) -> Places:
+    owner, name = source.owner, source.name
+    slot = _in_slot(owner, name)
+    if slot is not None or isinstance(owner, types.FunctionType):
+        return slot
+    if isinstance(owner, type):
+        return _along_classes(owner, name) if type(owner) is type and name not in vars(type) else None
+    if isinstance(owner, types.ModuleType) or is_users(type(owner)):
+        return None
+    own = own_attributes(owner)
+    if type(own) is not dict or name not in own or source.now() is not own[name] or _is_in_class(owner, name):
+        return None
+    own_places, in_classes = _of_own_dict(owner), _along_classes(type(owner), "")
+    return None if own_places is None or in_classes is None else own_places + in_classes
+
+
+def _is_in_class(value: Any, name: str) -> bool:
+    return any(name in vars(base) or "__getattribute__" in vars(base) for base in type(value).__mro__[:-1])
+
+
+def _along_classes(kind: type, name: str) -> Places:
+    """The words of a class and its bases; None if what is found there under the name computes something."""
+    found = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), MISSING)
+    if hasattr(type(found), "__get__") and not isinstance(found, (types.FunctionType, staticmethod, classmethod)):
+        return None
+    places = _in_slot(kind, "__mro__")
+    for base in kind.__mro__:
+        of_base = _of_class(base)
+        places = None if places is None or of_base is None else places + of_base
+    return places
+
+
+def _of_dict(entries: dict[Any, Any]) -> Places:
+    return [references.place_of_version(entries)] if references.versions_are_known else None
+
+
+def _of_class(kind: type) -> Places:
+    return [references.place_of_entries(kind)] if references.versions_are_known else None
+
+
+def _of_own_dict(value: Any) -> Places:
+    own, place = own_attributes(value), references.place_of_own_dict(value)
+    if type(own) is not dict or place is None or int(references.memory[place]) != id(own):
+        return None
+    of_dict = _of_dict(own)
+    return None if of_dict is None else [place, references.place_of_class(value), *of_dict]
+
+
+def _in_slot(thing: Any, name: str) -> Places:
+    place = references.place_in_slot(thing, name)
+    return None if place is None else [place]
+
+
+def _is_of_library(entries: dict[str, Any]) -> bool:
+    """True for the names in a module that is not the program's."""
+    module = sys.modules.get(str(entries.get("__name__")))
+    if entries is vars(builtins):
+        return True
+    return isinstance(module, types.ModuleType) and vars(module) is entries and not is_users(module)
