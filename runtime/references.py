@@ -123,7 +123,8 @@ def place_of_items(items: list[Any]) -> int:
 
 def place_of_dict(thing: Any) -> int:
     """Where an object that was given a ``__dict__`` has its address."""
-    return place_of_count(thing) + _DICT
+    offset = type(thing).__dictoffset__  # negative from Python 3.11 on: the dict is where that version keeps all
+    return place_of_count(thing) + (offset // _WORD if offset > 0 else _DICT)
 
 
 def place_of_flags(kind: type) -> int:
@@ -206,10 +207,16 @@ class _WithDict:
     pass
 
 
+def _set_often(thing: Any, values: Sequence[int]) -> None:
+    """Set an attribute as often as it takes until the interpreter has a quicker way to."""
+    for thing.b in values:
+        pass
+
+
 def _versions_are_known() -> bool:
-    """True if dicts have versions that each write changes, and lists and objects have their words where CPython 3.11
-    has them."""
-    if memory is None or sys.version_info[:2] != (3, 11):  # others keep a `__dict__` elsewhere, or no versions
+    """True if dicts have versions that each write changes, and lists and objects have their words where CPython 3.10
+    to 3.13 have them."""
+    if memory is None or not (3, 10) <= sys.version_info[:2] <= (3, 13):  # dicts of later ones have no versions
         return False
     entries: dict[str, Any] = {"a": 1}
     versions = [int(memory[place_of_version(entries)])]
@@ -222,6 +229,9 @@ def _versions_are_known() -> bool:
     found = [int(memory[place_of_items(items) + i]) == id(item) for i, item in enumerate(items)]
     found += [int(memory[place_of_dict(thing)]) == id(entries), int(memory[length]) == len(items)]
     found.append(int(memory[place_of_class(thing)]) == id(_WithDict))
+    for last in (-1, -2):
+        _set_often(thing, [*range(64), last])
+        versions.append(int(memory[place_of_version(entries)]))
     versions.append(int(memory[place_of_entries(_WithDict)]))
     _WithDict.member = 1  # type: ignore[attr-defined]
     versions.append(int(memory[place_of_entries(_WithDict)]))
