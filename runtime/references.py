@@ -176,10 +176,9 @@ def _sample(a: Any = (), *, b: Any = ()) -> Any:
     return a, b
 
 
-def _slots_of(thing: Any, names: Sequence[str], size: int) -> dict[tuple[type, str], int]:
+def _slots_of(thing: Any, names: Sequence[str]) -> dict[tuple[type, str], int]:
     """Which word of an object is which attribute, where just one holds its address."""
-    first = place_of_count(thing)
-    words = [int(word) for word in _words[first : first + size // _WORD]]
+    words = [int(_words[place]) for place in places_of(thing)]
     found = {(type(thing), name): id(getattr(thing, name)) for name in names}
     return {key: words.index(address) for key, address in found.items() if words.count(address) == 1}
 
@@ -190,8 +189,7 @@ def _all_slots() -> dict[tuple[type, str], int]:
         return {}
     _sample.__qualname__ = "sample of a function with parts"
     parts = ("__code__", "__defaults__", "__kwdefaults__", "__qualname__")
-    own = _slots_of(_sample, parts, type(_sample).__basicsize__)
-    return own | _slots_of(type("Kind", (), {}), ("__mro__",), type.__basicsize__)
+    return _slots_of(_sample, parts) | _slots_of(type("Kind", (), {}), ("__mro__",))
 
 
 def place_in_slot(thing: Any, name: str) -> int | None:

@@ -168,15 +168,24 @@ def _(source: Attribute) -> Places:
         return _along_classes(owner, name) if type(owner) is type and name not in vars(type) else None
     if isinstance(owner, types.ModuleType) or is_users(type(owner)):
         return None
-    own = own_attributes(owner)
-    if type(own) is not dict or name not in own or source.now() is not own[name] or _is_in_class(owner, name):
+    in_object = _of_attribute(owner, name, source.now())
+    in_classes = _along_classes(type(owner), "")
+    return None if in_object is None or in_classes is None else in_object + in_classes
+
+
+def _of_attribute(owner: Any, name: str, value: Any) -> Places:
+    """The words of an object's own slot or entry of this name; None if what is there comes from elsewhere."""
+    home = next((base for base in type(owner).__mro__ if name in vars(base)), None)
+    found = MISSING if home is None else vars(home)[name]
+    if any("__getattribute__" in vars(base) for base in type(owner).__mro__[:-1]):
         return None
-    own_places, in_classes = _of_own_dict(owner), _along_classes(type(owner), "")
-    return None if own_places is None or in_classes is None else own_places + in_classes
-
-
-def _is_in_class(value: Any, name: str) -> bool:
-    return any(name in vars(base) or "__getattribute__" in vars(base) for base in type(value).__mro__[:-1])
+    if isinstance(found, types.MemberDescriptorType):  # of a class written in C it may be a number of C's
+        own_words = references.places_of(owner) if "__slots__" in vars(home) else []
+        return [place for place in own_words if int(references.memory[place]) == id(value)] or None
+    own = own_attributes(owner)
+    if found is not MISSING or type(own) is not dict or own.get(name, MISSING) is not value or value is MISSING:
+        return None
+    return _of_own_dict(owner)
 
 
 def _along_classes(kind: type, name: str) -> Places:

@@ -57,7 +57,7 @@ class World:
         rule, helper = self.rule, self.helpers[0]
 
         def step(x):
-            import module_of_a_test
+            import module_of_a_test  # noqa: PLC0415 - the import is what is guarded
 
             return x * rule.gain() + helper(-2.0) * np.sqrt(4.0) + math.floor(2.5) + module_of_a_test.weight
 
