@@ -18,6 +18,12 @@ def test_cpython_counts_by_address():
     assert references._comparing is references._by_address
 
 
+def test_words_of_dicts_are_known_on_all_supported_versions():
+    """Without them a guarded call takes a hundred times as long."""
+    assert references.memory is not None and references.versions_are_known
+    assert len(references._slots) == 5
+
+
 @pytest.mark.parametrize("make", [object, lambda: np.zeros(3), list], ids=["object", "array", "list"])
 def test_a_reference_more_or_less_is_noticed(counts, make):
     tuples = [tuple(make() for _ in range(3)) for _ in range(50)]
