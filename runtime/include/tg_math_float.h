@@ -79,14 +79,12 @@ TG_INLINE uint32_t tg_exp_parts(float x, float bias, float *r)
     return tg_bits(shifted);
 }
 
-/* (exp(r) - 1 - r) / r^2 for |r| <= ln 2 / 2 */
+/* (exp(r) - 1 - r) / r^2 for |r| <= ln 2 / 2; terms in pairs, which need not wait for each other */
 TG_INLINE float tg_exp_rest(float r)
 {
-    float p = 0x1.6d6d4cp-10f;
-    p = tg_fmaf(p, r, 0x1.123c3ap-7f);
-    p = tg_fmaf(p, r, 0x1.5554ccp-5f);
-    p = tg_fmaf(p, r, 0x1.55548ep-3f);
-    return tg_fmaf(p, r, 0.5f);
+    const float p43 = tg_fmaf(0x1.6d6d4cp-10f, r, 0x1.123c3ap-7f);
+    const float p21 = tg_fmaf(0x1.5554ccp-5f, r, 0x1.55548ep-3f);
+    return tg_fmaf(tg_fmaf(p43, r * r, p21), r, 0.5f);
 }
 
 /* 2^n of bits that end in n + 127 */
