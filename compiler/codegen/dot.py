@@ -61,8 +61,8 @@ MOST_TILE_ROWS = 14
 FEWEST_COLUMNS = 8
 #: Bytes of columns of a row product whose sums stay in L1 while the rows of the matrix pass by.
 LONGEST_STRETCH = 16 * 1024
-#: Matrices larger than this come from beyond L2, at the speed at which they are asked for: pieces of a row are asked for
-#: that much before they are needed, which takes 0.6 of the time.
+#: Matrices larger than this come from beyond L2, at the speed at which they are asked for: the lines of a piece of a
+#: row are asked for so many bytes ahead, which takes 0.6 of the time.
 LEAST_STREAM, AHEAD, PIECE, LINE = 2 * 1024 * 1024, 16 * 1024, 2048, 64
 #: Run-time sizes get the tiles of results this large. The last one is filled up: it has packed rows.
 USUAL_EXTENT = 1024
