@@ -30,7 +30,7 @@ from . import return_types
 from .checks.shapes import check_number
 from .index_requirements import PLACES, PLACES_WITHIN, TAKEN
 from .places.arguments import as_row, from_front, long_index, only_long, to_front
-from .shapes import flatten
+from .shapes import contiguous, flatten
 from .statistics.extremes import along
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {places.ndarray.size} value(s)")
     x = as_row(input)
     require(places, PLACES if axis == 0 else PLACES_WITHIN, x.ndarray.shape[axis])
-    rows = from_front(indexing.take(to_front(x, axis), places), axis)
+    rows = contiguous(from_front(indexing.take(to_front(x, axis), places), axis))
     return rows if input.ndarray.ndim else movement.reshape(rows, ())
 
 

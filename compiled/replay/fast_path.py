@@ -33,7 +33,7 @@ from ..recording.call_inputs import CallInputs
 from .last_look import LastLook
 
 if TYPE_CHECKING:
-    from .results import FreshOutput
+    from .fresh_output import FreshOutput
     from .specialisation import Specialisation
 
 MISS = object()

@@ -11,12 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-import numpy as np
-from numpy.lib.stride_tricks import as_strided
-
 from ...compiler.graph import Graph, Result
 from ...ops.core import Step
-from ...ops.memory import aligned_empty
 from ...ops.views import replay
 from ...tape.grad_mode import no_grad
 from ...tensors.tensor import Tensor, make
@@ -28,31 +24,10 @@ from ..recording.recording import Recording
 from ..recording.scalar_outputs import MARKED
 from ..recording.validity import refusal
 from ..symbolic.number import Number
+from .fresh_output import FreshOutput, order_of
 from .plain_results import held, is_plain
 
 Fill = Callable[[list[Tensor], Any], Any]  # of the new tensors and (args, kwargs)
-
-
-@dataclass(frozen=True)
-class FreshOutput:
-    """A tensor that each call makes anew, called `name` in the graph. `live` says that the graph behind it can still
-    be differentiated; where a ``backward()`` inside the function has used it up, `spent` stands for it. `leaf` says
-    that it requires a gradient without a history. `strides` are those of eager mode, None for contiguous memory."""
-
-    name: str
-    live: bool = False
-    spent: FreedNode | None = None
-    leaf: bool = False
-    strides: tuple[int, ...] | None = None
-
-    def lay_out(self, tensor: Tensor) -> None:
-        """Let `tensor`, which C has written row by row, lie in memory as it does in eager mode."""
-        if self.strides is not None:
-            values = tensor.ndarray
-            extent = sum((n - 1) * s for n, s in zip(values.shape, self.strides, strict=True)) // values.itemsize + 1
-            laid = as_strided(aligned_empty((extent,), values.dtype), values.shape, self.strides)
-            np.copyto(laid, values)
-            tensor.ndarray = tensor.buffer.whole = laid
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,17 +196,18 @@ class Results:
         name = "_".join(("result", *map(str, path)))
         array, node = tensor.ndarray, tensor.grad_fn
         strides = None if array.flags.c_contiguous else array.strides
+        order = None if strides is None else order_of(array)
         if node is None:
-            return FreshOutput(name, leaf=tensor.requires_grad, strides=strides)
+            return FreshOutput(name, leaf=tensor.requires_grad, strides=strides, order=order)
         if is_spent(node, stop=histories(self._recording.recorder.roots)):
-            return FreshOutput(name, spent=FreedNode(node.name()), strides=strides)
+            return FreshOutput(name, spent=FreedNode(node.name()), strides=strides, order=order)
         return FreshOutput(name, live=True, strides=strides)
 
 
 def graph_of(recording: Recording, results: Results) -> Graph:
     """Everything the call computed for the world outside: results, new gradients, writes to roots."""
     node = recording.recorder.node
-    outputs = [Result(o.name, node(t)) for o, t in zip(results.fresh, results.tensors, strict=True)]
+    outputs = [Result(o.name, o.written(node(t))) for o, t in zip(results.fresh, results.tensors, strict=True)]
     for slot in recording.fresh_grads():
         assert slot.after is not None
         outputs.append(Result(f"{_name_of(slot.tensor, recording)}_grad", node(slot.after)))

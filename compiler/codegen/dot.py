@@ -23,6 +23,7 @@ from .dot_records import (
     PlainDot,
     Range,
     RowDot,
+    Stream,
     TiledDot,
     Tiling,
     VectorOperand,
@@ -58,8 +59,11 @@ HALF_L1 = 16 * 1024
 MOST_TILE_ROWS = 14
 #: Fewer columns than this would leave most lanes of a vector idle.
 FEWEST_COLUMNS = 8
-#: Columns of a row product whose sums stay in L1 while the rows of the matrix pass by.
-LONGEST_STRETCH = 1024
+#: Bytes of columns of a row product whose sums stay in L1 while the rows of the matrix pass by.
+LONGEST_STRETCH = 16 * 1024
+#: Matrices larger than this come from beyond L2, at the speed at which they are asked for: the lines of a piece of a
+#: row are asked for so many bytes ahead, which takes 0.6 of the time.
+LEAST_STREAM, AHEAD, PIECE, LINE = 2 * 1024 * 1024, 16 * 1024, 2048, 64
 #: Run-time sizes get the tiles of results this large. The last one is filled up: it has packed rows.
 USUAL_EXTENT = 1024
 #: From so many columns on, there are enough panels for threads to share them.
@@ -184,7 +188,7 @@ def _row_record(kernel: DotKernel) -> RowDot:
         row=row,
         column=column,
         columns=columns,
-        tile_columns=min(columns, LONGEST_STRETCH),
+        tile_columns=min(columns, LONGEST_STRETCH // ITEM_BYTES[kernel.ctype]),
         k=kernel.k,
         scale_element=f"{a.name}[{_offset(a.batch_strides, (('p', a.column_stride),))}]",
         vector_row=f"{b.name} + {_offset(b.batch_strides, (('p', b.row_stride),))}",
@@ -195,8 +199,23 @@ def _row_record(kernel: DotKernel) -> RowDot:
     )
 
 
+def _stream(kernel: DotKernel, a_element: str, b_element: str) -> Stream | None:
+    """Where the matrix of a product with a vector is to be asked for before it is needed: it lies row behind row."""
+    item = ITEM_BYTES[kernel.ctype]
+    if is_size(kernel.m) or is_size(kernel.n) or is_size(kernel.k) or kernel.ctype not in ("float", "double"):
+        return None
+    rows, row_stride, element = kernel.m, kernel.a.row_stride, a_element
+    if kernel.m == 1:
+        rows, row_stride, element = kernel.n, kernel.b.column_stride, b_element
+    if row_stride != kernel.k or rows * kernel.k * item < LEAST_STREAM or min(kernel.m, kernel.n) > 1:
+        return None
+    return Stream(element, PIECE // item, LINE // item, AHEAD // item)
+
+
 def _plain_record(kernel: DotKernel) -> PlainDot:
     a, b = kernel.a, kernel.b
+    a_element = f"{a.name}[{_offset(a.batch_strides, (('i', a.row_stride), ('p', a.column_stride)))}]"
+    b_element = f"{b.name}[{_offset(b.batch_strides, (('p', b.row_stride), ('j', b.column_stride)))}]"
     return PlainDot(
         name=kernel.name,
         comment=kernel.comment,
@@ -209,8 +228,9 @@ def _plain_record(kernel: DotKernel) -> PlainDot:
         k=kernel.k,
         ctype=kernel.ctype,
         sum_type=_SUM_TYPE[kernel.ctype],
-        a_element=f"{a.name}[{_offset(a.batch_strides, (('i', a.row_stride), ('p', a.column_stride)))}]",
-        b_element=f"{b.name}[{_offset(b.batch_strides, (('p', b.row_stride), ('j', b.column_stride)))}]",
+        a_element=a_element,
+        b_element=b_element,
+        stream=_stream(kernel, a_element, b_element),
         setup=kernel.setup,
         epilogue=kernel.epilogue,
         shared=shared_whole(kernel),

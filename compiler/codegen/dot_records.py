@@ -111,6 +111,16 @@ class Tiling:
 
 
 @dataclass(frozen=True)
+class Stream:
+    """An element of memory that is asked for in pieces, line by line, `ahead` elements before its use."""
+
+    element: str
+    piece: int
+    line: int
+    ahead: int
+
+
+@dataclass(frozen=True)
 class PlainDot:
     """What ``dot_plain.c.j2`` prints."""
 
@@ -127,6 +137,7 @@ class PlainDot:
     sum_type: str
     a_element: str
     b_element: str
+    stream: Stream | None
     setup: tuple[str, ...]
     epilogue: tuple[str, ...]
     shared: SharedRecord | None

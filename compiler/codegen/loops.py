@@ -13,8 +13,10 @@ from ..schedule.traffic import stage_indices
 from .comments import sanitised
 from .sharing import SharedRecord, shared_record, worth
 
-#: Turns of both loops of a tile, where loops walk through memory in different orders.
-TILE = 32
+#: Turns of both loops of a tile, where loops walk through memory in different orders: by elements, or by pieces, which
+#: begin and end within lines of memory. Shorter pieces take longer than their memory does.
+TILE, TILE_OF_PIECES = 32, 8
+SHORTEST_PIECE, LONGEST_PIECE = 8, 64
 #: OpenMP's operator for each kind of fold.
 _OPERATORS = {"add": "+", "mul": "*", "max": "max", "min": "min", "or": "|", "and": "&"}
 
@@ -165,18 +167,25 @@ def _sum(total: Accumulator) -> Sum:
 def _nest(stage: Stage, bounds: _Bounds) -> tuple[Loop, ...]:
     if not stage.loops:
         return ()
-    tiled = _turned(stage)
-    if tiled is not None:
-        return _in_tiles(stage, tiled, bounds)
     *around, last = stage.loops
+    turned = _turned(stage)
+    if turned is not None:
+        return _in_tiles(stage, (turned, last), TILE, bounds)
+    pieces = _pieces(stage)
+    if pieces is not None:
+        return (*_in_tiles(stage, pieces, TILE_OF_PIECES, bounds), bounds.last(last, _pragma(stage)))
     innermost = _in_blocks(last, _pragma(stage)) if has_sum(stage) and last.extent > LONGEST_SUM else None
     return (*map(bounds.loop, around), *(innermost or [bounds.last(last, _pragma(stage))]))
+
+
+def _folds(stage: Stage) -> bool:
+    return bool(stage.accumulators) or any(isinstance(s, Fold) for s in stage.body)
 
 
 def _turned(stage: Stage) -> Variable | None:
     """The loop along which some memory is contiguous, where that is not the innermost one."""
     last = stage.loops[-1]
-    if stage.accumulators or any(isinstance(s, Fold) for s in stage.body) or last.extent < 2 * TILE:
+    if _folds(stage) or last.extent < 2 * TILE:
         return None
     for index in stage_indices(stage):
         along = [v for v in stage.loops if index.coefficient(v) == 1 and v.extent >= 2 * TILE]
@@ -185,20 +194,39 @@ def _turned(stage: Stage) -> Variable | None:
     return None
 
 
-def _in_tiles(stage: Stage, turned: Variable, bounds: _Bounds) -> tuple[Loop, ...]:
+def _pieces(stage: Stage) -> tuple[Variable, Variable] | None:
+    """Where some memory is walked through in short pieces far from each other: the loop whose turn is the next piece in
+    memory, and the one around the innermost, whose turn is not."""
+    if _folds(stage) or len(stage.loops) < 3:
+        return None
+    *around, jumping, last = stage.loops
+    if not SHORTEST_PIECE <= last.extent <= LONGEST_PIECE or jumping.extent < 2 * TILE_OF_PIECES:
+        return None
+    for index in stage_indices(stage):
+        if index.coefficient(last) == 1 and index.coefficient(jumping) >= TILE_OF_PIECES * LONGEST_PIECE:
+            for v in around:
+                if index.coefficient(v) == last.extent and v.extent >= 2 * TILE_OF_PIECES:
+                    return v, jumping
+    return None
+
+
+def _in_tiles(stage: Stage, pair: tuple[Variable, Variable], turns: int, bounds: _Bounds) -> tuple[Loop, ...]:
     """Tiles of two loops, so that the lines of memory that one turn of the inner loop touches serve the next turns."""
     last = stage.loops[-1]
-    others = tuple(bounds.loop(v) for v in stage.loops if v not in (turned, last))
-    pairs = [_tiles(turned, "first", "", bounds), _tiles(last, "second", _pragma(stage), bounds)]
-    return (*others, *(outer for outer, _ in pairs), *(inner for _, inner in pairs))
+    others = tuple(bounds.loop(v) for v in stage.loops if v not in (*pair, last))
+    tiles = [
+        _tiles(v, name, _pragma(stage) if v is last else "", turns, bounds)
+        for v, name in zip(pair, ("first", "second"), strict=True)
+    ]
+    return (*others, *(outer for outer, _ in tiles), *(inner for _, inner in tiles))
 
 
-def _tiles(variable: Variable, name: str, pragma: str, bounds: _Bounds) -> tuple[Loop, Loop]:
+def _tiles(variable: Variable, name: str, pragma: str, turns: int, bounds: _Bounds) -> tuple[Loop, Loop]:
     begin, total = bounds.of(variable)
-    end = f"{name} + {TILE}"
-    if begin != "0" or variable.extent % TILE:
+    end = f"{name} + {turns}"
+    if begin != "0" or variable.extent % turns:
         end = f"({end} < {total} ? {end} : {total})"
-    return Loop(name, total, begin=begin, step=f"{name} += {TILE}"), Loop(variable.name, end, pragma, begin=name)
+    return Loop(name, total, begin=begin, step=f"{name} += {turns}"), Loop(variable.name, end, pragma, begin=name)
 
 
 def _in_blocks(variable: Variable, pragma: str) -> tuple[Loop, Loop]:

@@ -182,6 +182,21 @@ def _negated_condition(node: Node) -> Node | None:
     return _made(node, "where", negated, y, x)
 
 
+def _within_bounds(node: Node) -> Node | None:
+    """What lies within its bounds is not changed by them. Of bounds that are 0, machines may take either zero."""
+    condition, x, bounded = node.args
+    tested = condition.args if condition.op.name == "logical_and" else (condition,)
+    inner = bounded
+    for test in reversed(tested):
+        limited = {"ge": "maximum", "le": "minimum"}.get(test.op.name)
+        if limited is None or limited != inner.op.name or test.args[0] is not x:
+            return None
+        if not _number(test.args[1]) or _number(test.args[1]) != _number(inner.args[1]):
+            return None
+        inner = inner.args[0]
+    return _typed(node, bounded) if inner is x else None
+
+
 # ----------------------------------------------------------------------------------------------------------- casts
 
 # Types that hold every value of another one.
@@ -327,6 +342,7 @@ LAWS = (
     Law("where(true, x, y) = x", "where", _decided),
     Law("where(c, x, x) = x", "where", _same_branches),
     Law("where(not c, x, y) = where(c, y, x)", "where", _negated_condition),
+    Law("where(a <= x <= b, x, min(max(x, a), b)) = min(max(x, a), b)", "where", _within_bounds),
     Law("copy(x) = x: values have no memory", "copy", _own_type),
     Law("cast(x, own type) = x", "cast", _own_type),
     Law("cast(cast(x, a type that holds x's), t) = cast(x, t)", "cast", _cast_of_cast),

@@ -306,6 +306,16 @@ def random_numbers(seed, cumulative, wanted):
     }
 
 
+@case(x="f32[2,19,70,9]", y="f32[2,70,19,9]", z="f64[16,64,24]", w="f32[70,100]")
+def turned_in_tiles(x, y, z, w):
+    """By pieces of 9 and 24 numbers, by single numbers; with tiles left over, and without."""
+    return {
+        "pieces": transpose(x, (0, 2, 1, 3)) + y,
+        "whole": transpose(z, (1, 0, 2)) * 2,
+        "numbers": transpose(w, (1, 0)) * 2,
+    }
+
+
 # --------------------------------------------------------------------------------------------------------- memory
 
 

@@ -65,6 +65,9 @@ def _cases() -> list[Case]:
     vectors = [Case(1, 1500, 9), Case(1, 16, 32, "NN", batch=(2,))]
     vectors += [Case(1, 70, 90, layout) for layout in ("NN", "NT", "TN")]
     vectors += [Case(70, 1, 90, layout) for layout in ("NN", "TN")]
+    # Matrices of more than 2 MiB, asked for before they are needed: rows longer and shorter than a piece, whole ones.
+    streams = [Case(1001, 1, 530), Case(1, 1100, 512, "NT"), Case(2500, 1, 211), Case(530, 1, 501, "NN", "double")]
+    streams += [Case(1, 9001, 33, "NT", batch=(2,)), Case(1001, 1, 530, "SN")]
     narrow = [Case(130, 2, 33, layout) for layout in ("NN", "NT", "TN", "TT")] + [Case(1, 1, 200), Case(2, 3, 1)]
     packed = [Case(70, 150, 40, layout) for layout in ("NN", "NT", "TN", "TT")]
     long = [Case(20, 40, 2100, layout) for layout in ("NN", "TN", "NT")] + [
@@ -87,12 +90,17 @@ def _cases() -> list[Case]:
     integers = [Case(7, 9, 11, "NT", ctype, (2,)) for ctype in ("int32_t", "int64_t")] + [
         Case(4, 4, 0, "NN", "int32_t")
     ]
+    vectors += streams
     return odd + empty + whole + vectors + narrow + packed + large + long + strided + batched + doubles + integers
 
 
 CASES = {case.name: case for case in _cases()}
 #: Some of each form, for the checks that cost more.
-SOME = [case for case in CASES.values() if case.m * case.n * case.k < 3_000 or case.k > 2_000 or case.m in (70, 261)]
+SOME = [
+    case
+    for case in CASES.values()
+    if case.m * case.n * case.k < 3_000 or case.k > 2_000 or case.m in (70, 261, 530, 1001)
+]
 
 
 def _stored_shape(kind: str, shape: tuple[int, int]) -> tuple[int, int]:
@@ -227,6 +235,13 @@ def test_product_equals_numpys(build, width, name):
     # k products, k sums and the bias in any order: an error of at most (k + 2) eps / 2 of the sum of absolute values.
     bound = (case.k + 2) * np.finfo(got.dtype).eps / 2 * (abs(a).astype(wide) @ abs(b).astype(wide) + abs(bias))
     assert (abs(got - exact) <= bound).all()
+
+
+def test_matrices_beyond_l2_are_asked_for_before_they_are_needed():
+    asked = {name for name, case in CASES.items() if "prefetch(&" in render_dot(_kernel(case))}
+    assert asked == {
+        "dot_float_1001_1_530_NN", "dot_float_1_1100_512_NT", "dot_float_2500_1_211_NN", "dot_double_530_1_501_NN"
+    }  # fmt: skip
 
 
 def test_one_nan_reaches_its_row_only(build):

@@ -117,6 +117,23 @@ EXACT = [
         [f"{B} = logical_not b", f"{D} = where %0, d, 1.0f64"],
         [f"{D} = where b, 1.0f64, d"],
     ),
+    (
+        "where(a <= x <= b, x, min(max(x, a), b)) = min(max(x, a), b)",
+        [
+            "bool[2,3] = ge x, -1.0",
+            "bool[2,3] = le x, 1.5",
+            "bool[2,3] = logical_and %0, %1",
+            f"{F} = maximum x, -1.0",
+            f"{F} = minimum %3, 1.5",
+            f"{F} = where %2, x, %4",
+        ],
+        [f"{F} = maximum x, -1.0", f"{F} = minimum %0, 1.5"],
+    ),
+    (
+        "where(a <= x <= b, x, min(max(x, a), b)) = min(max(x, a), b)",
+        ["bool[4] = ge n, 3i32", "i32[4] = maximum n, 3i32", "i32[4] = where %0, n, %1"],
+        ["i32[4] = maximum n, 3i32"],
+    ),
     ("copy(x) = x: values have no memory", [f"{F} = copy x"], "x"),
     ("cast(x, own type) = x", [f"{F} = cast x dtype=f32"], "x"),
     (
@@ -241,6 +258,9 @@ NOT_EXACT = [
     (["f32[2,3] = transpose x permutation=(0, 1)", "f32[3,2] = transpose %0 permutation=(1, 0)"], "it moves elements"),
     (["f32[3] = sum x axes=(0,)"], "two elements are added"),
     (["bool[4] = logical_not l", "bool[4] = logical_not %0"], "it makes bools"),
+    (["bool[2,3] = ge x, 0.0", f"{F} = maximum x, 0.0", f"{F} = where %0, x, %1"], "the maximum of zeros is either"),
+    (["bool[2,3] = ge x, 1.0", f"{F} = maximum x, 2.0", f"{F} = where %0, x, %1"], "between the bounds x stays"),
+    (["bool[2,3] = ge x, 1.0", f"{F} = minimum x, 1.0", f"{F} = where %0, x, %1"], "it is another bound"),
 ]
 
 
