@@ -246,7 +246,9 @@ def listed(programs: dict[str, Any]) -> str:
 
 def _source(program: dict[str, Any]) -> str:
     long = f"long: {program['long']['what']}" if "long" in program else ""
-    what = "; ".join(each for each in (program["what"], f"`{program['args']}`" if program["args"] else "", long) if each)
+    what = "; ".join(
+        each for each in (program["what"], f"`{program['args']}`" if program["args"] else "", long) if each
+    )
     where = f"{program['repo']}, {program['path']}"
     return f"| {program['name']} | {where} | {program['commit'][:12]} | {program['licence']} | {what} |"
 

@@ -66,5 +66,5 @@ def test_the_long_size_has_its_own_arguments_and_changes_the_copy_of_the_main_fi
     program["long"] = {"what": "30 steps", "patch": [["range(3)", "range(30)"]]}
     assert programs.sized(main, program, "long") == ["--epochs", "1"]
     assert main.read_text() == "for i in range(30): pass"
-    with pytest.raises(ValueError, match="main.py of own does not hold 'range\\(3\\)'"):
+    with pytest.raises(ValueError, match=r"main.py of own does not hold 'range\(3\)'"):
         programs.sized(main, program, "long")

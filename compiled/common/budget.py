@@ -25,7 +25,7 @@ from ...tape.nodes import AccumulateGrad, PrimitiveNode, Saved, count_now
 
 # Microseconds on a usual processor. Only how they compare matters.
 A_NODE, AN_ELEMENT, AN_UPDATE, A_PIECE = 80.0, 0.0015, 0.005, 20.0  # of eager mode, with the backward pass
-A_PRODUCT = 2.5e-5  # a multiplication and addition of matrix products and convolutions, of which a derivative has as many
+A_PRODUCT = 2.5e-5  # a multiplication and addition of a product or convolution, and of each of its derivatives
 TO_COMPILE, TO_COMPILE_A_NODE = 600_000.0, 20_000.0  # a step: what recordings, events and C take
 SAVED = 0.9  # of a step's time in eager mode: what a program has to take at most to be worth it
 AFFINE = "AddmmBackward0"  # the one composite that holds a product
