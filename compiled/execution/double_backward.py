@@ -38,6 +38,8 @@ def _gradients_again(
     graph: Graph, of: Sequence[str], wrt: Sequence[str], given: Mapping[str, Tensor], cotangents: Sequence[Tensor]
 ) -> list[Tensor | None]:
     """The gradients of the results `of`, with a history that leads to `given` and to the cotangents."""
+    if not any(label in given and given[label].requires_grad for label in wrt):
+        return [None] * len(wrt)  # the results of the graph do not depend on them
     with enable_grad():
         # Views, so that hooks on the tensors themselves are not called by this, and a write to one is still noticed.
         inputs = {label: _viewed(tensor) if label in wrt else tensor for label, tensor in given.items()}
