@@ -51,7 +51,7 @@ def _gradients_again(
 
 
 def _viewed(tensor: Tensor) -> Tensor:
-    return transpose(tensor, tuple(range(tensor.ndim)))  # type: ignore[no-any-return]
+    return transpose(tensor, tuple(range(tensor.ndim)))
 
 
 def evaluated(graph: Graph, names: Sequence[str], inputs: Mapping[str, Tensor]) -> list[Tensor]:
