@@ -17,7 +17,6 @@ import time
 from collections import deque
 from typing import Any
 
-from ...functional.recurrent.at_once import TurnsNode
 from ...ops.products import dot_primitive
 from ...ops.spatial.convolution import conv_input_primitive, conv_primitive
 from ...tape.fused import FusedNode
@@ -115,8 +114,9 @@ def cost_of_arrays(loss: Any) -> float:
         if isinstance(node, AccumulateGrad):
             cost += AN_UPDATE * node.variable.ndarray.size
             continue
-        if isinstance(node, TurnsNode):
-            cost += A_NODE * len(node.turns) + AN_ELEMENT * sum(kept.tensor.numel() for kept in node.operands)
+        turns = getattr(node, "turns", ())  # of a recurrent layer, which is one node
+        if turns:
+            cost += A_NODE * len(turns) + AN_ELEMENT * sum(kept.tensor.ndarray.size for kept in node.operands)
         shapes = getattr(node, "shapes", ())
         given = [shape for shape in shapes if shape is not None]
         cost += AN_ELEMENT * sum(map(math.prod, given)) + A_PRODUCT * _multiplications(node, made)
