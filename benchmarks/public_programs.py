@@ -1,6 +1,7 @@
 """Programs of public repositories under PyTorch, under ``python -m tracegrad run``, and with ``--compile``.
 
     python -m benchmarks.public_programs FOLDER [--only NAME ...] [--ways torch kernels eager compiled] [--rounds 1]
+                                         [--size long]
 
 FOLDER holds one folder for each program, prepared as docs/public_programs.md says: ``program.json`` (main, args, and
 what the tables show) beside the folder ``files``, which is copied to a new place before each run. Each run is a process
@@ -10,8 +11,10 @@ all packages is there beforehand, as an installer leaves it.
 
 `kernels` is PyTorch once more, with its kernels for older processors: how far roundings alone drive a program.
 `compiled` begins with an empty compile cache; `cached` is the run after it, with what that left in the cache.
-Results are kept in FOLDER/results.json, one entry for each program and way; ``--table`` and ``--list`` print what is
-there without running anything.
+``--size long`` runs for as long as it takes to see what a program's steps take once it has begun: ``long`` in
+``program.json`` says which arguments it has then, and what is replaced in its main file (``patch``, pairs of texts).
+Results are kept in FOLDER/results.json, those of the long size in FOLDER/results_long.json, one entry for each program
+and way; ``--table`` and ``--list`` print what is there without running anything.
 """
 
 from __future__ import annotations
@@ -59,10 +62,12 @@ def main() -> None:
     folder = Path(options.folder)
     names = options.only or sorted(path.parent.name for path in folder.glob("*/program.json"))
     programs = {name: json.loads((folder / name / "program.json").read_text()) for name in names}
+    if options.size == "long":
+        programs = {name: program for name, program in programs.items() if "long" in program}
     if options.list:
         print(listed(programs))
     elif options.table:
-        print(table(programs, _stored(folder)))
+        print(table(programs, _stored(folder, options.size)))
     else:
         _measure(folder, programs, options)
 
@@ -76,6 +81,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("folder")
     parser.add_argument("--only", nargs="*", default=[], help="names of programs; all without it")
     parser.add_argument("--ways", nargs="*", default=["torch", "eager", "compiled"], choices=WAYS)
+    parser.add_argument("--size", default="short", choices=("short", "long"), help="how long the programs train")
     parser.add_argument("--rounds", type=int, default=1, help="runs of each way; the quietest counts")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds for one run")
     parser.add_argument("--path", nargs="*", default=[], help="folders for PYTHONPATH")
@@ -96,14 +102,18 @@ def _measure(folder: Path, programs: dict[str, Any], options: argparse.Namespace
     for name, program in programs.items():
         for way in options.ways:
             runs = [run(folder / name, program, way, options) for _ in range(options.rounds)]
-            results = _stored(folder)
+            results = _stored(folder, options.size)
             results.setdefault(name, {})[way] = min(runs, key=lambda each: each["wall"])
-            (folder / "results.json").write_text(json.dumps(results, indent=1))
+            _store(folder, options.size).write_text(json.dumps(results, indent=1))
             print(_line(name, way, results[name]), flush=True)
 
 
-def _stored(folder: Path) -> dict[str, Any]:
-    store = folder / "results.json"
+def _store(folder: Path, size: str) -> Path:
+    return folder / ("results_long.json" if size == "long" else "results.json")
+
+
+def _stored(folder: Path, size: str) -> dict[str, Any]:
+    store = _store(folder, size)
     return json.loads(store.read_text()) if store.exists() else {}
 
 
@@ -113,7 +123,8 @@ def run(folder: Path, program: dict[str, Any], way: str, options: argparse.Names
         files, record = Path(place, "files"), Path(place, "losses")
         shutil.copytree(folder / "files", files)
         main = files / program["main"]
-        command = [sys.executable, *WAYS[way], main.name, *program["args"].split()]
+        arguments = sized(main, program, options.size)
+        command = [sys.executable, *WAYS[way], main.name, *arguments]
         environment = _environment(way, options) | {"PROGRAM_RECORD": str(record)}
         environment["TRACEGRAD_CACHE_DIR"] = str(Path(place, "cache"))
         if way == "cached":
@@ -124,6 +135,19 @@ def run(folder: Path, program: dict[str, Any], way: str, options: argparse.Names
             written = [_end_of(file, kept) for file, kept in zip((out, err), KEPT, strict=True)]
         losses = record.read_text().split() if record.exists() else []
     return {"code": code, "out": written[0], "err": written[1], "losses": losses, "wall": wall, "cpu": cpu}
+
+
+def sized(main: Path, program: dict[str, Any], size: str) -> list[str]:
+    """The arguments for a size; for the long one `main` is changed as the program's entry says."""
+    if size == "short":
+        return program["args"].split()
+    text = main.read_text()
+    for old, new in program["long"].get("patch", ()):
+        if old not in text:
+            raise ValueError(f"{main.name} of {program['name']} does not hold {old!r}, which the long size replaces.")
+        text = text.replace(old, new)
+    main.write_text(text)
+    return program["long"].get("args", program["args"]).split()
 
 
 def _timed(
@@ -221,7 +245,10 @@ def listed(programs: dict[str, Any]) -> str:
 
 
 def _source(program: dict[str, Any]) -> str:
-    what = "; ".join(each for each in (program["what"], f"`{program['args']}`" if program["args"] else "") if each)
+    long = f"long: {program['long']['what']}" if "long" in program else ""
+    what = "; ".join(
+        each for each in (program["what"], f"`{program['args']}`" if program["args"] else "", long) if each
+    )
     where = f"{program['repo']}, {program['path']}"
     return f"| {program['name']} | {where} | {program['commit'][:12]} | {program['licence']} | {what} |"
 

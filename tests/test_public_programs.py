@@ -4,6 +4,8 @@ import json
 import math
 from argparse import Namespace
 
+import pytest
+
 from tracegrad.benchmarks import public_programs as programs
 
 PROGRAM = """
@@ -17,7 +19,7 @@ for i in range(3):
 open(os.environ["PROGRAM_RECORD"], "w").write("\\n".join(map(repr, losses)))
 print("step", i, "loss", round(losses[-1], 3), "in 12.5 ms")
 """
-OPTIONS = Namespace(timeout=120.0, path=[], torch_path=[], our_path=[])
+OPTIONS = Namespace(timeout=120.0, size="short", path=[], torch_path=[], our_path=[])
 
 
 def entry(*losses, out=""):
@@ -53,3 +55,16 @@ def test_a_program_is_run_in_each_way_of_tracegrad(tmp_path):
     assert programs.compared(runs["compiled"], runs["eager"])["last"] < 1e-5  # roundings of float32
     rows = programs.table({"own": program}, {"own": runs | {"torch": runs["eager"]}}).splitlines()
     assert rows[2].startswith("| own | test | 3 | 0e+00 | 0e+00 |") and rows[-1].startswith("1 programs run")
+
+
+def test_the_long_size_has_its_own_arguments_and_changes_the_copy_of_the_main_file(tmp_path):
+    main = tmp_path / "main.py"
+    program = {"name": "own", "args": "--epochs 1", "long": {"what": "9 epochs", "args": "--epochs 9"}}
+    main.write_text("for i in range(3): pass")
+    assert programs.sized(main, program, "short") == ["--epochs", "1"]
+    assert programs.sized(main, program, "long") == ["--epochs", "9"] and "range(3)" in main.read_text()
+    program["long"] = {"what": "30 steps", "patch": [["range(3)", "range(30)"]]}
+    assert programs.sized(main, program, "long") == ["--epochs", "1"]
+    assert main.read_text() == "for i in range(30): pass"
+    with pytest.raises(ValueError, match=r"main.py of own does not hold 'range\(3\)'"):
+        programs.sized(main, program, "long")

@@ -17,12 +17,17 @@ import time
 from collections import deque
 from typing import Any
 
-from ...tape.nodes import AccumulateGrad, count_now
+from ...ops.products import dot_primitive
+from ...ops.spatial.convolution import conv_input_primitive, conv_primitive
+from ...tape.fused import FusedNode
+from ...tape.nodes import AccumulateGrad, PrimitiveNode, Saved, count_now
 
 # Microseconds on a usual processor. Only how they compare matters.
 A_NODE, AN_ELEMENT, AN_UPDATE, A_PIECE = 80.0, 0.0015, 0.005, 20.0  # of eager mode, with the backward pass
+A_PRODUCT = 2.5e-5  # a multiplication and addition of a product or convolution, and of each of its derivatives
 TO_COMPILE, TO_COMPILE_A_NODE = 600_000.0, 20_000.0  # a step: what recordings, events and C take
 SAVED = 0.9  # of a step's time in eager mode: what a program has to take at most to be worth it
+AFFINE = "AddmmBackward0"  # the one composite that holds a product
 LATEST, FEWEST = 16, 6  # steps that are timed
 LONGER = 4  # times as long as the earlier run: what was not worth it then may be now
 PIECES = 32  # of the library's work, after which nodes are counted, in programs without backward passes
@@ -100,16 +105,57 @@ class Budget:
 def cost_of_arrays(loss: Any) -> float:
     """What eager mode takes for the numbers of one step: those of the nodes behind `loss`, and of their leaves."""
     cost, seen = 0.0, set[int]()
-    waiting = [loss.gradient_edge().node]
+    waiting: list[tuple[Any, tuple[int, ...]]] = [(loss.gradient_edge().node, loss.shape)]  # with the shape of a result
     while waiting:
-        node: Any = waiting.pop()
+        node, made = waiting.pop()
         if node is None or id(node) in seen:
             continue
         seen.add(id(node))
         if isinstance(node, AccumulateGrad):
             cost += AN_UPDATE * node.variable.ndarray.size
-        else:
-            shapes = getattr(node, "shapes", ())
-            cost += AN_ELEMENT * sum(math.prod(shape) for shape in shapes if shape is not None)
-            waiting += [edge.node for edge in node.edges]
+            continue
+        turns = getattr(node, "turns", ())  # of a recurrent layer, which is one node
+        if turns:
+            cost += A_NODE * len(turns) + AN_ELEMENT * sum(kept.tensor.ndarray.size for kept in node.operands)
+        shapes = getattr(node, "shapes", ())
+        given = [shape for shape in shapes if shape is not None]
+        cost += AN_ELEMENT * sum(map(math.prod, given)) + A_PRODUCT * _multiplications(node, made)
+        reached = given if len(given) == len(node.edges) else _by_operand(node)
+        waiting += [(edge.node, shape) for edge, shape in zip(node.edges, reached, strict=True)]
     return cost
+
+
+def _by_operand(node: Any) -> list[tuple[int, ...]]:
+    """The shapes of the operands of `node`, empty where its derivative does not go."""
+    shapes: list[tuple[int, ...]] = [()] * len(node.edges)
+    for i, shape in zip(getattr(node, "on", ()), getattr(node, "shapes", ()), strict=False):
+        shapes[i] = shape
+    return shapes
+
+
+def _multiplications(node: Any, made: tuple[int, ...]) -> int:
+    """How many multiplications a matrix product or convolution takes with its derivatives, if `node` is one whose
+    result has the shape `made`."""
+    if isinstance(node, FusedNode):
+        if node.title != AFFINE:
+            return 0
+        return math.prod(made) * node.shapes[1][-1] * (1 + len(node.edges))
+    primitive = getattr(node, "primitive", None)
+    if primitive is dot_primitive:
+        x, y = _shape(node, 0), _shape(node, 1)
+        terms = math.prod(made) * (x[-1] if x else y[-2])
+    elif primitive is conv_primitive:
+        terms = math.prod(made) * math.prod(_shape(node, 1)[1:])
+    elif primitive is conv_input_primitive:
+        terms = math.prod(_shape(node, 0)) * math.prod(_shape(node, 1)[1:])
+    else:
+        return 0
+    return terms * (1 + len(node.on))
+
+
+def _shape(node: PrimitiveNode, i: int) -> tuple[int, ...]:
+    """The shape of operand `i`, empty if `node` does not know it."""
+    if i in node.on:
+        return node.shapes[node.on.index(i)]
+    kept = node.known.get(node.primitive.inputs[i])
+    return kept.tensor.shape if isinstance(kept, Saved) else ()

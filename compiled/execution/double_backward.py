@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...compiler.graph import Graph, Node, topological
 from ...ops.core import current
-from ...ops.identity import copy
+from ...ops.movement import transpose
 from ...tape.grad_mode import enable_grad
 from ...tape.reverse import grad
 from ...tensors.tensor import Tensor
@@ -19,18 +19,39 @@ def inputs_of(graph: Graph, names: Sequence[str]) -> set[str]:
     return {node.label for node in topological(roots) if node.is_input}
 
 
-def gradients_again(
+Again = Callable[..., tuple[Tensor | None, ...]]
+
+
+def gradients_of(graph: Graph, labels: Sequence[str], of: Sequence[str], wrt: Sequence[str]) -> Again:
+    """A function of the inputs `labels` and a cotangent for each of the results `of`: the gradients for `wrt`, with a
+    history."""
+    count = len(labels)
+
+    def gradients(*tensors: Tensor) -> tuple[Tensor | None, ...]:
+        given = dict(zip(labels, tensors[:count], strict=True))
+        return tuple(_gradients_again(graph, of, wrt, given, tensors[count:]))
+
+    return gradients
+
+
+def _gradients_again(
     graph: Graph, of: Sequence[str], wrt: Sequence[str], given: Mapping[str, Tensor], cotangents: Sequence[Tensor]
 ) -> list[Tensor | None]:
     """The gradients of the results `of`, with a history that leads to `given` and to the cotangents."""
+    if not any(label in given and given[label].requires_grad for label in wrt):
+        return [None] * len(wrt)  # the results of the graph do not depend on them
     with enable_grad():
-        # Copies, so that hooks on the tensors themselves are not called by this.
-        inputs = {label: copy(tensor) if label in wrt else tensor for label, tensor in given.items()}
+        # Views, so that hooks on the tensors themselves are not called by this, and a write to one is still noticed.
+        inputs = {label: _viewed(tensor) if label in wrt else tensor for label, tensor in given.items()}
         outputs = evaluated(graph, of, inputs)
         sources = [label for label in wrt if label in inputs and inputs[label].requires_grad]
         found = grad(outputs, [inputs[s] for s in sources], list(cotangents), create_graph=True, allow_unused=True)
     gradients = dict(zip(sources, found, strict=True))
     return [gradients.get(label) for label in wrt]
+
+
+def _viewed(tensor: Tensor) -> Tensor:
+    return transpose(tensor, tuple(range(tensor.ndim)))
 
 
 def evaluated(graph: Graph, names: Sequence[str], inputs: Mapping[str, Tensor]) -> list[Tensor]:

@@ -28,9 +28,10 @@ from ...tape.grad_mode import is_grad_enabled
 from ...tape.nodes import SECOND_BACKWARD, Edge, Saved, class_called
 from ...tape.nodes import Node as TapeNode
 from ...tensors.tensor import Tensor, make
+from ...tracing.watch import serve
 from ..common.outermost import clean_up, entry
 from ..execution.binding import Binding
-from ..execution.double_backward import evaluated, gradients_again, inputs_of
+from ..execution.double_backward import Again, evaluated, gradients_of, inputs_of
 from ..execution.shape_cache import Programs
 from .deferred_calls import Deferred, deferring
 from .program_calls import PendingArray, ProgramCall
@@ -73,6 +74,7 @@ class Backward:
         self._lock = new_lock()
         self._whole = BackwardProgram(programs, self.parts.backward)
         self._partial: dict[frozenset[str], BackwardProgram] = {}
+        self._wholes: dict[tuple[tuple[str, ...], ...], Again] = {}  # by what they read, what arrives, what is wanted
         computed = (*self.parts.saved, *self._cotangent_labels)
         self.own = tuple(label for label in self._whole.labels if label not in computed)
         # What the graph reads, so that it can be done again: what is still there after the call, and what is saved.
@@ -118,10 +120,25 @@ class Backward:
                 self._partial[absent] = BackwardProgram(self.programs, graph)
             return self._partial[absent]
 
-    def run_again(self, given: dict[str, Tensor], cotangents: Sequence[Tensor | None]) -> list[Tensor | None]:
-        """The gradients with a history, by doing the recorded graph once more as eager mode does."""
+    def run_again(
+        self, given: dict[str, Tensor], cotangents: Sequence[Tensor | None], wanted: Sequence[bool]
+    ) -> list[Tensor | None]:
+        """The gradients with a history, by doing the recorded graph once more as eager mode does.
+
+        That is a piece of the library's work with tensors as arguments: in re-recorded calls a part, whose backward
+        pass is a program, too, and so on.
+        """
         arrived = {name: g for name, g in zip(self.live, cotangents, strict=True) if g is not None}
-        return gradients_again(self.graph, list(arrived), self.wrt, given, list(arrived.values()))
+        wrt = tuple([label for label, want in zip(self.wrt, wanted, strict=True) if want])
+        whole = self._again(tuple(given), tuple(arrived), wrt)
+        tensors = (*given.values(), *arrived.values())
+        found = whole(*tensors) if deferring() is None else serve(whole, whole, tensors, {})
+        gradients = dict(zip(wrt, found, strict=True))
+        return [gradients.get(label) for label in self.wrt]
+
+    def _again(self, labels: tuple[str, ...], live: tuple[str, ...], wrt: tuple[str, ...]) -> Again:
+        with self._lock:
+            return self._wholes.setdefault((labels, live, wrt), gradients_of(self.graph, labels, live, wrt))
 
 
 class BackwardProgram:
@@ -315,7 +332,7 @@ class CompiledNode(TapeNode):
         for each in self._watched:
             each.check(self)
         if is_grad_enabled():
-            gradients = self._backward.run_again(self._given_again(), cotangents)
+            gradients = self._backward.run_again(self._given_again(), cotangents, wanted)
         else:
             tape = self._backward.eager
             inputs = self._kept()

@@ -24,7 +24,7 @@ from .event_trie import key_of
 from .expected_call import NOT_NOTED
 from .gradient_pool import GradientPool
 from .sweep_ops import VisitedOp, places_of_slice
-from .sweep_reads import Read, met_lines, text_of
+from .sweep_reads import Read, met_lines, text_of, text_of_fresh_leaf
 from .sweeps import MOST_PASSES, Observed, SweepPlan, VisitedCall, is_hooked
 
 OBSERVED = frozenset((*range(1, 9), *(2**i for i in range(4, 16))))  # which of the passes from one point are
@@ -77,7 +77,8 @@ class Leaves:
 
     def __init__(self, plan: SweepPlan) -> None:
         self._plan = plan
-        self._tensors = [*(leaf.tensor for leaf in plan.leaves), *plan.sums]
+        self._fresh = frozenset(id(leaf.tensor) for leaf in plan.leaves if leaf.is_fresh)
+        self._tensors = [*(leaf.tensor for leaf in plan.leaves if not leaf.is_fresh), *plan.sums]
         self._shown = [tensor.ndarray for tensor in self._tensors]
         self._pools: list[GradientPool] = []
         self.count = changes.count + changes.memories  # at which they were found to be so
@@ -97,6 +98,8 @@ class Leaves:
         for edge, leads_to in zip(edges, self._plan.visited[call].edges, strict=True):
             node = edge[0]
             if isinstance(leads_to, Tensor):
+                if id(leads_to) in self._fresh:
+                    continue  # the function looks at it
                 if type(node) is not AccumulateGrad or node.variable is not leads_to:
                     return False
             elif leads_to is None and node is not None:
@@ -127,7 +130,7 @@ def _function(plan: SweepPlan) -> Callable[..., Any]:
         "Saved": Saved,
         "taken": frozenset().union(*(call.owners for call in plan.before.captured)), "places": places_of_slice,
     }  # fmt: skip
-    names.update((f"leaf{j}", leaf.tensor) for j, leaf in enumerate(plan.leaves))
+    names.update((f"leaf{j}", leaf.tensor) for j, leaf in enumerate(plan.leaves) if not leaf.is_fresh)
     names.update((f"sum{j}", leaf) for j, leaf in enumerate(plan.sums))
     nodes = _nodes(plan, names)
     first, reads = plan.before.memories, plan.reads
@@ -162,14 +165,20 @@ def _of_different_owners(reads: Sequence[Read]) -> str:
 def _nodes(plan: SweepPlan, names: dict[str, Any]) -> str:
     """The checks of all nodes, in the order in which edges lead there."""
     text, reached = "", {0}
+    fresh = {id(leaf.tensor): n for n, leaf in enumerate(plan.leaves) if leaf.is_fresh}
+    found: list[int] = []  # of the fresh leaves
     for i, visited in enumerate(plan.visited):
         if isinstance(visited, VisitedOp):
             text += plan.kept.text_of_node(i, names) + f"    e{i} = x{i}.edges\n"
         else:
             text += _call(i, visited, names)
         for j, leads_to in enumerate(visited.edges):
-            if type(leads_to) is not int:
-                text += _end(plan, i, j, leads_to) if isinstance(visited, VisitedOp) else ""
+            n = fresh.get(id(leads_to))
+            if n is not None and n not in found:
+                found.append(n)
+                text += text_of_fresh_leaf(f"e{i}[{j}][0]", f"leaf{n}", plan.leaves[n].tensor, names)
+            elif type(leads_to) is not int:
+                text += _end(plan, i, j, leads_to) if isinstance(visited, VisitedOp) or n is not None else ""
             elif leads_to in reached:
                 text += f"    if e{i}[{j}][0] is not x{leads_to}: return NOT_NOTED\n"
             else:
@@ -180,6 +189,8 @@ def _nodes(plan: SweepPlan, names: dict[str, Any]) -> str:
             for call, position, token in plan.known
             if call == i
         )
+    if len(found) > 1:
+        text += f"    if len({{{', '.join(f'id(leaf{n})' for n in found)}}}) != {len(found)}: return NOT_NOTED\n"
     return text
 
 
@@ -201,10 +212,7 @@ def _end(plan: SweepPlan, i: int, j: int, leaf: Any) -> str:
     names = {f"leaf{n}": other.tensor for n, other in enumerate(plan.leaves)}
     names.update((f"sum{n}", other) for n, other in enumerate(plan.sums))
     name = next(each for each, other in names.items() if other is leaf)
-    return (
-        f"    n = e{i}[{j}][0]\n"
-        f"    if type(n) is not AccumulateGrad or n.variable is not {name}: return NOT_NOTED\n"
-    )
+    return f"    n = e{i}[{j}][0]\n    if type(n) is not AccumulateGrad or n.variable is not {name}: return NOT_NOTED\n"
 
 
 def _intact(i: int, visited: Any) -> str:

@@ -137,3 +137,20 @@ def saved_value(saved: Any, position: int) -> np.ndarray:
     value = saved[position]
     array: np.ndarray = value if type(value) is np.ndarray else value.now()
     return array
+
+
+FRESH = """
+    n = {node}
+    if type(n) is not AccumulateGrad: return NOT_NOTED
+    {leaf} = n.variable
+    if (type({leaf}) is not Tensor or not {leaf}._requires or {leaf}._node is not None or {leaf}.leaf_hooks
+            or {leaf}.post_accumulate_hooks or {leaf}.ndarray.dtype is not dtype_{leaf}
+            or {leaf}.ndarray.shape != {shape} or {leaf}.ndarray.strides != {strides}):
+        return NOT_NOTED
+"""
+
+
+def text_of_fresh_leaf(node: str, leaf: str, like: Tensor, names: dict[str, Any]) -> str:
+    """The lines that call the leaf at the end of the edge to `node` `leaf`, if it takes a gradient as `like` did."""
+    names[f"dtype_{leaf}"] = like.ndarray.dtype
+    return FRESH.format(node=node, leaf=leaf, shape=like.ndarray.shape, strides=like.ndarray.strides)

@@ -34,6 +34,11 @@ class Leaf:
     memory: int
     token: int
 
+    @property
+    def is_fresh(self) -> bool:
+        """True for what is no parameter: inputs that require gradients are often other tensors at each pass."""
+        return type(self.tensor) is Tensor
+
 
 @dataclass(frozen=True, eq=False)
 class VisitedCall:

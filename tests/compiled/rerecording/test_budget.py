@@ -87,6 +87,26 @@ def test_more_nodes_and_larger_arrays_are_more_work():
     assert work(2, 64) > work(1, 64) and work(2, 128) > work(2, 64)
 
 
+STEPS = {
+    "product": lambda: tg.randn(256, 256, requires_grad=True) @ tg.randn(256, 256),
+    "product of the other operand": lambda: tg.randn(256, 256) @ tg.randn(256, 256, requires_grad=True),
+    "linear": lambda: tg.nn.Linear(256, 256)(tg.randn(256, 256)),
+    "linear without a bias": lambda: tg.nn.Linear(256, 256, bias=False)(tg.randn(4, 64, 256)),
+    "convolution": lambda: tg.nn.Conv2d(16, 16, 3)(tg.randn(4, 16, 28, 28, requires_grad=True)),
+    "convolution of data": lambda: tg.nn.Conv2d(16, 16, 3)(tg.randn(4, 16, 28, 28)),
+    "transposed convolution": lambda: tg.nn.ConvTranspose2d(16, 16, 3)(tg.randn(4, 16, 28, 28)),
+    "recurrent": lambda: tg.nn.LSTM(16, 16)(tg.randn(64, 8, 16))[0],
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_costs_what_it_multiplies_and_not_only_what_it_holds(name):
+    """Each of these takes eager mode several times as long as work on as many elements."""
+    made = STEPS[name]()
+    elements = budget.cost_of_arrays((tg.zeros_like(made).requires_grad_() * 2).sum())
+    assert budget.cost_of_arrays(made.sum()) > 2 * elements
+
+
 def test_programs_without_backward_passes_are_noted_after_enough_calls(monkeypatch):
     monkeypatch.setattr(budget, "TO_COMPILE", 10 * budget.A_PIECE)
     model, block = tg.nn.Sequential(tg.nn.Linear(4, 8), tg.nn.Tanh()), tg.deferred(tiered=True)
