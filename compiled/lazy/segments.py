@@ -70,13 +70,14 @@ class Segments:
                 here.next[key] = point
             return here.next[key]
 
-    def numbers_vary(self, here: TrieNode, like: Hashable, key: Hashable) -> bool:
+    def numbers_vary(self, here: TrieNode, like: Hashable, key: Hashable, is_data: bool = False) -> bool:
         """True once an event has come after `here` with more different numbers than there shall be programs for.
 
-        `key` is that of the event with its numbers. From then on the numbers that came before are data, too.
+        `key` is that of the event with its numbers. From then on the numbers that came before are data, too. `is_data`:
+        so are these from the first time on.
         """
         with self._lock:
-            known = here.kinds.setdefault(like, [])
+            known = here.kinds.setdefault(like, None if is_data else [])
             if known is not None and key not in known:
                 known.append(key)
                 if len(known) > VARIANTS:
