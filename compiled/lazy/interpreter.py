@@ -28,7 +28,6 @@ from .segment_memories import SegmentMemories
 from .segments import LONGEST, Execution, Segments
 from .varying import VARYING
 
-
 MOST_DATA = 256  # numbers of one call that are kept in mind
 
 
@@ -40,10 +39,8 @@ class DeferredOps(SegmentMemories):
 
     def __init__(self, segments: Segments) -> None:
         self.segments = segments
-        self.is_idle = False  # where nothing is put off, small ops without a history are done at once everywhere
         self.is_observed = False  # by other threads, which see what is written to tensors from outside
         self.ops = 0  # how many were noted
-        self.small = 0  # elements; ops on so few are done at once as long as nothing is put off
         self.passing = 0  # so many segments are not worth programs: later ones will be others
         self._execution: Execution | None = None  # of the segment, once it is to be done
         self._data: set[Hashable] = set()  # numbers that are data somewhere in this call, by their bits
@@ -94,8 +91,7 @@ class DeferredOps(SegmentMemories):
 
     def write(self, target: Array, value: Array | np.generic) -> None:
         require_writable(target)
-        is_at_once = self.is_idle and self.here.event is None  # then the value is there
-        is_at_once = is_at_once or self._is_written_now(target)
+        is_at_once = self.done_now() > 0 or self._is_written_now(target)  # then the value is there
         tokens = None if is_at_once else self._tokens_of_write(target, value)
         if tokens is None:
             self.settle()
@@ -153,6 +149,8 @@ class DeferredOps(SegmentMemories):
         An interrupt comes through when that is done: what it has left is done by numpy.
         """
         if self.here.event is None:
+            if self.at_once:
+                self.looked(None)
             return
         try:
             self._settle()
@@ -168,6 +166,7 @@ class DeferredOps(SegmentMemories):
         if self._execution is None:
             self._execution = self._execution_of(self.here)
         self._execution.finish()
+        self.looked(self.here)
         self._begin()
         self._execution = None
 

@@ -12,7 +12,7 @@ from ...ops.locks import new_lock
 from ...runtime.errors import RuntimeFault
 from ..common.budget import Budget
 from ..execution.shape_cache import Programs
-from .departures import Departures
+from .departures import Departures, Looks
 from .event_trie import Call, Event, TrieNode, start, writes
 from .segment_program import Memories, NumpyRun, Run, SegmentGraph, SegmentProgram
 from .tiers import Tiers
@@ -49,6 +49,7 @@ class Segments:
         self.budget = Budget() if tiered else None
         self.tiers = None if self.budget is None else Tiers(self.sizes, self.budget)
         self.departures = Departures() if tiered else None
+        self.looks = Looks()
         self._lock = new_lock()
         self._varied: set[Hashable] = set()  # primitives with a parameter that has varied, and their lines
         self.checked: Callable[[SegmentProgram, Memories, Callable[[], None]], None] | None = None  # runs programs
