@@ -91,10 +91,8 @@ def _stacked(given: list[Any], dim: int) -> Any:
     if in_one_go is None:
         return None
     shape, dtype = given[0].ndarray.shape, given[0].ndarray.dtype
-    for x in given:
-        array = x.ndarray
-        if array.shape != shape or array.dtype is not dtype:
-            return None
+    if any(x.ndarray.shape != shape or x.ndarray.dtype is not dtype for x in given):
+        return None
     return in_one_go(given, axis_of(dim, len(shape) + 1))
 
 

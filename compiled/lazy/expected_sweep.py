@@ -201,10 +201,7 @@ def _end(plan: SweepPlan, i: int, j: int, leaf: Any) -> str:
     names = {f"leaf{n}": other.tensor for n, other in enumerate(plan.leaves)}
     names.update((f"sum{n}", other) for n, other in enumerate(plan.sums))
     name = next(each for each, other in names.items() if other is leaf)
-    return (
-        f"    n = e{i}[{j}][0]\n"
-        f"    if type(n) is not AccumulateGrad or n.variable is not {name}: return NOT_NOTED\n"
-    )
+    return f"    n = e{i}[{j}][0]\n    if type(n) is not AccumulateGrad or n.variable is not {name}: return NOT_NOTED\n"
 
 
 def _intact(i: int, visited: Any) -> str:

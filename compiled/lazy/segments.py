@@ -50,6 +50,7 @@ class Segments:
         self.tiers = None if self.budget is None else Tiers(self.sizes, self.budget)
         self.departures = Departures() if tiered else None
         self.looks = Looks()
+        self.calls = 0  # of the function
         self._lock = new_lock()
         self._varied: set[Hashable] = set()  # primitives with a parameter that has varied, and their lines
         self.checked: Callable[[SegmentProgram, Memories, Callable[[], None]], None] | None = None  # runs programs

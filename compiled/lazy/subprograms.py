@@ -25,7 +25,8 @@ from .bound_arguments import MOST_FORMS, BoundFunctions
 from .deferred_calls import Deferred
 from .expected_call import NOT_NOTED, owner_of_call
 from .expected_sweep import backward_of
-from .part_tries import PartTries
+from .tiers import PartTries
+from .twins import Twins
 
 NOT_SERVED = object()
 LIMIT = 64  # parts that are modules and optimizers: models that are made anew at each call are not worth a program
@@ -49,6 +50,7 @@ class Subprograms:
         self._parts: dict[int, Any] = {}
         self._objects = 0  # how many parts are modules and optimizers
         self._bound = BoundFunctions()
+        self._twins = Twins()
         self._wanted = wanted  # None: it is not known what the function's code mentions
         self._firsts = 0  # how often a part has come up
         self._tries: dict[int, PartTries] | None = {} if tiered else None  # by part, which `_parts` keeps
@@ -83,7 +85,12 @@ class Subprograms:
             return backward_of(deferred, otherwise, *args)
         if type(whole) is FunctionType:
             return self._serve_function(deferred, whole, otherwise, args, kwargs)
-        part = self._part_of(whole)
+        owner = owner_of_call(whole)
+        if not kwargs and self._wanted and owner is whole and id(owner) not in self._parts:
+            noted = self._twins.note(deferred, owner, args)
+            if noted is not None:
+                return noted[0]
+        part = self._part_of(whole, deferred.segments.calls)
         if part is None:
             return self._first_time(deferred, whole, otherwise, args, kwargs)
         result = part.noted(deferred, args, kwargs)
@@ -100,7 +107,7 @@ class Subprograms:
                 result = expected(deferred, tensors)
                 if result is not NOT_NOTED:
                     return result
-        part = self._part_of(function)
+        part = self._part_of(function, deferred.segments.calls)
         if part is None:
             return self._first_time(deferred, function, functools.partial(otherwise, *args, **kwargs), (), {})
         result = part.noted(deferred, tensors, named)
@@ -124,7 +131,7 @@ class Subprograms:
             self._came_up(deferred)
         return result
 
-    def _part_of(self, whole: Any) -> Any:
+    def _part_of(self, whole: Any, call: int) -> Any:
         owner = owner_of_call(whole)
         with self._lock:
             if id(owner) not in self._parts and self._wanted and self._may_be_more(owner):
@@ -134,6 +141,7 @@ class Subprograms:
                     if self._tries is not None:
                         part.programs.backward.patient = True
                     self._objects += type(owner) is not FunctionType
+                    self._twins.add(owner, part, call)
             return self._parts.get(id(owner))
 
     def _may_be_more(self, owner: Any) -> bool:
