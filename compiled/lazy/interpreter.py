@@ -105,8 +105,9 @@ class DeferredOps(SegmentMemories):
             key = ("write", to, what)
             point = self.here.next.get(key)
         if point is None:
-            is_constant = not isinstance(what, int)
-            point = self.segments.extend(self.here, key, Write(to, value if is_constant else what))
+            written = what if isinstance(what, int) else value
+            assert not isinstance(written, Array)
+            point = self.segments.extend(self.here, key, Write(to, written))
         self.written.add(id(target.buffer.whole))
         target.buffer.version += 1
         self.here = point

@@ -16,6 +16,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from ...compiler.graph import Graph
 from ...compiler.pipeline import stored_key

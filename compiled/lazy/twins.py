@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...nn import Module
-from ...nn.calls.calling import HOOKS
 from ...ops.exposure import exposes_any
 from ...ops.types import DType
 from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import Tensor, make
 from ...tracing.counted import CountingDict
+from ...tracing.declares import Declares, declares
 from ...tracing.watch import changes, counter
+from ...tracing.watched_order import WatchedOrder
 from ..common.pytree import at
+from ..guards.value_kinds import own_attributes
 from .backward_program import CompiledNode
 from .deferred_calls import Deferred
 from .program_calls import PendingArray, ProgramCall
@@ -70,8 +71,8 @@ class _Tree:
         if id(module) in self._modules:
             return self._modules[id(module)]
         self._modules[id(module)] = len(self._modules)
-        own = getattr(module, "__dict__", None)
-        if type(own) is not CountingDict or not isinstance(module, Module):
+        own = own_attributes(module)
+        if type(own) is not CountingDict or not is_module(module) or not _declared(module).is_counted(module):
             raise _Unknown
         return type(module), tuple(self._entries(own))
 
@@ -82,10 +83,12 @@ class _Tree:
             elif name == "_modules":
                 held = dict.items(value)
                 yield name, tuple([(key, None if each is None else self.key(each)) for key, each in held])
-            elif name in HOOKS:
+            elif name in _STATE_DICTS:
+                continue
+            elif type(value) is WatchedOrder:
                 if len(value):
-                    raise _Unknown
-            elif name not in _STATE_DICTS:
+                    raise _Unknown  # hooks
+            else:
                 yield name, self._value(value)
 
     def _value(self, value: Any) -> Hashable:
@@ -103,6 +106,15 @@ class _Tree:
                 self.tensors.append(value)
             return kind, self._places[id(value)]
         return kind, id(value)
+
+
+def _declared(value: Any) -> Declares:
+    return declares(type(value)) or Declares()
+
+
+def is_module(value: Any) -> bool:
+    """True for modules, whose attributes are counted."""
+    return _declared(value).counter == "modules"
 
 
 def structure_of(module: Any) -> Structure | None:
@@ -134,7 +146,7 @@ class Twins:
 
     def add(self, owner: Any, part: Any, call: int) -> None:
         """`owner` is served by `part` from this call of the whole function on."""
-        if isinstance(owner, Module):
+        if is_module(owner):
             self._parts.setdefault(type(owner), []).append((owner, part, call))
 
     def note(self, deferred: Deferred, owner: Any, args: tuple[Any, ...]) -> list[Any] | None:
@@ -251,7 +263,7 @@ class TwinPlan:
         live = [tensor for tensor, output in zip(fresh, of.results.fresh, strict=True) if output.live]
         if backward is not None:
             known = of.captured_sources
-            sources = {label: instead.get(id(array), array) for label, array in known.items()}
+            sources: dict[str, Any] = {label: instead.get(id(array), array) for label, array in known.items()}
             arguments = ((root.node.label, path) for path, root in of.recording.arguments)
             sources.update((label, at(call_arguments, path)) for label, path in arguments if label in backward.needed)
             edges = {k: edge for k, edge in of.captured_edges().items() if id(known[k]) not in instead}
