@@ -124,7 +124,8 @@ class DeferredOps(SegmentMemories):
         return array.ndarray
 
     def item(self, array: Array) -> bool | int | float:
-        self.settle()
+        if self.here.event is None or self.is_awaited(array):
+            self.settle()
         return super().item(array)
 
     def peek(self, array: Array) -> np.ndarray:
