@@ -88,10 +88,11 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 def _stacked(given: list[Any], dim: int) -> Any:
     """`stack` in one go instead of by ops; None where it takes ops."""
     in_one_go: Any = getattr(current(), "stacked", None)
+    if in_one_go is None:
+        return None
     shape, dtype = given[0].ndarray.shape, given[0].ndarray.dtype
-    for x in given:
-        if in_one_go is None or x.ndarray.shape != shape or x.ndarray.dtype is not dtype:
-            return None
+    if any(x.ndarray.shape != shape or x.ndarray.dtype is not dtype for x in given):
+        return None
     return in_one_go(given, axis_of(dim, len(shape) + 1))
 
 

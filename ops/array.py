@@ -127,6 +127,11 @@ class Evaluator:
 
     def stacked(self, arrays: Sequence[Array], axis: int, kind: Callable[..., Any]) -> Any:
         """Arrays of one type along a new axis, in one go; None from interpreters that want ops."""
+        if axis == 0 and arrays[0].ndarray.ndim:
+            first, *more = arrays[0].ndarray.shape
+            out = np.empty((len(arrays), first, *more), arrays[0].ndarray.dtype)
+            np.concatenate([array.ndarray for array in arrays], out=out.reshape(len(arrays) * first, *more))
+            return kind(out)
         place = (*(slice(None),) * axis, None)
         return kind(np.concatenate([array.ndarray[place] for array in arrays], axis))
 

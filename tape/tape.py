@@ -53,7 +53,9 @@ class Tape:
     def stacked(self, tensors: Sequence[Any], axis: int) -> Any:
         """Tensors of one type along a new axis, in one go; None where one has a history, or ops are wanted."""
         for tensor in tensors:
-            if tensor.requires_grad:
+            if tensor._requires or tensor._node is not None:
+                return None
+            if tensor._base is not None and tensor._seen_version != tensor.buffer.version and tensor.requires_grad:
                 return None
         return self.below.stacked(tensors, axis, self.make)
 

@@ -111,6 +111,8 @@ def values_of(data: Any, dtype: DType | None) -> np.ndarray:
     return _converted(plain, of, dtype)
 
 
+#: Python's own numbers: a row of nothing else is looked at as a whole.
+PYTHON_NUMBERS = frozenset((bool, int, float))
 #: The sequences that need no look at their protocol.
 _SEQUENCES = (list, tuple, range)
 #: What stands for itself, though it has items.
@@ -182,6 +184,9 @@ def _plain(data: Any, lengths: tuple[int, ...], place: tuple[int, ...], types: s
         raise TypeError(f"{type(data).__name__!r} object cannot be interpreted as an integer, at item {list(place)}")
     if len(data) != here[0]:
         raise _ragged(here[0], len(data), place)
+    if len(here) == 1 and PYTHON_NUMBERS.issuperset(map(type, data)):
+        types.update(map(number_dtype, {type(item): item for item in data}.values()))
+        return list(data)
     return [_plain(item, lengths, (*place, i), types) for i, item in enumerate(data)]
 
 

@@ -11,14 +11,14 @@ from ..ops.identity import copy
 from ..ops.numbers import now, stands_in
 from ..ops.sources import full
 from ..ops.types import DType
-from .data import values_of
+from .data import PYTHON_NUMBERS, values_of
 
 MOST = 64  # numbers of one tensor that are inputs of the graph; a longer list is a constant
 
 
 def numbers_that_vary(data: Any) -> list[Any]:
     """All numbers of nested lists, if some but not too many of them are stand-ins (`ops.numbers`)."""
-    if not isinstance(data, (list, tuple)):
+    if not isinstance(data, (list, tuple)) or PYTHON_NUMBERS.issuperset(map(type, data)):
         return []
     numbers = list(_items(data))
     return numbers if 0 < sum(map(stands_in, numbers)) <= MOST else []

@@ -8,6 +8,9 @@ from .event_trie import TrieNode
 
 MOST = 6  # steps in which a segment has left the known ways at one line
 AGAIN = 8  # of so many later ones one is noted all the same
+SMALL = 32  # elements, of ops that are done at once wherever nothing is put off
+MOST_OPS = 12  # between two looks at numbers that are not worth being put off
+OFTEN = 3  # times as often as more
 
 
 class Departures:
@@ -37,3 +40,40 @@ class Departures:
         """The segment is over, and the program eager."""
         self.is_hopeless = False
         self.rests += 1
+
+
+class Look:
+    """What came after the looks at numbers at one line of the program: how often a few ops, how often more."""
+
+    __slots__ = ("few", "many")
+
+    def __init__(self) -> None:
+        self.few = self.many = 0
+
+    def note(self, ops: int | None) -> None:
+        """So many ops came until the next look; no matter what, if that was none."""
+        if ops is None or ops > MOST_OPS:
+            self.many += 1
+        elif ops:
+            self.few += 1
+
+    @property
+    def at_once(self) -> int:
+        """How many ops are done at once from here on."""
+        return MOST_OPS if self.few > 1 and self.few > OFTEN * self.many else 0
+
+
+class Looks:
+    """Lines at which a program looks at numbers, and what comes until it looks again.
+
+    A few small ops between two looks (a row for each class, a check of each gradient) are no work for C: noting them
+    takes longer than doing them, and each size is another program. Where that has come up several times they are done
+    at once, as in eager mode. What goes on for longer after all is put off from there on, and counts against it.
+    """
+
+    def __init__(self) -> None:
+        self._looks: dict[Hashable, Look] = {}
+
+    def at(self, line: Hashable) -> Look:
+        """The look at a line."""
+        return self._looks.setdefault(line, Look())

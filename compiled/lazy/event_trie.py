@@ -7,6 +7,7 @@ this array shows. Two segments with the same events and the same arrays still al
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,8 @@ from ...compiler.graph import Graph, Origin
 from ...ops.core import Params, Primitive, Step
 from ...ops.lazy import lazy
 from ..symbolic.number import exact
+
+FEW = 8192  # elements; ops on more are worth being put off
 
 Constant = np.generic
 Operand = int | Constant  # a token, or a number of the program
@@ -161,6 +164,19 @@ class TrieNode:
             elif isinstance(event, Call):
                 numbers += range(event.first_result, event.first_result + len(event.results))
         return tuple(numbers)
+
+    @lazy
+    def small_ops(self) -> int | None:
+        """How many ops there are, 0 if calls of programs come first; None if such calls come behind ops, or if one of
+        them is of more than a few numbers."""
+        count = 0
+        for event in (point.event for point in self.way()):
+            if isinstance(event, Call):
+                return None if count else 0
+            if isinstance(event, Compute) and not event.is_view and math.prod(event.shape) > FEW:
+                return None
+            count += not isinstance(event, TrieInput)
+        return count
 
     def way(self) -> list[TrieNode]:
         """The points from the first event to this one."""

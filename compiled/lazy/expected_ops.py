@@ -26,11 +26,11 @@ from ...tensors.tensor import EAGER, Tensor, make
 from ..symbolic.number import exact
 from .copies import Copy, copies_between, copy_again, is_copied
 from .deferred_calls import Deferred
+from .departures import SMALL
 from .event_trie import Compute, TrieNode, key_of
 
 _NUMBERS = frozenset((int, float))
 _PLAIN = frozenset((int, bool, str, type(None), DType))  # what is the same parameter if it is equal and of one type
-SMALL = 32  # elements
 _FLOATS = frozenset("fd")  # float32, float64
 _PARAMS: Params = {}
 
@@ -59,7 +59,7 @@ class NotingTape(Tape):
 
     def apply(self, primitive: Primitive, operands: Sequence[Any], params: Params) -> Any:
         deferred = self._deferred
-        if deferred.is_idle and deferred.here.event is None and are_small(operands, params):
+        if deferred.here.event is None and are_small(deferred.done_now(), operands, params):
             return EAGER.apply(primitive, operands, params)
         key = None if primitive.check is not None else _key(deferred, primitive, operands, params)
         if key is None:
@@ -105,13 +105,16 @@ def _key(deferred: Deferred, primitive: Primitive, operands: Sequence[Any], para
     return tuple(key)
 
 
-def are_small(operands: Sequence[Any], params: Params = _PARAMS) -> bool:
-    """True for operands of a few elements from which no history begins: numpy is done before the op is noted."""
+def are_small(size: int, operands: Sequence[Any], params: Params = _PARAMS) -> bool:
+    """True for operands of at most `size` elements from which no history begins: numpy is done before the op is
+    noted."""
+    if not size:
+        return False
     if not operands:
-        return math.prod(params.get("shape", (math.inf,))) <= SMALL
+        return math.prod(params.get("shape", (math.inf,))) <= size
     for operand in operands:
         if type(operand) in PLAIN_TENSORS:
-            if operand.ndarray.size > SMALL or (switches.enabled and _requires(operand)):
+            if operand.ndarray.size > size or (switches.enabled and _requires(operand)):
                 return False
         elif isinstance(operand, Array):
             return False
@@ -124,7 +127,7 @@ def _requires(x: Any) -> bool:
 
 def noted_as_before(deferred: Deferred, primitive: Primitive, general: Callable[..., Any], *operands: Any) -> Any:
     """``general(*operands)``, the value of one primitive."""
-    if deferred.is_idle and deferred.here.event is None and are_small(operands):
+    if deferred.here.event is None and are_small(deferred.done_now(), operands):
         direct = plain.direct
         out = (direct.unary if len(operands) == 1 else direct.binary)(primitive, *operands)
         return general(*operands) if out is NotImplemented else out

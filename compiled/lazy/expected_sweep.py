@@ -241,7 +241,7 @@ def backward_of(deferred: Any, otherwise: Any, loss: Any) -> None:
         deferred.settle()
         served(None, interpreted, EAGER, otherwise, loss)
         return
-    before, deferred.is_idle = deferred.is_idle, False  # the pass is to be noted as a whole
+    before, deferred.is_idle, deferred.at_once = deferred.is_idle, False, 0  # the pass is to be noted as a whole
     try:
         _observed(deferred, otherwise, loss)
     finally:

@@ -84,6 +84,7 @@ class Fallback:
 
         Beside other threads a write to a tensor from outside is done at once, and no library work is put off whole.
         """
+        self.segments.calls += 1
         deferred = Deferred(self.segments)
         deferred.is_observed = is_observed
         return around_collections(Aside(deferred).both, self._call, deferred, function, args, kwargs)

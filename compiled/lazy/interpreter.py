@@ -28,6 +28,8 @@ from .segment_memories import SegmentMemories
 from .segments import LONGEST, Execution, Segments
 from .varying import VARYING
 
+MOST_DATA = 256  # numbers of one call that are kept in mind
+
 
 class DeferredOps(SegmentMemories):
     """One call's interpreter, below a tape. `segments` is shared by all calls of a function."""
@@ -37,11 +39,11 @@ class DeferredOps(SegmentMemories):
 
     def __init__(self, segments: Segments) -> None:
         self.segments = segments
-        self.is_idle = False  # small ops without a history are done at once as long as nothing is put off
         self.is_observed = False  # by other threads, which see what is written to tensors from outside
         self.ops = 0  # how many were noted
         self.passing = 0  # so many segments are not worth programs: later ones will be others
         self._execution: Execution | None = None  # of the segment, once it is to be done
+        self._data: set[Hashable] = set()  # numbers that are data somewhere in this call, by their bits
         self._begin()
 
     # ------------------------------------------------------------------------------------------------ the interpreter
@@ -89,8 +91,7 @@ class DeferredOps(SegmentMemories):
 
     def write(self, target: Array, value: Array | np.generic) -> None:
         require_writable(target)
-        is_at_once = self.is_idle and self.here.event is None  # then the value is there
-        is_at_once = is_at_once or self._is_written_now(target)
+        is_at_once = self.done_now() > 0 or self._is_written_now(target)  # then the value is there
         tokens = None if is_at_once else self._tokens_of_write(target, value)
         if tokens is None:
             self.settle()
@@ -99,8 +100,14 @@ class DeferredOps(SegmentMemories):
         to, what = tokens
         key = ("write", to, what)
         point = self.here.next.get(key)
+        if point is None and not isinstance(value, Array) and self._are_data(("write", to), key, (what,)):
+            what = self._number_met(value)
+            key = ("write", to, what)
+            point = self.here.next.get(key)
         if point is None:
-            point = self.segments.extend(self.here, key, Write(to, what if isinstance(value, Array) else value))
+            written = what if isinstance(what, int) else value
+            assert not isinstance(written, Array)
+            point = self.segments.extend(self.here, key, Write(to, written))
         self.written.add(id(target.buffer.whole))
         target.buffer.version += 1
         self.here = point
@@ -117,7 +124,8 @@ class DeferredOps(SegmentMemories):
         return array.ndarray
 
     def item(self, array: Array) -> bool | int | float:
-        self.settle()
+        if self.here.event is None or self.is_awaited(array):
+            self.settle()
         return super().item(array)
 
     def peek(self, array: Array) -> np.ndarray:
@@ -143,6 +151,8 @@ class DeferredOps(SegmentMemories):
         An interrupt comes through when that is done: what it has left is done by numpy.
         """
         if self.here.event is None:
+            if self.at_once:
+                self.looked(None)
             return
         try:
             self._settle()
@@ -158,6 +168,7 @@ class DeferredOps(SegmentMemories):
         if self._execution is None:
             self._execution = self._execution_of(self.here)
         self._execution.finish()
+        self.looked(self.here)
         self._begin()
         self._execution = None
 
@@ -304,14 +315,31 @@ class DeferredOps(SegmentMemories):
         numbers = [i for i, operand in enumerate(operands) if not isinstance(operand, Array)]
         like = (primitive, *(None if i in numbers else token for i, token in enumerate(tokens)), *parameters)
         key = (primitive, *tokens, *parameters)
-        if numbers and self.segments.numbers_vary(self.here, like, key):
+        if numbers and self._are_data(like, key, [tokens[i] for i in numbers]):
             for i in numbers:
-                value = Array(np.array(operands[i]))
-                tokens[i] = self._met(value.ndarray, (), value)[1]
+                tokens[i] = self._number_met(operands[i])
         key = (primitive, *tokens, *parameters)
         if key in self.here.next:
             return self.here.next[key]
         return self.segments.extend(self.here, key, self._event(primitive, operands, tokens, params))
+
+    def _are_data(self, like: Hashable, key: Hashable, numbers: Sequence[Hashable]) -> bool:
+        """True if the numbers of an event that has not come here before are operands.
+
+        A number that is data at one place of a call is at those behind it, too: a scale that the loss is multiplied by,
+        and each gradient divided by, makes one more program when it changes, not one for each place.
+        """
+        if not self.segments.numbers_vary(self.here, like, key, not self._data.isdisjoint(numbers)):
+            return False
+        if len(self._data) >= MOST_DATA:
+            self._data.clear()
+        self._data.update(numbers)
+        return True
+
+    def _number_met(self, number: np.generic) -> int:
+        """The token of a number that is data."""
+        value = Array(np.array(number))
+        return self._met(value.ndarray, (), value)[1]
 
     def _varies(self, primitive: Primitive, tokens: Sequence[Any], params: Params, parameter: str) -> bool:
         """True if ops that differ in this parameter only shall not be programs of their own."""
@@ -353,4 +381,5 @@ class DeferredOps(SegmentMemories):
         return self.is_pending(array) or (self.here.writes and self.concerns(array))
 
     def stacked(self, arrays: Sequence[Array], axis: int, kind: Callable[..., Any]) -> Any:
-        return None if any(map(self.is_awaited, arrays)) else super().stacked(arrays, axis, kind)
+        is_awaited = self.here.event is not None and any(map(self.is_awaited, arrays))
+        return None if is_awaited else super().stacked(arrays, axis, kind)

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...ops.array import Array, Evaluator
+from ...ops.callers.source_files import user_place
 from ...ops.exposure import is_exposed, owner_of
-from .event_trie import TrieNode
+from .departures import SMALL, Look
+from .event_trie import FEW, TrieNode
 from .segments import Segments
 
 
@@ -17,6 +19,9 @@ class SegmentMemories(Evaluator):
     """The memories of one segment, by number."""
 
     segments: Segments
+    is_idle = False  # where nothing is put off, small ops without a history are done at once everywhere
+    at_once = 0  # so many of them are done at once from here on
+    _look: Look | None = None  # where the segment has begun
 
     def _begin(self) -> None:
         """Know nothing: a new segment begins."""
@@ -32,6 +37,25 @@ class SegmentMemories(Evaluator):
         self.written: set[int] = set()  # identities of arrays that are to be written
         self.bounds: dict[int, int] = {}  # by token: what positions that are still to be computed are below
         self.pools: list[Any] = []  # gradients of this segment that are used again, if nobody holds them
+
+    def looked(self, here: TrieNode | None) -> None:
+        """The program looks at a number: a segment has come to its end, or, for None, ops that were done at once."""
+        if here is not None and self._look is not None:
+            self._look.note(here.small_ops)
+        if not self.is_idle:
+            self._look = self.segments.looks.at(user_place())
+            self.at_once = self._look.at_once
+
+    def done_now(self) -> int:
+        """Operations on so few elements that have no history are done now; 0 where something is put off."""
+        if self.here.event is not None:
+            return 0
+        if self.is_idle:
+            return SMALL
+        if not self.at_once:
+            return 0
+        self.at_once -= 1
+        return FEW
 
     def number(self, whole: np.ndarray) -> int | None:
         """The number of a memory that this segment knows."""

@@ -12,7 +12,7 @@ from ...ops.locks import new_lock
 from ...runtime.errors import RuntimeFault
 from ..common.budget import Budget
 from ..execution.shape_cache import Programs
-from .departures import Departures
+from .departures import Departures, Looks
 from .event_trie import Call, Event, TrieNode, start, writes
 from .segment_program import Memories, NumpyRun, Run, SegmentGraph, SegmentProgram
 from .tiers import Tiers
@@ -49,6 +49,8 @@ class Segments:
         self.budget = Budget() if tiered else None
         self.tiers = None if self.budget is None else Tiers(self.sizes, self.budget)
         self.departures = Departures() if tiered else None
+        self.looks = Looks()
+        self.calls = 0  # of the function
         self._lock = new_lock()
         self._varied: set[Hashable] = set()  # primitives with a parameter that has varied, and their lines
         self.checked: Callable[[SegmentProgram, Memories, Callable[[], None]], None] | None = None  # runs programs
@@ -70,13 +72,14 @@ class Segments:
                 here.next[key] = point
             return here.next[key]
 
-    def numbers_vary(self, here: TrieNode, like: Hashable, key: Hashable) -> bool:
+    def numbers_vary(self, here: TrieNode, like: Hashable, key: Hashable, is_data: bool = False) -> bool:
         """True once an event has come after `here` with more different numbers than there shall be programs for.
 
-        `key` is that of the event with its numbers. From then on the numbers that came before are data, too.
+        `key` is that of the event with its numbers. From then on the numbers that came before are data, too. `is_data`:
+        so are these from the first time on.
         """
         with self._lock:
-            known = here.kinds.setdefault(like, [])
+            known = here.kinds.setdefault(like, None if is_data else [])
             if known is not None and key not in known:
                 known.append(key)
                 if len(known) > VARIANTS:

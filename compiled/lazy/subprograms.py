@@ -21,14 +21,17 @@ from ...tensors.tensor import EAGER
 from ...tracing.watch import AT_ONCE, served
 from ..common.callables import owner_of
 from ..guards.environment import Environment
+from ..guards.value_kinds import is_optimizer
 from .bound_arguments import MOST_FORMS, BoundFunctions
 from .deferred_calls import Deferred
 from .expected_call import NOT_NOTED, owner_of_call
 from .expected_sweep import backward_of
-from .part_tries import PartTries
+from .tiers import PartTries
+from .twins import Twins
 
 NOT_SERVED = object()
-LIMIT = 64  # parts that are modules and optimizers: models that are made anew at each call are not worth a program
+LIMIT = 64  # parts that are modules and optimizers
+MOST_CALLS = 4  # in which parts are made of optimizers of one class
 FEW_OPS = 1  # an op and its derivative are noted as quickly as a program is called; several (a Linear layer) are not
 # Parts that are met or recorded for the first time. What is noted around them is not noted again: so many segments.
 FIRST_TIMES, PASSING = 32, 8
@@ -49,6 +52,8 @@ class Subprograms:
         self._parts: dict[int, Any] = {}
         self._objects = 0  # how many parts are modules and optimizers
         self._bound = BoundFunctions()
+        self._twins = Twins()
+        self._optimizers: dict[type, set[int]] = {}  # the calls of the function in which parts were made of them
         self._wanted = wanted  # None: it is not known what the function's code mentions
         self._firsts = 0  # how often a part has come up
         self._tries: dict[int, PartTries] | None = {} if tiered else None  # by part, which `_parts` keeps
@@ -83,7 +88,12 @@ class Subprograms:
             return backward_of(deferred, otherwise, *args)
         if type(whole) is FunctionType:
             return self._serve_function(deferred, whole, otherwise, args, kwargs)
-        part = self._part_of(whole)
+        owner = owner_of_call(whole)
+        if not kwargs and self._wanted and owner is whole and id(owner) not in self._parts:
+            noted = self._twins.note(deferred, owner, args)
+            if noted is not None:
+                return noted[0]
+        part = self._part_of(whole, deferred.segments.calls)
         if part is None:
             return self._first_time(deferred, whole, otherwise, args, kwargs)
         result = part.noted(deferred, args, kwargs)
@@ -100,7 +110,7 @@ class Subprograms:
                 result = expected(deferred, tensors)
                 if result is not NOT_NOTED:
                     return result
-        part = self._part_of(function)
+        part = self._part_of(function, deferred.segments.calls)
         if part is None:
             return self._first_time(deferred, function, functools.partial(otherwise, *args, **kwargs), (), {})
         result = part.noted(deferred, tensors, named)
@@ -124,20 +134,29 @@ class Subprograms:
             self._came_up(deferred)
         return result
 
-    def _part_of(self, whole: Any) -> Any:
+    def _part_of(self, whole: Any, call: int) -> Any:
         owner = owner_of_call(whole)
         with self._lock:
-            if id(owner) not in self._parts and self._wanted and self._may_be_more(owner):
+            if id(owner) not in self._parts and self._wanted and self._may_be_more(owner, call):
                 seen = self._seen.pop(id(owner), None)
                 if seen is not None and seen() is owner:
                     part = self._parts[id(owner)] = self._compile(whole)  # holds the owner, so that its id stays taken
                     if self._tries is not None:
                         part.programs.backward.patient = True
                     self._objects += type(owner) is not FunctionType
+                    self._twins.add(owner, part, call)
             return self._parts.get(id(owner))
 
-    def _may_be_more(self, owner: Any) -> bool:
-        return type(owner) is FunctionType or self._objects < LIMIT
+    def _may_be_more(self, owner: Any, call: int) -> bool:
+        """True if a part may be made of `owner` in this call. Optimizers that are made anew in each call get none."""
+        if type(owner) is FunctionType:
+            return True
+        if is_optimizer(owner):
+            calls = self._optimizers.setdefault(type(owner), set())
+            if len(calls) >= MOST_CALLS and call not in calls:
+                return False
+            calls.add(call)
+        return self._objects < LIMIT
 
     def _first_time(self, deferred: Deferred, whole: Any, otherwise: Any, args: Any, kwargs: Any) -> Any:
         count = deferred.ops

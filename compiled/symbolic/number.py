@@ -345,6 +345,7 @@ def _looked_into(value: Any) -> Any:
 
 
 _EXACT = frozenset({int, bool, str, type(None)})  # what is equal only to the same, among values of its type
+_INTEGERS = frozenset({int})  # a tuple of nothing else (a shape, axes) is equal only to the same one
 
 
 def exact(value: Any) -> tuple[type, Any]:
@@ -353,7 +354,7 @@ def exact(value: Any) -> tuple[type, Any]:
     if kind in _EXACT:
         return kind, value
     if isinstance(value, tuple):
-        return kind, tuple(map(exact, value))
+        return kind, tuple(value if _INTEGERS.issuperset(map(type, value)) else map(exact, value))
     by_text = isinstance(value, (float, complex, np.inexact))  # which shows every bit but those of a nan
     return type(value), repr(value) if by_text else value
 

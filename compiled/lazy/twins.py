@@ -1,0 +1,275 @@
+"""Modules that come anew, built like one that has a program: they are served by that, with tensors of their own.
+
+A program that copies its model every few steps (a teacher, the fast weights of meta-learning) would otherwise get a
+program for each copy. A module's *structure* is all that its tree holds but for the numbers in its tensors. What code
+does with a module follows from its structure and from what lies outside of it, and that is guarded by the recording of
+the one that has the program: so where the structures are equal and the guards hold, the program is right for both.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Hashable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...ops.exposure import exposes_any
+from ...ops.types import DType
+from ...tensors.operands import PLAIN_TENSORS
+from ...tensors.tensor import Tensor, make
+from ...tracing.counted import CountingDict
+from ...tracing.declares import Declares, declares
+from ...tracing.watch import changes, counter
+from ...tracing.watched_order import WatchedOrder
+from ..common.pytree import at
+from ..guards.value_kinds import own_attributes
+from .backward_program import CompiledNode
+from .deferred_calls import Deferred
+from .program_calls import PendingArray, ProgramCall
+
+if TYPE_CHECKING:
+    from ..replay.specialisation import Specialisation
+
+MOST_USES = 32  # of one module: what is used for longer gets a program of its own
+MOST_PARTS = 4  # of one structure
+MOST_KNOWN = 256  # modules whose structure is kept
+
+_PLAIN = frozenset((bool, int, str, type(None), DType))
+_TENSORS = ("_parameters", "_buffers")
+# What a call does not read.
+_STATE_DICTS = frozenset(
+    (
+        "_non_persistent_buffers_set", "_state_dict_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks",
+        "_load_state_dict_post_hooks",
+    )
+)  # fmt: skip
+_now = counter(("count", "modules", "training"))
+
+
+class Structure(NamedTuple):
+    """All that a module's tree holds, and its tensors in order."""
+
+    key: Hashable
+    tensors: tuple[Tensor, ...]
+
+
+class _Unknown(Exception):
+    """The tree holds what is not compared."""
+
+
+class _Tree:
+    """A walk through the tree of a module."""
+
+    def __init__(self) -> None:
+        self._modules: dict[int, int] = {}
+        self._places: dict[int, int] = {}
+        self.tensors: list[Tensor] = []
+
+    def key(self, module: Any) -> Hashable:
+        """Equal for modules that differ in the numbers of their tensors only."""
+        if id(module) in self._modules:
+            return self._modules[id(module)]
+        self._modules[id(module)] = len(self._modules)
+        own = own_attributes(module)
+        if type(own) is not CountingDict or not is_module(module) or not _declared(module).is_counted(module):
+            raise _Unknown
+        return type(module), tuple(self._entries(own))
+
+    def _entries(self, own: Mapping[str, Any]) -> Iterator[Hashable]:
+        for name, value in own.items():
+            if name in _TENSORS:
+                yield name, tuple([(key, self._value(each)) for key, each in dict.items(value)])
+            elif name == "_modules":
+                held = dict.items(value)
+                yield name, tuple([(key, None if each is None else self.key(each)) for key, each in held])
+            elif name in _STATE_DICTS:
+                continue
+            elif type(value) is WatchedOrder:
+                if len(value):
+                    raise _Unknown  # hooks
+            else:
+                yield name, self._value(value)
+
+    def _value(self, value: Any) -> Hashable:
+        """Of numbers and text the value; anything but tensors has to be the same object."""
+        kind = type(value)
+        if kind in _PLAIN:
+            return kind, value
+        if kind is float:
+            return kind, repr(value)  # -0.0 is not 0.0
+        if kind is tuple:
+            return tuple([self._value(each) for each in value])
+        if kind in PLAIN_TENSORS:
+            if id(value) not in self._places:
+                self._places[id(value)] = len(self.tensors)
+                self.tensors.append(value)
+            return kind, self._places[id(value)]
+        return kind, id(value)
+
+
+def _declared(value: Any) -> Declares:
+    return declares(type(value)) or Declares()
+
+
+def is_module(value: Any) -> bool:
+    """True for modules, whose attributes are counted."""
+    return _declared(value).counter == "modules"
+
+
+def structure_of(module: Any) -> Structure | None:
+    """The structure of a module; None if its calls do not follow from that."""
+    tree = _Tree()
+    try:
+        return Structure(tree.key(module), tuple(tree.tensors))
+    except _Unknown:
+        return None
+
+
+class _Known:
+    """What is known of one module."""
+
+    def __init__(self, module: Any) -> None:
+        self.of = weakref.ref(module)
+        self.seen = _now()
+        self.structure = structure_of(module)
+        self.uses = 0
+
+
+class Twins:
+    """The modules that have programs, and those that come anew."""
+
+    def __init__(self) -> None:
+        self._parts: dict[type, list[tuple[Any, Any, int]]] = {}  # by class: module, part, the call it came up in
+        self._known: dict[int, _Known] = {}
+        self._plans: dict[Specialisation, TwinPlan | None] = {}
+
+    def add(self, owner: Any, part: Any, call: int) -> None:
+        """`owner` is served by `part` from this call of the whole function on."""
+        if is_module(owner):
+            self._parts.setdefault(type(owner), []).append((owner, part, call))
+
+    def note(self, deferred: Deferred, owner: Any, args: tuple[Any, ...]) -> list[Any] | None:
+        """Note a call of `owner` by the program of another module; the result in a list, None if there is none.
+
+        Modules that came up in the same call of the whole function are no copies of each other.
+        """
+        earlier = [(m, part) for m, part, call in self._parts.get(type(owner), ()) if call < deferred.segments.calls]
+        if not earlier or not deferred.segments.are_open:
+            return None
+        known = self._look(owner)
+        if known.structure is None or (known.uses >= MOST_USES and len(earlier) < MOST_PARTS):
+            return None
+        for module, part in earlier:
+            structure = self._look(module).structure
+            if structure is not None and structure.key == known.structure.key:
+                pairs = zip(structure.tensors, known.structure.tensors, strict=True)
+                result = self._noted(deferred, part, {id(one): other for one, other in pairs}, args)
+                if result is not None:
+                    known.uses += 1
+                    return result
+        return None
+
+    def _look(self, module: Any) -> _Known:
+        known = self._known.get(id(module))
+        if known is None or known.of() is not module:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            known = self._known[id(module)] = _Known(module)
+        elif known.seen != _now():
+            known.seen, known.structure = _now(), structure_of(module)
+        return known
+
+    def _noted(self, deferred: Deferred, part: Any, instead: Mapping[int, Tensor], args: Any) -> list[Any] | None:
+        for of in part.specialisations:
+            if of not in self._plans:
+                self._plans[of] = TwinPlan.of(of)
+            plan = self._plans[of]
+            if plan is None or of.unverified:
+                continue
+            with of.lock:
+                inputs = of.inputs_of(args, {})
+                if inputs is not None and of.matches(*inputs):
+                    return plan.note(deferred, instead, inputs)
+        return None
+
+
+class TwinPlan:
+    """How calls of one specialisation are noted with other tensors than those of its module."""
+
+    def __init__(self, of: Specialisation) -> None:
+        assert of.plan is not None
+        self._of, self._plan = of, of.plan
+        labels = {node.label for node in of.graph.inputs}
+        self._captured = [each for each in of.captured.all if each.root.node.label in labels]
+        self._call: ProgramCall | None = None
+        self._labels: list[str] = []  # of the inputs that are operands of it besides arguments
+
+    @staticmethod
+    def of(specialisation: Specialisation) -> TwinPlan | None:
+        """The plan; None where calls read gradients or numbers, ask which tensors are the same, or are not noted."""
+        of, plan = specialisation, specialisation.plan
+        if plan is None or plan.gradients or plan.numbers or of.inputs.sources or of.needs_numbers:
+            return None
+        if of.recording.grads or of.recording.questions.are_compared or of.arguments.simple is None:
+            return None
+        if any(output.spent is not None for output in of.results.fresh):
+            return None
+        return TwinPlan(of)
+
+    def note(self, deferred: Deferred, instead: Mapping[int, Tensor], call_arguments: Any) -> list[Any] | None:
+        """Note a call that matches, with `instead` by the identity of what the specialisation has captured."""
+        of = self._of
+        if of.captured.copied or not all(self._fits(each, instead) for each in of.captured.all):
+            return None
+        moved = [each for each in self._captured if id(each.array) in instead]
+        call = self._call_with([each.root.node.label for each in moved], instead)
+        if not call.is_regular or not call.is_current() or exposes_any(call.owners):
+            return None
+        if not all(check.passes(deferred, call_arguments) for check in self._plan.checks):
+            return None  # it has to be made, and raises
+        given = [at(call_arguments, path) for _, path in self._plan.arguments]
+        given += [instead[id(each.array)] for each in moved]
+        fresh = [make(np.empty(shape, dtype)) for shape, dtype in self._plan.fresh]
+        saved = [PendingArray(shape, dtype) for shape, dtype in self._plan.saved]
+        if not deferred.call(call, given, [*(t.ndarray for t in fresh), *saved]):
+            return None
+        for i, tensor in enumerate(fresh):
+            tensor.place = deferred.place_of_result(i, len(fresh) + len(saved))
+        for buffer in of.captured.written_buffers:
+            buffer.version += 1
+        changes.count += of.captured.writes_normals
+        self._join_tape(fresh, saved, call_arguments, instead, deferred)
+        return [of.results.hand_out(fresh, call_arguments, of.inputs.values)]
+
+    @staticmethod
+    def _fits(captured: Any, instead: Mapping[int, Tensor]) -> bool:
+        """True for what stays, and for a tensor whose place another one can take: nothing is written to it."""
+        other = instead.get(id(captured.array))
+        return other is None or (not captured.written and not other.__dict__ and captured.fits(other))
+
+    def _call_with(self, labels: list[str], instead: Mapping[int, Tensor]) -> ProgramCall:
+        if self._call is None or labels != self._labels:
+            arguments = [label for label, _ in self._plan.arguments]
+            stays = [(c.root.node.label, c.array) for c in self._captured if id(c.array) not in instead]
+            self._call, self._labels = ProgramCall(self._of.graph, [*arguments, *labels], stays), labels
+        return self._call
+
+    def _join_tape(
+        self, fresh: list[Tensor], saved: Any, call_arguments: Any, instead: Mapping[int, Tensor], deferred: Deferred
+    ) -> None:
+        """Give the results the history that they have in eager mode."""
+        of, backward = self._of, self._of.backward
+        live = [tensor for tensor, output in zip(fresh, of.results.fresh, strict=True) if output.live]
+        if backward is not None:
+            known = of.captured_sources
+            sources: dict[str, Any] = {label: instead.get(id(array), array) for label, array in known.items()}
+            arguments = ((root.node.label, path) for path, root in of.recording.arguments)
+            sources.update((label, at(call_arguments, path)) for label, path in arguments if label in backward.needed)
+            edges = {k: edge for k, edge in of.captured_edges().items() if id(known[k]) not in instead}
+            node = CompiledNode(backward, sources, edges, saved, live, deferred)
+            for i, tensor in enumerate(live):
+                tensor.attach(node, i)
+        for tensor, output in zip(fresh, of.results.fresh, strict=True):
+            if output.leaf:
+                tensor.requires_grad_()

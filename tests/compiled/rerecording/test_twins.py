@@ -1,0 +1,176 @@
+"""Models that are copied anew in each call: served by the program of an earlier copy where they are built alike."""
+
+import copy
+import functools
+
+import numpy as np
+import pytest
+
+from tracegrad.runtime import provide
+
+CALLS = 12
+FACTOR = {"outside": 1.0}
+
+
+def model_of(tg):
+    """A model with an attribute of its own class, a number in it, and something that a function outside says."""
+
+    class Scaled(tg.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.factor, self.sizes, self.bias = 2.0, [1.0], tg.nn.Parameter(tg.ones(6))
+
+        def forward(self, x):
+            sign = 1.0 if str(self.factor)[0] != "-" else -1.0
+            return x * (self.factor * self.sizes[0] * FACTOR["outside"]) + self.bias * sign
+
+    tg.manual_seed(0)
+    nn = tg.nn
+    return nn.Sequential(nn.Linear(4, 6), Scaled(), nn.BatchNorm1d(6), nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 3))
+
+
+def set_number(tg, model, i):
+    model[1].factor = (1.5, -0.0, 0.0)[i % 3]
+
+
+def set_list(tg, model, i):
+    model[1].sizes[0] = float(i % 3)
+
+
+def set_outside(tg, model, i):
+    FACTOR["outside"] = 1.0 + i % 2
+
+
+def switch_mode(tg, model, i):
+    model.train(i % 2 == 0)
+
+
+def evaluate(tg, model, i):
+    model.eval()
+
+
+def freeze(tg, model, i):
+    model[0].requires_grad_(i % 2 == 0)
+
+
+def tie(tg, model, i):
+    if i % 2:
+        model[3].weight = tg.nn.Parameter(model[3].weight.detach())
+        model[3].bias = model[1].bias
+
+
+def hook(tg, model, i):
+    if i % 2:
+        model[3].register_forward_hook(lambda module, args, out: out * 2)
+
+
+def hook_on_gradient(tg, model, i):
+    if i % 2:
+        model[3].weight.register_hook(lambda g: g * 2)
+
+
+def other_layer(tg, model, i):
+    if i % 2:
+        model[4] = tg.nn.Tanh()
+
+
+def other_forward(tg, model, i):
+    if i % 2:
+        model[1].forward = lambda x: x + 3
+
+
+def other_memory(tg, model, i):
+    weight = model[3].weight
+    weight.data = weight.data.t().contiguous().t() if i % 2 else weight.data * 0.5
+
+
+def one_memory(tg, model, i):
+    """All copies show the first one's memory, which the optimizer writes to."""
+    model[3].weight.data = ORIGINAL[0][3].weight.data
+
+
+def other_class(tg, model, i):
+    if i % 2:
+        model[4].__class__ = tg.nn.Sigmoid
+
+
+def nothing(tg, model, i):
+    pass
+
+
+ORIGINAL = [None]
+CHANGES = (
+    nothing, set_number, set_list, set_outside, switch_mode, evaluate, freeze, tie, hook, hook_on_gradient, other_layer,
+    other_forward, other_memory, one_memory, other_class,
+)  # fmt: skip
+
+
+def of_copies(tg, change, calls, is_trained, wrap):
+    """Results and gradients of calls of copies that are changed, each of them called `calls` times."""
+    FACTOR["outside"], found = 1.0, []
+    ORIGINAL[0] = model = model_of(tg)
+    optimizer = tg.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(x, i):
+        other = copy.deepcopy(model)
+        change(tg, other, i)
+        for _ in range(calls):
+            if is_trained:
+                loss = other(x).square().mean()
+                loss.backward()
+            else:
+                with tg.no_grad():
+                    target = other(x)
+                optimizer.zero_grad()
+                loss = (model(x) - target).square().mean() + model(x).square().mean()
+                loss.backward()
+                optimizer.step()
+        kept = [*other.parameters(), *other.buffers(), *model.parameters(), *model.buffers()]
+        found.append([np.array(each.detach().numpy()) for each in kept])
+        found.append([np.array(p.grad.numpy()) for p in other.parameters() if p.grad is not None])
+        return loss.item()
+
+    step = wrap(step)
+    for i in range(CALLS):
+        found.append([step(tg.arange(20.0).reshape(5, 4).sin() + i / 10, i)])
+    return found
+
+
+@pytest.mark.long(fast=4)
+@pytest.mark.parametrize("is_trained", [True, False], ids=["trained", "asked"])
+@pytest.mark.parametrize("calls", [1, 3])
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_a_copy_does_what_it_does_in_eager_mode(tg, change, calls, is_trained):
+    run = functools.partial(of_copies, tg, change, calls, is_trained)
+    for given, wanted in zip(run(tg.compile), run(lambda step: step), strict=True):
+        assert len(given) == len(wanted)
+        for one, other in zip(given, wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)  # roundings of float32 over 36 steps
+
+
+@pytest.mark.parametrize("is_copied_late", [False, True], ids=["each call", "every eighth call"])
+def test_copies_make_no_programs(tg, monkeypatch, is_copied_late):
+    """Neither with a history nor without, from the fourth copy on; however many there are."""
+    tg.manual_seed(0)
+    model = tg.nn.Sequential(tg.nn.Linear(4, 6), tg.nn.ReLU(), tg.nn.Linear(6, 3))
+    optimizer, made, state = tg.optim.Adam(model.parameters()), [], {}
+
+    @tg.compile
+    def step(x, i):
+        if i % 8 == 0 or not is_copied_late:
+            state["teacher"] = copy.deepcopy(model).eval()
+        with tg.no_grad():
+            target = state["teacher"](x).softmax(1)
+        loss = -(target * model(x).log_softmax(1)).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    load = provide.load
+    monkeypatch.setattr(provide, "load", lambda *args, **kwargs: (made.append(args), load(*args, **kwargs))[1])
+    for i in range(80):
+        step(tg.ones(2, 4) + i / 80, i)
+        if i == 30:
+            early = len(made)
+    assert len(made) == early <= 5, step.explain()
