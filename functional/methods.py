@@ -277,7 +277,8 @@ def _attach() -> None:
     for name, function in OTHER_NAMES.items():
         setattr(Tensor, name, _called(function if name[:2] == "__" else checked(function, name, skipped=1), name))
     for name, function in OPERATORS.items():
-        setattr(Tensor, f"__{name}__", binary_operator(function, "remainder" if name == "mod" else f"__{name}__"))
+        known_as = "remainder" if name == "mod" else f"__{name}__"
+        setattr(Tensor, f"__{name}__", binary_operator(function, known_as, f"__{name}__"))
         setattr(Tensor, f"__r{name}__", reflected_operator(function, f"__r{name}__"))
     for name in ("add", "sub", "mul", "truediv", "pow", *OPERATORS):
         setattr(Tensor, f"__i{name}__", in_place.in_place_operator(getattr(Tensor, f"__{name}__"), f"__i{name}__"))

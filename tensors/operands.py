@@ -41,16 +41,20 @@ def number_of(scalar: np.generic) -> int | float | complex:
     raise TypeError(f"{type(scalar).__name__} is no operand here: tensors are made of numbers.")
 
 
-def binary_operator(op: Operator, name: str = "") -> Operator:
+def binary_operator(op: Operator, name: str = "", method: str = "") -> Operator:
     """A method for ``x + y`` that leaves what is no operand to the other side.
 
-    `name` is the method that objects with ``__torch_function__`` are asked for, if it is not called as `op`.
+    `name` is the method that objects with ``__torch_function__`` are asked for, if it is not called as `op`; `method`
+    is what the class has it under, if that is another name.
     """
     name = name or op.__name__
+    method = method or (name if name[:2] == "__" else f"__{name}__")
 
     @boundary
     def operator(self: Any, other: Any) -> Any:
         try:
+            if not isinstance(self, Array):
+                return through_class(op, method, self, other)
             if isinstance(other, _TAKEN):
                 if subclasses.exist and overloaded((self, other)):
                     return _asked(self, other, name)
@@ -68,7 +72,27 @@ def binary_operator(op: Operator, name: str = "") -> Operator:
 
 def reflected_operator(op: Operator, name: str = "") -> Operator:
     """The same for ``y + x``, where y is no tensor."""
-    return binary_operator(lambda self, other: op(other, self), name or op.__name__)
+    method = name or f"__r{op.__name__}__"
+    return binary_operator(lambda self, other: op(other, self), name or op.__name__, method)
+
+
+#: Operators that PyTorch has in Python: called through the class, they compute with a number as self, or leave it to
+#: the other side; those in C take tensors alone.
+_OF_NUMBERS = frozenset("__rpow__ __rmod__ __floordiv__ __rfloordiv__ __rlshift__ __rrshift__".split())
+_LEFT_TO_OTHERS = _OF_NUMBERS | frozenset("__rsub__ __rmatmul__ __pow__ __ipow__".split())
+
+
+def through_class(op: Operator, method: str, self: Any, other: Any) -> Any:
+    """What ``Tensor.__add__(2, x)`` is: `self` is no tensor. Python itself never calls an operator so."""
+    kind = type(self).__name__
+    if method in _OF_NUMBERS and isinstance(self, NUMBERS):
+        return op(self, other)
+    if method in _LEFT_TO_OTHERS:
+        return NotImplemented
+    if method in ("__rtruediv__", "__rdiv__"):
+        raise AttributeError(f"{kind!r} object has no attribute 'reciprocal'")
+    method = "__idiv__" if method == "__itruediv__" else method
+    raise TypeError(f"descriptor '{method}' for 'tracegrad.Tensor' objects doesn't apply to a '{kind}' object")
 
 
 def product_operator(op: Operator, name: str = "") -> Operator:
@@ -78,7 +102,8 @@ def product_operator(op: Operator, name: str = "") -> Operator:
     @boundary
     def operator(self: Any, other: Any) -> Any:
         try:
-            return NotImplemented if isinstance(other, (*NUMBERS, np.generic)) else general(self, other)
+            is_number = isinstance(self, Array) and isinstance(other, (*NUMBERS, np.generic))
+            return NotImplemented if is_number else general(self, other)
         except Exception as error:
             fold(error)
             raise

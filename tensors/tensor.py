@@ -343,7 +343,7 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
     __rsub__ = reflected_operator(arithmetic.sub, "__rsub__")
     __mul__ = binary_operator(arithmetic.mul)
     __rmul__ = reflected_operator(arithmetic.mul)
-    __truediv__ = binary_operator(arithmetic.div)
+    __truediv__ = binary_operator(arithmetic.div, method="__truediv__")
     __rtruediv__ = reflected_operator(arithmetic.div, "__rtruediv__")
     __pow__ = binary_operator(elementary.pow)
     __rpow__ = reflected_operator(elementary.pow, "__rpow__")

@@ -217,6 +217,17 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: f
     return out
 
 
+def _addr_fits(self: Tensor, vec1: Tensor, vec2: Tensor) -> None:
+    if self.ndarray.ndim != 2:
+        raise RuntimeError(f"2D tensor expected, got {self.ndarray.ndim}D tensor for input")
+    if self.ndarray.shape != (*vec1.ndarray.shape, *vec2.ndarray.shape):
+        shapes = [list(x.ndarray.shape) for x in (self, vec1, vec2)]
+        raise RuntimeError("size mismatch, input: {}, v1: {}, v2: {}".format(*shapes))
+
+
+addr.fits_in_place = _addr_fits  # type: ignore[attr-defined]
+
+
 @lower_precision
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """``beta * input + alpha * bmm(batch1, batch2).sum(0)``; `input` is broadcast.
@@ -241,3 +252,6 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
     out = scaled_sum(input, product(left, movement.reshape(batch2, (n * k, columns))), beta, alpha)
     relabel(out, "AddbmmBackward0", (input, batch1, batch2))
     return out
+
+
+addbmm.resizes_in_place = True  # type: ignore[attr-defined]
