@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from .calling.conventions import Conventions
 from .calling.kernels import KERNELS, floating_only
 from .calling.nonfinite import checking
 from .calling.refusals import no_tensor, numbers_alone, refuse_sequence
-from .calling.scalars import Scalar, scalars_of
+from .calling.scalars import Integers, Scalar, lists_of, scalars_of
 from .overriding import PLAIN, ask, overloaded, subclasses
 
 Operator = Callable[[Any, Any], Any]
@@ -188,12 +188,20 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
         function = floating_only(function, KERNELS[function.__name__])
     allowed: dict[str, Any] = {n: classes for n, p in parameters.items() if (classes := _classes(function.__name__, p))}
     if not allowed:
-        return _conventional(function, conventions, parameters.values()) if conventions.matter else function
+        scalars = scalars_of(parameters) if conventions.in_c and not within else {}
+        if conventions.matter or scalars:
+            return _conventional(function, conventions, parameters.values(), scalars)
+        return function
     if conventions.in_c:
         allowed = {**scalars_of(parameters), **allowed}
+    elif conventions.lists_in_c:
+        allowed = {**lists_of(parameters), **allowed}
     names = [n for n, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
     positional = [allowed.get(n) for n in names[: 1 + max((names.index(n) for n in allowed if n in names), default=-1)]]
     exact = [None if classes is None else _exactly(classes) for classes in positional]
+    lists = [i for i, classes in enumerate(positional) if isinstance(classes, Integers)]
+    for i in lists:  # tuples are looked into by themselves: most hold Python's integers
+        exact[i] = {*_exactly(positional[i]), tuple}
     if needs_tensor := function.__name__ in _NUMBERS_AND_TENSORS:  # a number in front is looked at more closely
         exact[0] = exactly(tuple(c for c in allowed[names[0]] if c not in NUMBERS))
     is_op = hasattr(function, "primitive")  # it has no names for its operands
@@ -219,6 +227,13 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
                         return _ask_first(called, title, in_python, args, kwargs)
                     args = taken(args)
                     break
+            else:
+                for i in lists:
+                    if i < len(args) and type(args[i]) is tuple:
+                        for n in args[i]:
+                            if type(n) is not int:
+                                args = taken(args)
+                                break
             if kwargs:
                 kwargs = {n: _taken(arg, allowed.get(n), name, n, 0) for n, arg in kwargs.items()}
             return function(*args, **kwargs)
@@ -276,10 +291,16 @@ def _bound(conventions: Conventions, args: tuple[Any, ...], kwargs: dict[str, An
 
 
 def _conventional(
-    function: Callable[..., Any], conventions: Conventions, parameters: Iterable[inspect.Parameter]
+    function: Callable[..., Any],
+    conventions: Conventions,
+    parameters: Iterable[inspect.Parameter],
+    scalars: Mapping[str, Scalar],
 ) -> Callable[..., Any]:
     """The public form of a function without tensors among its arguments."""
     swallows = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    places = [(i, n, scalars[n]) for i, n in enumerate(positional) if n in scalars]
+    name = conventions.name
 
     @boundary
     @functools.wraps(function)
@@ -287,6 +308,11 @@ def _conventional(
         try:
             if swallows and "out" in kwargs:
                 raise TypeError(f"{conventions.name}() got an unexpected keyword argument 'out'")
+            for i, parameter, scalar in places:
+                if i < len(args) and type(args[i]) not in scalar.exact:
+                    args = (*args[:i], scalar.given(args[i], name, parameter, i + 1), *args[i + 1 :])
+            if kwargs and scalars:
+                kwargs = {n: scalars[n].given(x, name, n, 0) if n in scalars else x for n, x in kwargs.items()}
             return function(*args, **kwargs)
         except Exception as error:
             meant = conventions.asked(called, args, kwargs) if isinstance(error, TypeError) else NotImplemented

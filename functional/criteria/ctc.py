@@ -72,7 +72,8 @@ def ctc_loss(
     `targets` integers [batch, length], of which `target_lengths` count, or those of all samples in one row. The lengths
     are tensors or sequences of integers. "mean" divides each loss by its target's length first; `zero_infinity` makes
     losses of targets that do not fit, and their gradients, zero. The gradient is PyTorch's: that by the scores of which
-    `log_probs` is the `log_softmax`; it has no derivative, as in PyTorch (RuntimeError). RuntimeError for lengths and shapes that do not fit together.
+    `log_probs` is the `log_softmax`; as there, it has no derivative. RuntimeError for that, and for lengths and shapes
+    that do not fit together.
 
     >>> import tracegrad as tg
     >>> logs = tg.log_softmax(tg.zeros(3, 1, 2), 2)
