@@ -16,8 +16,9 @@ from ..ops.pointwise import common_dtype
 from ..ops.types import NUMBERS, real_of
 from ..tape.grad_mode import is_grad_enabled
 from ..tensors.arguments import Shape
+from ..tensors.calling.operators import through_class
 from ..tensors.in_place import assign, copy_into, refuse_inference, require_castable, store
-from ..tensors.operands import number_of, through_class
+from ..tensors.operands import number_of
 from ..tensors.overriding import ask, overloaded, subclasses
 from ..tensors.random import bernoulli, bernoulli_with, exponential, geometric, normal, randint, random, uniform
 from ..tensors.rejection import cauchy, log_normal

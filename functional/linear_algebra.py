@@ -272,8 +272,9 @@ def _fits(self: Tensor, first: Tensor, second: Tensor) -> None:
         )
 
 
-for _added in (addmm, baddbmm, addmv):
-    _added.fits_in_place = _fits  # type: ignore[attr-defined]
+addmm.fits_in_place = _fits  # type: ignore[attr-defined]
+baddbmm.fits_in_place = _fits  # type: ignore[attr-defined]
+addmv.fits_in_place = _fits  # type: ignore[attr-defined]
 
 
 @lower_precision

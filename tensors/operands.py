@@ -16,13 +16,11 @@ from .calling.conventions import Conventions
 from .calling.kernels import KERNELS, floating_only
 from .calling.nonfinite import checking
 from .calling.refusals import no_tensor, numbers_alone, refuse_sequence
-from .calling.scalars import Integers, Scalar, lists_of, scalars_of
+from .calling.scalars import Integers, Scalar, are_plain, lists_of, scalars_of
 from .overriding import PLAIN, ask, overloaded, subclasses
 
-Operator = Callable[[Any, Any], Any]
 #: The kinds of numpy's scalars that are no numbers: dates, durations, texts, bytes, records.
 NO_NUMBERS = "mMSUV"
-_TAKEN = (Array, *NUMBERS)
 
 
 def number_of(scalar: np.generic) -> int | float | complex:
@@ -39,88 +37,6 @@ def number_of(scalar: np.generic) -> int | float | complex:
     if isinstance(scalar, np.complexfloating):
         return complex(scalar)
     raise TypeError(f"{type(scalar).__name__} is no operand here: tensors are made of numbers.")
-
-
-def binary_operator(op: Operator, name: str = "", method: str = "") -> Operator:
-    """A method for ``x + y`` that leaves what is no operand to the other side.
-
-    `name` is the method that objects with ``__torch_function__`` are asked for, if it is not called as `op`; `method`
-    is what the class has it under, if that is another name.
-    """
-    name = name or op.__name__
-    method = method or (name if name[:2] == "__" else f"__{name}__")
-
-    @boundary
-    def operator(self: Any, other: Any) -> Any:
-        try:
-            if not isinstance(self, Array):
-                return through_class(op, method, self, other)
-            if isinstance(other, _TAKEN):
-                if subclasses.exist and overloaded((self, other)):
-                    return _asked(self, other, name)
-                return op(self, other)
-            if isinstance(other, np.generic) and (other.dtype.kind not in NO_NUMBERS or other.dtype == bfloat16.numpy):
-                return op(self, number_of(other))
-            return _asked(self, other, name)
-        except Exception as error:
-            fold(error)
-            raise
-
-    operator.__name__ = operator.__qualname__ = name
-    return checking(operator, name)
-
-
-def reflected_operator(op: Operator, name: str = "") -> Operator:
-    """The same for ``y + x``, where y is no tensor."""
-    method = name or f"__r{op.__name__}__"
-    return binary_operator(lambda self, other: op(other, self), name or op.__name__, method)
-
-
-#: Operators that PyTorch has in Python: called through the class, they compute with a number as self, or leave it to
-#: the other side; those in C take tensors alone.
-_OF_NUMBERS = frozenset("__rpow__ __rmod__ __floordiv__ __rfloordiv__ __rlshift__ __rrshift__".split())
-_LEFT_TO_OTHERS = _OF_NUMBERS | frozenset("__rsub__ __rmatmul__ __pow__ __ipow__".split())
-
-
-def through_class(op: Operator, method: str, self: Any, other: Any) -> Any:
-    """What ``Tensor.__add__(2, x)`` is: `self` is no tensor. Python itself never calls an operator so."""
-    kind = type(self).__name__
-    if method in _OF_NUMBERS and isinstance(self, NUMBERS):
-        return op(self, other)
-    if method in _LEFT_TO_OTHERS:
-        return NotImplemented
-    if method in ("__rtruediv__", "__rdiv__"):
-        raise AttributeError(f"{kind!r} object has no attribute 'reciprocal'")
-    method = "__idiv__" if method == "__itruediv__" else method
-    raise TypeError(f"descriptor '{method}' for 'tracegrad.Tensor' objects doesn't apply to a '{kind}' object")
-
-
-def product_operator(op: Operator, name: str = "") -> Operator:
-    """A method for ``x @ y``, in which numbers are no operands."""
-    general = binary_operator(op, name)
-
-    @boundary
-    def operator(self: Any, other: Any) -> Any:
-        try:
-            is_number = isinstance(self, Array) and isinstance(other, (*NUMBERS, np.generic))
-            return NotImplemented if is_number else general(self, other)
-        except Exception as error:
-            fold(error)
-            raise
-
-    operator.__name__ = operator.__qualname__ = name or op.__name__
-    return operator
-
-
-def _asked(self: Any, other: Any, name: str) -> Any:
-    """What `other` makes of an operation with a tensor; NotImplemented if it overrides nothing."""
-    found = overloaded((self, other))
-    if not found:
-        return NotImplemented
-    try:
-        return ask(getattr(self.tensor_class, name), f"tracegrad.Tensor.{name}", found, (self, other), {})
-    except TypeError:
-        return NotImplemented
 
 
 # ------------------------------------------------------------------------------------------ arguments of functions
@@ -192,16 +108,11 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
         if conventions.matter or scalars:
             return _conventional(function, conventions, parameters.values(), scalars)
         return function
-    if conventions.in_c:
-        allowed = {**scalars_of(parameters), **allowed}
-    elif conventions.lists_in_c:
-        allowed = {**lists_of(parameters), **allowed}
+    allowed = {**_scalars(conventions, parameters), **allowed}
     names = [n for n, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
     positional = [allowed.get(n) for n in names[: 1 + max((names.index(n) for n in allowed if n in names), default=-1)]]
     exact = [None if classes is None else _exactly(classes) for classes in positional]
     lists = [i for i, classes in enumerate(positional) if isinstance(classes, Integers)]
-    for i in lists:  # tuples are looked into by themselves: most hold Python's integers
-        exact[i] = {*_exactly(positional[i]), tuple}
     if needs_tensor := function.__name__ in _NUMBERS_AND_TENSORS:  # a number in front is looked at more closely
         exact[0] = exactly(tuple(c for c in allowed[names[0]] if c not in NUMBERS))
     is_op = hasattr(function, "primitive")  # it has no names for its operands
@@ -227,13 +138,8 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
                         return _ask_first(called, title, in_python, args, kwargs)
                     args = taken(args)
                     break
-            else:
-                for i in lists:
-                    if i < len(args) and type(args[i]) is tuple:
-                        for n in args[i]:
-                            if type(n) is not int:
-                                args = taken(args)
-                                break
+            if lists and not are_plain(args, lists):
+                args = taken(args)
             if kwargs:
                 kwargs = {n: _taken(arg, allowed.get(n), name, n, 0) for n, arg in kwargs.items()}
             return function(*args, **kwargs)
@@ -247,6 +153,13 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
     called.__name__ = called.__qualname__ = name
     called.is_overridable = True  # type: ignore[attr-defined]
     return checking(called, name)
+
+
+def _scalars(conventions: Conventions, parameters: Mapping[str, inspect.Parameter]) -> dict[str, Scalar]:
+    """What parameters take that are no tensors, of functions that PyTorch has in C, or that hand lists on to C."""
+    if conventions.in_c:
+        return scalars_of(parameters)
+    return lists_of(parameters) if conventions.lists_in_c else {}
 
 
 def _all_taken(name: str, positional: Any, names: list[str], skipped: int, needs_tensor: bool, args: Any) -> Any:
@@ -406,6 +319,8 @@ def exactly(classes: tuple[type, ...]) -> set[type]:
 
 
 def _exactly(classes: tuple[type, ...] | Scalar) -> set[type]:
+    if isinstance(classes, Integers):
+        return {*classes.exact, tuple}  # which is looked into by itself: most hold Python's integers
     return classes.exact if isinstance(classes, Scalar) else exactly(classes)
 
 

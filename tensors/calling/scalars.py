@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -109,6 +109,16 @@ class Integers(Scalar):
             if type(n) is not int:
                 return type(arg)(_elements(arg, function, parameter, position)) if type(arg) in (tuple, list) else arg
         return arg
+
+
+def are_plain(args: Sequence[Any], places: Sequence[int]) -> bool:
+    """Whether the tuples at these places hold nothing but Python's integers."""
+    for i in places:
+        if i < len(args) and type(args[i]) is tuple:
+            for n in args[i]:
+                if type(n) is not int:
+                    return False
+    return True
 
 
 def _elements(given: Any, function: str, parameter: str, position: int) -> list[Any]:
