@@ -11,7 +11,7 @@ from ...ops import movement
 from ...ops.complex_numbers.parts import conj
 from ...ops.pointwise import converted
 from ...ops.products import dot as product
-from ...ops.types import DIMENSIONED, broadcast_shapes, result_dtype
+from ...ops.types import DIMENSIONED, FLOATING, bool_, broadcast_shapes, result_dtype
 from ...tensors.arguments import axis_of
 from ...tensors.autocasting import lower_precision
 from ...tensors.composite import composite, relabel
@@ -209,8 +209,15 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: f
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {vector.ndarray.ndim}-D")
     dtype = result_dtype((x.dtype, DIMENSIONED) for x in (input, vec1, vec2))
     for name, factor in (("beta", beta), ("alpha", alpha)):
-        if isinstance(factor, float) and not dtype.is_floating_point:
+        if isinstance(factor, bool) and dtype is not bool_:
+            raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+        if isinstance(factor, float) and dtype.category < FLOATING:
             raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
+        if isinstance(factor, complex) and not dtype.is_complex:
+            raise RuntimeError(
+                f"value cannot be converted to type {dtype.name.rstrip('0123456789')} without overflow: {name} is "
+                "complex"
+            )
     input, vec1, vec2 = (converted(x, dtype) for x in (input, vec1, vec2))
     out = scaled_sum(input, movement.reshape(vec1, (vec1.ndarray.size, 1)) * vec2, beta, alpha)
     relabel(out, "AddrBackward0", (input, vec1, vec2))
