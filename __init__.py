@@ -487,6 +487,7 @@ from .tensors.typed import (
 )
 from .tensors.typed import range_ as range
 from .tooling import hub, jit, onnx, profiler, testing, types, version
+from .tooling.type_names import name_types
 from .tracing.public_names import name_functions
 from .tracing.watched_classes import watch_classes
 from .tracing.watched_modules import watch_modules
@@ -557,7 +558,8 @@ name_functions(
 )
 
 einops_backend.install()
-del ModuleType, einops_backend, name_functions
+name_types(__name__, {"Optimizer": optim.Optimizer})
+del ModuleType, einops_backend, name_functions, name_types
 
 watch_modules(__name__)
 watch_classes(__name__)

@@ -266,8 +266,10 @@ def _note_outputs(node: FunctionNode, outputs: Sequence[Any]) -> None:
 class _Refusal(Node):
     """The history of a gradient that must not be differentiated again."""
 
+    message = "trying to differentiate twice a function that was marked with @once_differentiable"
+
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
-        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+        raise RuntimeError(self.message)
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
@@ -301,9 +303,32 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def _refusing(g: Any, edges: tuple[Any, ...]) -> Any:
+def without_derivative(operator: str) -> Callable[[Any], Any]:
+    """Decorate a `backward`, returning a tuple, that is PyTorch's `operator`, which has no derivative there.
+
+    Unlike `once_differentiable`, its gradients refuse to be differentiated by what was saved, too: they depend on it.
+    """
+
+    def decorate(backward: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(backward)
+        def wrapped(ctx: Any, *cotangents: Any) -> Any:
+            with no_grad():
+                returned = backward(ctx, *cotangents)
+            if not is_grad_enabled():
+                return returned
+            of = (*cotangents, *ctx.saved_tensors)
+            edges = tuple(x.gradient_edge() for x in of if isinstance(x, Tensor) and x.requires_grad)
+            return tuple(_refusing(g, edges, f"derivative for {operator} is not implemented") for g in returned)
+
+        return wrapped
+
+    return decorate
+
+
+def _refusing(g: Any, edges: tuple[Any, ...], message: str = _Refusal.message) -> Any:
     if g is None:
         return None
-    alias = g.detach()
-    alias.attach(_Refusal("ErrorBackward", edges), 0)
+    alias, node = g.detach(), _Refusal("ErrorBackward", edges)
+    node.message = message
+    alias.attach(node, 0)
     return alias

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..ops.arithmetic import mul
 from ..ops.comparison import eq
 from ..ops.identity import copy
 from ..ops.movement import concatenate, reshape, slice
 from ..ops.pointwise import cast
-from ..ops.reductions import sum
 from ..ops.sources import iota, zeros
 from ..ops.types import int64
 from ..tape.grad_mode import enable_grad
@@ -101,6 +99,8 @@ def _unit_rows(output: Any) -> list[Any]:
 def _rows(output: Any, place: int, inputs: tuple[Any, ...], create_graph: bool, strict: bool) -> tuple[Any, ...]:
     """The Jacobian of one output with respect to each input."""
     what = f"Output {place}"
+    if output.dtype.is_complex:
+        raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {output.dtype!r}")
     found = [_derived((output,), inputs, (unit,), create_graph, strict, what) for unit in _unit_rows(output)]
     shape = output.ndarray.shape
     if not found:
@@ -274,10 +274,8 @@ def jvp(
 
 
 def _along(gradients: Sequence[Any], vectors: Sequence[Any], by: tuple[Any, ...], create_graph: bool) -> Any:
-    """The derivative by `by` of the inner product of gradients with vectors."""
-    products = [sum(mul(g, w), tuple(range(g.ndarray.ndim))) for g, w in zip(gradients, vectors, strict=True)]
-    ones = [ones_like(product) for product in products]
-    return _derived(products, by, ones, create_graph, strict=False)
+    """The derivative by `by` of gradients, which have the cotangents `vectors`."""
+    return _derived(gradients, by, vectors, create_graph, strict=False)
 
 
 def vhp(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..functional.joining import cat, stack
@@ -86,6 +86,11 @@ def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) 
             tracked = Tracked(_chosen(args, argnums), what)
             output, aux = _parted(func(*_with_chosen(args, argnums, tracked.tree), **kwargs), has_aux, what)
             _require_scalar(output, what)
+            if output.dtype.is_complex:
+                raise RuntimeError(
+                    f"grad can be implicitly created only for real scalar outputs but got {output.dtype!r}. Take the "
+                    ".real or .abs() of it."
+                )
             slopes = tracked.nest(_gradients([output], tracked.leaves, [output.detach() * 0 + 1]))
         value = tracked.released(output)
         return tracked.released(slopes), (value, tracked.released(aux)) if has_aux else value
@@ -200,11 +205,11 @@ def _pushed(output: Any, leaves: list[Any], tangents: list[Any], strict: bool) -
         return zeros(output.type_)
     dummy = (output.detach() * 0).requires_grad_()
     first = reverse.grad(output, leaves, dummy, create_graph=True, materialize_grads=True)
-    weighted = [(g * t).sum() for g, t in zip(first, tangents, strict=True)]
-    total = functools.reduce(lambda a, b: a + b, weighted)
-    if not total.requires_grad:
+    pairs = [(g, t) for g, t in zip(first, tangents, strict=True) if g.requires_grad]
+    if not pairs:
         return zeros(output.type_)
-    return reverse.grad(total, dummy, create_graph=True, materialize_grads=True)[0]
+    linear, along = zip(*pairs, strict=True)
+    return reverse.grad(linear, dummy, along, create_graph=True, materialize_grads=True)[0]
 
 
 def _jacobian(func: Function, argnums: Argnums, has_aux: bool, what: str, chunk_size: int | None = None) -> Function:
@@ -212,13 +217,24 @@ def _jacobian(func: Function, argnums: Argnums, has_aux: bool, what: str, chunk_
     def differentiated(*args: Any, **kwargs: Any) -> Any:
         with enable_grad():
             tracked = Tracked(_chosen(args, argnums), what)
+            _require_real(tracked.leaves, what, "inputs", "input")
             output, aux = _parted(func(*_with_chosen(args, argnums, tracked.tree), **kwargs), has_aux, what)
             outputs, shape = flatten_tree(output)
+            _require_real(outputs, what, "outputs", "output")
             table = [tracked.nest(_rows(out, tracked.leaves, chunk_size)) for out in outputs]
         found = tracked.released(unflatten_tree(shape, table))
         return (found, tracked.released(aux)) if has_aux else found
 
     return differentiated
+
+
+def _require_real(tensors: Sequence[Any], what: str, several: str, one: str) -> None:
+    for i, x in enumerate(tensors):
+        if isinstance(x, Tensor) and x.dtype.is_complex:
+            raise RuntimeError(
+                f"{what.partition('(')[0]}: Expected all {several} to be real but received complex tensor at flattened "
+                f"{one} idx: {i}"
+            )
 
 
 def _rows(output: Any, leaves: list[Any], chunk_size: int | None) -> list[Any]:

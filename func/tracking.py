@@ -66,5 +66,7 @@ def _require_tensor(x: Any, what: str) -> None:
         if what.startswith("jvp"):
             raise RuntimeError(f"{what}: Expected primals to only contain Tensors, got {type(x)}")
         raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
-    if not x.dtype.is_floating_point:
+    if not (x.dtype.is_floating_point or x.dtype.is_complex):
+        if what.startswith("jvp"):
+            raise ValueError(f"{what}: Expected primal to be floating point or complex, but got: {x.dtype}")
         raise RuntimeError(f"only Tensors of floating point dtype can require gradients, {what} got {x.dtype}")

@@ -13,9 +13,9 @@ import numpy as np
 from ..ops import arithmetic, comparison, logic
 from ..ops.array import Array
 from ..ops.types import FLOATING
+from ..tensors.calling.operators import binary_operator
 from ..tensors.creation import from_numpy
 from ..tensors.data import refuse_recording
-from ..tensors.operands import binary_operator
 
 if TYPE_CHECKING:
     from ..tensors.tensor import Tensor

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from ..ops.complex_numbers.conjugated import memory_behind
 from ..ops.identity import copy
 from ..ops.types import (
     ALL_DTYPES,
@@ -338,17 +339,6 @@ def element_size(input: Tensor) -> int:
     return int(input.ndarray.itemsize)
 
 
-def data_ptr(input: Tensor) -> int:
-    """The address of the first element in memory. A compiled function must not ask for it.
-
-    >>> import tracegrad as tg
-    >>> tg.ones(2).data_ptr() > 0
-    True
-    """
-    forbid("data_ptr()", "Read it outside.")
-    return int(input.ndarray.ctypes.data)
-
-
 def storage_offset(input: Tensor) -> int:
     """How many elements of its memory lie before the first one of `input`. A compiled function must not ask for it.
 
@@ -357,7 +347,8 @@ def storage_offset(input: Tensor) -> int:
     2
     """
     forbid("storage_offset()", "Read it outside.")
-    return int(input.ndarray.ctypes.data - input.buffer.whole.ctypes.data) // input.ndarray.itemsize
+    shown = memory_behind(input.ndarray, input.buffer)
+    return int(shown.ctypes.data - input.buffer.whole.ctypes.data) // shown.itemsize
 
 
 def is_floating_point(input: Tensor) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.array import Array, Buffer, eager
+from ..ops.complex_numbers.conjugated import bit_of
 from ..tensors.blank import blank
 from ..tensors.shared_memory import Memory
 from ..tensors.tensor import Tensor
@@ -86,7 +87,7 @@ def copied_memory(tensor: Tensor, memo: dict[int, Any]) -> tuple[Any, ...]:
     """What `Array` is made of for a copy of `tensor`: each piece of memory is copied once, as a whole."""
     buffer = tensor.buffer
     whole = buffer.whole
-    if not whole.flags.c_contiguous:
+    if not whole.flags.c_contiguous or bit_of(tensor.ndarray, buffer):
         return (np.array(tensor.ndarray, order="C"),)
     if id(whole) not in memo:
         memo[id(whole)] = whole.copy()

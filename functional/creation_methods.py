@@ -13,11 +13,8 @@ from ..tensors.tensor import Size
 
 if TYPE_CHECKING:
     from ..ops.types import DType
-    from ..tensors.calling.annotations import DeviceLike
-    from ..tensors.layouts.formats import layout
+    from ..tensors.calling.annotations import Option
     from ..tensors.tensor import Tensor
-
-    Option = DeviceLike | layout | bool | None
 
 
 def _new(function: Callable[..., Tensor], arguments: str) -> Callable[..., Tensor]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,9 @@ from ..ops.complex_numbers.parts import view_as_complex
 from ..ops.core import current
 from ..ops.pointwise import common_dtype
 from ..ops.types import NUMBERS, real_of
+from ..tape.grad_mode import is_grad_enabled
 from ..tensors.arguments import Shape
+from ..tensors.calling.operators import through_class
 from ..tensors.in_place import assign, copy_into, refuse_inference, require_castable, store
 from ..tensors.operands import number_of
 from ..tensors.overriding import ask, overloaded, subclasses
@@ -32,19 +34,39 @@ if TYPE_CHECKING:
 def in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     """The method that computes `function` and stores the result in the tensor's own memory.
 
-    Where the function has an attribute ``directly``, that may do all of it: it tells whether it has.
+    Where the function has an attribute ``directly``, that may do all of it: it tells whether it has. Of products that
+    are added, ``fits_in_place`` refuses a tensor and two factors of which the result has another size; where the
+    function has ``resizes_in_place``, the tensor becomes as large as the result.
     """
-    directly = getattr(function, "directly", None)
+    directly, fits = getattr(function, "directly", None), getattr(function, "fits_in_place", None)
+    put = _stored_in_any_size if hasattr(function, "resizes_in_place") else store
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if subclasses.exist and (found := overloaded((self, *args, *kwargs.values()))):
             return ask(method, f"tracegrad.Tensor.{name}_", found, (self, *args), kwargs)
         if directly is not None and directly(self, *args, **kwargs):
             return self
-        return store(self, _computed(function, self, *args, **kwargs), (*args, *kwargs.values()))
+        value = _computed(function, self, *args, **kwargs)
+        if fits is not None:
+            fits(self, *(x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)))
+        return put(self, value, (*args, *kwargs.values()))
 
     name = getattr(function, "__name__", "op").lstrip("_")
     return described(method, function, f"{name}_", in_place_form(function, f"{name}_", True))
+
+
+def _stored_in_any_size(self: Any, value: Any, others: Sequence[Any]) -> Any:
+    """`store`; where `value` has another size, the tensor gets that first, in its memory if that is large enough."""
+    if value.ndarray.shape == self.ndarray.shape:
+        return store(self, value, others)
+    if is_grad_enabled() and self.requires_grad and self.is_leaf:
+        raise RuntimeError(
+            "a leaf Variable that requires grad is being used in an in-place operation. Use the form without _."
+        )
+    self.data = assign(self.detach().resize_(value.ndarray.shape), value.detach())
+    if is_grad_enabled() and value.requires_grad:
+        self.rebase(value)
+    return self
 
 
 def _computed(function: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -74,6 +96,8 @@ def in_place_operator(function: Callable[..., Any], name: str) -> Callable[..., 
     """``x += y`` and the like: NotImplemented for what is no operand."""
 
     def operator(self: Any, other: Any) -> Any:
+        if not isinstance(self, Tensor):
+            return through_class(function, name, self, other)
         if subclasses.exist and (found := overloaded((self, other))):
             known_as = KNOWN_AS.get(name, name)
             return ask(getattr(Tensor, known_as), f"tracegrad.Tensor.{known_as}", found, (self, other), {})

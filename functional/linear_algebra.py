@@ -261,6 +261,22 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: fl
     return scaled_sum(input, mv(mat, vec), beta, alpha)
 
 
+def _fits(self: Tensor, first: Tensor, second: Tensor) -> None:
+    """RuntimeError unless the product of matrices, or with a vector, has the size of `self`, which it is added to."""
+    left, right = first.ndarray.shape, second.ndarray.shape
+    size = (*left[:-1], *right[-1:]) if len(right) == len(left) else left[:-1]
+    if self.ndarray.shape != size:
+        raise RuntimeError(
+            f"Bad in-place call: input tensor size {list(self.ndarray.shape)} and output tensor size {list(size)} "
+            "should match"
+        )
+
+
+addmm.fits_in_place = _fits  # type: ignore[attr-defined]
+baddbmm.fits_in_place = _fits  # type: ignore[attr-defined]
+addmv.fits_in_place = _fits  # type: ignore[attr-defined]
+
+
 @lower_precision
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input @ weight.T + bias``, what ``nn.Linear`` computes.

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from ..ops import arithmetic as ops
 from ..ops import comparison, division, elementary, logic, rounding, trigonometry
 from ..tensors import indexing, shared_memory, typed
+from ..tensors.calling.operators import binary_operator, product_operator, reflected_operator
 from ..tensors.foreign import dlpack
 from ..tensors.layouts.formats import strided
-from ..tensors.operands import binary_operator, checked, product_operator, reflected_operator
+from ..tensors.operands import checked
 from ..tensors.tensor import Tensor
 from . import (
     activations,
@@ -127,7 +128,7 @@ SAME_NAME: list[tuple[Any, str]] = [
     (broadcasting, "broadcast_to sum_to_size"),
     (assembling, "diagflat rot90"),
     (copies, "narrow_copy"),
-    (memory, "untyped_storage storage"),
+    (memory, "data_ptr untyped_storage storage"),
     (storage, "view resize_ resize_as_ set_ apply_ map_ to_dense"),
     (scattering, "scatter scatter_add scatter_reduce index_reduce"),
     (index_writes, "index_add index_copy index_fill put index_put index_put_ masked_scatter"),
@@ -148,7 +149,7 @@ SAME_NAME: list[tuple[Any, str]] = [
     (
         conversions,
         "to type type_as cpu cuda xpu mtia ipu pin_memory record_stream size numel dim stride is_contiguous "
-        "element_size data_ptr storage_offset is_floating_point get_device",
+        "element_size storage_offset is_floating_point get_device",
     ),
     (creation_methods, "new new_zeros new_ones new_empty new_empty_strided new_full new_tensor"),
     (sampling, "bernoulli multinomial"),
@@ -277,7 +278,8 @@ def _attach() -> None:
     for name, function in OTHER_NAMES.items():
         setattr(Tensor, name, _called(function if name[:2] == "__" else checked(function, name, skipped=1), name))
     for name, function in OPERATORS.items():
-        setattr(Tensor, f"__{name}__", binary_operator(function, "remainder" if name == "mod" else f"__{name}__"))
+        known_as = "remainder" if name == "mod" else f"__{name}__"
+        setattr(Tensor, f"__{name}__", binary_operator(function, known_as, f"__{name}__"))
         setattr(Tensor, f"__r{name}__", reflected_operator(function, f"__r{name}__"))
     for name in ("add", "sub", "mul", "truediv", "pow", *OPERATORS):
         setattr(Tensor, f"__i{name}__", in_place.in_place_operator(getattr(Tensor, f"__{name}__"), f"__i{name}__"))

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..ops import movement
+from ..ops.complex_numbers.conjugated import bit_of
+from ..ops.complex_numbers.parts import conj_view
 from ..ops.places import strided as views
 from ..tensors.arguments import axis_of, sizes_of
 from ..tensors.composite import composite
@@ -54,6 +56,8 @@ def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storag
     tensor([[0, 2],
             [1, 3]])
     """
+    if bit_of(input.ndarray, input.buffer) == "conjugate":
+        return conj_view(as_strided(conj_view(input), size, stride, storage_offset))
     shape, strides = sizes_of((size,)), tuple(stride)
     memory, start = _memory_behind(input)
     offset = start if storage_offset is None else storage_offset

@@ -10,23 +10,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .complex_numbers.conjugated import CONJUGATED, conjugated, mirror_of
 from .core import Interpreter, Number, Params, Primitive, Step, current, set_default_interpreter
+from .memory import Buffer as Buffer
 from .memory import read_first
 from .operators import Operators
 from .types import DType, Type, dtype_of, number_in
 
 #: The version of memory that was made in inference mode: writes are not counted, it is never saved for backward.
 UNTRACKED = float("-inf")
-
-
-class Buffer:
-    """One piece of memory. Views share it; each in-place write counts its `version` up, unless that is `UNTRACKED`."""
-
-    __slots__ = ("__weakref__", "version", "whole")
-
-    def __init__(self, whole: np.ndarray) -> None:
-        self.whole = whole
-        self.version: float = 0
 
 
 class Array(Operators):
@@ -109,6 +101,9 @@ class Evaluator:
     def evaluate(self, primitive: Primitive, operands: Sequence[Any], params: Params, kind: Callable[..., Any]) -> Any:
         """The value of one primitive as a new `kind` (Array or a subclass); a view op's result shares its buffer."""
         values = [o.ndarray if isinstance(o, Array) else o for o in operands]
+        if primitive.lower is CONJUGATED and isinstance(operands[0], Array):
+            base = operands[0]
+            return kind(conjugated(values[0], base.buffer), base.buffer, (*base.steps, Step(primitive, ())))
         out = self._computed(primitive, values, params)
         if type(out) is not np.ndarray:
             out = np.asarray(out)
@@ -146,7 +141,11 @@ class Evaluator:
         """
         require_writable(target)
         to = target.ndarray
-        np.copyto(to, read_first(value.ndarray, to) if isinstance(value, Array) else value)
+        mirror = None if type(target.buffer) is Buffer else mirror_of(to, target.buffer)
+        if mirror is not None:
+            mirror.store(to, value.ndarray if isinstance(value, Array) else value)
+        else:
+            np.copyto(to, read_first(value.ndarray, to) if isinstance(value, Array) else value)
         target.buffer.version += 1
 
     def read(self, array: Array, purpose: str) -> np.ndarray:
@@ -206,6 +205,8 @@ def eager() -> ValueInterpreter:
 def require_writable(target: Array) -> None:
     """RuntimeError unless each element of `target` can be written, and has a place of its own."""
     values = target.ndarray
+    if (mirror := mirror_of(values, target.buffer)) is not None:
+        values = mirror.behind(values)
     if values.flags.writeable and (values.flags.c_contiguous or not _repeats(values)):
         return
     if not values.flags.writeable and all(getattr(s.primitive.lower, "kind", "") != "broadcast" for s in target.steps):

@@ -12,6 +12,20 @@ CACHE_LINE = 64
 BLOCK = 16384  # elements: five arrays of float32 are 320 KiB
 
 
+class Buffer:
+    """One piece of memory. Views share it; each in-place write counts its `version` up, unless that is `UNTRACKED`."""
+
+    __slots__ = ("__weakref__", "version", "whole")
+
+    def __init__(self, whole: np.ndarray) -> None:
+        self.whole = whole
+        self.version: float = 0
+
+    def alias(self) -> Buffer:
+        """The same memory with a version of its own."""
+        return Buffer(self.whole)
+
+
 def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """Uninitialised memory that starts at a cache line, so that no full-width vector in it lies across two of them.
 

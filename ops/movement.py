@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from .core import Movement, Number, at_once, bind, current, define
 from .sources import zeros
@@ -94,11 +95,28 @@ def _broadcast(x: Type, shape: Shape) -> Type:
     return Type(x.dtype, shape)
 
 
+def _repeated(x: np.ndarray, shape: Shape) -> np.ndarray:
+    """numpy's view, but axes that stay at one element keep their stride, and new ones of one have a row's, as in
+    PyTorch."""
+    out = np.broadcast_to(x, shape)
+    if 1 not in shape or not out.size:
+        return out
+    added, strides = len(shape) - x.ndim, list(out.strides)
+    for axis in range(len(shape) - 1, -1, -1):
+        if shape[axis] != 1:
+            continue
+        if axis >= added:
+            strides[axis] = x.strides[axis - added]
+        else:
+            strides[axis] = shape[axis + 1] * strides[axis + 1] if axis + 1 < len(shape) else x.itemsize
+    return as_strided(out, shape, strides, writeable=False)
+
+
 broadcast_primitive = define(
     "broadcast",
     ("x",),
     type=_broadcast,
-    eval=lambda x, shape: np.broadcast_to(x, shape),
+    eval=_repeated,
     lower=Movement("broadcast", view=True),
     # The cotangent is summed back to x's shape by the central rule for broadcasting (vjp.py).
     vjp={"x": lambda g: g},

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from .complex_numbers.parts import view_as_complex, view_as_real
+from .complex_numbers.parts import conj, view_as_complex, view_as_real
 from .core import Step, bind, current
 from .indexing import put
 from .movement import reshape, transpose, update_slice
@@ -43,9 +43,12 @@ def _kind(step: Step) -> str:
 
 def _put_at_places(before: Any, steps: Sequence[Step], value: Any) -> Any:
     """`before` with the elements that `steps` show replaced; of several values for one element the last stays."""
+    moving = [step for step in steps if _kind(step) != "conj_view"]
+    if (len(steps) - len(moving)) % 2:
+        value = conj(value)
     shape = current().type_of(before).shape
     count = math.prod(shape)
-    places = replay(reshape(iota((count,), 0, int64), shape), steps)
+    places = replay(reshape(iota((count,), 0, int64), shape), moving)
     values = current().type_of(value)
     flat = (values.size,)
     return reshape(put(reshape(before, (count,)), reshape(places, flat), reshape(value, flat)), shape)
@@ -58,6 +61,8 @@ def _put_back(step: Step, before: Any, value: Any) -> Any:
         return reshape(value, current().type_of(before).shape)
     if kind in ("view_as_real", "view_as_complex"):
         return (view_as_complex if kind == "view_as_real" else view_as_real)(value)
+    if kind == "conj_view":
+        return conj(value)
     if kind == "transpose":
         return transpose(value, _inverse(params["permutation"]))
     if kind == "slice":

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.array import quietly, shows
+from ..ops.complex_numbers.conjugated import CONJUGATED, conjugated
 from ..ops.core import Params, Primitive, Step
 from ..ops.types import Type, dtype_of
 from .grad_mode import switches
@@ -54,13 +55,16 @@ class PlainTape(Tape):
 
     def _viewed(self, primitive: Primitive, operands: Any, array: Any, params: Params, requiring: list[int]) -> Any:
         """The value of an op that only moves elements: of the operand's memory where numpy finds them in place."""
+        source = operands[0]
         try:
-            value = primitive.evaluate_wide(array, **params)
+            if primitive.lower is CONJUGATED:
+                value = conjugated(array, source.buffer)
+            else:
+                value = primitive.evaluate_wide(array, **params)
         except ValueError:
             _explain(primitive, [array], params)
             raise
-        source = operands[0]
-        is_view = shows(value, array)
+        is_view = primitive.lower is CONJUGATED or shows(value, array)
         if is_view:
             out = self.make(value, source.buffer, (*source.steps, Step(primitive, tuple(params.items()))))
         else:

@@ -52,7 +52,7 @@ def sizes_of(sizes: Sequence[Any]) -> Shape:
                 break
         else:
             return tuple(sizes)
-        if any(isinstance(n, bool) for n in sizes):
+        if isinstance(sizes[0], bool):  # by which PyTorch's C sees that these are no integers; later ones are 0 or 1
             raise TypeError("bool")
         return tuple(operator.index(n) for n in sizes)
     except TypeError:

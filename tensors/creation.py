@@ -315,7 +315,7 @@ def linspace(
     """
     require_cpu(device)
     dtype = dtype or get_default_dtype()
-    first, last = item_of(start), item_of(end)
+    first, last = (int(x) if isinstance(x, bool) else x for x in (item_of(start), item_of(end)))
     require_steps("linspace", steps)
     if dtype.category == INTEGER:
         first, last = int(first), int(last)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ops.array import eager
+from ..ops.complex_numbers.conjugated import bit_of
 from ..ops.exposure import expose
 from ..ops.types import NUMBERS, bfloat16
 from ..tape.grad_mode import switches
@@ -133,7 +134,8 @@ class Exchange:
     def numpy(self, *, force: bool = False) -> np.ndarray:
         """The numpy array that shares this tensor's memory: of its shape and type, writes to either are seen by both.
 
-        RuntimeError if the tensor requires grad (unless `force`), TypeError for bfloat16, which numpy does not have.
+        RuntimeError if the tensor requires grad, or is a conjugate in the memory of another tensor (with `force` a copy
+        is made), TypeError for bfloat16, which numpy does not have.
 
         >>> import tracegrad as tg
         >>> tg.tensor([1.0, 2.0]).numpy()
@@ -141,6 +143,13 @@ class Exchange:
         """
         if self.requires_grad and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if bit := bit_of(self.ndarray, self.buffer):
+            if force:
+                return np.array(self._read("numpy()"))
+            resolve = f"resolve_{bit[:4] if bit == 'conjugate' else bit[:3]}"
+            raise RuntimeError(
+                f"Can't call numpy() on Tensor that has {bit} bit set. Use tensor.{resolve}().numpy() instead."
+            )
         if self.ndarray.dtype == bfloat16.numpy:
             raise TypeError("Got unsupported ScalarType BFloat16: numpy has no such type. Use tensor.float().numpy().")
         values = self._read("numpy()")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.array import eager, require_writable
+from ..ops.array import Buffer, eager, require_writable
 from ..ops.comparison import where
 from ..ops.core import current, switch
 from ..ops.identity import copy
@@ -70,6 +70,8 @@ def writes_plainly(target: Any, *values: Any) -> bool:
     """Whether writing to `target` what is made of tensors `values` is no more than that: all are plain ones of one
     type, nobody records, and no history is concerned."""
     if switch.stack or watcher() is not None or target.buffer.version < 0 or type(target) not in PLAIN_TENSORS:
+        return False
+    if type(target.buffer) is not Buffer:  # with conjugates, see `ops.complex_numbers.conjugated`
         return False
     dtype, recorded = target.ndarray.dtype, switches.enabled
     for value in values:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,11 @@ from .calling.conventions import Conventions
 from .calling.kernels import KERNELS, floating_only
 from .calling.nonfinite import checking
 from .calling.refusals import no_tensor, numbers_alone, refuse_sequence
-from .calling.scalars import Scalar, scalars_of
+from .calling.scalars import Integers, Scalar, are_plain, lists_of, scalars_of
 from .overriding import PLAIN, ask, overloaded, subclasses
 
-Operator = Callable[[Any, Any], Any]
 #: The kinds of numpy's scalars that are no numbers: dates, durations, texts, bytes, records.
 NO_NUMBERS = "mMSUV"
-_TAKEN = (Array, *NUMBERS)
 
 
 def number_of(scalar: np.generic) -> int | float | complex:
@@ -39,63 +37,6 @@ def number_of(scalar: np.generic) -> int | float | complex:
     if isinstance(scalar, np.complexfloating):
         return complex(scalar)
     raise TypeError(f"{type(scalar).__name__} is no operand here: tensors are made of numbers.")
-
-
-def binary_operator(op: Operator, name: str = "") -> Operator:
-    """A method for ``x + y`` that leaves what is no operand to the other side.
-
-    `name` is the method that objects with ``__torch_function__`` are asked for, if it is not called as `op`.
-    """
-    name = name or op.__name__
-
-    @boundary
-    def operator(self: Any, other: Any) -> Any:
-        try:
-            if isinstance(other, _TAKEN):
-                if subclasses.exist and overloaded((self, other)):
-                    return _asked(self, other, name)
-                return op(self, other)
-            if isinstance(other, np.generic) and (other.dtype.kind not in NO_NUMBERS or other.dtype == bfloat16.numpy):
-                return op(self, number_of(other))
-            return _asked(self, other, name)
-        except Exception as error:
-            fold(error)
-            raise
-
-    operator.__name__ = operator.__qualname__ = name
-    return checking(operator, name)
-
-
-def reflected_operator(op: Operator, name: str = "") -> Operator:
-    """The same for ``y + x``, where y is no tensor."""
-    return binary_operator(lambda self, other: op(other, self), name or op.__name__)
-
-
-def product_operator(op: Operator, name: str = "") -> Operator:
-    """A method for ``x @ y``, in which numbers are no operands."""
-    general = binary_operator(op, name)
-
-    @boundary
-    def operator(self: Any, other: Any) -> Any:
-        try:
-            return NotImplemented if isinstance(other, (*NUMBERS, np.generic)) else general(self, other)
-        except Exception as error:
-            fold(error)
-            raise
-
-    operator.__name__ = operator.__qualname__ = name or op.__name__
-    return operator
-
-
-def _asked(self: Any, other: Any, name: str) -> Any:
-    """What `other` makes of an operation with a tensor; NotImplemented if it overrides nothing."""
-    found = overloaded((self, other))
-    if not found:
-        return NotImplemented
-    try:
-        return ask(getattr(self.tensor_class, name), f"tracegrad.Tensor.{name}", found, (self, other), {})
-    except TypeError:
-        return NotImplemented
 
 
 # ------------------------------------------------------------------------------------------ arguments of functions
@@ -163,12 +104,15 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
         function = floating_only(function, KERNELS[function.__name__])
     allowed: dict[str, Any] = {n: classes for n, p in parameters.items() if (classes := _classes(function.__name__, p))}
     if not allowed:
-        return _conventional(function, conventions, parameters.values()) if conventions.matter else function
-    if conventions.in_c:
-        allowed = {**scalars_of(parameters), **allowed}
+        scalars = scalars_of(parameters) if conventions.in_c and not within else {}
+        if conventions.matter or scalars:
+            return _conventional(function, conventions, parameters.values(), scalars)
+        return function
+    allowed = {**_scalars(conventions, parameters), **allowed}
     names = [n for n, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
     positional = [allowed.get(n) for n in names[: 1 + max((names.index(n) for n in allowed if n in names), default=-1)]]
     exact = [None if classes is None else _exactly(classes) for classes in positional]
+    lists = [i for i, classes in enumerate(positional) if isinstance(classes, Integers)]
     if needs_tensor := function.__name__ in _NUMBERS_AND_TENSORS:  # a number in front is looked at more closely
         exact[0] = exactly(tuple(c for c in allowed[names[0]] if c not in NUMBERS))
     is_op = hasattr(function, "primitive")  # it has no names for its operands
@@ -194,6 +138,8 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
                         return _ask_first(called, title, in_python, args, kwargs)
                     args = taken(args)
                     break
+            if lists and not are_plain(args, lists):
+                args = taken(args)
             if kwargs:
                 kwargs = {n: _taken(arg, allowed.get(n), name, n, 0) for n, arg in kwargs.items()}
             return function(*args, **kwargs)
@@ -207,6 +153,13 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
     called.__name__ = called.__qualname__ = name
     called.is_overridable = True  # type: ignore[attr-defined]
     return checking(called, name)
+
+
+def _scalars(conventions: Conventions, parameters: Mapping[str, inspect.Parameter]) -> dict[str, Scalar]:
+    """What parameters take that are no tensors, of functions that PyTorch has in C, or that hand lists on to C."""
+    if conventions.in_c:
+        return scalars_of(parameters)
+    return lists_of(parameters) if conventions.lists_in_c else {}
 
 
 def _all_taken(name: str, positional: Any, names: list[str], skipped: int, needs_tensor: bool, args: Any) -> Any:
@@ -251,10 +204,16 @@ def _bound(conventions: Conventions, args: tuple[Any, ...], kwargs: dict[str, An
 
 
 def _conventional(
-    function: Callable[..., Any], conventions: Conventions, parameters: Iterable[inspect.Parameter]
+    function: Callable[..., Any],
+    conventions: Conventions,
+    parameters: Iterable[inspect.Parameter],
+    scalars: Mapping[str, Scalar],
 ) -> Callable[..., Any]:
     """The public form of a function without tensors among its arguments."""
     swallows = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    places = [(i, n, scalars[n]) for i, n in enumerate(positional) if n in scalars]
+    name = conventions.name
 
     @boundary
     @functools.wraps(function)
@@ -262,6 +221,11 @@ def _conventional(
         try:
             if swallows and "out" in kwargs:
                 raise TypeError(f"{conventions.name}() got an unexpected keyword argument 'out'")
+            for i, parameter, scalar in places:
+                if i < len(args) and type(args[i]) not in scalar.exact:
+                    args = (*args[:i], scalar.given(args[i], name, parameter, i + 1), *args[i + 1 :])
+            if kwargs and scalars:
+                kwargs = {n: scalars[n].given(x, name, n, 0) if n in scalars else x for n, x in kwargs.items()}
             return function(*args, **kwargs)
         except Exception as error:
             meant = conventions.asked(called, args, kwargs) if isinstance(error, TypeError) else NotImplemented
@@ -355,6 +319,8 @@ def exactly(classes: tuple[type, ...]) -> set[type]:
 
 
 def _exactly(classes: tuple[type, ...] | Scalar) -> set[type]:
+    if isinstance(classes, Integers):
+        return {*classes.exact, tuple}  # which is looked into by itself: most hold Python's integers
     return classes.exact if isinstance(classes, Scalar) else exactly(classes)
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ops.array import Array, eager
+from ..ops.complex_numbers.conjugated import memory_behind
 from ..ops.exposure import expose
 from ..tracing.watch import forbid
 from .data import refuse_recording
@@ -126,7 +127,7 @@ def share(tensors: Iterable[Tensor]) -> None:
     own = [tensor for tensor in tensors if mapping_of(tensor) is None]
     if own:
         refuse_recording("share_memory_()")
-        arrays = [eager().read(tensor, "share_memory_()") for tensor in own]
+        arrays = [memory_behind(eager().read(tensor, "share_memory_()"), tensor.buffer) for tensor in own]
         move(arrays, new_mapping)
         for tensor in own:
             expose(tensor.ndarray)

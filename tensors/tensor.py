@@ -23,10 +23,11 @@ from ..tape.nodes import AccumulateGrad, Node
 from ..tape.plain import PlainTape
 from ..tracing.watch import changes, declare_alias, declare_flag, forbid, local, watched
 from .blank import FIELDS, NO_HOOKS
+from .calling.operators import binary_operator, reflected_operator
 from .constructor import constructed
 from .exchange import Exchange
 from .mixins.gradients import Differentiable
-from .operands import PLAIN_TENSORS, add_plain, binary_operator, reflected_operator
+from .operands import PLAIN_TENSORS, add_plain
 from .size import Size
 from .subclass import Subclassing
 
@@ -322,7 +323,7 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         >>> w
         tensor([3., 3.], requires_grad=True)
         """
-        alias = self._alias(Buffer(self.buffer.whole))
+        alias = self._alias(self.buffer.alias())
         alias.buffer.version = min(self.buffer.version, 0)
         return alias
 
@@ -331,7 +332,7 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         declare_alias(self)
         before = None if self.steps or new.steps else _ARRAY.__get__(self)
         self.ndarray, self.steps, self.place = new.ndarray, new.steps, new.place
-        self.buffer, version = Buffer(new.buffer.whole), self.buffer.version
+        self.buffer, version = new.buffer.alias(), self.buffer.version
         self.buffer.version = version
         changes.count_memory(before, new.ndarray)
 
@@ -343,7 +344,7 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
     __rsub__ = reflected_operator(arithmetic.sub, "__rsub__")
     __mul__ = binary_operator(arithmetic.mul)
     __rmul__ = reflected_operator(arithmetic.mul)
-    __truediv__ = binary_operator(arithmetic.div)
+    __truediv__ = binary_operator(arithmetic.div, method="__truediv__")
     __rtruediv__ = reflected_operator(arithmetic.div, "__rtruediv__")
     __pow__ = binary_operator(elementary.pow)
     __rpow__ = reflected_operator(elementary.pow, "__rpow__")

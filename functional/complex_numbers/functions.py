@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ...ops import arithmetic
 from ...ops.comparison import eq, isnan, lt, where
 from ...ops.complex_numbers import parts as complex_numbers
+from ...ops.complex_numbers.conjugated import bit_of
+from ...ops.identity import copy
 from ...ops.sources import full
 from ...ops.trigonometry import atan2, cos, sin
 from ...ops.types import FLOATING, bool_, float32, float64, get_default_dtype
@@ -87,12 +89,18 @@ def imag(input: Tensor) -> Tensor:
 
 
 def view_as_real(input: Tensor) -> Tensor:
-    """Real and imaginary parts along a new last axis, a view. RuntimeError for real numbers.
+    """Real and imaginary parts along a new last axis, a view. RuntimeError for real numbers and conjugated views.
 
     >>> import tracegrad as tg
     >>> tg.view_as_real(tg.tensor([1 + 2j]))
     tensor([[1., 2.]])
     """
+    if is_conj(input):
+        raise RuntimeError(
+            "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can "
+            "view it as real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the "
+            "original."
+        )
     return complex_numbers.view_as_real(input)
 
 
@@ -130,13 +138,16 @@ def angle(input: Tensor) -> Tensor:
 def conj(input: Tensor) -> Tensor:
     """The complex conjugate; `input` itself if it is real.
 
-    It is computed at once, where PyTorch marks a view of the same memory: `is_conj` is False always.
+    A view of complex numbers: writes to either tensor are seen by both. `is_conj` tells what is one; `resolve_conj` and
+    `conj_physical` compute into memory of their own. Difference: a write to the memory by numpy is not seen by a
+    conjugate that is there already, until tracegrad writes there.
 
     >>> import tracegrad as tg
-    >>> tg.conj(tg.tensor([1 + 2j]))
-    tensor([1.-2.j])
+    >>> x = tg.tensor([1 + 2j])
+    >>> x.conj().is_conj(), x.conj()
+    (True, tensor([1.-2.j]))
     """
-    return complex_numbers.conj(input)
+    return complex_numbers.conj_view(input)
 
 
 def conj_physical(input: Tensor) -> Tensor:
@@ -150,43 +161,44 @@ def conj_physical(input: Tensor) -> Tensor:
 
 
 def resolve_conj(input: Tensor) -> Tensor:
-    """`input` itself: here `conj` has computed the conjugates already, where PyTorch may have marked a view.
+    """The numbers of `input` in memory of their own if it is a conjugated view (`is_conj`), else `input` itself.
 
     >>> import tracegrad as tg
-    >>> tg.resolve_conj(tg.tensor([1 + 2j]).conj())
-    tensor([1.-2.j])
+    >>> tg.resolve_conj(tg.tensor([1 + 2j]).conj()).is_conj()
+    False
     """
-    return input
+    return copy(input) if is_conj(input) else input
 
 
 def resolve_neg(input: Tensor) -> Tensor:
-    """`input` itself: here no view is marked as negated, where PyTorch's imaginary part of a conjugate is.
+    """The numbers of `input` in memory of their own if it is a negated view (`is_neg`), else `input` itself.
 
     >>> import tracegrad as tg
     >>> tg.resolve_neg(tg.tensor([1 + 2j]).conj().imag)
     tensor([-2.])
     """
-    return input
+    return copy(input) if is_neg(input) else input
 
 
 def is_conj(input: Tensor) -> bool:
-    """False: `conj` computes at once. Difference: PyTorch's `conj` marks a view, of which this is True.
+    """Whether `input` is a conjugated view of complex numbers, which `conj`, `adjoint`, ``x.mH`` and ``x.H`` give.
 
     >>> import tracegrad as tg
-    >>> tg.is_conj(tg.tensor([1 + 2j]))
-    False
+    >>> x = tg.tensor([1 + 2j])
+    >>> tg.is_conj(x), tg.is_conj(x.conj()), tg.is_conj(x.conj() * 2)
+    (False, True, False)
     """
-    return False
+    return bit_of(input.ndarray, input.buffer) == "conjugate"
 
 
 def is_neg(input: Tensor) -> bool:
-    """False: here no view is marked as negated. Difference: PyTorch marks the imaginary part of a conjugate.
+    """Whether `input` is a negated view of real numbers: the imaginary part of a conjugated one.
 
     >>> import tracegrad as tg
-    >>> tg.is_neg(tg.tensor([1.0]))
-    False
+    >>> tg.is_neg(tg.tensor([1 + 2j]).conj().imag)
+    True
     """
-    return False
+    return bit_of(input.ndarray, input.buffer) == "negative"
 
 
 def isreal(input: Tensor) -> Tensor:

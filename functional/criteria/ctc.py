@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...autograd.function import Function, once_differentiable
+from ...autograd.function import Function, without_derivative
 from ...ops import elementary, indexing, movement
 from ...ops import reductions as folds
 from ...ops.arithmetic import maximum
@@ -72,7 +72,8 @@ def ctc_loss(
     `targets` integers [batch, length], of which `target_lengths` count, or those of all samples in one row. The lengths
     are tensors or sequences of integers. "mean" divides each loss by its target's length first; `zero_infinity` makes
     losses of targets that do not fit, and their gradients, zero. The gradient is PyTorch's: that by the scores of which
-    `log_probs` is the `log_softmax`. RuntimeError for lengths and shapes that do not fit together.
+    `log_probs` is the `log_softmax`; as there, it has no derivative. RuntimeError for that, and for lengths and shapes
+    that do not fit together.
 
     >>> import tracegrad as tg
     >>> logs = tg.log_softmax(tg.zeros(3, 1, 2), 2)
@@ -248,7 +249,7 @@ class _ForwardBackward(Function):
         return loss
 
     @staticmethod
-    @once_differentiable
+    @without_derivative("aten::_ctc_loss_backward")
     def backward(ctx: Any, g: Any) -> Any:
         log_probs, emissions, index, alpha, skip, ends, lengths, loss = ctx.saved_tensors
         time, batch, count = emissions.ndarray.shape

@@ -58,6 +58,7 @@ def stft(
     normalized: bool = False,
     onesided: bool | None = None,
     return_complex: bool | None = None,
+    align_to_window: bool | None = None,
 ) -> Tensor:
     """The transforms of pieces of `n_fft` elements of a signal, `hop_length` (n_fft // 4) apart, weighted by `window`.
 
@@ -65,7 +66,9 @@ def stft(
     the two parts if not `return_complex`, which real signals need. With `center` the signal is padded by n_fft // 2 on
     both sides in `pad_mode` (see `nn.functional.pad`), so that pieces lie around their points. The window of
     `win_length` (n_fft) elements, ones unless given, stands in the middle of a piece. `onesided` (of real signals)
-    is the first half of the frequencies; `normalized` divides by sqrt(n_fft).
+    is the first half of the frequencies; `normalized` divides by sqrt(n_fft). Without `center`, `align_to_window` lets
+    the windows, and not the pieces, begin with the signal: zeros stand around it. RuntimeError for sizes that do not
+    fit together, and for `align_to_window` with `center`.
 
     >>> import tracegrad as tg
     >>> tg.stft(tg.ones(8), 4, window=tg.hann_window(4), return_complex=True).shape
@@ -90,6 +93,8 @@ def stft(
     hop_length = n_fft // 4 if hop_length is None else hop_length
     win_length = n_fft if win_length is None else win_length
     x = input if input.ndarray.ndim == 2 else input.unsqueeze(0)
+    if center and align_to_window is not None:
+        raise RuntimeError("stft align_to_window should only be set when center = false")
     if center:
         half = n_fft // 2
         x = pad(x.unsqueeze(1), (half, half), pad_mode).squeeze(1)
@@ -100,6 +105,8 @@ def stft(
     onesided = not is_complex if onesided is None else onesided
     if onesided and is_complex:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
+    if align_to_window:
+        x = _around_windows(x, n_fft, hop_length, win_length)
     pieces = unfold(x, 1, n_fft, hop_length)
     if window is not None or win_length < n_fft:
         pieces = pieces * _window("stft", window, n_fft, win_length, input.dtype)
@@ -107,6 +114,18 @@ def stft(
     out = transform(pieces, norm="ortho" if normalized else None).transpose(1, 2)
     out = out if input.ndarray.ndim == 2 else out.squeeze(0)
     return out if return_complex or (return_complex is None and is_complex) else view_as_real(out)
+
+
+def _around_windows(x: Tensor, n_fft: int, hop: int, win_length: int) -> Tensor:
+    """Signals with the zeros on both sides that a piece has around its window."""
+    extent, around = x.ndarray.shape[1], (n_fft - win_length) // 2
+    wide = pad(x, (around, around))
+    if (extent - win_length) // hop > (extent + 2 * around - n_fft) // hop:
+        raise RuntimeError(
+            f"stft(): the last window of {win_length} elements is not in the middle of a piece of n_fft={n_fft} "
+            "elements within the signal: take an n_fft that is longer than the window by an even number"
+        )
+    return wide
 
 
 def _overlapped(pieces: Tensor, hop: int) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...ops.comparison import where
+from ...ops.complex_numbers import parts
 from ...ops.core import current
 from ...ops.products import transposed
 from ...ops.sources import zeros as zeros_of
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 def conj(x: Tensor) -> Tensor:
     """The complex conjugate; real numbers as they are."""
-    return x.conj() if is_complex(x) else x
+    return parts.conj(x)
 
 
 def mH(x: Tensor) -> Tensor:

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...ops.complex_numbers.parts import conj_view
 from ...tracing.user_warning import deprecated_for, warn_once
 from ..reductions import in_dtype
 from ..reductions import norm as elements_norm
 from .determinants import det, logdet
 from .determinants import torch_slogdet as slogdet
-from .forms import conj, mH
+from .forms import transposed
 from .lu import lu_factor_ex, lu_solve, lu_unpack
 from .norms import frobenius_norm, nuclear_norm
 from .orthogonal import geqrf, householder_product, ormqr
@@ -61,12 +62,12 @@ def adjoint(input: Tensor) -> Tensor:
 def _adjoint(input: Tensor, name: str) -> Tensor:
     if input.ndarray.ndim == 0:
         warn_once("Tensor.mH is deprecated on 0-D tensors. Consider using x.conj().")
-        return conj(input)
+        return conj_view(input)
     if input.ndarray.ndim < 2:
         raise RuntimeError(
             f"tensor.{name} is only supported on matrices or batches of matrices. Got {input.ndarray.ndim}-D tensor."
         )
-    return mH(input)
+    return conj_view(transposed(input))
 
 
 def conjugate_transpose(input: Tensor) -> Tensor:
@@ -92,9 +93,9 @@ def conjugate_transpose_of_matrix(input: Tensor) -> Tensor:
             f"tensor.H is only supported on matrices (2-D tensors). Got {input.ndarray.ndim}-D tensor. Use x.mH."
         )
     if input.ndarray.ndim:
-        return mH(input)
+        return conj_view(transposed(input))
     warn_once("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
-    return conj(input)
+    return conj_view(input)
 
 
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:

@@ -11,7 +11,7 @@ from ...ops import movement
 from ...ops.complex_numbers.parts import conj
 from ...ops.pointwise import converted
 from ...ops.products import dot as product
-from ...ops.types import DIMENSIONED, broadcast_shapes, result_dtype
+from ...ops.types import DIMENSIONED, FLOATING, bool_, broadcast_shapes, result_dtype
 from ...tensors.arguments import axis_of
 from ...tensors.autocasting import lower_precision
 from ...tensors.composite import composite, relabel
@@ -209,12 +209,30 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: f
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {vector.ndarray.ndim}-D")
     dtype = result_dtype((x.dtype, DIMENSIONED) for x in (input, vec1, vec2))
     for name, factor in (("beta", beta), ("alpha", alpha)):
-        if isinstance(factor, float) and not dtype.is_floating_point:
+        if isinstance(factor, bool) and dtype is not bool_:
+            raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+        if isinstance(factor, float) and dtype.category < FLOATING:
             raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
+        if isinstance(factor, complex) and not dtype.is_complex:
+            raise RuntimeError(
+                f"value cannot be converted to type {dtype.name.rstrip('0123456789')} without overflow: {name} is "
+                "complex"
+            )
     input, vec1, vec2 = (converted(x, dtype) for x in (input, vec1, vec2))
     out = scaled_sum(input, movement.reshape(vec1, (vec1.ndarray.size, 1)) * vec2, beta, alpha)
     relabel(out, "AddrBackward0", (input, vec1, vec2))
     return out
+
+
+def _addr_fits(self: Tensor, vec1: Tensor, vec2: Tensor) -> None:
+    if self.ndarray.ndim != 2:
+        raise RuntimeError(f"2D tensor expected, got {self.ndarray.ndim}D tensor for input")
+    if self.ndarray.shape != (*vec1.ndarray.shape, *vec2.ndarray.shape):
+        shapes = [list(x.ndarray.shape) for x in (self, vec1, vec2)]
+        raise RuntimeError("size mismatch, input: {}, v1: {}, v2: {}".format(*shapes))
+
+
+addr.fits_in_place = _addr_fits  # type: ignore[attr-defined]
 
 
 @lower_precision
@@ -241,3 +259,6 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
     out = scaled_sum(input, product(left, movement.reshape(batch2, (n * k, columns))), beta, alpha)
     relabel(out, "AddbmmBackward0", (input, batch1, batch2))
     return out
+
+
+addbmm.resizes_in_place = True  # type: ignore[attr-defined]

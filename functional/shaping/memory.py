@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from ...ops.complex_numbers.conjugated import memory_behind
 from ...serialization.storages import TypedStorage, storage_of
 from ...serialization.untyped_storage import UntypedStorage
 from ...tensors.tensor import Tensor
 from ...tracing.user_warning import warn_once
+from ...tracing.watch import forbid
+
+
+def data_ptr(input: Tensor) -> int:
+    """The address of the first element in memory. A compiled function must not ask for it.
+
+    >>> import tracegrad as tg
+    >>> tg.ones(2).data_ptr() > 0
+    True
+    """
+    forbid("data_ptr()", "Read it outside.")
+    return int(memory_behind(input.ndarray, input.buffer).ctypes.data)
 
 
 def untyped_storage(input: Tensor) -> UntypedStorage:

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ...ops.array import eager
+from ...ops.complex_numbers.conjugated import bit_of
+from ...ops.complex_numbers.parts import conj_view
 from ...ops.exposure import expose
 from ...ops.types import DType
 from ...tape.grad_mode import no_grad
@@ -59,6 +61,9 @@ def _resized(self: Tensor, *size: int | Sequence[int]) -> Tensor:
     if any(n < 0 for n in wanted):
         raise RuntimeError(f"numel: integer multiplication overflow: sizes must not be negative, got {list(wanted)}")
     if wanted == self.ndarray.shape:
+        return self
+    if bit_of(self.ndarray, self.buffer) == "conjugate":
+        self.data = conj_view(_resized(conj_view(self.detach()), wanted))
         return self
     memory, start = _memory_of(self, "resize_()"), offset_of(self)
     count = int(np.prod(wanted, dtype=np.int64))
@@ -169,6 +174,10 @@ def view(input: Tensor, *shape: int | Sequence[int] | DType, **named: int | Sequ
 
 def reinterpreted(input: Tensor, dtype: DType) -> Tensor:
     """The memory's bits as another type, without a gradient. RuntimeError where sizes do not fit."""
+    if bit := bit_of(input.ndarray, input.buffer):
+        raise RuntimeError(
+            f"torch.Tensor.view is not supported for {bit} view tensors when converting to a different dtype."
+        )
     old, new = input.dtype, dtype
     shape, width, wanted = input.ndarray.shape, old.itemsize, new.itemsize
     if width != wanted:

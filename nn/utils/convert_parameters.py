@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...functional.joining import cat
-from ...functional.shapes import reshape
-from ...ops.array import eager
-from ...tape.grad_mode import no_grad
 from ...tensors.operands import checked
 from ...tensors.tensor import Tensor
 
@@ -26,20 +23,22 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Store the parts of a vector [total] in the parameters: what ``parameters_to_vector`` made, back.
+    """Let the parameters show the parts of a vector [total]: what ``parameters_to_vector`` made, back.
 
-    Difference: the numbers are copied; in PyTorch the parameters become views of `vec`.
+    They share its memory from then on: writes to the vector are writes to the parameters. TypeError for what is no
+    tensor, RuntimeError for a vector that is too short.
 
     >>> import tracegrad as tg
-    >>> layer = tg.nn.Linear(2, 1)
-    >>> tg.nn.utils.vector_to_parameters(tg.tensor([1.0, 2.0, 3.0]), layer.parameters())
+    >>> layer, vector = tg.nn.Linear(2, 1), tg.tensor([1.0, 2.0, 3.0])
+    >>> tg.nn.utils.vector_to_parameters(vector, layer.parameters())
+    >>> vector[2] = 5
     >>> layer.weight.tolist(), layer.bias.tolist()
-    ([[1.0, 2.0]], [3.0])
+    ([[1.0, 2.0]], [5.0])
     """
+    if not isinstance(vec, Tensor):
+        raise TypeError(f"expected torch.Tensor, but got: {type(vec).__name__}")
     start = 0
-    with no_grad():
-        for parameter in parameters:
-            stop = start + parameter.ndarray.size
-            part = vec[start:stop]
-            eager().write(parameter, reshape(part, *parameter.shape))
-            start = stop
+    for parameter in parameters:
+        stop = start + parameter.ndarray.size
+        parameter.data = vec[start:stop].reshape(parameter.shape).data
+        start = stop

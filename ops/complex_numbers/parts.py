@@ -13,6 +13,7 @@ from numpy.lib.stride_tricks import as_strided
 from ..core import Movement, Pointwise, bind, current, define
 from ..movement import reshape, slice
 from ..types import Type, complex_of, float16, real_of
+from .conjugated import CONJUGATED
 
 
 def _conj_type(x: Type) -> Type:
@@ -25,6 +26,23 @@ def _conj_type(x: Type) -> Type:
 conj_primitive = define(
     "conj", ("x",), type=_conj_type, eval=np.conj, lower=Pointwise("conj({x})"), vjp={"x": lambda g: conj(g)}
 )
+
+
+# The same as a view, which writes go through: what programs call; derivatives and formulas take the one above.
+conj_view_primitive = define(
+    "conj_view",
+    ("x",),
+    type=_conj_type,
+    eval=np.conj,
+    lower=CONJUGATED,
+    vjp={"x": lambda g: conj(g)},
+    backward_name="ConjBackward0",
+)
+
+
+def conj_view(x: Any) -> Any:
+    """The complex conjugate, in the same memory as programs see it; real numbers as they are."""
+    return bind(conj_view_primitive, x) if current().type_of(x).dtype.is_complex else x
 
 
 def conj(x: Any) -> Any:
@@ -97,8 +115,8 @@ def view_as_complex(x: Any) -> Any:
     return bind(view_as_complex_primitive, x)
 
 
-#: Views in another type: what they show is not what compiled code has in that memory.
-RETYPING = (view_as_real_primitive, view_as_complex_primitive)
+#: Views in another type, and conjugates: what they show is not what compiled code has in that memory.
+RETYPING = (view_as_real_primitive, view_as_complex_primitive, conj_view_primitive)
 
 
 def real(x: Any) -> Any:

@@ -1,4 +1,5 @@
-"""What public signatures say of arguments that may be of several types. Imported below `TYPE_CHECKING` only.
+"""What public signatures say of arguments that may be of several types. Imported below `TYPE_CHECKING`, and last of
+all by `tooling/type_names.py`.
 
 Signatures write ``Tensor`` where a tensor belongs, ``Tensor | Number`` where PyTorch takes a number as well,
 ``DType | None`` for an element type, and these names where the list of types would be long.
@@ -12,6 +13,7 @@ from typing import Any
 
 from ...ops.types import DType
 from ..device import device
+from ..layouts.formats import layout
 from ..tensor import Tensor
 
 #: Python's numbers; where a float is meant, signatures say ``float``, which takes an int as well.
@@ -28,3 +30,5 @@ Sizes = int | Sequence[int]
 Index = int | slice | None | EllipsisType | Tensor | Sequence[Any]
 #: Tensors in containers, as control flow and transformations of functions take and return them.
 Tree = Tensor | Sequence[Any] | Mapping[Any, Any] | Number | None
+#: What functions that make tensors take besides: where, how and whether with gradients.
+Option = DeviceLike | layout | bool | None

@@ -28,6 +28,11 @@ IN_C = frozenset(
     "native_channel_shuffle one_hot pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu softplus softshrink "
     "scaled_dot_product_attention".split()
 )
+#: Functions in Python, but for one of ``nn.functional``, that hand their lists of integers on to C.
+LISTS_IN_C = frozenset(
+    "layer_norm rms_norm pad max_pool1d max_pool2d max_pool3d max_pool1d_with_indices max_pool2d_with_indices "
+    "max_pool3d_with_indices fold unfold split".split()
+)
 #: Names that single functions have besides, and which parameters these are.
 OTHER_NAMES: dict[str, dict[str, str]] = {
     "swapaxes": {"axis0": "dim0", "axis1": "dim1"},
@@ -76,6 +81,7 @@ class Conventions:
         within = path.rpartition(".")[0]
         self.in_c = self.name in IN_C if within == "nn.functional" else self.name not in IN_PYTHON or within == "linalg"
         self.in_c = self.in_c and within != "autograd"
+        self.lists_in_c = (within == "nn.functional" or self.name == "split") and self.name in LISTS_IN_C
 
     @lazy
     def signature(self) -> inspect.Signature:

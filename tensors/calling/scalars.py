@@ -1,4 +1,4 @@
-"""Numbers, truth values and texts among the arguments of functions, as PyTorch's functions in C take them.
+"""Numbers, lists of integers, truth values and texts among the arguments of functions, as PyTorch's C takes them.
 
 What a parameter takes follows from its annotation: ``keepdim: bool`` takes True and False only, so that
 ``x.sum(0, 1)``, which means no sum over two axes, is an error and no kept axis.
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...ops.array import Array
 from ...ops.types import NUMBERS, bool_
-from .refusals import no_scalar
+from .refusals import no_element, no_scalar
 
 #: Parameters that PyTorch calls numbers, where its C takes integers for tensors of integers.
 _OF_TENSORS_TYPE = frozenset({"alpha", "beta", "value"})
@@ -83,6 +83,58 @@ def _number(arg: Any) -> Any:
     return arg.item() if isinstance(arg, np.generic) and arg.dtype.kind not in "mMSUO" else NotImplemented
 
 
+class Integers(Scalar):
+    """What a list of sizes, axes or distances takes: a tuple or list; one integer too, if `one_too`.
+
+    Whether it is a list of integers, PyTorch's C sees by the first one, which must be no truth value; of the others it
+    refuses what has no ``__index__`` (arrays, ranges and texts are no lists at all).
+    """
+
+    def __init__(self, optional: bool, one_too: bool, truth_too: bool) -> None:
+        super().__init__(int, "tuple of ints", optional, True)
+        self._one_too = one_too
+        kinds = {int: one_too, bool: truth_too, type(None): optional}
+        self.exact = {kind for kind, is_one in kinds.items() if is_one}
+
+    def given(self, arg: Any, function: str, parameter: str, position: int) -> Any:
+        if type(arg) in self.exact:
+            return arg
+        if not isinstance(arg, (tuple, list)):
+            is_one = self._one_too and not isinstance(arg, np.ndarray)
+            taken = self.taken(arg) if is_one or arg is None else NotImplemented
+            if taken is NotImplemented:
+                raise no_scalar(function, parameter, position, self.title, arg)
+            return taken
+        for n in arg:
+            if type(n) is not int:
+                return type(arg)(_elements(arg, function, parameter, position)) if type(arg) in (tuple, list) else arg
+        return arg
+
+
+def are_plain(args: Sequence[Any], places: Sequence[int]) -> bool:
+    """Whether the tuples at these places hold nothing but Python's integers."""
+    for i in places:
+        if i < len(args) and type(args[i]) is tuple:
+            for n in args[i]:
+                if type(n) is not int:
+                    return False
+    return True
+
+
+def _elements(given: Any, function: str, parameter: str, position: int) -> list[Any]:
+    """The numbers in `given`, integers of whatever kind, as Python's."""
+    taken = []
+    for i, n in enumerate(given):
+        is_whole = isinstance(n, int) and (i or not isinstance(n, bool))
+        number = (int(n) if isinstance(n, bool) else n) if is_whole else _index(n) if not isinstance(n, bool) else n
+        if number is NotImplemented or isinstance(number, bool):
+            raise no_element(function, parameter, position, i, n)
+        taken.append(number)
+    return taken
+
+
+#: What signatures call lists of integers, and whether one integer is a list, too.
+_LISTS = {"Axes": True, "Sizes": True, "Numbers": True, "int | Sequence[int]": True, "Sequence[int]": False}
 _KINDS = {"bool": bool, "int": int, "float": float, "Number": float, "str": str}
 
 
@@ -91,11 +143,21 @@ def scalars_of(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Scalar]
     return {name: scalar for name, parameter in parameters.items() if (scalar := _scalar_of(parameter))}
 
 
+def lists_of(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Scalar]:
+    """Those of `scalars_of` that are lists of integers."""
+    return {name: scalar for name, scalar in scalars_of(parameters).items() if isinstance(scalar, Integers)}
+
+
 def _scalar_of(parameter: inspect.Parameter) -> Scalar | None:
     """What `parameter` takes, if its annotation is one of the kinds (with ``| None`` or without)."""
     text = str(parameter.annotation)
     name = text.removesuffix(" | None")
-    if name not in _KINDS or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        return None
+    of_list = name.removesuffix(" | bool").removesuffix(" | tuple[()]")
+    if of_list in _LISTS:
+        return Integers(name != text or parameter.default in (None, ()), _LISTS[of_list], " | bool" in name)
+    if name not in _KINDS:
         return None
     title = "Number" if name == "float" and parameter.name in _OF_TENSORS_TYPE else name
     return Scalar(_KINDS[name], title, name != text, parameter.name in _OF_SIZES)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from ...ops.array import Array, Buffer
+from ...ops.complex_numbers.conjugated import conjugated, memory_behind
 from ...tracing.watch import changes, declare_alias
 
 _ndarray = vars(Array)["ndarray"]  # below the properties of subclasses
@@ -67,6 +68,7 @@ def move(arrays: Iterable[np.ndarray], new_memory: Callable[[int], Any]) -> None
     for holder, array in list(_holders_of_memory()):
         of = moves.get(id(owner_of(array)))
         if of is None:
+            _follow(holder, array, moves)
             continue
         if type(holder) in holders:
             holders[type(holder)][1](holder, of)
@@ -75,6 +77,18 @@ def move(arrays: Iterable[np.ndarray], new_memory: Callable[[int], Any]) -> None
             _ndarray.__set__(holder, of.array(array))
             holder.buffer = of.buffer(holder.buffer)
     changes.count += 1
+
+
+def _follow(holder: Any, array: np.ndarray, moves: dict[int, Move]) -> None:
+    """A conjugate of memory that moved is that of the new one."""
+    if not isinstance(holder, Array) or (shown := memory_behind(array, holder.buffer)) is array:
+        return
+    of = moves.get(id(owner_of(shown)))
+    if of is not None:
+        declare_alias(holder)
+        holder.buffer = of.buffer(holder.buffer)
+        moved = conjugated(of.array(shown), holder.buffer)
+        _ndarray.__set__(holder, moved)
 
 
 def _holders_of_memory() -> Iterator[tuple[Any, np.ndarray]]:

@@ -87,7 +87,7 @@ def numbers(tensor: Any) -> np.ndarray:
         plain = plain.float()
     if isinstance(plain, torch.Tensor):
         return plain.numpy(force=True)  # conjugate views and tensors of zeros without memory, too
-    return plain.numpy()
+    return plain.numpy(force=True)  # conjugates, too
 
 
 def is_tensor(value: Any) -> bool:

@@ -22,6 +22,17 @@ CATEGORIES = {
 
 Outcomes = dict[str, dict[str, str]]
 
+#: Differences that were found otherwise, with reasons.
+BESIDE = (
+    "* gradients of functions of conjugates are no conjugated views themselves (`x.grad.is_conj()` is False): the "
+    "numbers are the same, and `numpy()` takes them where PyTorch's has to be resolved first.",
+    "* `set_` of a conjugate makes it a plain view of the source; files hold a conjugate's numbers, without a bit.",
+    "* `__module__` of functions: the module of this package that has the function, also under the name torch. "
+    "PyTorch's own is as often a private one (`torch._C._nn`), and pickles find functions by it without the shim.",
+    "* `gradcheck(check_forward_ad=True)` checks `jvp` as it is computed here, by differentiating twice; the method "
+    "`jvp` of an `autograd.Function` is never called.",
+)
+
 
 def category(name: str) -> str:
     """The module of an entry."""
@@ -47,6 +58,10 @@ def counts(outcomes: Outcomes) -> list[str]:
         "What differs:",
         "",
         *_differences(reasons()),
+        "",
+        "What no entry of the database asks, and differs:",
+        "",
+        *BESIDE,
         "",
         "What is not asked:",
         "",

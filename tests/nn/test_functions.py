@@ -134,8 +134,13 @@ def test_second_derivative_of_ctc_is_refused(tg):
     logs = tg.tensor(ARRAYS["scores"]).log_softmax(2).requires_grad_()
     loss = tg.nn.functional.ctc_loss(logs, tg.tensor(ARRAYS["spelled"]), (7, 7, 7), (3, 3, 3))
     (gradient,) = tg.autograd.grad(loss, logs, create_graph=True)
-    with pytest.raises(RuntimeError):
+    with pytest.raises(RuntimeError, match="derivative for aten::_ctc_loss_backward is not implemented"):
         tg.autograd.grad(gradient.sum(), logs)
+    with pytest.raises(RuntimeError, match="_ctc_loss_backward"):
+        tg.autograd.gradgradcheck(
+            lambda x: tg.nn.functional.ctc_loss(x.log_softmax(2), tg.tensor([[1, 2]]), (4,), (2,)),
+            (tg.zeros(4, 1, 3, dtype=tg.float64, requires_grad=True),),
+        )
 
 
 def test_resizing_is_few_operations(tg):

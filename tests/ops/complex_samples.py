@@ -13,6 +13,7 @@ _COMPLEX = (complex64, complex128)
 
 COMPLEX: dict[str, list[Case]] = {
     "conj": [Case((Operand(shape, layout=layout),), {}, _COMPLEX) for shape, layout in _LAYOUTS],
+    "conj_view": [Case((Operand(shape, layout=layout),), {}, _COMPLEX) for shape, layout in _LAYOUTS],
     "view_as_real": [Case((Operand(shape, layout=layout),), {}, _COMPLEX) for shape, layout in _LAYOUTS],
     "view_as_complex": [
         Case((Operand((*shape, 2)),), {}, (float32, float64)) for shape in ((), (0,), (3, 4), (2, 1, 3))

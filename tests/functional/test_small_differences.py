@@ -1,0 +1,97 @@
+"""Single arguments in which functions differed from PyTorch's."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import tracegrad as tg
+
+
+@pytest.mark.parametrize("n_fft, length, hop", [(8, 4, 2), (8, 2, 3), (7, 3, 1), (4, 4, 1), (9, 1, 2)])
+@pytest.mark.parametrize("align", [True, False, None])
+def test_windows_of_a_short_time_transform_begin_with_the_signal(n_fft, length, hop, align):
+    signal, window = tg.arange(17.0) ** 1.5, tg.arange(1.0, length + 1)
+    got = tg.stft(signal, n_fft, hop, length, window, center=False, return_complex=True, align_to_window=align)
+    around = (n_fft - length) // 2
+    numbers = np.pad(signal.numpy(), around if align else 0)
+    weights = np.pad(window.numpy(), (around, n_fft - length - around))
+    starts = range(0, len(numbers) - n_fft + 1, hop)
+    expected = np.stack([np.fft.rfft(numbers[i : i + n_fft] * weights) for i in starts], 1)
+    assert np.allclose(got.numpy(), expected, rtol=1e-4, atol=1e-3)
+    assert tg.equal(signal.stft(n_fft, hop, length, window, False, return_complex=True, align_to_window=align), got)
+
+
+@pytest.mark.parametrize("align", [True, False])
+def test_windows_are_aligned_without_centering_only(align):
+    with pytest.raises(RuntimeError, match="align_to_window should only be set when center = false"):
+        tg.stft(tg.ones(16), 4, window=tg.ones(4), return_complex=True, align_to_window=align)
+    with pytest.raises(RuntimeError, match="the last window of 5 elements"):
+        tg.stft(tg.ones(17), 8, 3, 5, tg.ones(5), center=False, return_complex=True, align_to_window=True)
+
+
+def test_truth_values_at_the_ends_of_a_row():
+    assert tg.linspace(False, True, 3).tolist() == [0.0, 0.5, 1.0]
+    assert tg.linspace(True, 5, 3).tolist() == [1.0, 3.0, 5.0]
+    for function in (tg.linspace, tg.logspace):
+        with pytest.raises(TypeError, match="argument 'steps' .*must be int, not bool"):
+            function(0, 1, True)
+
+
+MATRICES = {"complex": tg.complex64, "float": tg.float32, "integers": tg.int64, "truth values": tg.bool}
+REFUSED = {
+    ("complex", True): "Boolean beta only supported for Boolean results",
+    ("float", True): "Boolean beta only supported for Boolean results",
+    ("integers", True): "Boolean beta only supported for Boolean results",
+    ("integers", 0.5): "For integral input tensors, argument beta must not be a floating point number",
+    ("truth values", 0.5): "For integral input tensors, argument beta must not be a floating point number",
+    ("float", 0.5j): "cannot be converted to type float without overflow",
+}
+
+
+@pytest.mark.parametrize("kind, beta", [*itertools.product(("complex", "float"), (0.5, 2, True, 0.5j)), *REFUSED])
+def test_factors_of_an_added_outer_product(kind, beta):
+    matrix, vector = tg.ones(2, 2, dtype=MATRICES[kind]), tg.ones(2, dtype=MATRICES[kind])
+    if (kind, beta) in REFUSED:
+        with pytest.raises(RuntimeError, match=REFUSED[kind, beta]):
+            tg.addr(matrix, vector, vector, beta=beta)
+    else:
+        assert tg.addr(matrix, vector, vector, beta=beta).tolist() == [[1 + beta] * 2] * 2
+
+
+@pytest.mark.parametrize("shape", list(itertools.product((1, 3), repeat=2)))
+@pytest.mark.parametrize("wanted", list(itertools.product((1, 2), (1, 3), (1, 3))))
+def test_strides_of_repeated_axes(shape, wanted):
+    """0 where elements are repeated; axes that stay keep their stride, and new ones of one element have a row's."""
+    x = tg.zeros(4, 5)[: shape[0], : shape[1]]
+    if any(n not in (1, m) for n, m in zip(shape, wanted[1:], strict=True)):
+        return
+    expected = [0 if n != m else step for n, m, step in zip(shape, wanted[1:], (5, 1), strict=True)]
+    leading = 0 if wanted[0] > 1 else wanted[1] * expected[0]
+    y = x.expand(wanted)
+    assert y.stride() == (leading, *expected) and y.data_ptr() == x.data_ptr() and y.shape == wanted
+
+
+def test_parameters_are_views_of_their_vector():
+    layer, vector = tg.nn.Linear(2, 3), tg.arange(9.0)
+    tg.nn.utils.vector_to_parameters(vector, layer.parameters())
+    assert layer.weight.data_ptr() == vector.data_ptr() and layer.bias.data_ptr() == vector[6:].data_ptr()
+    vector.mul_(2)
+    assert layer.bias.tolist() == [12.0, 14.0, 16.0] and layer.weight.requires_grad
+    with tg.no_grad():
+        layer.weight.zero_()
+    assert vector.tolist() == [0.0] * 6 + [12.0, 14.0, 16.0]
+    with pytest.raises(TypeError, match="expected torch.Tensor, but got: list"):
+        tg.nn.utils.vector_to_parameters([1.0], layer.parameters())
+    with pytest.raises(RuntimeError, match="invalid for input of size"):
+        tg.nn.utils.vector_to_parameters(tg.zeros(3), layer.parameters())
+
+
+def test_compiled_steps_see_the_vector_of_their_parameters():
+    layer, x = tg.nn.Linear(2, 1), tg.ones(1, 2)
+    step = tg.compile(lambda: layer(x).sum())
+    before = step().item()
+    vector = tg.nn.utils.parameters_to_vector(layer.parameters()).detach()
+    for factor in (1.0, 2.0, 3.0):
+        tg.nn.utils.vector_to_parameters(vector * factor, layer.parameters())
+        assert step().item() == pytest.approx(before * factor)
