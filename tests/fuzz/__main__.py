@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import time
 from pathlib import Path
 from typing import Any
 
-from .pool import FAILURES, Worker, survey
+from .pool import FAILURES, Findings, Worker, survey
 from .programs import generate
 from .shrinking import smaller_program
+
+SHOWN_EVERY = 100  # programs
 
 
 def main() -> int:
@@ -31,9 +34,15 @@ def main() -> int:
         return 0
     if options.text:
         return _judge_one({"seed": options.seed, "text": options.text.read_text()})
-    findings = survey(seeds, options.workers, lambda answer: report(answer, options.shrink))
+    findings = survey(seeds, options.workers, lambda answer: report(answer, options.shrink), progress)
     print(findings)
     return bool(findings.failures)
+
+
+def progress(findings: Findings) -> None:
+    """Print how far it is, from time to time, and the time of day."""
+    if findings.programs % SHOWN_EVERY == 0:
+        print(f"{time.strftime('%H:%M:%S')} {findings.programs} programs, {len(findings.failures)} failures", flush=True)
 
 
 def report(answer: dict[str, Any], seconds: float) -> None:
