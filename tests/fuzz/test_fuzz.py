@@ -147,6 +147,7 @@ def test_each_fact_can_be_read_and_changed(name):
         author, _ = author_with(name)
         for i in range(5):
             exec(change, author.env | {"i": i})
+    assert isinstance(eval(f"({kind.outcome},)" if kind.outcome else "()", author.env), tuple)
 
 
 def test_programs_depend_on_facts_of_all_kinds():
@@ -159,4 +160,4 @@ def test_programs_depend_on_facts_of_all_kinds():
         drawn.update(name for name, kind in KINDS.items() if options(kind.reads)[0] in author.facts)
         drawn["any"] += bool(author.facts)
     assert 200 < drawn["any"] < 280
-    assert all(drawn[name] >= 10 for name in KINDS), drawn
+    assert all(drawn[name] >= 5 for name in KINDS), drawn
