@@ -239,14 +239,9 @@ def check_origins(roots: Iterable[Root], is_own: Callable[[Any], bool]) -> None:
 def check_history(behind: Iterable[TapeNode]) -> None:
     """CaptureError if the history of a result is more than derivatives of primitives: hooks, a user's backward."""
     for node in behind:
-        hooked = node.tensor_hooks or node.retained or node.pre_hooks or node.post_hooks
-        if hooked or not (node.of_primitives or isinstance(node, AccumulateGrad)):
-            what = "a hook or retain_grad()" if hooked else f"a backward of its own ({node.title})"
-            raise refusal(
-                f"the history of a result has {what}",
-                f"made at {node.origin}",
-                "Call backward() inside the compiled function: compile the whole training step.",
-            )
+        check_hooks(node)
+        if not (node.of_primitives or isinstance(node, AccumulateGrad)):
+            raise _refused_history(f"a backward of its own ({node.title})", node)
         if isinstance(node, PrimitiveNode):
             for kept in node.known.values():
                 if isinstance(kept, Saved) and kept.version != kept.tensor.buffer.version:
@@ -256,6 +251,20 @@ def check_history(behind: Iterable[TapeNode]) -> None:
                         f"used at {node.origin}",
                         "Its backward() would fail: clone() the tensor before it is modified.",
                     )
+
+
+def check_hooks(node: TapeNode) -> None:
+    """CaptureError if somebody is told of the gradients of an operation behind a result."""
+    if node.tensor_hooks or node.retained or node.pre_hooks or node.post_hooks:
+        raise _refused_history("a hook or retain_grad()", node)
+
+
+def _refused_history(what: str, node: TapeNode) -> CaptureError:
+    return refusal(
+        f"the history of a result has {what}",
+        f"made at {node.origin}",
+        "Call backward() inside the compiled function: compile the whole training step.",
+    )
 
 
 def check_ends(behind: Iterable[TapeNode], recording: Any) -> None:

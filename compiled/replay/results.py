@@ -26,7 +26,7 @@ from ..common.tensor_memory import users_attributes
 from ..guards.sources import Source
 from ..recording.recording import Recording
 from ..recording.scalar_outputs import MARKED
-from ..recording.validity import refusal
+from ..recording.validity import check_hooks, refusal
 from ..symbolic.number import Number
 from .plain_results import held, is_plain
 
@@ -364,6 +364,8 @@ def _refuse_other_history(whole: Tensor, part: Tensor, recording: Recording) -> 
                 recording.place_of_result,
                 "Call requires_grad_() on a clone(), or on the tensor that it is a view of, outside.",
             )
+        for node in graph_behind([part.grad_fn], stop=[whole.gradient_edge().node]):
+            check_hooks(node)
 
 
 def _view_of(whole: Tensor, fill: Fill, part: Tensor) -> Fill:

@@ -125,12 +125,12 @@ class Meter:
     def mean(self):
         return self.total / max(self.n, 1)
 meter, hits, numbers = Meter(), [0], itertools.count()
-state = {'step': 0, 'best': math.inf, 'bad': 0}
+status = {'step': 0, 'best': math.inf, 'bad': 0}
 """[1:-1]
 RING = "ring, ptr, marks = tg.zeros(4, 3), [0], tg.zeros(4, dtype=tg.int64)"
 MIXED = """
 bag, odd, last = collections.deque([0.5, 2, 0.25], maxlen=3), {1, 3}, collections.OrderedDict(a=0.5, b=2)
-found = collections.defaultdict(float)
+tally = collections.defaultdict(float)
 """[1:-1]
 
 OBJECTS = {
@@ -223,14 +223,14 @@ OBJECTS = {
     ),
     "meters": Kind(
         METER,
-        "meter.add(0.5)|hits[0] += 1|meter = Meter()|Meter.total = 0.5 * i|state['step'] += 1|state = dict(state, bad=i)|hits = [i]|meter.total, meter.n = 0.0, 0|next(numbers)|state['best'] = 0.5 * i|del state['bad']\nstate['bad'] = i % 2"
+        "meter.add(0.5)|hits[0] += 1|meter = Meter()|Meter.total = 0.5 * i|status['step'] += 1|status = dict(status, bad=i)|hits = [i]|meter.total, meter.n = 0.0, 0|next(numbers)|status['best'] = 0.5 * i|del status['bad']\nstate['bad'] = i % 2"
         "|numbers = itertools.cycle([0.5, 2, i])|numbers = iter([0.5 * n + i for n in range(99)])",
-        "{y} * meter.mean|{y} * hits[0]|{y} * (2 if state['step'] % 2 == 0 else 0.5)|{y} * state['step']|{y} * next(numbers)|{y} * (2 if state['best'] > 1 else 0.5)|{y} * state['bad']|{y} * meter.n|{y} * (1 / (1 + state['step']))"
-        "|{y} * math.cos(0.1 * state['step'])|{y} * (0.5 if meter.n > 2 else 2)|{y} * min(state['best'], 3)|{y} * Meter.total|{y} * (hits[0] + 0.5) ** 0.5|{y} * (state['step'] > 2)|{y} * len(state)",
-        ("meter", "hits", "state", "numbers"),
-        "meter.add(0.25)|hits[0] += 1|state['step'] += 1|Meter.n += 1|state['bad'] = state['bad'] + 1 if state['step'] % 2 else 0|meter.total += 0.5|hits[-1] = hits[0] * 2 % 7|state['best'] = min(state['best'], 3.0)|state['t'] = {y}.detach()"
-        "|meter.add(0.5, n=2)|meter.last = {y}.detach().sum()|state['best'], state['step'] = state['step'], 0|hits = hits + [0]|hits.append(len(hits))|state.setdefault('new', 1)",
-        outcome="vars(meter), Meter.n, Meter.total, hits, state, next(copy.copy(numbers))",
+        "{y} * meter.mean|{y} * hits[0]|{y} * (2 if status['step'] % 2 == 0 else 0.5)|{y} * status['step']|{y} * next(numbers)|{y} * (2 if status['best'] > 1 else 0.5)|{y} * status['bad']|{y} * meter.n|{y} * (1 / (1 + status['step']))"
+        "|{y} * math.cos(0.1 * status['step'])|{y} * (0.5 if meter.n > 2 else 2)|{y} * min(status['best'], 3)|{y} * Meter.total|{y} * (hits[0] + 0.5) ** 0.5|{y} * (status['step'] > 2)|{y} * len(status)",
+        ("meter", "hits", "status", "numbers"),
+        "meter.add(0.25)|hits[0] += 1|status['step'] += 1|Meter.n += 1|status['bad'] = status['bad'] + 1 if status['step'] % 2 else 0|meter.total += 0.5|hits[-1] = hits[0] * 2 % 7|status['best'] = min(status['best'], 3.0)|status['t'] = {y}.detach()"
+        "|meter.add(0.5, n=2)|meter.last = {y}.detach().sum()|status['best'], status['step'] = status['step'], 0|hits = hits + [0]|hits.append(len(hits))|status.setdefault('new', 1)",
+        outcome="vars(meter), Meter.n, Meter.total, hits, status, next(copy.copy(numbers))",
     ),
     "by index": Kind(
         RING,
@@ -256,13 +256,13 @@ OBJECTS = {
     ),
     "mixed": Kind(
         MIXED,
-        "bag.append(0.5 * i)|bag.rotate()|odd.add(i)|odd.discard(1) if i == 2 else odd.add(1)|last.move_to_end('a')|last['c'] = i|found['k'] += 0.5|bag = collections.deque([i])|odd = {i, 2}|last = collections.OrderedDict(a=i)|found = collections.defaultdict(int)"
-        "|found.clear()|bag.appendleft(i % 2)|odd ^= {1}",
-        "{y} * sum(bag)|{y} * bag[0]|{y} * (2 if 1 in odd else 0.5)|{y} * len(odd)|{y} * next(iter(last.values()))|{y} * found['k']|{y} * len(found)|{y} * len(bag)|{y} * (2 if list(last) == ['a', 'b'] else 0.5)|{y} * max(odd, default=0)|{y} * found.get('k', 2)"
+        "bag.append(0.5 * i)|bag.rotate()|odd.add(i)|odd.discard(1) if i == 2 else odd.add(1)|last.move_to_end('a')|last['c'] = i|tally['k'] += 0.5|bag = collections.deque([i])|odd = {i, 2}|last = collections.OrderedDict(a=i)|tally = collections.defaultdict(int)"
+        "|tally.clear()|bag.appendleft(i % 2)|odd ^= {1}",
+        "{y} * sum(bag)|{y} * bag[0]|{y} * (2 if 1 in odd else 0.5)|{y} * len(odd)|{y} * next(iter(last.values()))|{y} * tally['k']|{y} * len(tally)|{y} * len(bag)|{y} * (2 if list(last) == ['a', 'b'] else 0.5)|{y} * max(odd, default=0)|{y} * tally.get('k', 2)"
         "|{y} * (2 if bag == collections.deque([0.5, 2, 0.25]) else 0.5)|{y} * sum(sorted(odd))|{y} * last.get('c', 0.5)|{y} * (2 if odd == {1, 3} else 0.5)|{y} * (bag.maxlen or 5)",
-        ("bag", "odd", "last", "found"),
-        "bag.append(0.75)|odd.add(5)|found['k'] += 1|last['b'] *= 0.5|bag.popleft()\nbag.append(1.5)|found['n'] = 2",
-        outcome="list(bag), sorted(odd), dict(last), dict(found)",
+        ("bag", "odd", "last", "tally"),
+        "bag.append(0.75)|odd.add(5)|tally['k'] += 1|last['b'] *= 0.5|bag.popleft()\nbag.append(1.5)|tally['n'] = 2",
+        outcome="list(bag), sorted(odd), dict(last), dict(tally)",
     ),
     "same object": Kind(
         "first = tg.randn({s})\nsecond_one, nothing, cache = first, None, {}",
