@@ -42,7 +42,9 @@ def main() -> int:
 def progress(findings: Findings) -> None:
     """Print how far it is, from time to time, and the time of day."""
     if findings.programs % SHOWN_EVERY == 0:
-        print(f"{time.strftime('%H:%M:%S')} {findings.programs} programs, {len(findings.failures)} failures", flush=True)
+        print(
+            f"{time.strftime('%H:%M:%S')} {findings.programs} programs, {len(findings.failures)} failures", flush=True
+        )
 
 
 def report(answer: dict[str, Any], seconds: float) -> None:

@@ -62,7 +62,7 @@ int tracegrad_step(void *const *slots)
 
 
 def test_a_program_borrows_the_c_library_of_the_process():
-    """The linker does not read it: that takes longer than to link the program. The compiler's own helpers are linked."""
+    """The linker does not read it, which takes longer than all else. The compiler's own helpers are linked."""
     built = build([Unit("step", BORROWING, ("-O0",))])
     assert result_of(built, 12.0) == 8.0
     compiler = require_compiler()
