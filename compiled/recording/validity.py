@@ -20,7 +20,7 @@ from ...compiler.graph import Graph, Node, topological
 from ...ops.callers.source_files import is_standard_file, is_user_file
 from ...ops.core import switch
 from ...ops.types import get_default_dtype
-from ...tape.grad_mode import is_grad_enabled
+from ...tape.grad_mode import is_grad_enabled, switches
 from ...tape.nodes import AccumulateGrad, PrimitiveNode, Saved
 from ...tape.nodes import Node as TapeNode
 from ...tensors.autocasting import state as autocast
@@ -178,7 +178,8 @@ class ThreadModes:
     """The switches of this thread that a function might leave changed."""
 
     def __init__(self) -> None:
-        self.grad_enabled = is_grad_enabled()
+        self.grad_enabled, self.inference = is_grad_enabled(), switches.inference
+        self._inferences = switches.inferences
         self.default_dtype = get_default_dtype()
         self.autocast = autocast.modes
 
@@ -188,7 +189,14 @@ class ThreadModes:
         return is_grad_enabled() is self.grad_enabled and get_default_dtype() is self.default_dtype
 
     def check(self, name: str, effect_lines: EffectLines) -> None:
-        """CaptureError if the call has changed one."""
+        """CaptureError if the call has changed one, or has begun inference mode while its caller had no gradients
+        either: which of the two has made a tensor could not be told."""
+        if not self.grad_enabled and switches.inferences != self._inferences:
+            raise refusal(
+                "the function begins inference_mode(), and is called without gradients",
+                f"in {name}",
+                "Leave inference_mode() to the caller.",
+            )
         if not self.hold():
             raise refusal(
                 "the function leaves the grad mode, autocast or the default dtype changed",

@@ -28,6 +28,7 @@ from ..recording.recording import Recording
 from ..recording.scalar_outputs import MARKED
 from ..recording.validity import check_hooks, refusal
 from ..symbolic.number import Number
+from .fresh_tensors import FreshTensor, fresh_tensor
 from .plain_results import held, is_plain
 
 Fill = Callable[[list[Tensor], Any], Any]  # of the new tensors and (args, kwargs)
@@ -70,16 +71,6 @@ class Placed:
 
 
 @dataclass(frozen=True, eq=False)
-class FreshTensor:
-    """Fills a leaf with the new tensor of that number."""
-
-    index: int
-
-    def __call__(self, fresh: list[Tensor], call_arguments: Any) -> Any:
-        return fresh[self.index]
-
-
-@dataclass(frozen=True, eq=False)
 class ItemOf:
     """Fills a leaf with the number in what is filled in there otherwise."""
 
@@ -114,7 +105,8 @@ class Results:
     def _is_one_tensor(self) -> bool:
         """True if the whole result is one new tensor, and not a view of one."""
         tree = self._tree
-        return isinstance(tree, Placed) and [fill for _, fill in self._wholes.values()] == [tree.fill]
+        fills = [fill for _, fill in self._wholes.values()]
+        return isinstance(tree, Placed) and type(tree.fill) is FreshTensor and fills == [tree.fill]
 
     @property
     def appends_anything(self) -> bool:
@@ -212,7 +204,9 @@ class Results:
             index = len(self.fresh)
             self.tensors.append(whole)
             self.fresh.append(self._fresh(whole, index))
-            self._wholes[memory] = (whole, FreshTensor(index))
+            modes = self._recording.modes
+            fill = fresh_tensor(index, whole, modes.grad_enabled, modes.inference)
+            self._wholes[memory] = (whole, fill)
         return self._wholes[memory]
 
     def _fresh(self, tensor: Tensor, index: int) -> FreshOutput:

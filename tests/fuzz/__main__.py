@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from .pairs import all_programs
 from .pool import FAILURES, Findings, Worker, survey
 from .programs import generate
 from .shrinking import smaller_program
@@ -27,6 +28,7 @@ def main() -> int:
     parser.add_argument("--shrink", type=float, default=60.0, help="seconds for each failure; 0: not at all")
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--text", type=Path)
+    parser.add_argument("--pairs", action="store_true", help="not random ones: each change of a fact beside each use")
     options = parser.parse_args()
     seeds = range(options.seed, options.seed + options.programs)
     if options.show:
@@ -34,9 +36,16 @@ def main() -> int:
         return 0
     if options.text:
         return _judge_one({"seed": options.seed, "text": options.text.read_text()})
-    findings = survey(seeds, options.workers, lambda answer: report(answer, options.shrink), progress)
+    programs = pairs_among(seeds) if options.pairs else seeds
+    findings = survey(programs, options.workers, lambda answer: report(answer, options.shrink), progress)
     print(findings)
     return bool(findings.failures)
+
+
+def pairs_among(numbers: range) -> list[dict[str, Any]]:
+    """The requests for the pairs with these numbers."""
+    programs = enumerate(all_programs())
+    return [{"seed": number, "text": text} for number, (_, text) in programs if number in numbers]
 
 
 def progress(findings: Findings) -> None:

@@ -10,6 +10,7 @@ import pytest
 from fuzz.author import Author
 from fuzz.expressions import options
 from fuzz.facts import KINDS, add_facts
+from fuzz.pairs import all_programs
 from fuzz.pool import Worker, survey
 from fuzz.programs import Parts, generate
 from fuzz.running import check
@@ -58,6 +59,22 @@ def test_sample(capsys):
 @pytest.mark.parametrize("first", range(0, PROGRAMS, PART))
 def test_programs(capsys, first):
     assert_no_failures(range(first, first + PART), capsys)
+
+
+def judge_pairs(programs):
+    findings = survey([{"seed": n, "text": text} for n, text in enumerate(programs)], len(os.sched_getaffinity(0)))
+    assert not findings.failures, "\n\n".join(map(shown, findings.failures[:5]))
+    assert findings.outcomes["same"] > 0.95 * findings.programs
+
+
+def test_some_pairs():
+    judge_pairs([text for _, text in all_programs()][::251])
+
+
+@pytest.mark.long(every=5)
+@pytest.mark.parametrize("name", KINDS)
+def test_each_change_beside_each_use(name):
+    judge_pairs([text for kind, text in all_programs() if kind.rpartition(" ")[0] == name])
 
 
 def test_a_program_is_a_function_of_its_seed():
