@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from types import FunctionType, MethodType
@@ -14,10 +16,10 @@ from ..tape.anomaly import CHECKS_ALL
 from ..tape.reverse import backward
 from ..tensors.tensor import EAGER
 from ..tracing.tracebacks import boundary, fold
-from ..tracing.watch import AT_ONCE, served, set_server
+from ..tracing.watch import AT_ONCE, local, served, set_server
 from .common.callables import owner_of
-from .common.collection import set_listener
-from .common.threads import hear_starts
+from .common.collection import listening, set_listener
+from .common.threads import hear_starts, heard_by
 from .function import Subprogram
 from .guards.onlookers import threads_are_absent
 from .guards.value_kinds import is_optimizer
@@ -29,6 +31,7 @@ from .lazy.segments import Segments
 from .lazy.subprograms import Subprograms
 from .verification.programs import Checks
 
+MAY_WAIT = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR  # frames that go on later
 CALLS_AFTER_BACKWARD = 16  # pieces of work, in programs without modules: then the next step has begun
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -72,8 +75,7 @@ class deferred:
         if self._checks is not None:
             self.segments.checked = self._checks.run
         self.parts = Subprograms(Subprogram, wanted=True, tiered=tiered)
-        self._open: list[_Block | None] = []  # that have been entered, None where another one, or nothing, counts
-        self._before: list[Any] = []
+        self._open: list[_Entered] = []
 
     @property
     def report(self) -> str:
@@ -98,32 +100,54 @@ class deferred:
         return text if tiers is None else f"{text}: {tiers.text}"
 
     def __enter__(self) -> deferred:
+        frame = sys._getframe(1)
+        self._leave_stale(frame)
         if CHECKS_ALL or current() is not EAGER or _is_observed():
-            self._open.append(None)
+            self._open.append(_Entered(frame))
             return self
-        block = _Block(self.segments)
-        listener = set_listener(Aside(block.interpreter).both)
-        server = set_server(functools.partial(self._serve, block))
-        self._before.append((switch.stack, server, listener, hear_starts(block.end)))
-        self._open.append(block)
-        block.begin(sys._getframe(1))
+        entered = _Entered(frame, _Block(self.segments))
+        try:
+            self._open.append(entered)
+            self._put_in_place(entered)
+        except BaseException:  # an interrupt: Python does not call __exit__ then
+            self._leave(entered)
+            raise
         return self
 
     @boundary
     def __exit__(self, *exc_info: object) -> None:
-        block = self._open.pop()
-        if block is not None:
+        entered = self._open[-1] if self._open else None
+        try:  # twice, as in `ops.core.interpreted`: an interrupt may come while it is left
             try:
-                block.interpreter.settle()
+                if entered is not None and entered.block is not None:
+                    entered.block.interpreter.settle()
             except Exception as error:
                 fold(error)
                 raise
             finally:
-                stack, server, listener, of_threads = self._before.pop()
-                switch.stack = stack
-                set_server(server)
-                set_listener(listener)
-                hear_starts(of_threads)
+                self._leave(entered)
+        finally:
+            self._leave(entered)
+
+    def _put_in_place(self, entered: _Entered) -> None:
+        block = entered.block
+        assert block is not None
+        set_listener(Aside(block.interpreter).both)
+        set_server(functools.partial(self._serve, block))
+        hear_starts(block.end)
+        block.begin(entered.frame)
+
+    def _leave(self, entered: _Entered | None) -> None:
+        """Put everything back; done twice, it is the same."""
+        if entered is not None:
+            entered.put_back()
+            if self._open and self._open[-1] is entered:
+                self._open.pop()
+
+    def _leave_stale(self, frame: Any) -> None:
+        """Leave blocks whose end an interrupt has skipped: their frame is over, or is about to enter them again."""
+        while self._open and self._open[-1].is_stale(frame):
+            self._leave(self._open[-1])
 
     def __call__(self, function: F) -> F:
         @boundary
@@ -153,6 +177,35 @@ class deferred:
             if self._checks is not None:
                 self._checks.step()
         return result
+
+
+class _Entered:
+    """A block from its beginning to its end, with what was in place before; no `block` where another one, or nothing,
+    counts."""
+
+    def __init__(self, frame: Any, block: _Block | None = None) -> None:
+        self.frame, self.instruction, self.block = frame, frame.f_lasti, block
+        self.thread = threading.get_ident()
+        self.stack, self.server, self.listener = switch.stack, local.server, listening()
+        self.of_threads = heard_by()
+
+    def put_back(self) -> None:
+        """What was in place before; nothing happens the second time."""
+        if self.block is not None:
+            switch.stack = self.stack
+            set_server(self.server)
+            set_listener(self.listener)
+            hear_starts(self.of_threads)
+
+    def is_stale(self, frame: Any) -> bool:
+        """True if the frame that has entered it runs no more, or (`frame`) enters it again at the same instruction."""
+        if frame is self.frame:
+            return frame.f_lasti == self.instruction
+        if self.thread != threading.get_ident() or self.frame.f_code.co_flags & MAY_WAIT:
+            return False
+        while frame is not None and frame is not self.frame:
+            frame = frame.f_back
+        return frame is None
 
 
 class _Block:

@@ -25,6 +25,7 @@ Load = Callable[[Path, str], Any]
 
 INCLUDE = Path(__file__).with_name("include")
 LINK_ONLY = ("-shared", "-lm")
+LIBRARIES = ("-lm", "-lgcc")
 LIBRARY = "program.so"
 REPORTED_LINES = 40  # of the compiler's words; the first ones tell
 
@@ -160,7 +161,7 @@ def _compile(compiler: Compiler, units: Sequence[Unit], sources: Sequence[Path],
     """The library. One compiler process for a program of one unit; else one per unit, as many at once as CPUs, and a
     link."""
     if len(units) == 1:
-        flags = [*_compile_flags(units[0]), *_link_flags(units)]
+        flags = [*_compile_flags(units[0]), *_link_flags(units, compiler)]
         command = _run(compiler, flags, [str(sources[0])], LIBRARY, workspace)
         return _library_in(workspace, compiler, command, sources)
     objects = [f"{unit.name}.o" for unit in units]
@@ -171,7 +172,7 @@ def _compile(compiler: Compiler, units: Sequence[Unit], sources: Sequence[Path],
     with closing(run_all(commands, _cpu_count(), workspace.path)) as results:
         for result, source in zip(results, sources, strict=True):
             _check_ended(compiler, result, [str(source)], workspace)
-    command = _run(compiler, _link_flags(units), objects, LIBRARY, workspace)
+    command = _run(compiler, _link_flags(units, compiler), objects, LIBRARY, workspace)
     return _library_in(workspace, compiler, command, sources)
 
 
@@ -193,10 +194,14 @@ def _compile_flags(unit: Unit) -> list[str]:
     return ["-fPIC", *(flag for flag in unit.flags if flag not in LINK_ONLY)]
 
 
-def _link_flags(units: Sequence[Unit]) -> list[str]:
+def _link_flags(units: Sequence[Unit], compiler: Compiler) -> list[str]:
     """Only what a linker understands: clang warns of the rest, which -Werror would make an error."""
     wanted = {flag for unit in units for flag in unit.flags}
-    return ["-shared", *(flag for flag in ("-pthread", "-fsanitize=address,undefined", "-lm") if flag in wanted)]
+    libraries = [flag for flag in ("-pthread", "-fsanitize=address,undefined", "-lm") if flag in wanted]
+    if libraries or compiler.kind != "gcc" or sys.platform != "linux":
+        return ["-shared", *libraries]
+    # Memory is copied by the C library that the process has. To read it as well takes the linker longer than all else.
+    return ["-shared", "-nodefaultlibs", "-lgcc"]
 
 
 def _run(compiler: Compiler, flags: Sequence[str], inputs: Sequence[str], output: str, workspace: Folder) -> list[str]:
@@ -208,9 +213,9 @@ def _run(compiler: Compiler, flags: Sequence[str], inputs: Sequence[str], output
 
 def _command(compiler: Compiler, flags: Sequence[str], inputs: Sequence[str], output: str) -> list[str]:
     # The output is a bare name in the workspace, so that the command that is shown can be run again from anywhere.
-    libraries = [flag for flag in flags if flag == "-lm"]  # a library has to follow what uses it
+    libraries = [flag for flag in flags if flag in LIBRARIES]  # a library has to follow what uses it
     # What comes from elsewhere (a wrapper, a configuration file) is taken back, then our own flags say what may be.
-    options = ["-fno-fast-math", *(flag for flag in flags if flag != "-lm")]
+    options = ["-fno-fast-math", *(flag for flag in flags if flag not in LIBRARIES)]
     return [*compiler.command, *options, *inputs, "-o", output, *libraries]
 
 

@@ -16,6 +16,7 @@ class _Mode(threading.local):
     enabled = True
     inference = False
     change = 0  # a number of the last change, never given again in any thread
+    inferences = 0  # how often inference_mode() has begun
 
 
 switches = _Mode()  # of this thread
@@ -207,4 +208,5 @@ class inference_mode(_BareDecorator):
         self._target = not mode if isinstance(mode, bool) else False
 
     def _inference(self) -> bool:
+        switches.inferences += 1
         return not self._target

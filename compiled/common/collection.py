@@ -79,10 +79,15 @@ def put_back_at_end(*saved: tuple[threading.local, dict[str, Any]]) -> None:
     _restore.call = functools.partial(deque, updates, 0)  # an iterator: done once, and then it holds nothing
 
 
+def listening() -> Listener:
+    """Who is called around each collection of this thread."""
+    return _begin.call, _end.call
+
+
 def set_listener(new: Listener) -> Listener:
     """Have `new` called around each collection of this thread; returns who was called before."""
     _take_places()
-    before = _begin.call, _end.call
+    before = listening()
     _begin.call, _end.call = new
     return before
 

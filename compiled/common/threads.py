@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
 
 from ...ops.locks import new_lock
 
@@ -18,13 +17,18 @@ class _Listening(threading.local):
 _lock = new_lock()
 _listening = _Listening()
 _start = threading.Thread.start
-_open: list[Any] = []  # for each listener of any thread
+_open: dict[int, Listener] = {}  # by thread: setting one again, after an interrupt, changes nothing
 
 
 def _announced(thread: threading.Thread) -> None:
     if _listening.listener is not None:
         _listening.listener()
     _start(thread)
+
+
+def heard_by() -> Listener | None:
+    """Who is called before this thread starts another one."""
+    return _listening.listener
 
 
 def hear_starts(listener: Listener | None) -> Listener | None:
@@ -34,12 +38,15 @@ def hear_starts(listener: Listener | None) -> Listener | None:
     starts below it, by the module ``_thread``, is not heard.
     """
     global _start
-    before, _listening.listener = _listening.listener, listener
+    before, me = _listening.listener, threading.get_ident()
     with _lock:
-        if (before is None) is not (listener is None):
-            _open.append(None) if before is None else _open.pop()
+        if listener is None:
+            _open.pop(me, None)
+        else:
+            _open[me] = listener
         if _open and threading.Thread.start is not _announced:
             _start, threading.Thread.start = threading.Thread.start, _announced  # type: ignore[method-assign, assignment]
         elif not _open and threading.Thread.start is _announced:
             threading.Thread.start = _start  # type: ignore[method-assign]
+    _listening.listener = listener
     return before

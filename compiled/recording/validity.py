@@ -20,7 +20,7 @@ from ...compiler.graph import Graph, Node, topological
 from ...ops.callers.source_files import is_standard_file, is_user_file
 from ...ops.core import switch
 from ...ops.types import get_default_dtype
-from ...tape.grad_mode import is_grad_enabled
+from ...tape.grad_mode import is_grad_enabled, switches
 from ...tape.nodes import AccumulateGrad, PrimitiveNode, Saved
 from ...tape.nodes import Node as TapeNode
 from ...tensors.autocasting import state as autocast
@@ -178,7 +178,8 @@ class ThreadModes:
     """The switches of this thread that a function might leave changed."""
 
     def __init__(self) -> None:
-        self.grad_enabled = is_grad_enabled()
+        self.grad_enabled, self.inference = is_grad_enabled(), switches.inference
+        self._inferences = switches.inferences
         self.default_dtype = get_default_dtype()
         self.autocast = autocast.modes
 
@@ -188,7 +189,14 @@ class ThreadModes:
         return is_grad_enabled() is self.grad_enabled and get_default_dtype() is self.default_dtype
 
     def check(self, name: str, effect_lines: EffectLines) -> None:
-        """CaptureError if the call has changed one."""
+        """CaptureError if the call has changed one, or has begun inference mode while its caller had no gradients
+        either: which of the two has made a tensor could not be told."""
+        if not self.grad_enabled and switches.inferences != self._inferences:
+            raise refusal(
+                "the function begins inference_mode(), and is called without gradients",
+                f"in {name}",
+                "Leave inference_mode() to the caller.",
+            )
         if not self.hold():
             raise refusal(
                 "the function leaves the grad mode, autocast or the default dtype changed",
@@ -239,14 +247,9 @@ def check_origins(roots: Iterable[Root], is_own: Callable[[Any], bool]) -> None:
 def check_history(behind: Iterable[TapeNode]) -> None:
     """CaptureError if the history of a result is more than derivatives of primitives: hooks, a user's backward."""
     for node in behind:
-        hooked = node.tensor_hooks or node.retained or node.pre_hooks or node.post_hooks
-        if hooked or not (node.of_primitives or isinstance(node, AccumulateGrad)):
-            what = "a hook or retain_grad()" if hooked else f"a backward of its own ({node.title})"
-            raise refusal(
-                f"the history of a result has {what}",
-                f"made at {node.origin}",
-                "Call backward() inside the compiled function: compile the whole training step.",
-            )
+        check_hooks(node)
+        if not (node.of_primitives or isinstance(node, AccumulateGrad)):
+            raise _refused_history(f"a backward of its own ({node.title})", node)
         if isinstance(node, PrimitiveNode):
             for kept in node.known.values():
                 if isinstance(kept, Saved) and kept.version != kept.tensor.buffer.version:
@@ -256,6 +259,20 @@ def check_history(behind: Iterable[TapeNode]) -> None:
                         f"used at {node.origin}",
                         "Its backward() would fail: clone() the tensor before it is modified.",
                     )
+
+
+def check_hooks(node: TapeNode) -> None:
+    """CaptureError if somebody is told of the gradients of an operation behind a result."""
+    if node.tensor_hooks or node.retained or node.pre_hooks or node.post_hooks:
+        raise _refused_history("a hook or retain_grad()", node)
+
+
+def _refused_history(what: str, node: TapeNode) -> CaptureError:
+    return refusal(
+        f"the history of a result has {what}",
+        f"made at {node.origin}",
+        "Call backward() inside the compiled function: compile the whole training step.",
+    )
 
 
 def check_ends(behind: Iterable[TapeNode], recording: Any) -> None:

@@ -43,7 +43,7 @@ FEW = 3  # arguments that are compared two by two; for more a set is quicker
 # effect, if C has run: see commit.py and `Binding.run`. A failed check has written nothing; the general way gives the
 # eager error.
 CHECKS = """
-    if switches.enabled is not grad_enabled or defaults.dtype is not default_dtype:
+    if switches.enabled is not grad_enabled or defaults.dtype is not default_dtype{or_inference}:
         return MISS
     if autocast.modes is not autocast_modes:
         return MISS
@@ -210,6 +210,7 @@ def _checked(of: Specialisation, words: str) -> tuple[dict[str, Any], str]:
         words += ITEMS
     return names, CHECKS.format(
         now=" + ".join(f"changes.{kind}" for kind in of.counted),
+        or_inference="" if modes.grad_enabled else " or switches.inference",
         words=words.strip(),
         environment="\n            and ".join(steady.terms) or "True",
         arguments=_arguments(of, names),

@@ -20,7 +20,8 @@ from ..execution.loop import STRIDED, Loop
 from ..inputs.arguments import NumberArgument
 from .batches import Batches
 from .fast_path import MISS, argument_checks, compile_checks, tensor_arguments
-from .results import Computed, FreshTensor, ItemOf, Placed
+from .fresh_tensors import FreshTensor
+from .results import Computed, ItemOf, Placed
 from .stacked_results import Rows, StackedResults, Values
 
 if TYPE_CHECKING:

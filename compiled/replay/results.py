@@ -22,9 +22,10 @@ from ..common.tensor_memory import users_attributes
 from ..guards.sources import Source
 from ..recording.recording import Recording
 from ..recording.scalar_outputs import MARKED
-from ..recording.validity import refusal
+from ..recording.validity import check_hooks, refusal
 from ..symbolic.number import Number
 from .fresh_output import FreshOutput, order_of
+from .fresh_tensors import FreshTensor, fresh_tensor
 from .plain_results import held, is_plain
 
 Fill = Callable[[list[Tensor], Any], Any]  # of the new tensors and (args, kwargs)
@@ -42,16 +43,6 @@ class Placed:
     """A leaf of the result that is filled at each call: ``fill(fresh tensors, (args, kwargs))``."""
 
     fill: Fill
-
-
-@dataclass(frozen=True, eq=False)
-class FreshTensor:
-    """Fills a leaf with the new tensor of that number."""
-
-    index: int
-
-    def __call__(self, fresh: list[Tensor], call_arguments: Any) -> Any:
-        return fresh[self.index]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +80,8 @@ class Results:
     def _is_one_tensor(self) -> bool:
         """True if the whole result is one new tensor, and not a view of one."""
         tree = self._tree
-        return isinstance(tree, Placed) and [fill for _, fill in self._wholes.values()] == [tree.fill]
+        fills = [fill for _, fill in self._wholes.values()]
+        return isinstance(tree, Placed) and fills == [tree.fill] and tree.fill.is_as_made
 
     @property
     def appends_anything(self) -> bool:
@@ -187,7 +179,9 @@ class Results:
             index = len(self.fresh)
             self.tensors.append(whole)
             self.fresh.append(self._fresh(whole, index))
-            self._wholes[memory] = (whole, FreshTensor(index))
+            modes = self._recording.modes
+            fill = fresh_tensor(index, whole, modes.grad_enabled, modes.inference)
+            self._wholes[memory] = (whole, fill)
         return self._wholes[memory]
 
     def _fresh(self, tensor: Tensor, index: int) -> FreshOutput:
@@ -340,6 +334,8 @@ def _refuse_other_history(whole: Tensor, part: Tensor, recording: Recording) -> 
                 recording.place_of_result,
                 "Call requires_grad_() on a clone(), or on the tensor that it is a view of, outside.",
             )
+        for node in graph_behind([part.grad_fn], stop=[whole.gradient_edge().node]):
+            check_hooks(node)
 
 
 def _view_of(whole: Tensor, fill: Fill, part: Tensor) -> Fill:

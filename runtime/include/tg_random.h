@@ -34,7 +34,7 @@ TG_INLINE uint32_t tg_mt_temper(uint32_t word)
 
 /* The next 624 words, in place. Each depends on old words ahead of it, and in the second loop on words that were
  * made 227 places before: vectors of any width are safe. */
-__attribute__((unused)) static void tg_mt_refill(uint32_t *key)
+TG_STATIC void tg_mt_refill(uint32_t *key)
 {
     const long turn = TG_MT_WORDS - TG_MT_LAG;
     #pragma omp simd safelen(64)
@@ -51,7 +51,7 @@ __attribute__((unused)) static void tg_mt_refill(uint32_t *key)
 }
 
 /* out[0:625] = the state after `count` draws, out[625:] = the drawn words. */
-__attribute__((unused)) static void tg_random_words(int32_t *restrict out, const int32_t *restrict state, long count)
+TG_STATIC void tg_random_words(int32_t *restrict out, const int32_t *restrict state, long count)
 {
     uint32_t *const key = (uint32_t *)out;
     uint32_t *words = (uint32_t *)out + TG_MT_STATE;
@@ -79,7 +79,7 @@ __attribute__((unused)) static void tg_random_words(int32_t *restrict out, const
 }
 
 /* The state of a seed, of which the low 32 bits count. */
-__attribute__((unused)) static void tg_random_seed(int32_t *restrict out, const int64_t *restrict seed)
+TG_STATIC void tg_random_seed(int32_t *restrict out, const int64_t *restrict seed)
 {
     uint32_t word = (uint32_t)*seed;
     for (uint32_t i = 0; i < TG_MT_WORDS; ++i)
@@ -186,7 +186,7 @@ TG_INLINE float tg_cephes_cos(float x)
 /* ------------------------------------------------------------------------------------------------ permutations */
 
 /* 0 ... n-1 shuffled by n - 1 words: element i changes places with one of those behind it, or stays. */
-__attribute__((unused)) static void tg_permutation(int64_t *restrict out, const int32_t *restrict words, long n)
+TG_STATIC void tg_permutation(int64_t *restrict out, const int32_t *restrict words, long n)
 {
     for (long i = 0; i < n; ++i)
     {

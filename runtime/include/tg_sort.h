@@ -78,7 +78,7 @@ enum
         }                                                                                                    \
         heap[at] = new;                                                                                      \
     }                                                                                                        \
-    __attribute__((unused)) static pair *pair##_picked(pair *pairs, long count, long wanted)                 \
+    TG_STATIC pair *pair##_picked(pair *pairs, long count, long wanted)                                      \
     {                                                                                                        \
         for (long at = wanted / 2; at-- > 0;)                                                                \
             pair##_sink(pairs, wanted, at, pairs[at]);                                                       \
@@ -93,7 +93,7 @@ enum
         }                                                                                                    \
         return pairs;                                                                                        \
     }                                                                                                        \
-    __attribute__((unused)) static pair *pair##_inserted(pair *pairs, long count)                            \
+    TG_STATIC pair *pair##_inserted(pair *pairs, long count)                                                 \
     {                                                                                                        \
         for (long k = 1; k < count; ++k)                                                                     \
         {                                                                                                    \
@@ -105,7 +105,7 @@ enum
         }                                                                                                    \
         return pairs;                                                                                        \
     }                                                                                                        \
-    __attribute__((unused)) static pair *pair##_by_digits(pair *from, pair *to, long count)                  \
+    TG_STATIC pair *pair##_by_digits(pair *from, pair *to, long count)                                       \
     {                                                                                                        \
         long starts[TG_MOST_BUCKETS];                                                                        \
         const int bits = count < 4096 ? 8 : 11;                                                              \
@@ -132,7 +132,7 @@ enum
         }                                                                                                    \
         return from;                                                                                         \
     }                                                                                                        \
-    __attribute__((unused)) static pair *pair##_sorted(pair *pairs, pair *spare, long count, long wanted)    \
+    TG_STATIC pair *pair##_sorted(pair *pairs, pair *spare, long count, long wanted)                         \
     {                                                                                                        \
         if (count <= TG_SHORT_ROW)                                                                           \
             return pair##_inserted(pairs, count);                                                            \

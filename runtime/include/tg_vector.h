@@ -5,6 +5,8 @@
 
 #include <string.h> /* the blocked products clear their sums with memset */
 
+#include "tg_inline.h"
+
 #if defined __AVX512F__
 #define TG_VECTOR_BYTES 64
 #define TG_VECTOR_REGISTERS 32
@@ -85,8 +87,8 @@ enum
  * taken as zero and not read. Taking row i and row i + half in turns, once for each power of two, is a transposition.
  * The square stays in registers only if every loop unrolls, hence the pragmas. */
 #define TG_DEFINE_TRANSPOSE(name, type, vector, lanes, lower, upper)                                    \
-    __attribute__((unused)) static void name(const type *restrict from, long from_stride, long rows,    \
-                                             type *restrict to, long to_stride)                         \
+    TG_STATIC void name(const type *restrict from, long from_stride, long rows,                         \
+                        type *restrict to, long to_stride)                                              \
     {                                                                                                   \
         vector square[lanes], mixed[lanes];                                                             \
         _Pragma("GCC unroll 16") for (long r = 0; r < lanes; ++r)                                       \

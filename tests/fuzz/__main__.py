@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import argparse
 import os
+import time
 from pathlib import Path
 from typing import Any
 
-from .pool import FAILURES, Worker, survey
+from .pairs import all_programs
+from .pool import FAILURES, Findings, Worker, survey
 from .programs import generate
 from .shrinking import smaller_program
+
+SHOWN_EVERY = 100  # programs
 
 
 def main() -> int:
@@ -24,6 +28,7 @@ def main() -> int:
     parser.add_argument("--shrink", type=float, default=60.0, help="seconds for each failure; 0: not at all")
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--text", type=Path)
+    parser.add_argument("--pairs", action="store_true", help="not random ones: each change of a fact beside each use")
     options = parser.parse_args()
     seeds = range(options.seed, options.seed + options.programs)
     if options.show:
@@ -31,9 +36,24 @@ def main() -> int:
         return 0
     if options.text:
         return _judge_one({"seed": options.seed, "text": options.text.read_text()})
-    findings = survey(seeds, options.workers, lambda answer: report(answer, options.shrink))
+    programs = pairs_among(seeds) if options.pairs else seeds
+    findings = survey(programs, options.workers, lambda answer: report(answer, options.shrink), progress)
     print(findings)
     return bool(findings.failures)
+
+
+def pairs_among(numbers: range) -> list[dict[str, Any]]:
+    """The requests for the pairs with these numbers."""
+    programs = enumerate(all_programs())
+    return [{"seed": number, "text": text} for number, (_, text) in programs if number in numbers]
+
+
+def progress(findings: Findings) -> None:
+    """Print how far it is, from time to time, and the time of day."""
+    if findings.programs % SHOWN_EVERY == 0:
+        print(
+            f"{time.strftime('%H:%M:%S')} {findings.programs} programs, {len(findings.failures)} failures", flush=True
+        )
 
 
 def report(answer: dict[str, Any], seconds: float) -> None:

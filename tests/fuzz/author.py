@@ -24,7 +24,12 @@ import tracegrad as tg
 MAX_ELEMENTS = 64
 MAX_NUMBER = 30.0  # larger results are dropped: gradients and sums of squares of what stays are small enough
 EXACT_UNIT, EXACT_BOUND = 4096, 2**22  # multiples of 1/4096 below 1024: sums of many have less than float32's 24 bits
-HEADER = """import enum
+HEADER = """import collections
+import copy
+import dataclasses
+import enum
+import functools
+import itertools
 import math
 import operator
 import os
@@ -63,6 +68,7 @@ class Author:
     units: list[str] = field(default_factory=list)  # what was executed, to execute it again
     numbers: list[str] = field(default_factory=list)  # arguments that are Python numbers
     facts: list[str] = field(default_factory=list)  # expressions that depend on what else changes outside
+    cells: list[str] = field(default_factory=list)  # variables that only one function may bind: the step, or its caller
     deeds: list[str] = field(default_factory=list)  # statements that change it
     functions: list[str] = field(default_factory=list)  # of one tensor, with a backward of their own
     modules: list[tuple[str, int, int, Any]] = field(default_factory=list)  # name, features, least ndim, dtype

@@ -7,11 +7,11 @@ compared within the program, and never used as a number.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from .author import Author
 from .expressions import options
+from .objects import OBJECTS, Kind
 
 ENUM = """
 class Color(enum.Enum):
@@ -58,18 +58,6 @@ heard = tg.randn({s}).as_subclass(Heard)
 """[1:-1]
 HIDDEN = "h = tg.full((2,), 0.5)\nlayer = nn.Linear(2, 2)"
 
-
-@dataclass(frozen=True)
-class Kind:
-    """`setup` makes it (a random shape for ``{s}``), `before` changes it before each call, `reads` depend on it."""
-
-    setup: str
-    before: str
-    reads: str
-    cells: tuple[str, ...] = ()  # variables that the caller binds
-    writes: str = ""
-
-
 KINDS = {
     "enum": Kind(
         ENUM,
@@ -113,12 +101,14 @@ KINDS = {
         "|{y} if held.t is None else held.t * 2|{y} * len([t for t in held.list if t is held.t])|held.t|sum(t.mean() for t in held.list) * {y}"
         "|{y} * (2 if table['t'] is held.list[1] else 0.5)|table['t'] * held.t",
         writes="held.t = held.list[1]|table['t'] = {y}.detach()|held.list[0] = held.list[0] * 0.5|table['t'] = table['t'] + 1|held.list.append(held.list.pop(0))",
+        outcome="held.t, held.list, table",
     ),
     "global": Kind(
         GLOBAL,
         "globals()['SHARED'] = SHARED * 0.9|globals()['SHARED'] = tg.ones_like(SHARED) if i % 2 else SHARED_BEFORE|globals()['SHARED'] = SHARED[...]"
         "|globals()['SHARED'] = SHARED_BEFORE.clone() if i % 2 else SHARED_BEFORE|SHARED.add_(0.25)|globals()['SHARED'] = SHARED_BEFORE.detach() if i == 2 else SHARED",
         "{y} * SHARED.mean()|SHARED * 2|SHARED.reshape(-1)|{y} * (2 if SHARED is SHARED_BEFORE else 0.5)|SHARED + SHARED_BEFORE|SHARED",
+        outcome="SHARED",
     ),
     "start": Kind(
         "data = tg.randn(7, 3)\nstart = 0",
@@ -129,6 +119,7 @@ KINDS = {
         "|data[start:start + 2].t()|data[tg.tensor(start)]",
         ("start",),
         "data[start] = 0.25|data[start:start + 2].mul_(0.5)|data[start] += 1|data[start] = {y}.detach().mean()|data[start:start + 1] = data[start + 1:start + 2]|data[start:start + 2] *= 0.5",
+        outcome="data",
     ),
     "clock": Kind(
         "then = time.perf_counter()",
@@ -159,6 +150,7 @@ KINDS = {
         "if i == 2:\n    h.sin = lambda: h * 0.25|if i == 2:\n    layer.forward = lambda p: p * 0.5\nif i == 4:\n    del layer.forward|h.sin = (lambda: h * i)|h.label_ = i % 2"
         "|layer.factor = 0.5 * i|if i == 3:\n    layer.weight.sum = lambda: tg.tensor(2.0)",
         "{y} * h.sin().sum()|h.sin()|layer(h) * 1|{y} + layer(h).mean()|{y} * layer.weight.sum()|{y} * getattr(h, 'label_', 0.5)|{y} * getattr(layer, 'factor', 2)",
+        outcome="h, layer.state_dict()",
     ),
     "subclass": Kind(
         TAGGED,
@@ -170,12 +162,14 @@ KINDS = {
         "|nn.functional.mse_loss(tagged, tagged * 0.5)|tagged.softmax(0) if tagged.ndim else tagged|heard[..., None]|tagged.clone().add_({y}.mean())|Tagged(heard.detach())",
         ("tagged", "heard"),
         "tagged.mul_(0.5)|tagged[...] = 0.5|heard.add_(0.25)|tagged.copy_(tagged * 0.5)|tagged.zero_()",
+        outcome="tagged, heard, Heard.count",
     ),
     "hidden step": Kind(
         "",
         "if i == 2:\n    opt.step = lambda closure=None: None\nif i == 4:\n    del opt.step|if i == 2:\n    opt.zero_grad = lambda set_to_none=True: None"
         "|if i == 1:\n    opt.step = (lambda step: lambda: (step(), step())[0])(opt.step)|if i == 2:\n    opt.zero_grad = lambda *args: [p.grad.zero_() for g in opt.param_groups for p in g['params'] if p.grad is not None]",
         "{y} * (0.5 if 'step' in vars(opt) else 1)",
+        needs_optimizer=True,
     ),
     "patched": Kind(
         PATCHED,
@@ -184,6 +178,7 @@ KINDS = {
         "|if i == 1:\n    rule.__class__ = type('Other', (Rule,), {'use': lambda self, p: p})|act.factor = 0.25 * i|if i == 3:\n    del Act.forward",
         "act({y})|rule({y})|rule.use({y})|{y} * act.factor|{y} * getattr(Act, 'extra', 0.5)|{y} * (2 if type(rule) is Rule else 0.5)",
     ),
+    **OBJECTS,
 }  # fmt: skip
 
 
@@ -192,7 +187,7 @@ def add_facts(a: Author, parts: Any) -> None:
     if not a.chance(0.8):
         return
     for name in a.rng.sample(sorted(KINDS), a.choice([1, 1, 2, 3])):
-        if name != "hidden step" or parts.optimizer:
+        if parts.optimizer or not KINDS[name].needs_optimizer:
             _add(a, parts, KINDS[name])
 
 
@@ -200,8 +195,10 @@ def _add(a: Author, parts: Any, kind: Kind) -> None:
     if kind.setup and not a.run(kind.setup.replace("{s}", str(a.shape()))):
         return
     parts.cells += kind.cells
+    a.cells += kind.cells
     for _ in range(a.choice([1, 1, 2])):
         parts.changing += a.choice(kind.before.split("|")).split("\n")
+    parts.outcomes += [f"({kind.outcome},)"] if kind.outcome else []
     a.facts += options(kind.reads)
     a.deeds += options(kind.writes) if kind.writes else []
 

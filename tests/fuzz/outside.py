@@ -186,6 +186,8 @@ def looked_at(a: Author, parts: Any) -> str:
         entries.append("'plan': plan.get_last_lr()")
     if parts.generator:
         entries.append("'gen': tg.randint(0, 1000, (3,), generator=gen)")
+    if parts.outcomes:
+        entries.append(f"'facts': [{', '.join(parts.outcomes)}]")
     if a.looks:
         entries.append("'seen': list(seen), 'counts': dict(counts)")
     return "{" + ", ".join(entries) + "}"

@@ -165,12 +165,17 @@ def _next(source: Iterator[dict[str, Any]], lock: threading.Lock) -> dict[str, A
 
 
 def survey(
-    seeds: Iterable[int], workers: int, failed: Callable[[dict[str, Any]], None] = lambda answer: None
+    requests: Iterable[int | dict[str, Any]],
+    workers: int,
+    failed: Callable[[dict[str, Any]], None] = lambda answer: None,
+    judged_one: Callable[[Findings], None] = lambda findings: None,
 ) -> Findings:
-    """Judge the programs with these seeds; `failed` hears of each failure at once."""
+    """Judge the programs with these seeds, or those of requests; `failed` hears of each failure at once, `judged_one`
+    of each program."""
     findings = Findings()
-    for answer in judged(({"seed": seed} for seed in seeds), workers):
+    for answer in judged((r if isinstance(r, dict) else {"seed": r} for r in requests), workers):
         findings.add(answer)
         if answer["outcome"] in FAILURES:
             failed(answer)
+        judged_one(findings)
     return findings

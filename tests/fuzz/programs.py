@@ -26,6 +26,7 @@ from .outside import (
 from .statements import body
 
 AUGMENTED = re.compile(r"^ +(\w+) [-+*]= ")
+ASSIGNED = re.compile(r"^ +(\w+(?:, \w+)*) [-+*]?= ")
 
 
 def generate(seed: int, sizes: tuple[int, ...] = (1, 2, 3, 4), attempt: int = 0) -> str:
@@ -57,6 +58,7 @@ class Parts:
         self.arguments: list[str] = []
         self.changing: list[str] = []  # assignments of other numbers, before each call
         self.cells: list[str] = []  # variables among them
+        self.outcomes: list[str] = []  # what to look at after each call besides
         self.optimizer = self.scheduler = self.steps_inside = self.shared = self.generator = self.other = False
         self.settings = self.returned = self.closure = ""
 
@@ -319,6 +321,12 @@ def returned(a: Author) -> str:
 # ----------------------------------------------------------------------------------------------------- the whole text
 
 
+def bound_by(line: str) -> list[str]:
+    """The variables that a line gives other values."""
+    found = ASSIGNED.match(line)
+    return found[1].split(", ") if found else []
+
+
 def assembled(a: Author, parts: Parts, taken: list[str]) -> str:
     setup_lines, step_lines = a.lines[: parts.written], a.lines[parts.written :]
     names = ", ".join(parts.arguments)
@@ -326,7 +334,8 @@ def assembled(a: Author, parts: Parts, taken: list[str]) -> str:
     rebound = sorted(
         {name for line in step_lines for name in AUGMENTED.findall(line)} & set(a.made) - set(parts.arguments)
     )
-    if fixed := [name for name in rebound if a.made[name].fixed]:
+    fixed = [name for name in rebound if a.made[name].fixed]
+    if fixed := sorted({*fixed, *(name for line in step_lines for name in bound_by(line) if name in parts.cells)}):
         step_lines = [f"        nonlocal {', '.join(fixed)}", *step_lines]
     if parts.cells:
         call.insert(0, f"nonlocal {', '.join(parts.cells)}")

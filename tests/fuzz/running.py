@@ -122,7 +122,9 @@ def compare(actual: Any, expected: Any, tolerance: float, path: str) -> None:
         for key, value in expected.items():
             compare(actual[key], value, tolerance, f"{path}.{key}")
     elif isinstance(expected, float) and isinstance(actual, float):
-        if not abs(actual - expected) <= tolerance and not (actual != actual and expected != expected):
+        if not (
+            actual == expected or abs(actual - expected) <= tolerance or (actual != actual and expected != expected)
+        ):
             raise Different(f"{path}: {actual} is {expected} in eager mode")
     elif type(actual) is not type(expected) or actual != expected:
         raise Different(f"{path}: {_short(actual)} is {_short(expected)} in eager mode")

@@ -215,7 +215,7 @@ def helper(a: Author) -> bool:
         new = [n for n in a.made if n not in ("p",) and n in "".join(lines + a.lines) and a.made[n].uses == 0]
         result = a.choice(new) if new else "p"
         exact = a.made[result].exact
-    if any(re.match(r" +\w+ [-+*]= ", line) for line in lines):
+    if any(re.match(rf" +(\w+ [-+*]= |(\w+, )*({'|'.join(['0', *a.cells])})(, \w+)* = )", line) for line in lines):
         return False  # names of the function around would become its own
     text = "\n".join([f"def {name}(p):", *lines, f"    return {result}"])
     if a.chance(0.4):

@@ -3,6 +3,7 @@
 import shlex
 import shutil
 import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -42,6 +43,41 @@ def test_one_unit_is_one_compiler_process(compilations, add_source):
     assert not built.from_cache
     assert built.seconds > 0
     assert len(compilations()) == 1
+
+
+BORROWING = """
+#include <math.h>
+#include <string.h>
+int tracegrad_step(void *const *slots)
+{
+    double *number = slots[0];
+    volatile __int128 wide = (__int128)number[0] << 70;
+    wide /= (__int128)3 << 70;
+    const double whole = (double)(long)wide;
+    memmove(number, &whole, sizeof whole);
+    number[0] = ldexp(number[0], (int)strlen("four") - 3);
+    return 0;
+}
+"""
+
+
+def test_a_program_borrows_the_c_library_of_the_process():
+    """The linker does not read it, which takes longer than all else. The compiler's own helpers are linked."""
+    built = build([Unit("step", BORROWING, ("-O0",))])
+    assert result_of(built, 12.0) == 8.0
+    compiler = require_compiler()
+    assert (b"libc.so" in built.path.read_bytes()) == (compiler.kind != "gcc" or sys.platform != "linux")
+
+
+def test_what_no_program_calls_is_not_compiled():
+    """Of the headers, neither with the optimiser nor without it."""
+    names = "".join(f'#include "tg_{name}.h"\n' for name in ("math", "random", "sort", "vector", "window"))
+    empty = "int tracegrad_step(void *const *slots) { return slots == 0; }"
+    for level in ("-O0", "-O2"):
+        flags = ("-std=gnu17", level, "-march=native", "-fopenmp-simd", "-fvisibility=hidden")
+        alone, with_headers = (build([Unit("step", text + empty, flags)]) for text in ("", names))
+        assert b"tg_mt_refill" not in with_headers.path.read_bytes()
+        assert with_headers.path.stat().st_size <= alone.path.stat().st_size + 512
 
 
 def test_the_second_build_runs_no_compiler(compilations, add_source):

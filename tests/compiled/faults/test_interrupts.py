@@ -32,8 +32,8 @@ SEED = 20_24
 FAST = {"record": (20_000, 3), "stand-ins": (20_000, 1), "replay": (80, 2), "replay by keyword": (300, 1),
         "re-record": (1_000, 1), "verify": (20_000, 1), "joined": (4_000, 1), "warm-up": (4_000, 1),
         "rest": (4_000, 1)}  # fmt: skip
-# In eager mode, and where a block of `tg.deferred` begins and ends, an interrupt between a lock and its block can still
-# leave the lock held, or the block's functions in place, as in any Python program: these two are sampled only.
+# In eager mode a tracer can raise between a lock and its block, where Python itself does not look for signals: these
+# two are sampled here. check_points.py knows where it looks; test_interrupted_blocks.py walks these places.
 IN_EAGER_MODE = ("warm-up", "rest")
 WHOLE = [name for name in it.CASES if name not in IN_EAGER_MODE]
 # Python drops an exception that comes within a finaliser or a callback of the garbage collector, and says so.
