@@ -35,12 +35,13 @@ def test_a_write_to_slices_reaches_the_tensor_that_they_are_of(name, axis, chunk
     assert out.tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("name", ["argument", "captured", "view"])
+@pytest.mark.parametrize("name", ["argument", "captured", "view", "number"])
 def test_what_differs_between_slices_does_not_fit_into_memory_of_all(name):
     whole, rows = tg.zeros(3), tg.ones(2, 3)
     programs = {
         "argument": lambda: vmap(lambda a, b: a.add_(b), in_dims=(None, 0))(whole, rows),
         "captured": lambda: vmap(lambda b: whole.add_(b))(rows),
+        "number": lambda: vmap(lambda b: whole[0].add_(b.sum()))(rows),
         "view": lambda: vmap(lambda b: whole[:2].add_(b[:2]))(rows),
     }
     with pytest.raises(RuntimeError, match="vmap: inplace arithmetic"):
