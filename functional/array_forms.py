@@ -260,12 +260,10 @@ def affine(wanted: Wanted, bias: Array, x: Array, y: Array) -> Value:
         raise ValueError("matrices are wanted")
     value = np.matmul(x, y)
     value += bias
-    return value, (by_columns(x), by_columns(y))
+    return value, (by_columns(x), by_columns(y)) if wanted[1] or wanted[2] else None
 
 
-def affine_gradient(
-    g: Array, kept: tuple[bool, bool], shapes: Shapes, bias: None, x: Array, y: Array
-) -> tuple[Any, Any, Any]:
+def affine_gradient(g: Array, kept: Any, shapes: Shapes, bias: None, x: Array, y: Array) -> tuple[Any, Any, Any]:
     """Gradients of matrices lie in memory as these do."""
     to_bias, to_x, to_y = shapes
     if 0 in g.strides:  # repeated elements, with which numpy would not call a library

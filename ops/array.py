@@ -221,7 +221,9 @@ def by_columns(values: np.ndarray) -> bool:
 
     A derivative rule that names ``<operand>_by_columns`` is told so: gradients of matrices lie as PyTorch's do.
     """
-    return values.ndim == 2 and values.strides == (values.itemsize, values.itemsize * values.shape[0])
+    if values.ndim != 2 or values.size == 1:  # a single element lies both ways; one row is then recorded as more are
+        return False
+    return values.strides == (values.itemsize, values.itemsize * values.shape[0])
 
 
 def shows(view: np.ndarray, whole: np.ndarray) -> bool:
