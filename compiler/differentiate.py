@@ -112,4 +112,11 @@ def _known(node: Node, needed: frozenset[str]) -> Mapping[str, Any]:
     for name, arg in zip(node.op.inputs, node.args, strict=True):
         known[name] = arg
         known[f"{name}_type"] = arg.type
+        if f"{name}_by_columns" in needed:
+            known[f"{name}_by_columns"] = _is_transposed(arg)
     return known
+
+
+def _is_transposed(node: Node) -> bool:
+    """Whether a matrix is shown by columns: the transpose of something that is no transpose itself."""
+    return node.op.name == "transpose" and node.type.ndim == 2 and node.args[0].op.name != "transpose"

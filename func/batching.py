@@ -175,7 +175,12 @@ def batched_call(function: Callable[..., Any], size: int, arguments: Sequence[tu
     """
     batcher = Batcher(size, current())
     leaves = [x if axis is None else batcher.slice_of(x, axis) for x, axis in arguments]
-    return interpreted(Tape(batcher, make), function, leaves), batcher
+    versions = [leaf.buffer.version if isinstance(leaf, Array) else 0 for leaf in leaves]
+    result = interpreted(Tape(batcher, make), function, leaves)
+    for (x, axis), leaf, version in zip(arguments, leaves, versions, strict=True):
+        if axis is not None and leaf.buffer.version != version:
+            x.copy_(batcher.result_of(leaf, axis))
+    return result, batcher
 
 
 def _placed(held: Held, axis: int, size: int) -> Any:

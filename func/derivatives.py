@@ -132,6 +132,8 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
         tracked = Tracked(primals, what)
         output, aux = _parted(func(*tracked.tree), has_aux, what)
     outputs, shape = flatten_tree(output)
+    for each in outputs:
+        _require_tensor(each)
 
     def pulled(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         given, given_shape = flatten_tree(cotangents)
@@ -237,12 +239,16 @@ def _require_real(tensors: Sequence[Any], what: str, several: str, one: str) -> 
             )
 
 
-def _rows(output: Any, leaves: list[Any], chunk_size: int | None) -> list[Any]:
-    """The Jacobian of one output by each leaf: ``[*output.shape, *leaf.shape]``."""
+def _require_tensor(output: Any) -> None:
     if not isinstance(output, Tensor):
         raise RuntimeError(
             f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(output)}"
         )
+
+
+def _rows(output: Any, leaves: list[Any], chunk_size: int | None) -> list[Any]:
+    """The Jacobian of one output by each leaf: ``[*output.shape, *leaf.shape]``."""
+    _require_tensor(output)
     flat, count = output.reshape(-1), output.numel()
     if count > 1 and watcher() is None and can_batch():
         try:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.array import by_columns
 from ..ops.elementary import sigmoid
 from ..ops.erf import erf
 from ..ops.memory import BLOCK, blocks
@@ -259,17 +260,18 @@ def affine(wanted: Wanted, bias: Array, x: Array, y: Array) -> Value:
         raise ValueError("matrices are wanted")
     value = np.matmul(x, y)
     value += bias
-    return value, None
+    return value, (by_columns(x), by_columns(y)) if wanted[1] or wanted[2] else None
 
 
-def affine_gradient(g: Array, kept: None, shapes: Shapes, bias: None, x: Array, y: Array) -> tuple[Any, Any, Any]:
+def affine_gradient(g: Array, kept: Any, shapes: Shapes, bias: None, x: Array, y: Array) -> tuple[Any, Any, Any]:
+    """Gradients of matrices lie in memory as these do."""
     to_bias, to_x, to_y = shapes
     if 0 in g.strides:  # repeated elements, with which numpy would not call a library
         g = np.ascontiguousarray(g)
     return (
         None if to_bias is None else _summed_to(g, to_bias),
-        None if to_x is None else np.matmul(g, y.T),
-        None if to_y is None else np.matmul(x.T, g),
+        None if to_x is None else np.matmul(y, g.T).T if kept[0] else np.matmul(g, y.T),
+        None if to_y is None else np.matmul(g.T, x).T if kept[1] else np.matmul(x.T, g),
     )
 
 

@@ -42,6 +42,8 @@ def _sampler(name: str, draw: Callable[..., Any], what: str) -> Callable[..., Te
     ) -> Tensor:
         refuse_unknown(name, named)
         require_cpu(device)
+        if not size and not named:
+            raise TypeError(f"{name}() received an invalid combination of arguments - got (), but expected its size")
         shape = sizes_of((named["size"],) if "size" in named else size)
         return _leaf(draw(shape, dtype or get_default_dtype(), generator), requires_grad)
 

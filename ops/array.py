@@ -222,6 +222,16 @@ def _repeats(values: np.ndarray) -> bool:
     return any(n > 1 and step == 0 for n, step in zip(values.shape, values.strides, strict=True))
 
 
+def by_columns(values: np.ndarray) -> bool:
+    """Whether a matrix lies in memory as a contiguous one does that is transposed.
+
+    A derivative rule that names ``<operand>_by_columns`` is told so: gradients of matrices lie as PyTorch's do.
+    """
+    if values.ndim != 2 or values.size == 1:  # a single element lies both ways; one row is then recorded as more are
+        return False
+    return values.strides == (values.itemsize, values.itemsize * values.shape[0])
+
+
 def shows(view: np.ndarray, whole: np.ndarray) -> bool:
     """True where `view` shows `whole`'s memory instead of a copy (numpy's reshape decides by strides)."""
     below = view.base

@@ -86,7 +86,8 @@ class Derivative:
     """The rule for one operand and the names it needs; only what is named is kept alive by the tape.
 
     A rule may name ``g`` (the cotangent, of the output's shape), ``out``, any operand, ``<operand>_type``,
-    ``out_type``, any parameter, and in variadic primitives ``index``, the position of the operand.
+    ``<operand>_by_columns`` (`ops.array.by_columns`), ``out_type``, any parameter, and in variadic primitives
+    ``index``, the position of the operand.
     """
 
     rule: Rule

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from .core import Movement, Number, at_once, bind, current, define
+from .identity import copy
 from .sources import zeros
 from .types import Type
 
@@ -239,7 +240,8 @@ def _pad(x: np.ndarray, low: Shape, high: Shape, value: Number) -> np.ndarray:
 
 def _unpad(g: Any, x_type: Type, low: Shape) -> Any:
     stops = tuple(a + extent for a, extent in zip(low, x_type.shape, strict=True))
-    return slice(g, low, stops, (1,) * x_type.ndim)
+    part = slice(g, low, stops, (1,) * x_type.ndim)
+    return copy(part) if x_type.ndim > 1 else part  # gradients lie row by row
 
 
 pad_primitive = define(

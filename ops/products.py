@@ -37,19 +37,31 @@ dot_primitive = define(
     type=_dot_type,
     eval=np.matmul,
     lower=Kernel("dot"),
-    vjp={"x": lambda g, y: _derived(g, y, 0), "y": lambda g, x: _derived(g, x, 1)},
+    vjp={
+        "x": lambda g, y, x_by_columns: _derived(g, y, 0, x_by_columns),
+        "y": lambda g, x, y_by_columns: _derived(g, x, 1, y_by_columns),
+    },
     backward_name="MmBackward0",
 )
 
 
-def _derived(g: Any, other: Any, position: int) -> Any:
-    """The cotangent of operand 0 or 1, from that of the product and the other operand."""
+def _derived(g: Any, other: Any, position: int, by_columns: bool) -> Any:
+    """The cotangent of operand 0 or 1, from that of the product and the other operand.
+
+    It lies in memory as the operand does: a weight that is read transposed gets a gradient that is contiguous.
+    """
     if (interpreter := at_once(g, other)) is not None:
-        swapped, given = other.ndarray.swapaxes(-1, -2), g.ndarray
+        factor, given = other.ndarray, g.ndarray
         if 0 in given.strides:  # repeated elements, with which numpy would not call a library
             given = np.ascontiguousarray(given)
+        if by_columns:
+            factors = (given.T, factor) if position else (factor, given.T)
+            return interpreter.literal(quietly(dot_primitive.evaluate, *factors).T)
+        swapped = factor.swapaxes(-1, -2)
         factors = (swapped, given) if position else (given, swapped)
         return interpreter.literal(quietly(dot_primitive.evaluate, *factors))
+    if by_columns:
+        return transposed(dot(transposed(g), other) if position else dot(other, transposed(g)))
     return dot(transposed(other), g) if position else dot(g, transposed(other))
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ops.arithmetic import sign
+from ..ops.array import by_columns
 from ..ops.comparison import where
 from ..ops.core import Params, Primitive, current, switch
 from ..ops.types import Type, bool_, dtype_of
@@ -332,7 +333,7 @@ class JointNode(PrimitiveNode):
         return known
 
 
-OUT, OUT_TYPE, OPERAND, OPERAND_TYPE, OPERAND_TYPES, OPERANDS = range(6)
+OUT, OUT_TYPE, OPERAND, OPERAND_TYPE, OPERAND_TYPES, OPERANDS, OPERAND_LAYOUT = range(7)
 
 
 def needs_of(primitive: Primitive, on: tuple[int, ...]) -> tuple[tuple[str, int, int], ...]:
@@ -347,6 +348,7 @@ def needs_of(primitive: Primitive, on: tuple[int, ...]) -> tuple[tuple[str, int,
     for i, name in enumerate(primitive.inputs):
         needs += [(name, OPERAND, i)] if name in names else []
         needs += [(f"{name}_type", OPERAND_TYPE, i)] if f"{name}_type" in names else []
+        needs += [(f"{name}_by_columns", OPERAND_LAYOUT, i)] if f"{name}_by_columns" in names else []
     return tuple(needs)
 
 
@@ -363,6 +365,8 @@ def _known(operands: Sequence[Any], out: Any, needs: Sequence[tuple[str, int, in
         elif kind == OPERANDS:
             each = [o if isinstance(o, np.generic) else saved(o, is_output=False) for o in operands]
             known.update({f"{name}{place}": one for place, one in enumerate(each)})
+        elif kind == OPERAND_LAYOUT:
+            known[name] = by_columns(operands[i].ndarray)
         elif isinstance(operands[i], np.generic):
             known[name] = operands[i] if kind == OPERAND else Type(dtype_of(operands[i]), ())
         else:

@@ -18,6 +18,7 @@ from ..ops import movement
 from ..ops.array import eager
 from ..ops.comparison import where
 from ..ops.core import current
+from ..ops.identity import copy
 from ..ops.numbers import computed, stands_in, whole
 from ..ops.pointwise import cast, converted
 from ..ops.sources import full, iota
@@ -242,7 +243,7 @@ def getitem(x: Any, key: Any) -> Any:
     if watcher() is not None and not picking.index.ndarray.ndim and rows.buffer is x.buffer:
         note_picked(rows, taken, int(eager().peek(picking.index)))
     if picking.place:
-        taken = movement.transpose(taken, picking.from_front)
+        taken = copy(movement.transpose(taken, picking.from_front))  # what is picked lies row by row
     if taken._node is not None:
         masks = [each for each in (key if isinstance(key, tuple) else (key,)) if getattr(each, "dtype", None) is bool_]
         relabel(taken, "IndexBackward0", (region,), [each for each in masks if isinstance(each, Tensor)])

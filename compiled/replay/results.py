@@ -81,7 +81,9 @@ class Results:
         """True if the whole result is one new tensor, and not a view of one."""
         tree = self._tree
         fills = [fill for _, fill in self._wholes.values()]
-        return isinstance(tree, Placed) and fills == [tree.fill] and tree.fill.is_as_made
+        if not isinstance(tree, Placed) or not isinstance(tree.fill, FreshTensor):
+            return False
+        return fills == [tree.fill] and tree.fill.is_as_made
 
     @property
     def appends_anything(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...ops import movement
+from ...ops.identity import copy
 from ...ops.pointwise import cast
 from ...ops.types import bool_, int64
 
@@ -42,8 +43,10 @@ def to_front(x: Tensor, axis: int) -> Tensor:
 
 
 def from_front(x: Tensor, axis: int) -> Tensor:
-    """`x` with the front axis at `axis`."""
-    return movement.transpose(x, (*range(1, axis + 1), 0, *range(axis + 1, x.ndarray.ndim)))
+    """`x` with the front axis at `axis`, in memory of its own where that turns axes: results lie row by row."""
+    if not axis:
+        return x
+    return copy(movement.transpose(x, (*range(1, axis + 1), 0, *range(axis + 1, x.ndarray.ndim))))
 
 
 def as_row(x: Tensor) -> Tensor:

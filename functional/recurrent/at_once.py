@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.array import quietly
+from ...ops.array import by_columns, quietly
 from ...ops.core import switch
 from ...tape.computed_again import derivative
 from ...tape.grad_mode import switches
@@ -51,10 +51,15 @@ class TurnsNode(Node):
         found = [rows.reshape(operands[0].shape) if wanted[0] else None]
         found += [state if want else None for state, want in zip(states, wanted[1:], strict=False)]
         before = self.kept[0].reshape(-1, weight.shape[0])
-        found.append(np.matmul(before.T, made) if wanted[1 + count] else None)
+        found.append(self._of_weight(before, made, weight) if wanted[1 + count] else None)
         if len(operands) > 2 + count:
             found.append(np.add.reduce(made, axis=0) if wanted[2 + count] else None)
         return found
+
+    @staticmethod
+    def _of_weight(before: np.ndarray, made: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """The gradient of the states' weight; it lies in memory as the weight does."""
+        return np.matmul(made.T, before).T if by_columns(weight) else np.matmul(before.T, made)
 
     def _by_chain(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         """The derivative of the traced loop, which may be differentiated again."""

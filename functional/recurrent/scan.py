@@ -6,8 +6,10 @@ import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ...ops.array import by_columns
 from ...ops.core import current
 from ...ops.identity import copy
+from ...ops.products import transposed
 from ...ops.scan.loop import Loop, last_of, stack_of
 from ...ops.scan.primitive import Body, apply_loop, pull_back_loop, scan_primitive, traced
 from ...ops.types import Type
@@ -35,10 +37,17 @@ class LoopNode(JointNode):
         self.outputs = len(loop.results) + loop.carries
         self.known = {**self.known, "out": Saved(flat, is_output=False)}  # which is none of the outputs
         self.origin = flat.grad_fn.origin
+        self.turned = [by_columns(operand.ndarray) for operand in operands]
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         known = self.unpacked()
-        return pull_back_loop(self.loop, known["xs"], known["out"], cotangents, tuple(wanted))
+        found = pull_back_loop(self.loop, known["xs"], known["out"], cotangents, tuple(wanted))
+        return [_as_it_lies(g) if turned and g is not None else g for g, turned in zip(found, self.turned, strict=True)]
+
+
+def _as_it_lies(g: Any) -> Any:
+    """The gradient of a matrix that lies by columns, as that does."""
+    return transposed(copy(transposed(g)))
 
 
 _traced = functools.lru_cache(maxsize=256)(traced)

@@ -108,20 +108,22 @@ def _asked(input: Tensor, size: Any, scale_factor: Any) -> tuple[Shape, Factors]
     if size is None and scale_factor is None:
         raise ValueError("either size or scale_factor should be defined")
     if size is not None:
-        sizes = _for_each("output size of", "output size in (o1, o2, ...,oK)", size, space)
+        sizes = _for_each("output", "output size of", "output size in (o1, o2, ...,oK)", size, space)
         if not all(isinstance(n, (int, np.integer)) for n in sizes):
             raise TypeError(f"expected size to be one of int or Tuple[int] or List[int], but got size with {sizes}")
         return tuple(map(int, sizes)), (None,) * len(space)
-    factors = _for_each("scale_factor of shape", "scale_factor in (s1, s2, ...,sK)", scale_factor, space)
+    factors = _for_each(
+        "scale_factor", "scale_factor of shape", "scale_factor in (s1, s2, ...,sK)", scale_factor, space
+    )
     return tuple(filters.truncated(n, factor) for n, factor in zip(space, factors, strict=True)), factors
 
 
-def _for_each(what: str, wanted: str, given: Any, space: Shape) -> tuple[Any, ...]:
+def _for_each(name: str, what: str, wanted: str, given: Any, space: Shape) -> tuple[Any, ...]:
     if not isinstance(given, (tuple, list)):
         return (given,) * len(space)
     if len(given) != len(space):
         raise ValueError(
-            "Input and output must have the same number of spatial dimensions, but got input with spatial dimensions "
+            f"Input and {name} must have the same number of spatial dimensions, but got input with spatial dimensions "
             f"of {list(space)} and {what} {given}. Please provide input tensor in (N, C, d1, d2, ...,dK) format "
             f"and {wanted} format."
         )

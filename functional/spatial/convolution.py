@@ -86,16 +86,14 @@ def _batched(name: str, input: Tensor, weight: Tensor, axes: int) -> Tensor:
 
 def _require_types(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     if bias is not None and bias.dtype is not input.dtype:
-        raise RuntimeError(
-            f"Input type ({_word(input)}) and bias type ({_word(bias)}) should be the same; convert one of them"
-        )
+        raise RuntimeError(f"Input type ({_word(input)}) and bias type ({_word(bias)}) should be the same")
     if weight.dtype is not input.dtype:
         raise RuntimeError(f"expected scalar type {_word(input, True)} but found {_word(weight, True)}")
 
 
 def _word(x: Any, title: bool = False) -> str:
-    word: str = x.dtype.title
-    return word if title else word.lower() if word not in ("Half", "BFloat16") else x.dtype.c_name
+    word: str = x.dtype.title if title else x.dtype.c_name
+    return word
 
 
 def _require_weight(weight: Shape, groups: int) -> None:

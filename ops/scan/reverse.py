@@ -179,8 +179,17 @@ class _Maker:
         known.update({"out": self.value(number)} if "out" in names else {})
         for name, a in zip(step.primitive.inputs, step.args, strict=True):
             known[f"{name}_type"] = types[a]
+            known[f"{name}_by_columns"] = self._is_transposed(a)
             known.update({name: self.value(a)} if name in names else {})
         return known
+
+    def _is_transposed(self, number: int) -> bool:
+        """Whether a value of the body is the transpose of something that is no transpose itself."""
+        count = len(self.body.inputs)
+        step = self.body.steps[number - count] if number >= count else None
+        if step is None or step.primitive.name != "transpose" or self.body.types[number].ndim != 2:
+            return False
+        return not self._is_transposed(step.args[0])
 
     def _joined(self, terms: Sequence[tuple[Value, int]]) -> Value | None:
         """The sum of a cotangent's terms. Those of slices that lie side by side are put together instead."""

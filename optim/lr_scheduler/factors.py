@@ -57,7 +57,7 @@ class LambdaLR(_ByFunction):
     """
 
     def _rates(self) -> list[Any]:
-        return [base * factor(self.last_epoch) for base, factor in zip(self.base_lrs, self.lr_lambdas, strict=True)]
+        return [base * factor(self.last_epoch) for factor, base in zip(self.lr_lambdas, self.base_lrs, strict=True)]
 
 
 class MultiplicativeLR(_ByFunction):
@@ -87,7 +87,7 @@ class MultiplicativeLR(_ByFunction):
         if self._is_initial:
             return super()._rates()
         groups = self.optimizer.param_groups
-        return [group["lr"] * factor(self.last_epoch) for group, factor in zip(groups, self.lr_lambdas, strict=True)]
+        return [group["lr"] * factor(self.last_epoch) for factor, group in zip(self.lr_lambdas, groups, strict=True)]
 
     def next_rate(self, rate: Any) -> Any:
         return rate

@@ -25,8 +25,6 @@ IN_OTHER_WORDS = {
     "nn.ReflectionPad2d(2)(tg.ones((1, 2, 4)))",
     "nn.ReflectionPad2d(2)(tg.ones((1, 2, 2, 4)))",
     "nn.ZeroPad2d(-3)(tg.ones((1, 2, 4, 4)))",
-    "nn.Conv1d(3, 2, 2)(tg.ones((1, 3, 4)).long())",
-    "nn.Conv2d(3, 2, 2)(tg.ones((1, 3, 4, 4)).long())",
     "nn.ConvTranspose1d(3, 2, 2)(tg.ones((1, 3, 4)).long())",
     "nn.ConvTranspose1d(3, 2, 2)(tg.ones((1, 3, 4)).double())",
     "x.expand(3)",

@@ -734,7 +734,7 @@ enum
  * v5 = mul          training_steps.py:54
  * v6 = sub          training_steps.py:54
  */
-static void dot_add_sub_2(float *restrict layer_4_weight_grad_, float *restrict layer_4_weight_, const float *restrict where_1, const float *restrict mul_0, const double *restrict lr_)
+static void dot_add_sub_2(float *restrict layer_4_weight_grad_, float *restrict layer_4_weight_, const float *restrict mul_0, const float *restrict where_1, const double *restrict lr_)
 {
     const double dot_scalar0 = lr_[0];
     const float v4 = (float)dot_scalar0;
@@ -773,19 +773,19 @@ static void dot_add_sub_2(float *restrict layer_4_weight_grad_, float *restrict 
                 dot_tile[c] += dot_scale * dot_vector[c];
             }
         }
-        for (long j = dot_row; j < dot_row + dot_rows; ++j)
+        for (long i = dot_row; i < dot_row + dot_rows; ++i)
         {
             #pragma omp simd
-            for (long i = dot_column; i < dot_column + dot_columns; ++i)
+            for (long j = dot_column; j < dot_column + dot_columns; ++j)
             {
-                const float acc = dot_tile[(j - dot_first) * dot_add_sub_2_tile_columns + i - dot_column];
-                const float v1 = 0x1.a36e2ep-14f * layer_4_weight_[i];
+                const float acc = dot_tile[(i - dot_first) * dot_add_sub_2_tile_columns + j - dot_column];
+                const float v1 = 0x1.a36e2ep-14f * layer_4_weight_[j];
                 const float v2 = v1 + v1;
                 const float v3 = v2 + acc;
                 const float v5 = v3 * v4;
-                const float v6 = layer_4_weight_[i] - v5;
-                layer_4_weight_grad_[i] = v3;
-                layer_4_weight_[i] = v6;
+                const float v6 = layer_4_weight_[j] - v5;
+                layer_4_weight_grad_[j] = v3;
+                layer_4_weight_[j] = v6;
             }
         }
     }
