@@ -74,7 +74,9 @@ class Grads:
             )
             for i, slot in enumerate(recording.fresh_grads())
         ]
-        self.to_none = [(s.tensor, paths.get(id(s.tensor))) for s in recording.grads.values() if s.after is None]
+        # Where there was none before, and the function has looked, there is none at any call that it is replayed for.
+        cleared = [s for s in recording.grads.values() if s.after is None and not (s.read_first and s.before is None)]
+        self.to_none = [(s.tensor, paths.get(id(s.tensor))) for s in cleared]
 
     def __len__(self) -> int:
         return len(self.outputs)
