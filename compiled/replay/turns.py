@@ -31,9 +31,7 @@ class Turns:
             self._after[before, latest] = specialisation
             self._latest = latest, specialisation
 
-    def candidates(
-        self, specialisations: Sequence[Specialisation], kwargs: dict[str, Any]
-    ) -> Sequence[Specialisation]:
+    def candidates(self, specialisations: Sequence[Specialisation], kwargs: dict[str, Any]) -> Sequence[Specialisation]:
         """Those whose usual calls are worth a look, where that of the first of all has not served this call, as it
         could with arguments by position."""
         expected = self.expected(specialisations) if len(specialisations) > 1 else None
