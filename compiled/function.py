@@ -6,11 +6,9 @@ import copy
 import functools
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..compiler.errors import CaptureError, CompilerError
-from ..compiler.graph import Graph
+from ..compiler.errors import CaptureError
 from ..compiler.pipeline import require_toolchain
 from ..ops.core import current, drop_stale_interpreters, switch
 from ..ops.locks import new_lock
@@ -40,17 +38,19 @@ from .recording.leaks import check_order_of_hooks
 from .recording.recording import Recording
 from .recording.scalar_outputs import plain
 from .recording.symbolic_inputs import Learned
-from .replay.fast_path import MISS, compile_fast_path
+from .replay.fast_path import MISS
 from .replay.specialisation import NOT_WRITTEN, Specialisation
+from .replay.turns import Turns, compile_usual_call, usual_call
 from .run import Running
+from .stages import Stages
 from .verification.report import Report
 from .verification.verify import check, verify
 
 if TYPE_CHECKING:
-    from ..compiler.schedule.schedule import Schedule
+    pass
 
 
-class CompiledFunction(Running):
+class CompiledFunction(Running, Stages):
     """A function whose calls run as one C function each, once recorded.
 
     The first call with new shapes, flags or other facts that the program depends on runs eagerly and records; later
@@ -77,6 +77,7 @@ class CompiledFunction(Running):
         self._inputs = LearnedInputs()  # what of its surroundings, and of its arguments, is an argument
         self._codes: Codes = {}  # code that runs without being found beforehand
         self._limits = Limits()
+        self._turns = Turns()
         self._surroundings: Environment | None = None  # of the latest recording
 
     @entry
@@ -88,6 +89,12 @@ class CompiledFunction(Running):
                 if result is not MISS:
                     self.way = "replay"
                     return result
+            if self.specialisations and not switch.stack:
+                for specialisation in self._turns.candidates(self.specialisations, kwargs):
+                    result = usual_call(specialisation, args, kwargs)
+                    if result is not MISS:
+                        self._serves(specialisation)
+                        return result
             if current() is not EAGER:
                 drop_stale_interpreters()
             if current() is not EAGER:
@@ -100,7 +107,8 @@ class CompiledFunction(Running):
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The general way: the first specialisation that matches, else another recording, else Python."""
-        for i, specialisation in enumerate(self.specialisations):
+        in_order = self._turns.in_order(self.specialisations) if len(self.specialisations) > 1 else self.specialisations
+        for specialisation in in_order:
             with specialisation.lock:
                 inputs = specialisation.inputs_of(args, kwargs)
                 if inputs is None or not specialisation.matches(*inputs):
@@ -114,9 +122,7 @@ class CompiledFunction(Running):
                 except RuntimeFault as fault:
                     self._give_up(fault)
                     return self._unserved(args, kwargs)
-            if i or self._usual is None:
-                self._to_front(specialisation)
-            self.way = "replay"
+            self._serves(specialisation)
             return result
         else:
             return self._unserved(args, kwargs)
@@ -192,12 +198,17 @@ class CompiledFunction(Running):
             found = getattr(found, part, None)
         return found is self
 
-    def _to_front(self, specialisation: Specialisation) -> None:
+    def _serves(self, specialisation: Specialisation) -> None:
+        """It has served a call: it is asked first from now on."""
+        self.way = "replay"
+        if specialisation is self.specialisations[0] and self._usual is not None:
+            return
+        self._turns.note(specialisation)
         with self._lock:
             rest = [s for s in self.specialisations if s is not specialisation]
             self.specialisations = [specialisation, *rest]
             if specialisation.usual is NOT_WRITTEN:
-                specialisation.usual = compile_fast_path(specialisation)
+                specialisation.usual = compile_usual_call(specialisation)
                 give_back()  # recorded gradients have been replaced
             self._usual = specialisation.usual
 
@@ -250,7 +261,7 @@ class CompiledFunction(Running):
         with self._lock:
             others = [s for s in self.specialisations if not specialisation.includes(s, (args, kwargs))]
             self.specialisations = [specialisation, *others]
-            self._usual = None
+            self._usual, self._turns = None, Turns()
 
     def _give_up(self, fault: RuntimeFault) -> None:
         """A program cannot be built, which was said in a warning: there will be no more."""
@@ -295,14 +306,6 @@ class CompiledFunction(Running):
         """
         return profile(functools.partial(self._call, args, kwargs), self.__name__, repeats)
 
-    @property
-    def _latest(self) -> Specialisation:
-        if not self.specialisations:
-            raise CompilerError(
-                f"{self.__name__} has not been compiled yet\n  Call it once with real arguments; then look inside."
-            )
-        return self.specialisations[0]
-
     def explain(self) -> str:
         """How calls are served, and why: one line for each program with what differed (old -> new) from the one before
         and the line that depends on it; then what keeps other calls from being replayed, and what to write instead.
@@ -332,31 +335,6 @@ class CompiledFunction(Running):
     def parts(self) -> list[str]:
         """Models, losses and optimizers that are programs of their own in calls for which Python runs."""
         return self._rerun.parts.titles()
-
-    @property
-    def graph(self) -> Graph:
-        """The simplified graph; prints as text."""
-        return self._latest.program.graph
-
-    @property
-    def schedule(self) -> Schedule:
-        """Kernels, buffers and the arena; prints as text."""
-        return self._latest.program.schedule
-
-    @property
-    def source(self) -> str:
-        """The C."""
-        return self._latest.program.source
-
-    @property
-    def source_path(self) -> Path:
-        """The file that holds the C."""
-        return self._latest.program.source_path
-
-    @property
-    def from_cache(self) -> bool:
-        """True if the library was found in the cache instead of being built."""
-        return self._latest.program.built.from_cache
 
     def __repr__(self) -> str:
         return f"<compiled {self.__name__}, {len(self.specialisations)} specialisations>"

@@ -19,6 +19,7 @@ from ..tape.grad_mode import enable_grad, no_grad
 from ..tensors.calling.nonfinite import check_written
 from ..tensors.tensor import Tensor, forget_gradients
 from ..tracing.eager_server import serve_or_fuse
+from ..tracing.entries import EntryRead
 from ..tracing.user_warning import warn_user
 from ..tracing.watch import Entries, WatchedList, changes, declare_kind, declare_read, forbid, watcher
 from .complex_parameters import in_parts
@@ -264,7 +265,8 @@ class Optimizer(StepHooks):
             check_written(f"{type(self).__name__}.step()", (p for g in self.param_groups for p in _parameters_of(g)))
 
     def _step_group(self, group: Entries, index: int) -> None:
-        declare_read(f"param_groups[{index}]['params']", lambda: tuple(map(id, _parameters_of(group))))
+        members = EntryRead.of(group, "params", lambda: tuple(map(id, _parameters_of(group))))
+        declare_read(f"param_groups[{index}]['params']", members)
         options = Options(group, index)
         plain = watcher() is None and not switch.stack and not self.defaults.get("differentiable")
         in_numpy = form_of(self.update) if plain else None
@@ -274,7 +276,7 @@ class Optimizer(StepHooks):
             if gradient is not None:
                 check_capturable(options)
                 entry = self.state.of(p)
-                declare_read("optimizer state", functools.partial(_entry, self, p))
+                declare_read("optimizer state", EntryRead.of(self.state, p, _entry, self, p))
                 complete(entry, needed, functools.partial(self.initial, p, group))
                 update = functools.partial(self._update_one, in_numpy, options)
                 if p.dtype.is_complex:

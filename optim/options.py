@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..tensors.tensor import Tensor
+from ..tracing.entries import EntryRead
 from ..tracing.watch import declare_number, declare_read
 
 
@@ -23,18 +23,21 @@ class Options:
         if (key, item) not in self._numbers:
             value = _option(self.group, key, item)
             name = key if item is None else f"{key}_{item}"
-            get = functools.partial(_number_of, self.group, key, item)
-            kind = declare_read(f"{name} as a tensor", functools.partial(_tensor_of, self.group, key, item))
+            get = self._reading(key, _number_of, item)
+            kind = declare_read(f"{name} as a tensor", self._reading(key, _tensor_of, item))
             self._numbers[key, item] = declare_number(name, get) if kind is None else value
         return self._numbers[key, item]
 
     def choice(self, key: str) -> Any:
         """The option as a fact that the program depends on (nesterov, amsgrad, maximize)."""
-        return declare_read(f"{self._where}[{key!r}]", lambda: dict.get(self.group, key))
+        return declare_read(f"{self._where}[{key!r}]", self._reading(key, dict.get))
 
     def is_zero(self, key: str) -> bool:
         """Whether a number is exactly zero, which leaves a term out."""
-        return bool(declare_read(f"{self._where}[{key!r}] == 0", lambda: not _is_nonzero(dict.get(self.group, key))))
+        return bool(declare_read(f"{self._where}[{key!r}] == 0", self._reading(key, _is_zero)))
+
+    def _reading(self, key: str, look: Callable[..., Any], *more: Any) -> EntryRead:
+        return EntryRead.of(self.group, key, look, self.group, key, *more)
 
 
 def _option(group: dict[str, Any], key: str, item: int | None) -> Any:
@@ -51,8 +54,9 @@ def _tensor_of(group: dict[str, Any], key: str, item: int | None) -> Tensor | No
     return value if isinstance(value, Tensor) else None
 
 
-def _is_nonzero(value: Any) -> bool:
-    return isinstance(value, Tensor) or value != 0
+def _is_zero(group: dict[str, Any], key: str) -> bool:
+    value = dict.get(group, key)
+    return not (isinstance(value, Tensor) or value != 0)
 
 
 def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -15,6 +14,7 @@ from ..ops.pointwise import cast
 from ..ops.types import float64, get_default_dtype
 from ..tape.grad_mode import is_grad_enabled
 from ..tensors.tensor import Tensor, make, unrecorded
+from ..tracing.entries import EntryRead
 from ..tracing.watch import Entries, WatchedList, as_number, changes, declare_read, watcher
 
 #: ``initial(key)``: what a parameter's state begins with under this key.
@@ -125,6 +125,6 @@ def state_tensor(state: Entries, key: str, p: Tensor) -> Tensor:
     if watcher() is not None:
         dict.__getitem__(state, key).label = f"{p.label or 'parameter'}.{key}"
     tensor: Tensor = declare_read(
-        f"state[{key!r}] of {p.label or 'a parameter'}", functools.partial(dict.get, state, key)
+        f"state[{key!r}] of {p.label or 'a parameter'}", EntryRead.of(state, key, dict.get, state, key)
     )
     return tensor

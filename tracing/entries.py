@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from operator import is_
 from typing import Any
 
@@ -14,6 +16,11 @@ class SameEntries:
         self._keys = tuple(dict.keys(entries))
         self._kept = list(dict.values(entries))  # so that no identity is given to another object meanwhile
 
+    @property
+    def entries(self) -> Any:
+        """The dict."""
+        return self._entries
+
     def __call__(self) -> bool:
         entries = self._entries
         if len(entries) != len(self._kept) or tuple(dict.keys(entries)) != self._keys:
@@ -25,3 +32,18 @@ class SameEntries:
 
     def __hash__(self) -> int:
         return id(self._entries)
+
+
+class EntryRead(functools.partial):
+    """``look(*args)``, which says of what it looks at that it is the entry `key` of `entries` and nothing else that
+    changes: who knows which entries were written need not ask again."""
+
+    entries: Any
+    key: Any
+
+    @classmethod
+    def of(cls, entries: Any, key: Any, look: Callable[..., Any], *args: Any) -> EntryRead:
+        """The read ``look(*args)``."""
+        read = cls(look, *args)
+        read.entries, read.key = entries, key
+        return read

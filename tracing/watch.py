@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from ..ops.array import eager
-from .entries import SameEntries
+from .entries import EntryRead, SameEntries
 
 
 class SideEffect(RuntimeError):
@@ -350,7 +350,7 @@ class Entries(WatchedDict):
         if _local.watcher is not None:
             declare_kind("options")
             name = f"[{key!r}]" if isinstance(key, str) else "an entry"
-            declare_read(f"{name} of an optimizer's options or state", functools.partial(look, self, key))
+            declare_read(f"{name} of an optimizer's options or state", EntryRead.of(self, key, look, self, key))
 
     def __getitem__(self, key: Any) -> Any:
         value = super().__getitem__(key)  # which may make it

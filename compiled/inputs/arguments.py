@@ -82,11 +82,12 @@ class Arguments:
         self.skeleton = skeleton((args, kwargs))
         captures = recording.environment.captures
         numbers = _opened_arguments(recording)
-        self._by_identity = recording.environment.by_identity
+        self.by_identity = recording.environment.by_identity
         self._own = {id(container) for container in recording.environment.containers}
         self._same_containers = self._containers(args, kwargs)
         slots = {path: binding.slot_of.get(root.node.label) for path, root in recording.arguments}
-        self._specs: list[tuple[Path, Any]] = [
+        # What is expected of each leaf, with its path.
+        self.leaves: list[tuple[Path, Any]] = [
             (path, TensorArgument(leaf, slots.get(path), captures(leaf)))
             if isinstance(leaf, Tensor)
             else (path, numbers.get(path, leaf))
@@ -94,9 +95,14 @@ class Arguments:
         ]
         # The common call: tensors and numbers, by position. It needs no walk over trees.
         kinds = (TensorArgument, NumberArgument)
-        is_flat = not kwargs and len(args) == len(self._specs)  # an empty container is an argument without a leaf
-        simple = is_flat and all(isinstance(spec, kinds) and len(path) == 2 for path, spec in self._specs)
-        self.simple = [spec for _, spec in self._specs] if simple else None
+        is_flat = not kwargs and len(args) == len(self.leaves)  # an empty container is an argument without a leaf
+        is_flat = is_flat and all(len(path) == 2 for path, _ in self.leaves)
+        simple = is_flat and all(isinstance(spec, kinds) for _, spec in self.leaves)
+        self.simple = [spec for _, spec in self.leaves] if simple else None
+        # Plain values first: where calls differ in one, nothing else is looked at.
+        self._by_position = [(path[1], spec) for path, spec in self.leaves if not isinstance(spec, TensorArgument)]
+        self._by_position += [(path[1], spec) for path, spec in self.leaves if isinstance(spec, TensorArgument)]
+        self._is_flat = is_flat
         self._compared = recording.questions.are_compared
         self._identities = (
             frozenset(id(t) for t in captured_tensors(recording) if captures(t)) if self._compared else frozenset()
@@ -116,17 +122,17 @@ class Arguments:
 
         With `but_for_numbers`, numbers need only be of the same type.
         """
-        if self.simple is not None:
-            if kwargs or len(args) != len(self.simple):
+        if self._is_flat:
+            if kwargs or len(args) != len(self._by_position):
                 return False
-            for spec, argument in zip(self.simple, args, strict=True):
-                if not spec.fits(argument):
+            for i, spec in self._by_position:
+                if not self.fits_leaf(spec, args[i], but_for_numbers):
                     return False
         elif skeleton((args, kwargs)) != self.skeleton:
             return False
-        elif not all(self._fits(spec, at((args, kwargs), path), but_for_numbers) for path, spec in self._specs):
+        elif not all(self.fits_leaf(spec, at((args, kwargs), path), but_for_numbers) for path, spec in self.leaves):
             return False
-        elif self._by_identity and self._containers(args, kwargs) != self._same_containers:
+        elif self.by_identity and self._containers(args, kwargs) != self._same_containers:
             return False
         return self.share_as_recorded(args, kwargs)
 
@@ -141,20 +147,23 @@ class Arguments:
 
     def spec_at(self, path: Path) -> Any:
         """What is expected at one place."""
-        return dict(self._specs)[path]
+        return dict(self.leaves)[path]
 
     def fits_at(self, path: Path, value: Any) -> bool:
         """True if one leaf of the arguments is of the recorded kind."""
-        return self._fits(self.spec_at(path), value)
+        return self.fits_leaf(self.spec_at(path), value)
 
-    def _fits(self, spec: Any, value: Any, but_for_numbers: bool = False) -> bool:
-        if not self._by_identity or isinstance(spec, TensorArgument):
+    def fits_leaf(self, spec: Any, value: Any, but_for_numbers: bool = False) -> bool:
+        """True if a leaf is as `spec` has it."""
+        if isinstance(spec, (TensorArgument, NumberArgument)):
+            return spec.fits(value)
+        if not self.by_identity:
             return _fits(spec, value, but_for_numbers)
         return value is spec or (is_one_object(value) and same_number(value, spec))
 
     def _containers(self, args: Args, kwargs: Kwargs) -> list[int]:
         """Which of the containers are one, or are found by the function without them, where code could ask."""
-        if not self._by_identity:
+        if not self.by_identity:
             return []
         found = [id(container) for tree in (*args, *kwargs.values()) for container in containers(tree)]
         return [each if each in self._own else found.index(each) for each in found]
@@ -178,7 +187,7 @@ class Arguments:
             pairs = zip(args, self.simple, strict=True)
             return ((tensor, spec) for tensor, spec in pairs if isinstance(spec, TensorArgument))
         tree = (args, kwargs)
-        return ((at(tree, path), spec) for path, spec in self._specs if isinstance(spec, TensorArgument))
+        return ((at(tree, path), spec) for path, spec in self.leaves if isinstance(spec, TensorArgument))
 
     def _alias_pattern(self, args: Args, kwargs: Kwargs) -> Any:
         """Which tensor arguments share memory with each other or with a captured tensor: None if none do."""

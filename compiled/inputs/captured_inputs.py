@@ -86,6 +86,7 @@ class CapturedInputs:
         # Which of them share memory matters where something is written, or where they did share it.
         self._written = bool(recording.grads) or any(root.region.written for root in recording.recorder.roots)
         self.written_buffers: list[Any] = []  # buffers
+        self._written_others: list[Any] = []  # those of tensors that are no gradients, once found
         self.copied: list[tuple[np.ndarray, np.ndarray]] = []
         self._shown: list[tuple[Captured, np.ndarray, Any]] | None = None  # array and buffer, where all were found
         # Gradients of arguments may be others at each call, without anything having been rebound.
@@ -123,6 +124,7 @@ class CapturedInputs:
         owners = set(self._owners_of_others)
         if not self._gradients_are_alike(call_arguments):
             return False
+        written = list(self._written_others)
         for captured in self._slots:
             now = captured.now(call_arguments)
             if now is None or not captured.fits(now):
@@ -131,9 +133,14 @@ class CapturedInputs:
             if owner in owners or not layout.contiguous:
                 return None
             owners.add(owner)
+            if captured.written:
+                if not layout.writeable:
+                    return False
+                written.append(now.buffer)
             if captured.index is not None:
                 self._binding.slots.set_address(captured.index, address)
-        self._memory.owners.clear()  # the set itself is known to others
+        self.written_buffers[:] = written  # the list itself is known to others, as is this set
+        self._memory.owners.clear()
         self._memory.owners.update(owners)
         return True
 
@@ -153,7 +160,7 @@ class CapturedInputs:
 
     @property
     def _only_gradients_vary(self) -> bool:
-        return not (self._others or self.copied or self._memory.is_shared or any(c.written for c in self._slots))
+        return not (self._others or self.copied or self._memory.is_shared)
 
     def find(self, call_arguments: Any) -> bool:
         """Point the table to where the captured tensors are now; False if one does not fit."""
@@ -170,6 +177,7 @@ class CapturedInputs:
         if not all(map(self._found, self.all, tensors)):
             return False
         self._shown = [(c, c.array.ndarray, c.array.buffer) for c in self.all if c.slot is None]
+        self._written_others = [buffer for captured, _, buffer in self._shown if captured.written]
         if not (self._written or self._compared or self._memory.is_shared):
             return True
         as_recorded = self._memory.is_as_recorded([*tensors, *(find(call_arguments) for _, find in self._others)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from operator import is_
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ...runtime.program import address_of
 from ...tensors.tensor import Tensor, make
-from ..common.pytree import at
+from ..common.pytree import Path, at
 from ..execution.binding import Binding
 from ..recording.substitution import NumberLocation
 from ..recording.symbolic_inputs import SymbolicInputs
@@ -77,17 +77,23 @@ class NumberInputs:
 
     def reader(self) -> Callable[[tuple[Any, ...]], bool]:
         """`find` for calls with arguments by position."""
+        spots = [spot for source in self.sources for spot in source.spots]
+        paths = [spot.path for spot in spots if spot.get is None]
+        if len(spots) > len(self.sources) or any(len(path) != 2 for path in paths):
+            return lambda args: self._find((args, {}))
+        return self.reader_of({path: path[1] for path in paths})
+
+    def reader_of(self, positions: Mapping[Path, int]) -> Callable[[Sequence[Any]], bool]:
+        """`find` for the leaves of a call's inputs by the positions of their paths, and behind them, last, the
+        inputs themselves."""
         if not self.sources:
             return lambda args: True
+        if any(len(source.spots) > 1 for source in self.sources):
+            return lambda args: self._find(args[-1])
         spots = [source.spots[0] for source in self.sources]
-        if any(
-            len(source.spots) > 1 or (s.get is None and len(s.path) != 2)
-            for s, source in zip(spots, self.sources, strict=True)
-        ):
-            return lambda args: self._find((args, {}))
-        gets = [operator.itemgetter(s.path[1]) if s.get is None else _reading(s) for s in spots]
+        gets = [operator.itemgetter(positions[s.path]) if s.get is None else _reading(s) for s in spots]
 
-        def read(args: tuple[Any, ...]) -> bool:
+        def read(args: Sequence[Any]) -> bool:
             try:
                 given = [get(args) for get in gets]
             except (LookupError, TypeError, AttributeError):

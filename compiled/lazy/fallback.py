@@ -108,8 +108,9 @@ def kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
     To be asked before the call, which may change its arguments.
     """
-    if not kwargs and all(type(arg) is Tensor for arg in args):
-        return is_grad_enabled(), autocast.modes, tuple([(arg.ndarray.shape, arg.ndarray.dtype) for arg in args])
+    if not kwargs:
+        kinds = [(a.ndarray.shape, a.ndarray.dtype) if type(a) is Tensor else _shapes(a) for a in args]
+        return is_grad_enabled(), autocast.modes, tuple(kinds)
     return is_grad_enabled(), autocast.modes, _shapes((args, kwargs))
 
 

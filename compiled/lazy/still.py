@@ -10,6 +10,7 @@ import numpy as np
 from ...runtime.references import versions_are_known
 from ...tape.nodes import Edge
 from ...tracing.watch import counter
+from ..guards.option_numbers import OptionNumbers
 from .backward_program import Snapshot, snapshot
 from .program_calls import ProgramCall
 
@@ -28,7 +29,11 @@ class Still:
         self.term, self.now = " + ".join(f"changes.{kind}" for kind in self.kinds), counter(self.kinds)
         self.labels = tuple(kept)  # of captured inputs that the backward pass reads
         self.containers = of.recording.environment.counted_containers
-        self.count = -1
+        self.count = self._count_of_others = -1
+        self._others = counter(tuple(kind for kind in self.kinds if kind != "options"))
+        numbers = [number for number in of.recording.numbers if number.root.node.label in call.operands]
+        self._reads = [number.get for number in numbers]
+        self._options = OptionNumbers(self._reads, of.recording.guards, self.containers)
         self.numbers: list[np.ndarray] = []
         self.edges: tuple[Edge, ...] = ()
         self.kept: tuple[Snapshot, ...] = ()
@@ -45,8 +50,14 @@ class Still:
         return f"{words} and not containers.only_modes_changed() or "
 
     def is_so(self) -> bool:
-        """Take over what the general way has found since the last change, if it has."""
-        of = self._of
+        """Take over what the general way has found since the last change, if it has; or see that nothing but numbers
+        of options has changed."""
+        of, now, others = self._of, self.now(), self._others()
+        if others == self._count_of_others and not of.inputs.sources and self._options.are_all_that_changed():
+            self.numbers = [np.array(read(), np.float64) for read in self._reads]
+            self.count = now
+            return True
+        self._count_of_others = -1
         if not of.has_looked(self._call):
             return False
         self.numbers = [array.copy() for _, array in of.number_arrays(frozenset(self._call.operands))]
@@ -54,5 +65,6 @@ class Still:
             known = of.captured_edges()
             self.edges = tuple(known[label] for label in of.backward.wrt if label in known)
             self.kept = tuple(snapshot(label, of.captured_sources[label]) for label in self.labels)
-        self.count = self.now()
+        self._options.note()
+        self._count_of_others, self.count = others, self.now()
         return True

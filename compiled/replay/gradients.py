@@ -9,14 +9,15 @@ from ...ops.types import Type
 from ...runtime.references import ReferenceCounts
 from ...tensors.tensor import Tensor, make
 from ..common.pytree import Path, at
+from ..common.tensor_memory import memory_of
 from ..execution.binding import Binding
 from ..execution.commit import Effects
 from ..recording.recording import GradSlot, Recording
 
 # References that are there when nobody but the tensor holds its gradient. To the gradient: the tensor, `kept`. To its
-# array: gradient, its buffer, `kept`. To what owns the memory, where that is another array: the array (views of it
-# count here), `kept`.
-ALONE = (2, 3, 2)
+# array: gradient, its buffer, what is remembered of the gradient's memory (at once, since some calls ask for it),
+# `kept`. To what owns the memory, where that is another array: the array (views of it count here), `kept`.
+ALONE = (2, 4, 2)
 
 
 class GradOutput:
@@ -43,10 +44,10 @@ class GradOutput:
             return None
         fresh = make(aligned_empty(self._type.shape, self._type.dtype.numpy))
         fresh.is_of_program = True
-        array = fresh.ndarray
+        array, _, address, _ = memory_of(fresh)
         self.kept = (fresh, array) if array.base is None else (fresh, array, array.base)
         self._counts = ReferenceCounts([self.kept], ALONE[: len(self.kept)])
-        binding.point(self._slot, fresh.ndarray)
+        binding.slots.set_address(self._slot, address)
         return fresh
 
     def is_free(self, call_arguments: Any) -> bool:
@@ -73,7 +74,9 @@ class Grads:
             )
             for i, slot in enumerate(recording.fresh_grads())
         ]
-        self.to_none = [(s.tensor, paths.get(id(s.tensor))) for s in recording.grads.values() if s.after is None]
+        # Where there was none before, and the function has looked, there is none at any call that it is replayed for.
+        cleared = [s for s in recording.grads.values() if s.after is None and not (s.read_first and s.before is None)]
+        self.to_none = [(s.tensor, paths.get(id(s.tensor))) for s in cleared]
 
     def __len__(self) -> int:
         return len(self.outputs)

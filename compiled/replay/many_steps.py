@@ -153,6 +153,8 @@ def many_steps(of: Specialisation) -> ManySteps | None:
     """
     if not callable(of.usual) or of.recording.inputs.places or not is_entry(of.binding.entry):
         return None
+    if of.arguments.simple is None:
+        return None
     if any(output.leaf for output in of.results.fresh) or not all(map(_is_column, _filled(of))):
         return None
     try:

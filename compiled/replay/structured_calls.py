@@ -1,0 +1,138 @@
+"""The usual call with arguments that are no tensors and numbers by position: keywords, batches, strings, flags.
+
+A function written for one specialisation takes the containers among the arguments apart and compares the plain values;
+what is left are the leaves by position, with which `fast_path.py` does the call.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..common.pytree import Excerpt
+from ..common.written_code import each, lines, written
+from ..inputs.arguments import NumberArgument, TensorArgument
+from ..recording.call_inputs import CallInputs
+from .fast_path import MISS, compile_fast_path
+
+if TYPE_CHECKING:
+    from .specialisation import Specialisation
+
+_DICTS = frozenset((dict, OrderedDict, Excerpt))  # whose items are what is in them, and nothing besides
+_NOTHING: dict[str, Any] = {}
+
+SOURCE = """
+def flat(args, kwargs):
+    {inputs}
+    try:
+        {unpacked}
+    except ValueError:
+        return MISS
+    {fixed}
+    return [{leaves}, (args, kwargs)]
+"""
+LOOKED_UP = """
+    found = find(args, kwargs)
+    if found is None:
+        return MISS
+    args, kwargs = found
+"""
+
+
+class _View:
+    """An object with some attributes in place of its own."""
+
+    def __init__(self, of: Any, **own: Any) -> None:
+        self._of = of
+        self.__dict__.update(own)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._of, name)
+
+
+class StructuredCall:
+    """The usual call of one specialisation: ``call(args, kwargs)``; `MISS` means that the general way decides."""
+
+    __slots__ = ("_call", "_flat")
+
+    def __init__(self, flat: Callable[[Any, Any], Any], call: Callable[[Any], Any]) -> None:
+        self._flat, self._call = flat, call
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any] = _NOTHING) -> Any:
+        given = self._flat(args, kwargs)
+        return MISS if given is MISS else self._call(given)
+
+
+def compile_structured_call(of: Specialisation) -> StructuredCall | None:
+    """The usual call of `of`, or None if its calls are never usual."""
+    arguments, numbers = of.arguments, of.inputs
+    if arguments.simple is not None or arguments.by_identity or of.backward is not None:
+        return None
+    positions = {path: i for i, (path, _) in enumerate(arguments.leaves)}
+    specs = [spec for _, spec in arguments.leaves]
+    reader = numbers.reader_of(positions)
+    hand_out = of.results.hand_out
+    seen = _View(
+        of,
+        arguments=_View(arguments, simple=[*specs, None]),
+        inputs=_View(numbers, reader=lambda: reader),
+        results=_View(of.results, hand_out=lambda fresh, given, values: hand_out(fresh, given[0][-1], values)),
+        recording=_View(of.recording, inputs=CallInputs()),
+    )
+    call: Any = compile_fast_path(seen)  # type: ignore[arg-type]
+    if call is None:
+        return None
+    return StructuredCall(_flattening(of), call)
+
+
+def _flattening(of: Specialisation) -> Callable[[Any, Any], Any]:
+    """The function that gives the leaves of a call's inputs, and the inputs behind them; `MISS` if they are others."""
+    arguments, inputs = of.arguments, of.recording.inputs
+    names: dict[str, Any] = {"MISS": MISS, "find": inputs.find, "DICTS": _DICTS, "fits": arguments.fits_leaf}
+    unpacking = _Unpacking(names)
+    _, (own, named) = arguments.skeleton
+    unpacking.take_apart("args", own)
+    unpacking.take_apart("kwargs", named)
+    fixed = []
+    for i, (_, spec) in enumerate(arguments.leaves):
+        if not isinstance(spec, (TensorArgument, NumberArgument)):
+            names[f"value{i}"] = spec
+            fixed.append(f"if l{i} is not value{i} and not fits(value{i}, l{i}): return MISS")
+    source = SOURCE.format(
+        inputs="pass" if inputs.are_arguments else LOOKED_UP.strip(), unpacked=lines(8, unpacking.lines),
+        fixed=lines(4, fixed), leaves=each("l{}", range(unpacking.leaves)) or "*()",
+    )  # fmt: skip
+    return written(source, f"<arguments of {of.recording.name!r}>", names)
+
+
+class _Unpacking:
+    """Writes the lines that take containers apart."""
+
+    def __init__(self, names: dict[str, Any]) -> None:
+        self.lines: list[str] = []
+        self.leaves = 0
+        self._names = names
+        self._containers = 0
+
+    def take_apart(self, name: str, skeleton: Any) -> None:
+        """`name` is a container like `skeleton` (`pytree.skeleton`), or it is a miss; its leaves become variables."""
+        kind, children = skeleton
+        at, self._containers = self._containers, self._containers + 1
+        if kind is dict:
+            self._names[f"keys{at}"] = tuple(key for key, _ in children)
+            self.lines.append(f"if type({name}) not in DICTS or tuple({name}) != keys{at}: return MISS")
+            children, items = [child for _, child in children], f"{name}.values()"
+        else:
+            self._names[f"kind{at}"] = kind
+            self.lines.append(f"if type({name}) is not kind{at}: return MISS")
+            items = name
+        parts = [f"l{self._next_leaf()}" if child is None else f"c{at}_{i}" for i, child in enumerate(children)]
+        self.lines.append(f"[{', '.join(parts)}] = {items}")
+        for part, child in zip(parts, children, strict=True):
+            if child is not None:
+                self.take_apart(part, child)
+
+    def _next_leaf(self) -> int:
+        self.leaves += 1
+        return self.leaves - 1
