@@ -28,8 +28,9 @@ from ..ops.types import (
     public_name,
     uint8,
 )
-from ..tensors.device import CPU, NO_ACCELERATOR, device, require_cpu, require_cuda_name
+from ..tensors.device import CPU, NO_ACCELERATOR, as_device, device, require_cpu, require_cuda_name
 from ..tensors.layouts.formats import contiguous_format, in_format, is_in_format, memory_format
+from ..tensors.meta.meta_tensor import is_meta, meta_like
 from ..tensors.tensor import Tensor
 from ..tracing.watch import forbid
 from .elementwise.casting import converted
@@ -61,6 +62,7 @@ def to(input: Tensor, *args: DTypeLike | DeviceLike | Tensor | bool | memory_for
             dtype = argument
         elif isinstance(argument, Tensor):
             dtype = argument.dtype
+            places.append("meta" if is_meta(argument) else None)
         elif isinstance(argument, (str, int, device)) and not isinstance(argument, bool):
             places.append(argument)
         elif not isinstance(argument, (bool, int, builtins.type(None), memory_format)):
@@ -68,9 +70,15 @@ def to(input: Tensor, *args: DTypeLike | DeviceLike | Tensor | bool | memory_for
                 f"to() received an invalid combination of arguments - got ({builtins.type(argument).__name__}), but "
                 "takes a dtype such as tracegrad.float32, a device, or another tensor"
             )
+    to_meta = False
     for place in filter(lambda place: place is not None, places):
-        require_cpu(place)
+        if as_device(place).type == "meta":
+            to_meta = True
+        else:
+            require_cpu(place)
     dtype = dtype_from(dtype)
+    if to_meta and not is_meta(input):
+        return meta_like(input, dtype)
     if dtype is None or dtype is input.dtype:
         out = copy(input) if kwargs.get("copy", flags[1:] == [True]) else input
     else:
@@ -150,7 +158,7 @@ def type_as(input: Tensor, other: Tensor) -> Tensor:
     >>> tg.tensor([1.7]).type_as(tg.tensor(0))
     tensor([1])
     """
-    return to(input, other.dtype)
+    return to(input, other)
 
 
 def cpu(input: Tensor, memory_format: memory_format | None = None) -> Tensor:

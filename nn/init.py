@@ -12,6 +12,7 @@ from ..ops.array import eager
 from ..ops.core import current
 from ..tape.grad_mode import no_grad
 from ..tensors import random
+from ..tensors.meta.meta_tensor import any_meta
 from ..tensors.tensor import Tensor, make
 from ..tracing.user_warning import warn_user
 from .initial_scales import _calculate_fan_in_and_fan_out, calculate_gain, fan
@@ -52,6 +53,8 @@ P = ParamSpec("P")
 
 
 def _store(tensor: Tensor, value: Any) -> Tensor:
+    if any_meta((tensor,)):
+        return tensor
     with no_grad():
         eager().write(tensor, value)
     return tensor
@@ -311,6 +314,8 @@ def trunc_normal_(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
             "The distribution of values may be incorrect."
         )
+    if any_meta((tensor,)):
+        return tensor
     of, read = tensor.dtype.numpy.type, eager().read
     with no_grad():
         result = read(normal_(tensor, mean, std, generator), "nn.init.trunc_normal_")
