@@ -92,7 +92,7 @@ def as_tensor(data: object, dtype: DType | None = None, device: DeviceLike | Non
     (True, tensor([1, 2]))
     """
     if any_meta((data,)):
-        return data.to("meta" if device is None else device, dtype)  # type: ignore[attr-defined, no-any-return]
+        return data.to("meta" if device is None else device, dtype)  # type: ignore[attr-defined]
     require_cpu(device)
     if isinstance(data, Tensor):
         return _in_dtype(data, dtype)

@@ -9,6 +9,7 @@ import difflib
 import gc
 import importlib
 import os
+import signal
 import sys
 import zlib
 from collections import Counter
@@ -42,6 +43,10 @@ from tracegrad.runtime.program import Program as Library  # noqa: E402
 
 # Where the package is an installed wheel, what lies beside it in a checkout is found here.
 installed.add_what_is_not_installed()
+
+# A shell that runs the tests in the background lets them ignore interrupts, and their processes, too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No test outlives a power failure: what is written need not wait for the disk.
 os.fsync = lambda handle: None

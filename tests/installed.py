@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 IS_CHECKOUT = Path(tracegrad.__file__).resolve().parent == ROOT
 
 #: For tests of the files of a checkout as those of the imported package.
-needs_checkout = pytest.mark.skipif(not IS_CHECKOUT, reason="the imported package is an installed one, not the checkout")
+needs_checkout = pytest.mark.skipif(not IS_CHECKOUT, reason="the imported package is installed, not the checkout")
 
 
 def add_what_is_not_installed():

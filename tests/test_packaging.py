@@ -9,7 +9,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-
 from installed import needs_checkout
 
 import tracegrad

@@ -23,4 +23,4 @@ def skip_init(module_cls: type[Module], *args: Any, **kwargs: Any) -> Module:
     if "device" not in inspect.signature(module_cls).parameters:
         raise RuntimeError("Module must support a 'device' arg to skip initialization")
     where = kwargs.pop("device", "cpu")
-    return module_cls(*args, device="meta", **kwargs).to_empty(device=where)
+    return module_cls(*args, **kwargs, **{"device": "meta"}).to_empty(device=where)

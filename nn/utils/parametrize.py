@@ -76,10 +76,8 @@ def _inverted(modules: Sequence[Any], value: Any) -> Any:
         for module in reversed(modules):
             if hasattr(module, "right_inverse"):
                 try:
-                    if any_meta((value,)):
-                        value = without_numbers(module.right_inverse, value)
-                    else:
-                        value = module.right_inverse(value)
+                    inverse = module.right_inverse
+                    value = without_numbers(inverse, value) if any_meta((value,)) else inverse(value)
                 except NotImplementedError:
                     continue
     return value

@@ -68,7 +68,7 @@ def _viewed(primitive: Primitive, array: np.ndarray, params: Params) -> np.ndarr
     """The view that a primitive gives; None for one that would be a copy."""
     if primitive.name == "reshape" and not array.flags.c_contiguous:
         try:
-            return array.reshape(params["shape"], copy=False)  # type: ignore[call-overload, no-any-return]
+            return array.reshape(params["shape"], copy=False)
         except (TypeError, ValueError):  # numpy before 2.1 has no such argument
             return None
     out: np.ndarray = primitive.evaluate(array, **params)

@@ -29,7 +29,7 @@ def refuse(purpose: str) -> NoReturn:
 class Blank(np.ndarray):
     """An array with a layout, and no numbers: whoever computes with it gets an error, and writes to it do nothing."""
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> NoReturn:  # type: ignore[override]
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> NoReturn:
         refuse(ufunc.__name__)
 
     def __array_function__(  # type: ignore[override]
@@ -45,20 +45,31 @@ class Blank(np.ndarray):
             return super().__array_function__(func, types, args, kwargs)
         refuse(name)
 
-    def item(self, *args: Any) -> NoReturn:  # type: ignore[override]
+    def item(self, *args: Any) -> NoReturn:
         raise RuntimeError("Tensor.item() cannot be called on meta tensors: they have no numbers.")
 
-    def tolist(self) -> NoReturn:  # type: ignore[override]
-        refuse("tolist()")
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        if not isinstance(found, Blank):  # one number
+            refuse("indexing")
+        return found
 
-    def tobytes(self, order: Any = "C") -> NoReturn:
-        refuse("tobytes()")
 
-    def copy(self, order: Any = "C") -> NoReturn:  # type: ignore[override]
-        refuse("copying")
+def _refusing(name: str) -> Callable[..., NoReturn]:
+    def method(self: Blank, *args: Any, **kwargs: Any) -> NoReturn:
+        refuse(f"{name}()")
 
-    def astype(self, *args: Any, **kwargs: Any) -> NoReturn:  # type: ignore[override]
-        refuse("a conversion")
+    return method
+
+
+#: Methods of arrays in C, which ask no `__array_function__`.
+_READING = (
+    "argmax argmin argpartition argsort astype byteswap choose compress copy cumprod cumsum dot dump dumps nonzero "
+    "partition put repeat round searchsorted sort take tobytes tofile tolist trace __bool__ __complex__ __contains__ "
+    "__float__ __index__ __int__ __iter__"
+)
+for _name in _READING.split():
+    setattr(Blank, _name, _refusing(_name))
 
 
 def blank_array(shape: tuple[int, ...], dtype: np.dtype) -> Blank:
@@ -75,7 +86,7 @@ def blank_like(array: np.ndarray, dtype: np.dtype) -> Blank:
     if array.flags.c_contiguous or not laid_out.flags.c_contiguous:
         return blank_array(array.shape, dtype)
     back = sorted(range(array.ndim), key=order.__getitem__)
-    return blank_array(laid_out.shape, dtype).transpose(back)  # type: ignore[return-value]
+    return blank_array(laid_out.shape, dtype).transpose(back)
 
 
 def _addresses(size: int) -> mmap.mmap:

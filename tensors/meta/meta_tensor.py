@@ -13,15 +13,16 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...ops.array import Buffer
-from ...ops.core import Step, interpreted
+from ...ops.array import Array, Buffer
+from ...ops.core import Params, Primitive, Step, interpreted
 from ...ops.types import get_default_dtype
+from ...tape.plain import PlainTape
 from ...tape.tape import Tape
 from ...tracing.watch import forbid
 from ..device import as_device, chosen, device, remaking, require_cpu
 from ..overriding import DisableTorchFunctionSubclass
 from ..subclass import in_class
-from ..tensor import Tensor, make
+from ..tensor import EAGER, Tensor, make
 from .interpreter import ShapesOnly
 from .memory import NO_DATA, Blank, blank_array, blank_like
 
@@ -41,7 +42,19 @@ def any_meta(values: Iterable[object]) -> bool:
     """Whether a tensor without numbers is among `values`, or in lists and tuples there."""
     if not remaking.begun or chosen.computes_shapes:
         return False
-    return any(any_meta(value) if type(value) in (list, tuple) else is_meta(value) for value in values)
+    return any(any_meta(value) if isinstance(value, (list, tuple)) else is_meta(value) for value in values)
+
+
+def loses_numbers(tensor: Any, places: Iterable[Any]) -> bool:
+    """Whether ``tensor.to(...)`` goes to the device meta from elsewhere; what is refused is another device than this and
+    the CPU. None among `places` says nothing."""
+    found = False
+    for place in places:
+        if place is not None and as_device(place).type == "meta":
+            found = True
+        elif place is not None:
+            require_cpu(place)
+    return found and not is_meta(tensor)
 
 
 def meta_like(tensor: Any, dtype: Any = None) -> Any:
@@ -76,6 +89,19 @@ def _made(array: np.ndarray, buffer: Buffer | None = None, steps: tuple[Step, ..
 
 _INTERPRETER = Tape(ShapesOnly(make), _made)
 remaking.on_meta = without_numbers
+
+
+class AttentiveTape(PlainTape):
+    """Plain eager mode from the first tensor without numbers on: the library's own Python hands them to ops, too."""
+
+    def apply(self, primitive: Primitive, operands: Sequence[Any], params: Params) -> Any:
+        for operand in operands:
+            if isinstance(operand, Array) and isinstance(operand.ndarray, Blank):
+                return _INTERPRETER.apply(primitive, operands, params)
+        return super().apply(primitive, operands, params)
+
+    def computes_only(self, *values: Any) -> bool:
+        return not any(isinstance(value.ndarray, Blank) for value in values) and super().computes_only(*values)
 
 
 def _placed(result: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -178,6 +204,9 @@ class OnMeta:
         with DisableTorchFunctionSubclass():
             return without_numbers(Tensor.to, self, *args, **kwargs)
 
+    def _alias(self: Any, buffer: Buffer) -> Any:
+        return in_class(Tensor._alias(self, buffer), meta_class())
+
     def data_ptr(self) -> int:
         """0."""
         return 0
@@ -219,4 +248,5 @@ def _restored(shape: tuple[int, ...], dtype: np.dtype, requires_grad: bool, attr
 def meta_class() -> Any:
     """The class of tensors without numbers."""
     remaking.begun = True
+    EAGER.__class__ = AttentiveTape
     return type(Tensor)("Tensor", (OnMeta, Tensor), {"__module__": Tensor.__module__, "__qualname__": "Tensor"})
