@@ -57,14 +57,12 @@ def note(error: BaseException, text: str) -> None:
     """Let `text` follow the message of `error` wherever that is printed with its traceback.
 
     It is one of the error's `__notes__`. Python 3.10 does not print these: there it goes behind the message as well if
-    the library has made that, and nobody's else, unless the package exceptiongroup has come and prints them.
+    the library has made that, and nobody's else.
     """
     if HAS_NOTES:
         error.add_note(text)  # type: ignore[attr-defined]
         return
     error.__dict__.setdefault("__notes__", []).append(text)
-    if "exceptiongroup" in sys.modules:  # which lets Python 3.10 print notes
-        return
     entries = list(entries_of(error))
     plain = type(error).__str__ in (BaseException.__str__, Exception.__str__) and len(error.args) == 1
     if plain and isinstance(error.args[0], str) and entries and is_own_file(_file(entries[-1])):
