@@ -38,7 +38,7 @@ PAGES = sorted(page for page in DOCS.rglob("*.md") if any(block[0] == "python" f
 
 
 class Tracebacks:
-    """What doctest asks of `traceback`: the doctest of Python 3.10 takes an error's last note for all of its message."""
+    """What doctest asks of `traceback`: Python 3.10 takes an error's last note for all of its message."""
 
     print_exception = staticmethod(traceback.print_exception)
     format_exception_only = staticmethod(lambda *error: ["".join(traceback.format_exception_only(*error))])

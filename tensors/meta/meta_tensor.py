@@ -46,8 +46,8 @@ def any_meta(values: Iterable[object]) -> bool:
 
 
 def loses_numbers(tensor: Any, places: Iterable[Any]) -> bool:
-    """Whether ``tensor.to(...)`` goes to the device meta from elsewhere; what is refused is another device than this and
-    the CPU. None among `places` says nothing."""
+    """Whether ``tensor.to(...)`` goes to the device meta from elsewhere. Other devices than
+    these two are refused. None among `places` says nothing."""
     found = False
     for place in places:
         if place is not None and as_device(place).type == "meta":
