@@ -31,6 +31,7 @@ from ..ops.types import (
 )
 from ..tensors.device import CPU, NO_ACCELERATOR, device, require_cpu, require_cuda_name
 from ..tensors.layouts.formats import contiguous_format, in_format, is_in_format, memory_format
+from ..tensors.meta.meta_tensor import is_meta, loses_numbers, meta_like
 from ..tensors.tensor import Tensor
 from ..tracing.watch import forbid
 from .elementwise.casting import converted
@@ -47,8 +48,7 @@ def to(input: Tensor, *args: DTypeLike | DeviceLike | Tensor | bool | memory_for
     """`input` with another element type: ``to(dtype)``, ``to(other)`` for that of a tensor, ``to(device, dtype)``.
 
     `input` itself where nothing changes, unless ``copy=True``; its gradient is converted back. Keywords: `dtype`,
-    `device` (the CPU is the only one), `non_blocking`, `copy`, `memory_format`. TypeError for arguments of other types,
-    AssertionError or RuntimeError for another device.
+    `device`, `non_blocking`, `copy`, `memory_format`. TypeError for arguments of other types, RuntimeError for devices.
 
     >>> import tracegrad as tg
     >>> tg.tensor([1.7, -1.7]).to(tg.int64)
@@ -62,6 +62,7 @@ def to(input: Tensor, *args: DTypeLike | DeviceLike | Tensor | bool | memory_for
             dtype = argument
         elif isinstance(argument, Tensor):
             dtype = argument.dtype
+            places.append("meta" if is_meta(argument) else None)
         elif isinstance(argument, (str, int, device)) and not isinstance(argument, bool):
             places.append(argument)
         elif not isinstance(argument, (bool, int, builtins.type(None), memory_format)):
@@ -69,9 +70,9 @@ def to(input: Tensor, *args: DTypeLike | DeviceLike | Tensor | bool | memory_for
                 f"to() received an invalid combination of arguments - got ({builtins.type(argument).__name__}), but "
                 "takes a dtype such as tracegrad.float32, a device, or another tensor"
             )
-    for place in filter(lambda place: place is not None, places):
-        require_cpu(place)
     dtype = dtype_from(dtype)
+    if loses_numbers(input, places):
+        return meta_like(input, dtype)
     if dtype is None or dtype is input.dtype:
         out = copy(input) if kwargs.get("copy", flags[1:] == [True]) else input
     else:
@@ -151,7 +152,7 @@ def type_as(input: Tensor, other: Tensor) -> Tensor:
     >>> tg.tensor([1.7]).type_as(tg.tensor(0))
     tensor([1])
     """
-    return to(input, other.dtype)
+    return to(input, other)
 
 
 def cpu(input: Tensor, memory_format: memory_format | None = None) -> Tensor:
@@ -266,8 +267,7 @@ def size(input: Tensor, dim: int | None = None) -> Size | int:
     >>> tg.ones(2, 3).size(), tg.ones(2, 3).size(-1)
     (tracegrad.Size([2, 3]), 3)
     """
-    shape = input.shape
-    return shape if dim is None else shape[_existing_axis(dim, len(shape))]
+    return input.shape if dim is None else input.shape[_existing_axis(dim, input.ndim)]
 
 
 def _existing_axis(dim: int, ndim: int) -> int:

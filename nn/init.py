@@ -12,6 +12,7 @@ from ..ops.array import eager
 from ..ops.core import current
 from ..tape.grad_mode import no_grad
 from ..tensors import random
+from ..tensors.meta.meta_tensor import any_meta
 from ..tensors.tensor import Tensor, make
 from ..tracing.user_warning import warn_user
 from .initial_scales import _calculate_fan_in_and_fan_out, calculate_gain, fan
@@ -52,6 +53,8 @@ P = ParamSpec("P")
 
 
 def _store(tensor: Tensor, value: Any) -> Tensor:
+    if any_meta((tensor,)):
+        return tensor
     with no_grad():
         eager().write(tensor, value)
     return tensor
@@ -103,6 +106,8 @@ def eye_(tensor: Tensor) -> Tensor:
     """
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
+    if any_meta((tensor,)):
+        return tensor
     return _store(tensor, eager().literal(np.eye(*tensor.shape, dtype=tensor.ndarray.dtype)))
 
 
@@ -126,6 +131,8 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     if shape[0] % groups:
         raise ValueError("dim 0 must be divisible by groups")
+    if any_meta((tensor,)):
+        return tensor
     values = np.zeros(shape, tensor.ndarray.dtype)
     size = shape[0] // groups
     middle = tuple(extent // 2 for extent in shape[2:])
@@ -150,6 +157,8 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generato
     >>> bool((weight >= -0.5).all()), bool((weight < 0.5).all())
     (True, True)
     """
+    if any_meta((tensor,)):
+        return tensor
     with no_grad():
         return _store(tensor, random.uniform(tensor.shape, tensor.dtype, a, b, generator, tensor.ndarray.strides))
 
@@ -166,6 +175,8 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Gene
     >>> round(weight.std().item(), 2)
     0.02
     """
+    if any_meta((tensor,)):
+        return tensor
     with no_grad():
         return _store(tensor, random.normal(tensor.shape, tensor.dtype, mean, std, generator, tensor.ndarray.strides))
 
@@ -272,7 +283,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor.dtype.is_complex:
         raise NotImplementedError("orthogonal_ is not intended to support complex numbers: fill a real tensor")
-    if tensor.ndarray.size == 0:
+    if tensor.ndarray.size == 0 or any_meta((tensor,)):
         return tensor
     rows = tensor.shape[0]
     with no_grad():
@@ -311,6 +322,8 @@ def trunc_normal_(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
             "The distribution of values may be incorrect."
         )
+    if any_meta((tensor,)):
+        return tensor
     of, read = tensor.dtype.numpy.type, eager().read
     with no_grad():
         result = read(normal_(tensor, mean, std, generator), "nn.init.trunc_normal_")
@@ -336,6 +349,8 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
     """
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
+    if any_meta((tensor,)):
+        return tensor
     rows, columns = tensor.shape
     count = math.ceil(sparsity * rows)
     with no_grad():

@@ -12,7 +12,9 @@ from ..ops.pointwise import cast
 from ..ops.types import DType, bfloat16, float16, float32, float64
 from ..tape.grad_mode import no_grad
 from ..tensors.creation import empty_like
-from ..tensors.device import require_cpu, require_cuda_name
+from ..tensors.device import as_device, require_cpu, require_cuda_name
+from ..tensors.meta.memory import NO_DATA
+from ..tensors.meta.meta_tensor import is_meta
 from ..tensors.overriding import overrides
 from ..tensors.shared_memory import share
 from ..tensors.tensor import Tensor
@@ -24,7 +26,7 @@ from .calls import restoring
 from .calls.calling import HOOKS, Calling
 from .calls.state_hooks import STATE_HOOKS, StateHooks, hooks_of
 from .option import Option
-from .parameter import is_lazy
+from .parameter import Parameter, is_lazy
 from .printing import block
 from .registry import REGISTRIES
 from .rollback import default
@@ -196,12 +198,18 @@ class Module(StateHooks, Calling):
         Complex ones are converted, too, and a complex dtype is possible (with PyTorch's warning). Parameters stay the
         same objects. The only device is the CPU. TypeError for integer types.
         """
-        dtype = kwargs.get("dtype")
+        dtype, to_meta = kwargs.get("dtype"), False
         for arg in (*args, kwargs.get("tensor"), kwargs.get("device")):
             if isinstance(arg, (Tensor, DType)):
                 dtype = arg.dtype if isinstance(arg, Tensor) else arg
             elif arg is not None and not isinstance(arg, bool):
-                require_cpu(arg)
+                if as_device(arg).type == "meta":
+                    to_meta = True
+                else:
+                    require_cpu(arg)
+                    self._require_numbers()
+        if to_meta:
+            self._apply(lambda x: x.to("meta"))
         if dtype is None:
             return self
         if not (dtype.is_floating_point or dtype.is_complex):
@@ -237,8 +245,17 @@ class Module(StateHooks, Calling):
         """``to(bfloat16)``; complex parameters stay."""
         return self._apply(lambda tensor: _floating_as(tensor, bfloat16))
 
+    def _require_numbers(self) -> None:
+        """NotImplementedError where a parameter or buffer is on the device meta."""
+        if any(is_meta(tensor) for tensor in (*self.parameters(), *self.buffers()) if not is_lazy(tensor)):
+            raise NotImplementedError(
+                f"{NO_DATA} Please use torch.nn.Module.to_empty() instead of torch.nn.Module.to() when moving module "
+                "from meta to a different device."
+            )
+
     def cpu(self: M) -> M:
-        """The module: it is on the CPU."""
+        """The module: it is on the CPU. NotImplementedError for one on the device meta."""
+        self._require_numbers()
         return self
 
     def cuda(self: M, device: DeviceLike | None = None) -> M:
@@ -262,9 +279,11 @@ class Module(StateHooks, Calling):
         return self
 
     def to_empty(self: M, *, device: DeviceLike | None, recurse: bool = True) -> M:
-        """Give all parameters and buffers new memory, whose numbers are not set; the only device is the CPU."""
-        require_cpu(device)
-        return self._apply(empty_like, recurse=recurse)
+        """Give all parameters and buffers new memory, whose numbers are not set, on the CPU or on the device meta."""
+        where = "cpu" if device is None else device
+        if as_device(where).type != "meta":
+            require_cpu(where)
+        return self._apply(lambda tensor: empty_like(tensor, device=where), recurse=recurse)
 
     def share_memory(self: M) -> M:
         """Move parameters, their gradients and buffers to memory that other processes see: `Tensor.share_memory_`."""
@@ -278,11 +297,9 @@ class Module(StateHooks, Calling):
         """Replace all tensors by ``function(tensor)``; parameters and their gradients keep their identity."""
         with no_grad():
             for module in self.modules() if recurse else (self,):
-                for parameter in module._parameters.values():
-                    for tensor in (parameter, None if parameter is None else parameter._grad):
-                        if tensor is not None:
-                            data = tensor.data
-                            _become(tensor, data, function(data))
+                for name, parameter in list(module._parameters.items()):
+                    if parameter is not None:
+                        _apply_to(module._parameters, name, parameter, function)
                 for name, buffer in module._buffers.items():
                     if buffer is not None:
                         module._buffers[name] = function(buffer)
@@ -312,6 +329,21 @@ def _as(tensor: Tensor, dtype: DType) -> Tensor:
 
 def _floating_as(tensor: Tensor, dtype: DType) -> Tensor:
     return _as(tensor, dtype) if tensor.dtype.is_floating_point else tensor
+
+
+def _apply_to(entries: dict[str, Any], name: str, parameter: Any, function: Callable[[Tensor], Tensor]) -> None:
+    """Give a parameter and its gradient what `function` makes of them. On another device it is another object."""
+    data, gradient = parameter.data, parameter._grad
+    new = function(data)
+    if is_meta(new) is not is_meta(data):
+        entries[name] = Parameter(new, parameter.requires_grad)
+        if gradient is not None:
+            entries[name].grad = function(gradient.data)
+        return
+    _become(parameter, data, new)
+    if gradient is not None:
+        data = gradient.data
+        _become(gradient, data, function(data))
 
 
 def _become(tensor: Tensor, old: Tensor, new: Tensor) -> None:

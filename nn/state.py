@@ -11,9 +11,12 @@ from ..ops.array import eager
 from ..ops.pointwise import cast
 from ..tape.grad_mode import no_grad
 from ..tensors.foreign.values import as_own
+from ..tensors.meta.memory import NO_DATA
+from ..tensors.meta.meta_tensor import is_meta
 from ..tensors.tensor import Tensor
+from ..tracing.user_warning import warn_user
 from .calls.state_hooks import hooks_of
-from .parameter import is_lazy
+from .parameter import Parameter, is_lazy
 from .rollback import is_overridden, unchanged_on_error
 
 #: The key of what ``get_extra_state`` gives, behind the module's prefix.
@@ -221,6 +224,12 @@ def _planned(
             f"the shape in current model is {tensor.shape!r}."
         )
         return None
+    if is_meta(tensor) and not is_meta(value) and not assign:
+        warn_user(
+            f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current model, "
+            "which is a no-op. (Did you mean to pass `assign=True` to assign items in the state dictionary to their "
+            "corresponding key in the module instead of copying them in place?)"
+        )
     try:
         return _assignment(module, name, tensor, value) if assign else _copy(tensor, value)
     except Exception as error:
@@ -245,7 +254,8 @@ def _assignment(module: Any, name: str, tensor: Tensor, value: Tensor) -> Callab
     if not tensor.is_parameter:
         return lambda: setattr(module, name, value)
     requires_grad = tensor.requires_grad
-    parameter: Tensor = type(tensor)(value, requires_grad)
+    kind = Parameter if is_meta(tensor) or is_meta(value) else type(tensor)
+    parameter: Tensor = kind(value, requires_grad)
     if not value.is_parameter:
         return lambda: setattr(module, name, parameter)
 
@@ -257,6 +267,10 @@ def _assignment(module: Any, name: str, tensor: Tensor, value: Tensor) -> Callab
 
 
 def _copy(tensor: Tensor, value: Tensor) -> Callable[[], None]:
+    if is_meta(value) and not is_meta(tensor):
+        raise NotImplementedError(NO_DATA)
+    if is_meta(tensor):
+        return lambda: None
     if not tensor.ndarray.flags.writeable:
         raise RuntimeError("the memory of the tensor in the model is read-only; clone() it there")
     fitting = value if value.dtype is tensor.dtype else cast(value, tensor.dtype)

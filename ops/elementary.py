@@ -172,6 +172,8 @@ def _power(x: np.ndarray, y: np.ndarray) -> Any:
     """x ** y; an integer to a negative power is its reciprocal cut to an integer (PyTorch), where numpy refuses."""
     if isinstance(y, np.generic) and y == -0.5:  # the reciprocal root: of minus infinity NaN, of -0 minus infinity
         return 1 / np.sqrt(x)
+    if isinstance(y, np.generic) and y == 0.5 and x.dtype.kind == "f":  # of -0 it is -0: numpy's power from 2.3 on
+        return np.sqrt(x)
     if isinstance(y, np.generic) and y == 3 and x.dtype.kind == "f":  # products, as in PyTorch
         return x * x * x
     return _power_of_tensor(x, y)

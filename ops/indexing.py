@@ -99,14 +99,14 @@ def _check_source(shape: tuple[int, ...], src: np.ndarray) -> None:
 
 def _scatter(x: np.ndarray, index: np.ndarray, src: np.ndarray, axis: int) -> np.ndarray:
     _check_source(index.shape, src)
-    out = np.array(x, order="C")
+    out = x.copy("C")
     out[elements(x, index, axis)] = src
     return out
 
 
 def _scatter_add(x: np.ndarray, index: np.ndarray, src: np.ndarray, axis: int) -> np.ndarray:
     _check_source(index.shape, src)
-    out = np.array(x, order="C")
+    out = x.copy("C")
     np.add.at(out, elements(x, index, axis), src)
     return out
 
@@ -194,14 +194,14 @@ def _row_updated(x: Type, index: Type, src: Type) -> Type:
 
 def _put(x: np.ndarray, index: np.ndarray, src: np.ndarray) -> np.ndarray:
     _check_source(index.shape + x.shape[1:], src)
-    out = np.array(x, order="C")
+    out = x.copy("C")
     out[_rows(x, index)] = src
     return out
 
 
 def _index_add(x: np.ndarray, index: np.ndarray, src: np.ndarray) -> np.ndarray:
     _check_source(index.shape + x.shape[1:], src)
-    out = np.array(x, order="C")
+    out = x.copy("C")
     add_rows(out, _rows(x, index), src)
     return out
 

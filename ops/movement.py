@@ -184,7 +184,7 @@ def _updated(x: Type, update: Type, starts: Shape, steps: Shape) -> Type:
 
 
 def _update(x: np.ndarray, update: np.ndarray, starts: Shape, steps: Shape) -> np.ndarray:
-    out = np.array(x)
+    out = x.copy("K")
     out[_slices(starts, _stops(starts, steps, update.shape), steps)] = update
     return out
 
@@ -217,7 +217,7 @@ flip_primitive = define(
     "flip",
     ("x",),
     type=lambda x, axes: x,
-    eval=lambda x, axes: np.array(np.flip(x, axes), order="C"),
+    eval=lambda x, axes: np.flip(x, axes).copy("C"),
     lower=Movement("flip"),
     vjp={"x": lambda g, axes: flip(g, axes)},
 )

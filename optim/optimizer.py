@@ -17,6 +17,8 @@ from ..ops.core import current, switch
 from ..tape.anomaly import CHECKS_ALL
 from ..tape.grad_mode import enable_grad, no_grad
 from ..tensors.calling.nonfinite import check_written
+from ..tensors.device import remaking
+from ..tensors.meta.meta_tensor import any_meta, without_numbers
 from ..tensors.tensor import Tensor, forget_gradients
 from ..tracing.eager_server import serve_or_fuse
 from ..tracing.entries import EntryRead
@@ -234,7 +236,9 @@ class Optimizer(StepHooks):
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        if has_sparse_gradients(self.param_groups):
+        if remaking.begun and any_meta(p for group in self.param_groups for p in _parameters_of(group)):
+            without_numbers(self._update_all)
+        elif has_sparse_gradients(self.param_groups):
             self._require_takes_sparse()
             self._update_all()
         else:

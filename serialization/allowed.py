@@ -16,6 +16,7 @@ from ..ops.types import ALL_DTYPES, DType, dtype_named
 from ..tensors import generator
 from ..tensors.device import device
 from ..tensors.layouts.formats import layout, memory_format
+from ..tensors.meta.meta_tensor import is_meta
 from ..tensors.tensor import Size, Tensor
 from . import saved
 from .rebuilding import restored_as
@@ -258,7 +259,7 @@ def check_result(result: Any, with_trusted: bool = False) -> None:
             waiting.extend(dict.keys(value))
             waiting.extend(dict.values(value))
             waiting.extend(getattr(value, "__dict__", {}).values())
-        elif kind in CLASSES.values():
+        elif kind in CLASSES.values() or is_meta(value):
             waiting.extend(vars(value).values())
         elif kind in (Name, PendingArray) or not with_trusted:
             what = f"the name {value.text}" if kind is Name else kind.__name__.replace("PendingArray", "numpy.ndarray")

@@ -17,6 +17,7 @@ from ..ops.movement import reshape_primitive, slice_primitive, transpose_primiti
 from ..ops.places.strided import strided_primitive
 from ..ops.types import DType
 from ..tensors.blank import blank
+from ..tensors.meta.meta_tensor import meta_strided
 from ..tensors.tensor import Tensor, make
 from .saved import CLASSES
 from .storages import TypedStorage
@@ -27,6 +28,7 @@ PARAMETER = f"{__name__.partition('.')[0]}.nn.parameter.Parameter"
 
 _MOST_AXES = 32  # numpy 1 has no more
 _LARGEST = 2**62
+_MOST_BLANK = 2**46  # bytes: addresses are taken for them, no memory
 
 
 def _rebuild_tensor_v2(
@@ -70,6 +72,17 @@ def _rebuild_tensor_v3(
         raise ValueError("a tensor of an element type that tracegrad does not have, or of no storage of bytes")
     typed = TypedStorage(wrap_storage=storage, dtype=dtype)
     return _rebuild_tensor_v2(typed, storage_offset, size, stride, requires_grad, backward_hooks, metadata)
+
+
+def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tensor:
+    """A leaf on the device meta, which has no numbers and takes no memory."""
+    if not isinstance(dtype, DType) or type(requires_grad) is not bool:
+        raise ValueError("a tensor of an element type that tracegrad does not have")
+    _require_numbers(size)
+    _require_numbers(stride)
+    if len(size) != len(stride) or np.prod([float(extent) for extent in size]) * dtype.itemsize >= _MOST_BLANK:
+        raise ValueError(f"a tensor on the device meta of sizes {list(size)} and strides {list(stride)}")
+    return meta_strided(size, stride, dtype).requires_grad_(requires_grad)
 
 
 def _require_no_hooks(hooks: Any) -> None:

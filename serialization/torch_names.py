@@ -13,6 +13,7 @@ from ..tensors.tensor import Size, Tensor
 from . import storages
 from .rebuilding import (
     _rebuild_from_type_v2,
+    _rebuild_meta_tensor_no_storage,
     _rebuild_parameter,
     _rebuild_parameter_with_state,
     _rebuild_tensor,
@@ -55,6 +56,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "torch._utils._rebuild_tensor": _rebuild_tensor,
     "torch._utils._rebuild_tensor_v2": _rebuild_tensor_v2,
     "torch._utils._rebuild_tensor_v3": _rebuild_tensor_v3,
+    "torch._utils._rebuild_meta_tensor_no_storage": _rebuild_meta_tensor_no_storage,
     "torch._utils._rebuild_parameter": _rebuild_parameter,
     "torch._utils._rebuild_parameter_with_state": _rebuild_parameter_with_state,
     "torch.serialization._get_layout": _get_layout,
@@ -71,7 +73,9 @@ WRITTEN = {
     **{(formats.__name__, name): ("torch", name) for name in _FORMATS},
     **{
         (_REBUILDING, function.__name__): ("torch._utils", function.__name__)
-        for function in (_rebuild_tensor_v2, _rebuild_parameter, _rebuild_parameter_with_state)
+        for function in (
+            _rebuild_tensor_v2, _rebuild_parameter, _rebuild_parameter_with_state, _rebuild_meta_tensor_no_storage
+        )  # fmt: skip
     },
     (_REBUILDING, "_rebuild_from_type_v2"): ("torch._tensor", "_rebuild_from_type_v2"),
     (__name__, "_get_layout"): ("torch.serialization", "_get_layout"),

@@ -15,6 +15,7 @@ from ..ops.callers.class_homes import home_of
 from ..ops.types import DType, dtype_of
 from ..tensors.generator import Generator
 from ..tensors.layouts import formats
+from ..tensors.meta.meta_tensor import is_meta
 from ..tensors.tensor import Size, Tensor
 from . import rebuilding, torch_names
 from .saved import CLASSES
@@ -77,6 +78,8 @@ class Storages:
 
     def _tensor(self, value: Tensor) -> Any:
         kind = type(value)
+        if is_meta(value):
+            return self._without_numbers(value)
         if kind not in CLASSES.values() and _has_form_of_its_own(kind):
             return NotImplemented
         attributes = {name: kept for name, kept in vars(value).items() if name not in _OWN}
@@ -94,7 +97,11 @@ class Storages:
 
     def shown(self, value: _Shown) -> Any:
         """The numbers of a parameter, which are a tensor of their own."""
-        return self._view(value.of, False)
+        return self._without_numbers(value.of) if is_meta(value.of) else self._view(value.of, False)
+
+    def _without_numbers(self, value: Tensor) -> Any:
+        arguments = (value.dtype, tuple(value.shape), value.stride(), value.requires_grad)
+        return rebuilding._rebuild_meta_tensor_no_storage, arguments
 
     def _view(self, value: Tensor, requires_grad: bool) -> tuple[Any, tuple[Any, ...]]:
         array = eager().read(value.detach(), "tracegrad.save()")

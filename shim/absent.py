@@ -25,7 +25,7 @@ _MODULES = {
     "torch.library": "torch.autograd.Function makes an operation with a derivative",
     "torch.ops": "operations are functions of torch and torch.nn.functional; libraries in C++ cannot be loaded",
     "torch.classes": "libraries in C++ cannot be loaded",
-    "torch._subclasses": "tensors have memory: torch.nn.utils.skip_init() makes a module without writing to it",
+    "torch._subclasses": "torch.device('meta') has shapes without numbers",
     "torch.utils._python_dispatch": "__torch_function__ of a class of tensors sees operations",
     "torch.utils.mobile_optimizer": "step.source of a function under torch.compile is C without Python",
     "torch.utils.flop_counter": "step.profile() of a function under torch.compile counts operations",

@@ -187,7 +187,7 @@ def _copied(g: Any, create_graph: bool) -> Any:
     """`g` in memory of its own, in row-major order."""
     if create_graph or switch.stack:
         return copy(g)
-    return eager().literal(np.array(g.ndarray, order="C"))
+    return eager().literal(g.ndarray.copy("C"))
 
 
 def ones_like(tensor: Any) -> Any:

@@ -21,6 +21,7 @@ from .foreign.arrays import refuse_layout
 from .foreign.numpy_arrays import from_numpy
 from .layouts.formats import factory
 from .literals import literal_of, numbers_that_vary
+from .meta.meta_tensor import any_meta, meta_like
 from .operands import overridable
 from .tensor import Tensor
 
@@ -53,6 +54,8 @@ def tensor(
     """
     require_cpu(device)
     if isinstance(data, Tensor):
+        if any_meta((data,)):
+            return _finished(meta_like(data.to("meta" if device is None else device, dtype)), requires_grad)
         warn_user(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
             "sourceTensor.detach().clone().requires_grad_(True), rather than tensor(sourceTensor).",
@@ -88,6 +91,8 @@ def as_tensor(data: object, dtype: DType | None = None, device: DeviceLike | Non
     >>> tg.as_tensor(x) is x, tg.as_tensor([1, 2])
     (True, tensor([1, 2]))
     """
+    if any_meta((data,)):
+        return data.to("meta" if device is None else device, dtype)  # type: ignore[attr-defined]
     require_cpu(device)
     if isinstance(data, Tensor):
         return _in_dtype(data, dtype)

@@ -16,9 +16,8 @@ TYPES = (
 _KNOWN = frozenset(TYPES.split(", "))
 NO_ACCELERATOR = "Cannot access accelerator device when none is available."
 _NO_META = (
-    "PyTorch is not linked with support for meta devices: tensors of tracegrad have memory, which costs nothing before "
-    "it is written to. Leave device='meta' out; nn.utils.skip_init() makes a module whose parameters are not "
-    "initialised, and torch.empty() a tensor."
+    "PyTorch is not linked with support for meta devices: this function makes tensors on the CPU only. Make an empty "
+    "tensor of its shape with torch.empty(shape, device='meta')."
 )
 _ADVICE = 'Choose the device by tg.cuda.is_available() (it is False), or write "cpu".'
 
@@ -111,8 +110,23 @@ class _Chosen(threading.local):
     """The device of new tensors whose maker names none, in this thread."""
 
     device = CPU
+    computes_shapes = False  # whether nothing that is made has numbers: tensors are on the device meta
 
 
+class OnMeta(NotImplementedError):
+    """Raised by a function that was asked for a tensor on the device meta, before it has done anything. Those that can
+    are called again, by `remaking.on_meta`."""
+
+
+class _Remaking:
+    """How functions that make tensors are called for the device meta."""
+
+    on_meta: Any = None
+    #: Whether there was ever a tensor on the device meta: before that nobody has to look for them.
+    begun = False
+
+
+remaking = _Remaking()
 chosen = _Chosen()
 
 
@@ -150,7 +164,9 @@ def require_cpu(where: DeviceLike | None) -> None:
     if kind == "cpu":
         return
     if kind == "meta":
-        raise NotImplementedError(_NO_META)
+        if chosen.computes_shapes:
+            return
+        raise OnMeta(_NO_META)
     what = f"tracegrad computes on the CPU only, got device {str(where)!r}. {_ADVICE}"
     if kind in ("cuda", "xpu", "mtia"):
         raise AssertionError(f"Torch not compiled with {kind.upper()} enabled: {what}")

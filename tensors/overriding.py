@@ -155,6 +155,8 @@ def forbid_in_recording(kind: type, name: str) -> None:
     """Refuse an overriding class's part in `name` while a function is recorded: it is the class's own Python."""
     if getattr(kind, "is_of_library", False):
         return
+    if getattr(kind, "is_meta", None) is True:
+        forbid(f"{name} of a tensor on the device meta", "Ask for shapes outside.")
     forbid(
         f"{name} of a {kind.__name__}, whose class has a say in it (__torch_function__),",
         "Hand over plain tensors, e.g. x.as_subclass(tracegrad.Tensor), and give the result its class outside.",

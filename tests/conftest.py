@@ -9,6 +9,7 @@ import difflib
 import gc
 import importlib
 import os
+import signal
 import sys
 import zlib
 from collections import Counter
@@ -30,6 +31,7 @@ sys.dont_write_bytecode = False
 # The folder of this file holds `expected`, which the tests import whatever pytest's import mode is.
 sys.path.insert(0, str(Path(__file__).parent))
 
+import installed  # noqa: E402
 import process_state  # noqa: E402
 from c_compilers import WARNINGS  # noqa: E402
 from expected.compare import assert_same_tree  # noqa: E402
@@ -38,6 +40,13 @@ from tracegrad.compiled import function  # noqa: E402
 from tracegrad.compiled.common import collection  # noqa: E402
 from tracegrad.compiler import pipeline  # noqa: E402
 from tracegrad.runtime.program import Program as Library  # noqa: E402
+
+# Where the package is an installed wheel, what lies beside it in a checkout is found here.
+installed.add_what_is_not_installed()
+
+# A shell that runs the tests in the background lets them ignore interrupts, and their processes, too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No test outlives a power failure: what is written need not wait for the disk.
 os.fsync = lambda handle: None

@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 import sys
+import traceback
 from pathlib import Path
 from unittest import mock
 
@@ -36,10 +37,18 @@ def blocks(page):
 PAGES = sorted(page for page in DOCS.rglob("*.md") if any(block[0] == "python" for block in blocks(page)))
 
 
+class Tracebacks:
+    """What doctest asks of `traceback`: Python 3.10 takes an error's last note for all of its message."""
+
+    print_exception = staticmethod(traceback.print_exception)
+    format_exception_only = staticmethod(lambda *error: ["".join(traceback.format_exception_only(*error))])
+
+
 def run_prompts(page, text, line, namespace):
     test = doctest.DocTestParser().get_doctest(text, namespace, page.stem, str(page), line)
     report = []
-    doctest.DocTestRunner(optionflags=FLAGS).run(test, out=report.append, clear_globs=False)
+    with mock.patch.object(doctest, "traceback", Tracebacks):
+        doctest.DocTestRunner(optionflags=FLAGS).run(test, out=report.append, clear_globs=False)
     namespace.update(test.globs)
     assert not report, "".join(report)
 

@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from installed import needs_checkout
 
 import tracegrad
 
@@ -59,6 +60,7 @@ def test_nothing_at_the_root_shadows_the_standard_library():
     assert names & set(sys.stdlib_module_names) == set()
 
 
+@needs_checkout
 def test_the_root_package_is_imported_once():
     root_file = Path(tracegrad.__file__).resolve()
     assert root_file == ROOT / "__init__.py", (

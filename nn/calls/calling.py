@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from ...tape.handles import RemovableHandle, add_hook
+from ...tensors.device import remaking
+from ...tensors.meta.meta_tensor import any_meta, require_one_device, without_numbers
 from ...tensors.tensor import Tensor
 from ...tracing.eager_compiler import compiled_by
 from ...tracing.layers import find_layers_by
@@ -21,6 +23,9 @@ from . import everywhere
 from .locating import layer_now, locate
 
 M = TypeVar("M", bound="Calling")
+_PACKAGE = __name__.partition(".")[0]
+#: Where layers are defined that only call others.
+_CONTAINERS = frozenset({f"{_PACKAGE}.nn.containers.of_modules", f"{_PACKAGE}.nn.parallel.data_parallel"})
 
 #: The attributes in which a module keeps its hooks, under PyTorch's names.
 HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
@@ -48,6 +53,8 @@ class Calling(Traversal):
                 return self._recorded(listening, args, kwargs)
             if self._compiled_call_impl is not None:
                 return self._compiled_call_impl(*args, **kwargs)
+            if remaking.begun and self._is_on_meta(args, kwargs):
+                return without_numbers(self._run, *args, **kwargs)
             if type(self).__call__ is not _CALL:  # what is done around this call is not done again
                 return self._run(*args, **kwargs)
             return serve(self, self._run, args, kwargs)
@@ -55,6 +62,17 @@ class Calling(Traversal):
             locate(error, self, args, kwargs, CALL)
             fold(error)
             raise
+
+    def _is_on_meta(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether this is a layer of the library that is to compute without numbers: its Python takes the short cuts of
+        the library. A program's own module calls functions, which look for themselves; so do modules that call it."""
+        if type(self).forward.__module__.partition(".")[0] != _PACKAGE or type(self).forward.__module__ in _CONTAINERS:
+            return False
+        tensors = (*args, *kwargs.values(), *self.parameters(), *self.buffers())
+        if not any_meta(tensors):
+            return False
+        require_one_device(tensors)
+        return True
 
     def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
         """The call with its hooks, also where `compile` has made a program of it."""

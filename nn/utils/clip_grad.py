@@ -15,6 +15,7 @@ from ...ops.numbers import computed
 from ...tape.grad_mode import no_grad
 from ...tensors.composite import part
 from ...tensors.creation import zeros
+from ...tensors.meta.meta_tensor import any_meta, without_numbers
 from ...tensors.tensor import Tensor
 from ...tracing.user_warning import warn_user
 
@@ -61,6 +62,8 @@ def get_total_norm(
     tensors = _tensors(tensors)
     if not tensors:
         return zeros(())
+    if any_meta(tensors):
+        return without_numbers(_norm_of_all, float(norm_type), *tensors)
     total = _norm_of_all(float(norm_type), *tensors)
     if error_if_nonfinite and not abs(total.item()) < float("inf"):
         raise RuntimeError(
@@ -115,6 +118,8 @@ def clip_grads_with_norm_(
     >>> w.grad
     tensor([0.3000, 0.4000])
     """
+    if any_meta(_tensors(parameters)):  # gradients without numbers stay what they are
+        return
     factor = clamp(computed(float, max_norm) / (total_norm + 1e-6), max=1.0)
     for gradient in _gradients(parameters, "mul_"):
         _store(gradient, gradient * factor)

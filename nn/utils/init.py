@@ -11,8 +11,8 @@ from ..module import Module
 def skip_init(module_cls: type[Module], *args: Any, **kwargs: Any) -> Module:
     """``module_cls(*args, **kwargs)`` with parameters and buffers whose numbers are not set.
 
-    Difference: PyTorch makes it on the meta device first, so that nothing is drawn; here the initial numbers are drawn
-    and left. RuntimeError for what is no module class, or takes no `device`.
+    It is made on the device meta first, so nothing is drawn. RuntimeError for what is no module class, or takes no
+    `device`.
 
     >>> import tracegrad as tg
     >>> tg.nn.utils.skip_init(tg.nn.Linear, 3, 2).weight.shape
@@ -22,5 +22,5 @@ def skip_init(module_cls: type[Module], *args: Any, **kwargs: Any) -> Module:
         raise RuntimeError(f"Expected a Module; got {module_cls}")
     if "device" not in inspect.signature(module_cls).parameters:
         raise RuntimeError("Module must support a 'device' arg to skip initialization")
-    kwargs.pop("device", None)
-    return module_cls(*args, **kwargs).to_empty(device="cpu")
+    where = kwargs.pop("device", "cpu")
+    return module_cls(*args, **kwargs, **{"device": "meta"}).to_empty(device=where)

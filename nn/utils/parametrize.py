@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...tape.grad_mode import no_grad
+from ...tensors.meta.meta_tensor import any_meta, without_numbers
 from ...tensors.tensor import Tensor
 from ..containers import ModuleDict, ModuleList
 from ..module import Module
@@ -75,7 +76,8 @@ def _inverted(modules: Sequence[Any], value: Any) -> Any:
         for module in reversed(modules):
             if hasattr(module, "right_inverse"):
                 try:
-                    value = module.right_inverse(value)
+                    inverse = module.right_inverse
+                    value = without_numbers(inverse, value) if any_meta((value,)) else inverse(value)
                 except NotImplementedError:
                     continue
     return value

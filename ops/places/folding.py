@@ -30,7 +30,7 @@ def _define(kind: str, fold: np.ufunc, vjp: dict[str, Rule]) -> Primitive:
     def evaluate(x: np.ndarray, index: np.ndarray, src: np.ndarray, axis: int, include_self: bool) -> np.ndarray:
         if src.shape != index.shape:
             raise ValueError("the source does not fit")  # the type rule has the words
-        out = np.array(x, order="C")
+        out = x.copy("C")
         places = elements(x, index, axis)
         if not include_self:
             out[places] = 1 if kind == "prod" else src  # any of the sources: an extreme may be folded twice

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from ...ops import movement
 from ...ops.identity import copy
 from ...ops.types import DType, dtype_from, public_name
+from ..device import OnMeta, remaking
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -98,7 +99,10 @@ def factory(function: F) -> F:
     def make(*args: Any, **kwargs: Any) -> Any:
         args = tuple([dtype_from(arg) for arg in args])
         if not kwargs:
-            return function(*args)
+            try:
+                return function(*args)
+            except OnMeta:
+                return remaking.on_meta(function, *args)
         if "dtype" in kwargs:
             kwargs["dtype"] = _checked_dtype(dtype_from(kwargs["dtype"]), name)
             if kwargs["dtype"] is None:
@@ -110,7 +114,10 @@ def factory(function: F) -> F:
                 "on this system. Leave it out."
             )
         format = kwargs.pop("memory_format", None) if takes_format else None
-        out = function(*args, **kwargs)
+        try:
+            out = function(*args, **kwargs)
+        except OnMeta:
+            out = remaking.on_meta(function, *args, **kwargs)
         return out if format is None else in_format(out, format)
 
     return make  # type: ignore[return-value]

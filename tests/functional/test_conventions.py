@@ -142,7 +142,7 @@ PYTORCH = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text, expected", zip(OUT, PYTORCH, strict=True))
+@pytest.mark.parametrize("text, expected", list(zip(OUT, PYTORCH, strict=True)))
 def test_out(tg, text, expected):
     value = call(tg, text)
     assert value == expected

@@ -12,7 +12,7 @@ SHORT = {"half()": 1e-3, "bfloat16()": 1.6e-2}
 TOLERANCE = {"complex64": 1e-6, "float64": 1e-9, "complex128": 1e-9}
 
 
-@pytest.mark.parametrize("number, expression", enumerate(cases.expressions()))
+@pytest.mark.parametrize("number, expression", list(enumerate(cases.expressions())))
 def test_calls(tg, number, expression):
     stored = {key.partition("/")[2]: x for key, x in load("database_calls").items() if key.startswith(f"{number}/")}
     with warnings.catch_warnings():

@@ -212,6 +212,9 @@ def test_fusion_with_batch_norm(tg):
 def test_skip_init(tg):
     layer = tg.nn.utils.skip_init(tg.nn.Linear, 2, 3)
     assert type(layer) is tg.nn.Linear and layer.weight.shape == (3, 2)
+    before = tg.get_rng_state()
+    tg.nn.utils.skip_init(tg.nn.Linear, 2, 3)
+    assert tg.equal(tg.get_rng_state(), before)  # no initial number is drawn
     with pytest.raises(RuntimeError, match="must support a 'device' arg"):
         tg.nn.utils.skip_init(tg.nn.Tanh)
 

@@ -423,7 +423,8 @@ def test_python_does_little_in_a_round(tg):
         plain(compiled, i)
         plain(eager, i)
     few, many = python_calls(plain, compiled, 0), python_calls(plain, eager, 0)
-    assert few < 800 < many
+    # Comprehensions are calls before Python 3.12, and all but 3.11 compare what dicts hold (`counted_containers`).
+    assert few < {(3, 10): 900, (3, 11): 800}.get(sys.version_info[:2], 750) < many, (few, many)
 
 
 def test_a_method_of_the_library_that_is_patched(tg, monkeypatch):

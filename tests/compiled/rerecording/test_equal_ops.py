@@ -81,7 +81,7 @@ def apart(a, b, c):
 CHANGES = [shared, first_two, of_views, apart]
 
 
-@pytest.mark.parametrize("order", itertools.permutations(CHANGES), ids=lambda fs: "-".join(f.__name__ for f in fs))
+@pytest.mark.parametrize("order", [*itertools.permutations(CHANGES)], ids=lambda fs: "-".join(f.__name__ for f in fs))
 def test_gradients_that_are_shared_for_some_passes(order):
     def run(wrap):
         leaves, found = [tg.ones(3, requires_grad=True) for _ in range(3)], []
