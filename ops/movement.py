@@ -184,7 +184,7 @@ def _updated(x: Type, update: Type, starts: Shape, steps: Shape) -> Type:
 
 
 def _update(x: np.ndarray, update: np.ndarray, starts: Shape, steps: Shape) -> np.ndarray:
-    out = x.copy("K")
+    out = np.array(x, order="K")
     out[_slices(starts, _stops(starts, steps, update.shape), steps)] = update
     return out
 

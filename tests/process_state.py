@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 
 import tracegrad
+from tracegrad.compiled.common import collection
 from tracegrad.ops.types import defaults
 from tracegrad.tape.grad_mode import switches
 from tracegrad.tape.saved import packing
@@ -31,7 +32,7 @@ def state():
         deterministic=tracegrad.get_deterministic_debug_mode(),
         warn_always=tracegrad.is_warn_always_enabled(),
         products=tracegrad.get_float32_matmul_precision(),
-        collections=(gc.isenabled(), gc.get_threshold()),
+        collections=(gc.isenabled(), gc.get_threshold(), collection.listening()),
         switch_interval=sys.getswitchinterval(),
         recursion=sys.getrecursionlimit(),
         profilers=(sys.getprofile(), sys.gettrace()),

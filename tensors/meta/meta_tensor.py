@@ -32,10 +32,12 @@ _NO_NUMPY = (
     "no numbers: make one with torch.empty_like(x, device='cpu').)"
 )
 
+_memory = vars(Array)["ndarray"]  # below the property by which uninitialised parameters refuse to show it
+
 
 def is_meta(value: object) -> bool:
     """Whether `value` is a tensor without numbers."""
-    return isinstance(value, Tensor) and isinstance(value.ndarray, Blank)
+    return isinstance(value, Tensor) and isinstance(_memory.__get__(value), Blank)
 
 
 def any_meta(values: Iterable[object]) -> bool:
