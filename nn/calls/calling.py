@@ -66,7 +66,8 @@ class Calling(Traversal):
     def _is_on_meta(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether this is a layer of the library that is to compute without numbers: its Python takes the short cuts of
         the library. A program's own module calls functions, which look for themselves; so do modules that call it."""
-        if type(self).forward.__module__.partition(".")[0] != _PACKAGE or type(self).forward.__module__ in _CONTAINERS:
+        place = type(self).forward.__module__ or ""  # None where code was run without a name for its module
+        if place.partition(".")[0] != _PACKAGE or place in _CONTAINERS:
             return False
         tensors = (*args, *kwargs.values(), *self.parameters(), *self.buffers())
         if not any_meta(tensors):
