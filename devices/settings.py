@@ -31,11 +31,15 @@ _warn_only = Setting("whether algorithms that are not deterministic only warn", 
 def set_float32_matmul_precision(precision: str) -> None:
     """How exact products of float32 have to be: kept, and all are computed in float32. UserWarning for another word.
 
+    RuntimeError for what is no text.
+
     >>> import tracegrad as tg
     >>> tg.set_float32_matmul_precision("high"); tg.get_float32_matmul_precision()
     'high'
     >>> tg.set_float32_matmul_precision("highest")
     """
+    if not isinstance(precision, str):
+        raise RuntimeError(f"set_float32_matmul_precision expects a str, but got {type(precision).__name__}")
     if precision not in _PRECISIONS:
         warn_user(f"{precision} is not one of {', '.join(_PRECISIONS)}; the current setting is kept.")
         return
@@ -52,9 +56,10 @@ def get_float32_matmul_precision() -> str:
     return _precision.get()
 
 
-def _boolean(function: str, name: str, value: Any) -> bool:
+def _boolean(function: str, value: Any) -> bool:
+    """`value`, for functions to which PyTorch has no parser of arguments; `function` is its name for them."""
     if not isinstance(value, bool):
-        raise TypeError(f"{function}(): argument '{name}' (position 1) must be bool, not {type(value).__name__}")
+        raise RuntimeError(f"{function} expects a bool, but got {type(value).__name__}")
     return value
 
 
@@ -69,7 +74,10 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     True
     >>> tg.use_deterministic_algorithms(False)
     """
-    _deterministic.set(_boolean("_set_deterministic_algorithms", "mode", mode))
+    if not isinstance(mode, bool):
+        what = "_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool"
+        raise TypeError(f"{what}, not {type(mode).__name__}")
+    _deterministic.set(mode)
     _warn_only.set(bool(warn_only))
 
 
@@ -131,18 +139,21 @@ def get_deterministic_debug_mode() -> int:
 def set_flush_denormal(mode: bool) -> bool:
     """False for True: denormal numbers are kept. True for False, which is how it is.
 
+    RuntimeError unless `mode` is a bool.
+
     Difference: PyTorch flushes them on processors that can, and then returns True.
 
     >>> import tracegrad as tg
     >>> tg.set_flush_denormal(False)
     True
     """
-    return not mode
+    return not _boolean("flush_denormal", mode)
 
 
 def set_warn_always(b: bool) -> None:
-    """Let warnings of PyTorch's that come once come always: Python's filters decide besides. TypeError unless `b` is
-    a bool.
+    """Let warnings of PyTorch's that come once come always: Python's filters decide besides.
+
+    RuntimeError unless `b` is a bool.
 
     >>> import tracegrad as tg
     >>> tg.set_warn_always(True)
@@ -150,7 +161,7 @@ def set_warn_always(b: bool) -> None:
     True
     >>> tg.set_warn_always(False)
     """
-    once.always.set(_boolean("set_warn_always", "b", b))
+    once.always.set(_boolean("setWarnOnlyOnce", b))
 
 
 def is_warn_always_enabled() -> bool:

@@ -21,7 +21,7 @@ from ..tensors.layouts.formats import layout, memory_format
 from ..tensors.size import Size
 from ..tensors.tensor import Tensor
 
-_CLASSES = (DType, Generator, Module, ProcessGroup, Size, Tensor, layout, memory_format)
+_CLASSES = (DType, Generator, ProcessGroup, Size, Tensor, layout, memory_format)
 _OF_PYTHON = ("Callable", "Hashable", "Iterable", "Iterator", "Mapping", "MutableMapping", "Sequence")
 
 
@@ -33,15 +33,19 @@ def names() -> dict[str, Any]:
         **{name: getattr(collections.abc, name) for name in _OF_PYTHON},
         **{kind.__name__: kind for kind in _CLASSES},
         "Any": typing.Any,
-        "EllipsisType": types.EllipsisType,
     }
 
 
 def name_types(package: str, further: dict[str, Any]) -> None:
-    """Give the modules of `package` the names that annotations use, and `further` ones."""
+    """Give the modules of `package` the names that annotations use, and `further` ones.
+
+    Only ``nn`` gets Module: what is listed of ``cuda`` or ``distributed`` is to be their own.
+    """
     known = {**names(), **further}
     for path, module in list(sys.modules.items()):
         if path.startswith(f"{package}.") and isinstance(module, types.ModuleType):
             own = vars(module)
             for name, kind in known.items():
                 own.setdefault(name, kind)
+            if path.startswith(f"{package}.nn."):
+                own.setdefault("Module", Module)

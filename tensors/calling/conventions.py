@@ -20,8 +20,11 @@ NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input",
 IN_PYTHON = frozenset(
     "atleast_1d atleast_2d atleast_3d block_diag broadcast_shapes broadcast_tensors cartesian_prod cdist chain_matmul "
     "einsum lobpcg lu meshgrid norm pca_lowrank split stft svd_lowrank tensordot unique unique_consecutive "
-    "unravel_index compile cond save load".split()
+    "unravel_index compile cond save load from_dlpack manual_seed set_float32_matmul_precision set_printoptions "
+    "set_warn_always use_deterministic_algorithms vmap".split()
 )
+#: Functions in C that look at their arguments themselves: what they refuse, they refuse in words of their own.
+OF_OWN_WORDS = frozenset("set_num_threads set_num_interop_threads set_flush_denormal".split())
 IN_C = frozenset(
     "adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d bilinear channel_shuffle conv1d conv2d conv3d conv_tbc "
     "conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity gelu hardshrink linear logsigmoid "
@@ -80,7 +83,7 @@ class Conventions:
         self._is_method = path.startswith("Tensor.")
         within = path.rpartition(".")[0]
         self.in_c = self.name in IN_C if within == "nn.functional" else self.name not in IN_PYTHON or within == "linalg"
-        self.in_c = self.in_c and within != "autograd"
+        self.in_c = self.in_c and within != "autograd" and self.name not in OF_OWN_WORDS
         self.lists_in_c = (within == "nn.functional" or self.name == "split") and self.name in LISTS_IN_C
 
     @lazy

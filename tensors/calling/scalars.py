@@ -27,6 +27,9 @@ _OF_SIZES = frozenset(
     "repeats sections split_size start step storage_offset".split()
 )
 
+#: Where PyTorch's Python tells one integer from a list by its class: an int or a tensor, none of numpy's.
+_BY_CLASS = frozenset({"split_size_or_sections"})
+
 
 class Scalar:
     """What a parameter takes that is no tensor: `kind` is bool, int, float or str; None too, if `optional`."""
@@ -90,9 +93,10 @@ class Integers(Scalar):
     refuses what has no ``__index__`` (arrays, ranges and texts are no lists at all).
     """
 
-    def __init__(self, optional: bool, one_too: bool, truth_too: bool) -> None:
+    def __init__(self, optional: bool, one_too: bool, truth_too: bool, by_class: bool = False) -> None:
         super().__init__(int, "tuple of ints", optional, True)
         self._one_too = one_too
+        self._no_one = (np.ndarray, np.generic) if by_class else np.ndarray
         kinds = {int: one_too, bool: truth_too, type(None): optional}
         self.exact = {kind for kind, is_one in kinds.items() if is_one}
 
@@ -100,7 +104,7 @@ class Integers(Scalar):
         if type(arg) in self.exact:
             return arg
         if not isinstance(arg, (tuple, list)):
-            is_one = self._one_too and not isinstance(arg, np.ndarray)
+            is_one = self._one_too and not isinstance(arg, self._no_one)
             taken = self.taken(arg) if is_one or arg is None else NotImplemented
             if taken is NotImplemented:
                 raise no_scalar(function, parameter, position, self.title, arg)
@@ -156,7 +160,8 @@ def _scalar_of(parameter: inspect.Parameter) -> Scalar | None:
         return None
     of_list = name.removesuffix(" | bool").removesuffix(" | tuple[()]")
     if of_list in _LISTS:
-        return Integers(name != text or parameter.default in (None, ()), _LISTS[of_list], " | bool" in name)
+        optional, by_class = name != text or parameter.default in (None, ()), parameter.name in _BY_CLASS
+        return Integers(optional, _LISTS[of_list], " | bool" in name, by_class)
     if name not in _KINDS:
         return None
     title = "Number" if name == "float" and parameter.name in _OF_TENSORS_TYPE else name

@@ -13,15 +13,12 @@ STORED_CALLS = json.loads((STORE / "numpy_calls.json").read_text(encoding="utf-8
 #: What PyTorch computes in types that tensors do not have here: TypeError, or the next wider type.
 MISSING_TYPES = re.compile(r"Tensor (uint16|uint32|uint64|complex32)")
 LACKING = "numpy's type has none among the types of tensors"
-EAGER_CONJUGATE = "conjugates are computed at once here, so there is no conjugate bit to refuse"
 MORE_IS_TAKEN = "PyTorch refuses what has one meaning only; here it is taken"
 DIFFERENT = {
     "tg.tensor(np.array([1,2],'u2'))": LACKING,
     "tg.from_numpy(np.array([1,2],'u2'))": LACKING,
     "tg.from_numpy(np.array([1,2],'u4'))": LACKING,
     "tg.from_numpy(np.array([1,2],'u8'))": LACKING,
-    "cj.numpy()": EAGER_CONJUGATE,
-    "np.asarray(cj)": EAGER_CONJUGATE,
     "np.array(x,copy=False)": "numpy is told that no copy is needed; PyTorch does not know the argument",
     "tg.tensor([np.array(1.),2])": MORE_IS_TAKEN,
     "tg.tensor(HasArray())": MORE_IS_TAKEN,
