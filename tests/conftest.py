@@ -58,7 +58,7 @@ pytest_plugins = ["cpu_seconds"]
 REFERENCE = os.environ.get("TRACEGRAD_REFERENCE", "tracegrad")
 GOLDEN = Path(__file__).parent / "golden"
 FAST, LONG, EXHAUSTIVE = range(3)  # the tiers
-LARGE = 16  # tests of one function: of such a family a quarter is fast, unless a marker says otherwise
+LARGE = 10  # tests of one function: of such a family a quarter is fast, unless a marker says otherwise
 
 
 def pytest_addoption(parser):

@@ -81,7 +81,7 @@ def called(function, make, device):
 
 
 @pytest.mark.parametrize("name, function", list(functions()))
-@pytest.mark.long(fast=1)
+@pytest.mark.long(fast=4)
 def test_results_have_the_shapes_of_those_on_the_cpu(name, function):
     """Or the function refuses: no result ever has numbers."""
     for make in ARGUMENTS:
