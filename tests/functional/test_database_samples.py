@@ -42,7 +42,8 @@ def called(tg, key):
 def assert_like(got, expected):
     name = str(expected.dtype).rpartition(".")[2]
     assert str(got.dtype) == str(expected.dtype) and tuple(got.shape) == tuple(expected.shape)
-    own, theirs = (x.detach().float().numpy() if name == "bfloat16" else x.detach().numpy() for x in (got, expected))
+    both = (got.detach().resolve_conj(), expected.detach().resolve_conj())
+    own, theirs = (x.float().numpy() if name == "bfloat16" else x.numpy() for x in both)
     bound = TOLERANCE.get(name, 0)
     finite = np.abs(theirs[np.isfinite(theirs)])
     np.testing.assert_allclose(own, theirs, rtol=bound, atol=bound * float(finite.max(initial=0)) + bound / 100)

@@ -8,7 +8,8 @@ import tracegrad as tg
 
 NAMES = "add sub mul truediv pow matmul mod floordiv and or xor lshift rshift".split()
 COMPARISONS = "eq ne lt le gt ge".split()
-METHODS = [f"__{form}{name}__" for name in NAMES for form in ("", "r", "i")] + [f"__{name}__" for name in COMPARISONS]
+METHODS = [f"__{form}{name}__" for name in NAMES for form in ("", "r", "i") if form + name != "imatmul"]
+METHODS += [f"__{name}__" for name in COMPARISONS]
 #: PyTorch has these in Python: they compute with a number in front, and leave what is none to the other side.
 OF_NUMBERS = {"__rpow__", "__rmod__", "__floordiv__", "__rfloordiv__", "__rlshift__", "__rrshift__"}
 LEFT = OF_NUMBERS | {"__rsub__", "__rmatmul__", "__pow__", "__ipow__"}

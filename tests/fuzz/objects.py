@@ -223,7 +223,7 @@ OBJECTS = {
     ),
     "meters": Kind(
         METER,
-        "meter.add(0.5)|hits[0] += 1|meter = Meter()|Meter.total = 0.5 * i|status['step'] += 1|status = dict(status, bad=i)|hits = [i]|meter.total, meter.n = 0.0, 0|next(numbers)|status['best'] = 0.5 * i|del status['bad']\nstate['bad'] = i % 2"
+        "meter.add(0.5)|hits[0] += 1|meter = Meter()|Meter.total = 0.5 * i|status['step'] += 1|status = dict(status, bad=i)|hits = [i]|meter.total, meter.n = 0.0, 0|next(numbers)|status['best'] = 0.5 * i|del status['bad']\nstatus['bad'] = i % 2"
         "|numbers = itertools.cycle([0.5, 2, i])|numbers = iter([0.5 * n + i for n in range(99)])",
         "{y} * meter.mean|{y} * hits[0]|{y} * (2 if status['step'] % 2 == 0 else 0.5)|{y} * status['step']|{y} * next(numbers)|{y} * (2 if status['best'] > 1 else 0.5)|{y} * status['bad']|{y} * meter.n|{y} * (1 / (1 + status['step']))"
         "|{y} * math.cos(0.1 * status['step'])|{y} * (0.5 if meter.n > 2 else 2)|{y} * min(status['best'], 3)|{y} * Meter.total|{y} * (hits[0] + 0.5) ** 0.5|{y} * (status['step'] > 2)|{y} * len(status)",

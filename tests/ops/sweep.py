@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tracegrad.ops.array import Array, Evaluator
+from tracegrad.ops.array import Array, Evaluator, by_columns
 from tracegrad.ops.core import NotImplementedRule, Params, Primitive, interpreting
 from tracegrad.ops.vjp import pull_back_all
 
@@ -33,6 +33,7 @@ def names(primitive: Primitive, operands: Sequence[Any], out: Array) -> dict[str
     else:
         for name, operand in zip(primitive.inputs, operands, strict=True):
             known |= {name: operand, f"{name}_type": of(operand)}
+            known[f"{name}_by_columns"] = isinstance(operand, Array) and by_columns(operand.ndarray)
     return known
 
 

