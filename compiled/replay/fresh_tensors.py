@@ -46,7 +46,7 @@ class UngradedTensor(FreshTensor):
 
 def fresh_tensor(index: int, tensor: Tensor, grad_enabled: bool, inference: bool) -> FreshTensor:
     """What fills a leaf that was `tensor` in the recording, whose call began in these modes."""
-    is_inference = tensor.is_inference()
+    is_inference = tensor.buffer.version < 0  # asked of no subclass
     if grad_enabled and not inference and not is_inference:
         return FreshTensor(index)
     return UngradedTensor(index, None if is_inference is inference else is_inference)

@@ -162,7 +162,7 @@ KINDS = {
         "|nn.functional.mse_loss(tagged, tagged * 0.5)|tagged.softmax(0) if tagged.ndim else tagged|heard[..., None]|tagged.clone().add_({y}.mean())|Tagged(heard.detach())",
         ("tagged", "heard"),
         "tagged.mul_(0.5)|tagged[...] = 0.5|heard.add_(0.25)|tagged.copy_(tagged * 0.5)|tagged.zero_()",
-        outcome="tagged, heard, Heard.count",
+        outcome="tagged, heard",  # how often it is asked depends on the interpreter, which notes the largest number here
     ),
     "hidden step": Kind(
         "",
