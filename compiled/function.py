@@ -6,7 +6,7 @@ import copy
 import functools
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..compiler.errors import CaptureError
 from ..compiler.pipeline import require_toolchain
@@ -45,9 +45,6 @@ from .run import Running
 from .stages import Stages
 from .verification.report import Report
 from .verification.verify import check, verify
-
-if TYPE_CHECKING:
-    pass
 
 
 class CompiledFunction(Running, Stages):

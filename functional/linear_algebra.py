@@ -179,7 +179,7 @@ def require_one_type(which: str, x: Tensor, y: Tensor) -> None:
         raise RuntimeError(f"{which} must have the same dtype, but got {x.dtype.title} and {y.dtype.title}; use .to()")
 
 
-@fused("AddmmBackward0", array_forms.affine, array_forms.affine_gradient, 3, {1: (2,), 2: (1,)})
+@fused("AddmmBackward0", array_forms.affine, array_forms.affine_gradient, 3, {1: (2,), 2: (1,)}, summed=1)
 def _affine(input: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
     return mm(mat1, mat2) + input
 

@@ -59,6 +59,7 @@ class Fused:
     watches_value: bool = False
     rule: Callable[..., Any] | None = None
     zero: bool = False  # whether the gradients depend on the operands with a derivative of zero
+    summed: int | None = None  # of a matrix product: the operand over whose last axis it sums
 
     plans: dict[tuple[bool, ...], Plan] = field(default_factory=dict, init=False)
 

@@ -34,6 +34,7 @@ def fused(
     watched: Mapping[int, tuple[int, ...]] | None = None,
     watches_value: bool = False,
     zero: bool = False,
+    summed: int | None = None,
 ) -> Callable[[F], F]:
     """Decorate a composite of primitives, whose node is called `title`, with its form in numpy (`tape.fused.Fused`).
 
@@ -55,7 +56,7 @@ def fused(
 
         form = Fused(
             title, operands, named, forward, backward,
-            checked or {}, checks_value, watched or {}, watches_value, rule, zero,
+            checked or {}, checks_value, watched or {}, watches_value, rule, zero, summed,
         )  # fmt: skip
 
         @functools.wraps(composite)

@@ -76,6 +76,16 @@ def switched(tg, step, change, state=tuple, before=2.0, later=5.0):
     return Program(step, batches(tg, 3), state, lambda i: change(later if i in (3, 4) else before))
 
 
+def served(tg, step, way):
+    """`step` by itself, as a compiled function ("replayed"), or as one whose calls run Python ("re-recorded")."""
+    if way == "eager":
+        return step
+    if way == "replayed":
+        return tg.compile(step)
+    seen = []
+    return tg.compile(lambda *args: (seen.append(1), step(*args))[1])
+
+
 def noted(tree):
     """`tree` with each tensor replaced by a copy of what it is now."""
     if hasattr(tree, "detach"):

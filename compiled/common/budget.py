@@ -27,7 +27,6 @@ A_NODE, AN_ELEMENT, AN_UPDATE, A_PIECE = 80.0, 0.0015, 0.005, 20.0  # of eager m
 A_PRODUCT = 2.5e-5  # a multiplication and addition of a product or convolution, and of each of its derivatives
 TO_COMPILE, TO_COMPILE_A_NODE = 600_000.0, 20_000.0  # a step: what recordings, events and C take
 SAVED = 0.9  # of a step's time in eager mode: what a program has to take at most to be worth it
-AFFINE = "AddmmBackward0"  # the one composite that holds a product
 LATEST, FEWEST = 16, 6  # steps that are timed
 LONGER = 4  # times as long as the earlier run: what was not worth it then may be now
 PIECES = 32  # of the library's work, after which nodes are counted, in programs without backward passes
@@ -137,9 +136,8 @@ def _multiplications(node: Any, made: tuple[int, ...]) -> int:
     """How many multiplications a matrix product or convolution takes with its derivatives, if `node` is one whose
     result has the shape `made`."""
     if isinstance(node, FusedNode):
-        if node.title != AFFINE:
-            return 0
-        return math.prod(made) * node.shapes[1][-1] * (1 + len(node.edges))
+        summed = node.fused.summed
+        return 0 if summed is None else math.prod(made) * node.shapes[summed][-1] * (1 + len(node.edges))
     primitive = getattr(node, "primitive", None)
     if primitive is dot_primitive:
         x, y = _shape(node, 0), _shape(node, 1)

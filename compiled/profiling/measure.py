@@ -41,9 +41,7 @@ def profile(call: Callable[[], Any], name: str, repeats: int) -> Profile:
             call()
         if measured.rows:
             return Profile(name, tuple(measured.rows), known, repeats)
-    raise CompilerError(
-        f"{name} runs no program in {ATTEMPTS} calls\n  Python does all of it; explain() says why."
-    )
+    raise CompilerError(f"{name} runs no program in {ATTEMPTS} calls\n  Python does all of it; explain() says why.")
 
 
 class _Measured:

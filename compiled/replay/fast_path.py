@@ -9,7 +9,8 @@ that it must look at and its results are lines of their own, since a loop over t
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -146,43 +147,67 @@ ARGUMENT = """
 """
 
 
-def compile_fast_path(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
-    """The function for `of`, or None if its calls are never usual.
+@dataclass(frozen=True)
+class UsualArguments:
+    """What the function for one specialisation is called with, and what is made of its results."""
 
-    So it is with arguments that are neither tensors nor numbers, or that are written, with results that are joined to
-    the tape, and with captured tensors that have to be copied.
+    specs: Sequence[Any]  # what is expected, by position; None: looked at elsewhere
+    numbers_hold: Callable[[Any], bool]  # whether the numbers among them serve; they are read
+    hand_out: Callable[[list[Tensor], Any, Any], Any]  # results that are not one tensor
+
+    @staticmethod
+    def by_position(of: Specialisation) -> UsualArguments | None:
+        """Those of a call with tensors and numbers only; None if calls have others."""
+        specs = of.arguments.simple
+        return None if specs is None else UsualArguments(specs, of.inputs.reader(), of.results.hand_out)
+
+
+def compile_fast_path(of: Specialisation) -> Callable[[tuple[Any, ...]], Any] | None:
+    """The function for calls of `of` with tensors and numbers by position, or None if its calls are never usual."""
+    arguments = UsualArguments.by_position(of)
+    call = None if arguments is None else compile_call_with(of, arguments)
+    return _with_places(call, of.recording.inputs) if call is not None and of.recording.inputs.places else call
+
+
+def compile_call_with(of: Specialisation, arguments: UsualArguments) -> Callable[[Any], Any] | None:
+    """The function for calls of `of` with such arguments, or None if its calls are never usual.
+
+    So it is with arguments that are written, with results that are joined to the tape, and with captured tensors that
+    have to be copied.
     """
-    if not _can_be_usual(of):
+    if not _can_be_usual(of, arguments.specs):
         return None
     spared = memory is not None and _is_one_number(of)
-    names, checks = _checked(of, WORDS_AND_SPARE if spared else WORDS)
+    names, checks = _checked(of, WORDS_AND_SPARE if spared else WORDS, arguments)
     results = [_new_result(i, of, names) for i in range(len(of.results.fresh))]
     if spared:
         made = textwrap.indent(results[0], " " * 4)
         results = [SPARE_RESULT.format(slot=of.binding.first_result, made=" " * 8 + made).strip()]
     text = f"def call(args):{checks}" + RUN.format(
-        addresses=lines(8, _addresses(of)),
+        addresses=lines(8, _addresses(arguments.specs)),
         results=lines(8, results + [NUMBERS] * (not of.results.is_one_tensor)),
         histories=lines(8, _histories(of.results.fresh, names) + ["if spare is None: look.keep(r0)"] * spared),
         result="r0" if of.results.is_one_tensor else HAND_OUT.format(each("r{}", range(len(of.results.fresh)))),
     )
-    call = written(text, f"<usual call of {of.recording.name!r}>", names)
-    return _with_places(call, of.recording.inputs) if of.recording.inputs.places else call
+    return written(text, f"<usual call of {of.recording.name!r}>", names)
 
 
 def compile_checks(of: Specialisation) -> Callable[[tuple[Any, ...]], Any]:
-    """What tells whether a call would be usual, True or `MISS`; to be asked under the lock. Nothing is done."""
-    names, checks = _checked(of, WORDS)
+    """What tells whether a call by position would be usual, True or `MISS`; to be asked under the lock. Nothing is
+    done."""
+    arguments = UsualArguments.by_position(of)
+    assert arguments is not None
+    names, checks = _checked(of, WORDS, arguments)
     return written(f"def holds(args):{checks}        return True\n", f"<usual call of {of.recording.name!r}>", names)
 
 
 def argument_checks(of: Specialisation, names: dict[str, Any], miss: str) -> str:
     """Python that unpacks `args` and looks at each, as the usual call does; it returns `miss` for others."""
     names.update(Tensor=Tensor, memory_of=memory_of, captured=of.arguments.captured)
-    return _arguments(of, names, miss)
+    return _arguments(of, names, of.arguments.simple or (), miss)
 
 
-def _checked(of: Specialisation, words: str) -> tuple[dict[str, Any], str]:
+def _checked(of: Specialisation, words: str, arguments: UsualArguments) -> tuple[dict[str, Any], str]:
     """The checks of a call, with the names that these and the call use."""
     steady = GuardCodegen(of.recording.environment, words_apart=memory is not None)
     modes, binding, names = of.recording.modes, of.binding, steady.names
@@ -194,9 +219,9 @@ def _checked(of: Specialisation, words: str) -> tuple[dict[str, Any], str]:
         memory_of=memory_of, address_of=address_of, new=object.__new__, empty=np.empty, changes=changes, lock=of.lock,
         blank=blank, binding=binding, codes=binding.codes, c=binding.entry, pointers=binding.pointers,
         written_buffers=of.captured.written_buffers,
-        words=binding.slots.words, fresh_result=binding.fresh_result, hand_out=of.results.hand_out,
+        words=binding.slots.words, fresh_result=binding.fresh_result, hand_out=arguments.hand_out,
         look=look, memory=memory, captured=of.arguments.captured, inputs=of.inputs,
-        numbers_hold=of.inputs.reader(),
+        numbers_hold=arguments.numbers_hold,
     )  # fmt: skip
     names.update(classes.names)
     containers = names["containers"] = look.containers
@@ -213,7 +238,7 @@ def _checked(of: Specialisation, words: str) -> tuple[dict[str, Any], str]:
         or_inference="" if modes.grad_enabled else " or switches.inference",
         words=words.strip(),
         environment="\n            and ".join(steady.terms) or "True",
-        arguments=_arguments(of, names),
+        arguments=_arguments(of, names, arguments.specs),
         numbers="if not numbers_hold(args): return MISS" if of.inputs.sources else "pass",
     )
 
@@ -233,8 +258,8 @@ def _with_places(call: Callable[[tuple[Any, ...]], Any], inputs: CallInputs) -> 
     return found
 
 
-def _can_be_usual(of: Specialisation) -> bool:
-    if of.arguments.simple is None or of.backward is not None or of.written_arguments or of.arguments.are_shared:
+def _can_be_usual(of: Specialisation, specs: Sequence[Any]) -> bool:
+    if of.backward is not None or of.written_arguments or of.arguments.are_shared:
         return False
     if any(path is not None for _, path in of.grads.to_none):
         return False
@@ -243,7 +268,7 @@ def _can_be_usual(of: Specialisation) -> bool:
         return False
     if any(
         s.only is not None or s.kind is not Tensor or s.attributes or s.requires_grad or not s.layout.contiguous
-        for _, s in tensor_arguments(of)
+        for _, s in tensor_arguments(specs)
     ):
         return False
     if any(output.strides is not None for output in of.results.fresh):
@@ -251,17 +276,17 @@ def _can_be_usual(of: Specialisation) -> bool:
     return not any(output.path is not None or output.always_new for output in of.grads.outputs)
 
 
-def tensor_arguments(of: Specialisation) -> list[tuple[int, TensorArgument]]:
+def tensor_arguments(specs: Sequence[Any]) -> list[tuple[int, TensorArgument]]:
     """What is expected of the tensors among the arguments, with their positions."""
-    return [(i, spec) for i, spec in enumerate(of.arguments.simple or ()) if isinstance(spec, TensorArgument)]
+    return [(i, spec) for i, spec in enumerate(specs) if isinstance(spec, TensorArgument)]
 
 
-def _arguments(of: Specialisation, names: dict[str, Any], miss: str = "MISS") -> str:
+def _arguments(of: Specialisation, names: dict[str, Any], expected: Sequence[Any], miss: str = "MISS") -> str:
     """Unpack the arguments and check each: a plain tensor without a history, which shares no memory that matters."""
-    specs = tensor_arguments(of)
+    specs = tensor_arguments(expected)
     at = [i for i, _ in specs]
     names.update((f"layout{i}", spec.layout) for i, spec in specs)
-    every = range(len(of.arguments.simple or ()))
+    every = range(len(expected))
     text = UNPACKED.format(names=each("a{}", every), miss=miss).strip()
     text += "".join(ARGUMENT.format(i=i, miss=miss) for i in at)
     if specs and not of.arguments.alias_free:
@@ -273,8 +298,8 @@ def _arguments(of: Specialisation, names: dict[str, Any], miss: str = "MISS") ->
     return text
 
 
-def _addresses(of: Specialisation) -> list[str]:
-    return [f"words[{spec.slot}] = m{i}[2]" for i, spec in tensor_arguments(of) if spec.slot is not None]
+def _addresses(specs: Sequence[Any]) -> list[str]:
+    return [f"words[{spec.slot}] = m{i}[2]" for i, spec in tensor_arguments(specs) if spec.slot is not None]
 
 
 def _new_result(i: int, of: Specialisation, names: dict[str, Any]) -> str:

@@ -52,7 +52,9 @@ class ManySteps:
         self._of = of
         self._holds = compile_checks(of)
         self._loop = Loop(of.binding)
-        self.slots = [(i, spec.slot) for i, spec in tensor_arguments(of) if spec.slot is not None]
+        self.slots = [
+            (i, spec.slot) for i, spec in tensor_arguments(of.arguments.simple or ()) if spec.slot is not None
+        ]
         self.listed = _listed(of)
 
     def run(self, batches: Batches, most: int, results: StackedResults) -> int:
@@ -180,7 +182,7 @@ def _listed(of: Specialisation) -> Callable[[Any, list[int]], int]:
     names: dict[str, Any] = {}
     checks = argument_checks(of, names, miss="count").replace("\n", "\n    ")
     numbers = [i for i, spec in enumerate(of.arguments.simple or ()) if isinstance(spec, NumberArgument)]
-    read = [i for i, spec in tensor_arguments(of) if spec.slot is not None]
+    read = [i for i, spec in tensor_arguments(of.arguments.simple or ()) if spec.slot is not None]
     text = LISTED.format(
         checks=checks,
         numbers=lines(8, [f"if a{i} is not like[{i}]: return count" for i in numbers]),

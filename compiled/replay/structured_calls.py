@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..common.pytree import Excerpt
 from ..common.written_code import each, lines, written
 from ..inputs.arguments import NumberArgument, TensorArgument
-from ..recording.call_inputs import CallInputs
-from .fast_path import MISS, compile_fast_path
+from .fast_path import MISS, UsualArguments, compile_call_with
 
 if TYPE_CHECKING:
     from .specialisation import Specialisation
@@ -40,17 +39,6 @@ LOOKED_UP = """
 """
 
 
-class _View:
-    """An object with some attributes in place of its own."""
-
-    def __init__(self, of: Any, **own: Any) -> None:
-        self._of = of
-        self.__dict__.update(own)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._of, name)
-
-
 class StructuredCall:
     """The usual call of one specialisation: ``call(args, kwargs)``; `MISS` means that the general way decides."""
 
@@ -66,21 +54,18 @@ class StructuredCall:
 
 def compile_structured_call(of: Specialisation) -> StructuredCall | None:
     """The usual call of `of`, or None if its calls are never usual."""
-    arguments, numbers = of.arguments, of.inputs
+    arguments = of.arguments
     if arguments.simple is not None or arguments.by_identity or of.backward is not None:
         return None
     positions = {path: i for i, (path, _) in enumerate(arguments.leaves)}
     specs = [spec for _, spec in arguments.leaves]
-    reader = numbers.reader_of(positions)
     hand_out = of.results.hand_out
-    seen = _View(
-        of,
-        arguments=_View(arguments, simple=[*specs, None]),
-        inputs=_View(numbers, reader=lambda: reader),
-        results=_View(of.results, hand_out=lambda fresh, given, values: hand_out(fresh, given[0][-1], values)),
-        recording=_View(of.recording, inputs=CallInputs()),
+    usual = UsualArguments(
+        [*specs, None],  # behind the leaves, the inputs themselves
+        of.inputs.reader_of(positions),
+        lambda fresh, given, values: hand_out(fresh, given[0][-1], values),
     )
-    call: Any = compile_fast_path(seen)  # type: ignore[arg-type]
+    call = compile_call_with(of, usual)
     if call is None:
         return None
     return StructuredCall(_flattening(of), call)

@@ -10,6 +10,8 @@ import functools
 import sys
 from collections import Counter
 
+from interrupting import Tracer
+
 CALLS = {"CALL", "CALL_FUNCTION_EX", "CALL_KW", "CALL_INTRINSIC_1"}
 
 
@@ -28,7 +30,7 @@ def _handler(code, offset):
     return found[0] if found else None
 
 
-class CheckPoints:
+class CheckPoints(Tracer):
     """Counts how often such places in code for which `wanted` is true are passed while `call` runs; KeyboardInterrupt
     at `at`: a place, and which time."""
 
@@ -36,18 +38,6 @@ class CheckPoints:
         self.wanted, self.at = wanted, at
         self.where, self.seen = None, Counter()
         self._last = {}  # the instruction before, by frame
-
-    def run(self, call):
-        """True if `call` was interrupted."""
-        before = sys.gettrace()
-        sys.settrace(self)
-        try:
-            call()
-        except KeyboardInterrupt:
-            return True
-        finally:
-            sys.settrace(before)
-        return False
 
     def __call__(self, frame, event, arg):
         if not self.wanted(frame.f_code):

@@ -27,7 +27,23 @@ def is_package(code):
     return is_written or (file.startswith(ROOT) and not file.startswith(OUTSIDE))
 
 
-class Interrupter:
+class Tracer:
+    """Sees the package's events, and may interrupt one."""
+
+    def run(self, call):
+        """True if `call` was interrupted."""
+        before = sys.gettrace()
+        sys.settrace(self)
+        try:
+            call()
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.settrace(before)
+        return False
+
+
+class Interrupter(Tracer):
     """Counts the package's events ("line" or "opcode") while `call` runs; raises KeyboardInterrupt at number `at`."""
 
     def __init__(self, kind, at=None, look=None):
@@ -55,18 +71,6 @@ class Interrupter:
                 self.where = f"{frame.f_code.co_filename}:{frame.f_lineno} {frame.f_code.co_name}"
                 raise KeyboardInterrupt
         return self._inside
-
-    def run(self, call):
-        """True if `call` was interrupted."""
-        before = sys.gettrace()
-        sys.settrace(self)
-        try:
-            call()
-        except KeyboardInterrupt:
-            return True
-        finally:
-            sys.settrace(before)
-        return False
 
 
 class Step:

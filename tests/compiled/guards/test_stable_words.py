@@ -9,6 +9,7 @@ import types
 
 import numpy as np
 import pytest
+from side_by_side import served
 
 from tracegrad.compiled.replay.fast_path import MISS
 from tracegrad.runtime import references
@@ -111,16 +112,11 @@ def as_it_was():
 
 def results(tg, change, put, when, way):
     world = World()
-    step = world.step(tg)
-    served = tg.compile(step) if way == "replayed" else step
-    if way == "re-recorded":
-        seen = []
-        served = tg.compile(lambda x: (seen.append(1), step(x))[1])
-    found = []
+    call, found = served(tg, world.step(tg), way), []
     for i in range(CALLS):
         if i in when:
             CHANGES[change](world, put)
-        found.append(float(served(tg.ones(()))))
+        found.append(float(call(tg.ones(()))))
     return found
 
 

@@ -5,7 +5,7 @@ import copy
 import itertools
 
 import pytest
-from side_by_side import ramp
+from side_by_side import ramp, served
 
 from tracegrad.compiled.lazy import still
 from tracegrad.compiled.replay import fast_path
@@ -93,15 +93,11 @@ def losses(tg, write, when, way):
         optimizer.step()
         return loss.detach()
 
-    served = {"replayed": lambda: tg.compile(step)}.get(way, lambda: step)()
-    if way == "re-recorded":
-        seen = []
-        served = tg.compile(lambda x: (seen.append(1), step(x))[1])
-    found = []
+    call, found = served(tg, step, way), []
     for i in range(CALLS):
         if i in when:
             write(tg, world, i)
-        found.append(float(served(ramp(tg, 2, 3))))
+        found.append(float(call(ramp(tg, 2, 3))))
     return found
 
 
