@@ -19,6 +19,7 @@ def compiled():
     return dict(zip(CASES, compile_graphs(CASES.values()), strict=True))
 
 
+@pytest.mark.long(fast=9)
 @pytest.mark.parametrize("name", CASES)
 def test_the_c_gives_what_numpy_gives(name):
     graph = CASES[name]

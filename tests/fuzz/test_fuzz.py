@@ -71,7 +71,7 @@ def test_some_pairs():
     judge_pairs([text for _, text in all_programs()][::251])
 
 
-@pytest.mark.long(every=5)
+@pytest.mark.long(every=10)
 @pytest.mark.parametrize("name", KINDS)
 def test_each_change_beside_each_use(name):
     judge_pairs([text for kind, text in all_programs() if kind.rpartition(" ")[0] == name])

@@ -31,7 +31,7 @@ def differences(tg, name, mode, wrap=lambda step: step):
     return found
 
 
-@pytest.mark.long(fast=9)
+@pytest.mark.long(fast=13, every=2)
 @pytest.mark.parametrize("name, mode", CASES)
 def test_eager(tg, name, mode):
     differences(tg, name, mode)

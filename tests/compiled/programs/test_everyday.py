@@ -62,7 +62,7 @@ def counted(tg):
     return run
 
 
-@pytest.mark.long(fast=8)
+@pytest.mark.long(fast=15)
 @pytest.mark.parametrize("name", NAMES)
 def test_it_does_what_eager_mode_does(counted, name):
     assert counted(name).difference == ""

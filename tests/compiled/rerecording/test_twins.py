@@ -136,7 +136,7 @@ def of_copies(tg, change, calls, is_trained, wrap):
     return found
 
 
-@pytest.mark.long(fast=8)
+@pytest.mark.long(fast=15, every=2)
 @pytest.mark.parametrize("is_trained", [True, False], ids=["trained", "asked"])
 @pytest.mark.parametrize("calls", [1, 3])
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
