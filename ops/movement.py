@@ -210,6 +210,30 @@ def update_slice(x: Any, update: Any, starts: Shape, steps: Shape) -> Any:
     return bind(update_slice_primitive, x, update, starts=starts, steps=steps)
 
 
+# ------------------------------------------------------------------------------------- where gradients lie
+
+
+def _by_rows(g: Any) -> Any:
+    array = getattr(g, "ndarray", None)
+    return g if array is not None and array.flags.c_contiguous else copy(g)
+
+
+by_rows_primitive = define(
+    "by_rows",
+    ("x",),
+    type=lambda x: x,
+    eval=lambda x: x.view(),
+    lower=Movement("reshape", view=True),
+    vjp={"x": lambda g: _by_rows(g)},
+    backward_name="ViewBackward0",
+)
+
+
+def by_rows(x: Any) -> Any:
+    """x, whose gradient lies row by row: for functions that turn axes, where PyTorch's derivative is one kernel."""
+    return bind(by_rows_primitive, x) if getattr(x, "requires_grad", False) else x
+
+
 # ----------------------------------------------------------------------------------------------------- copies
 
 

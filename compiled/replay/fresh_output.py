@@ -46,10 +46,9 @@ class FreshOutput:
         """What C writes for the tensor that `node` computes."""
         if self.order is None:
             return node
-        return Builder(node.origin).apply(transpose_primitive, (node,), {"permutation": self.order})
+        return turned(node, self.order)
 
 
-def order_of(array: np.ndarray) -> tuple[int, ...] | None:
-    """The axes as they lie in memory, if that is `array` and no more."""
-    order = tuple(sorted(range(array.ndim), key=lambda axis: -array.strides[axis]))
-    return order if array.size and array.transpose(order).flags.c_contiguous else None
+def turned(node: Node, order: tuple[int, ...]) -> Node:
+    """What C writes row by row for a tensor whose axes lie in memory in this order."""
+    return Builder(node.origin).apply(transpose_primitive, (node,), {"permutation": order})

@@ -25,6 +25,8 @@ class GradOutput:
 
     def __init__(self, slot: GradSlot, of: Type, index: int, path: Path | None, always_new: bool) -> None:
         self.tensor = slot.tensor
+        order = slot.order  # of the memory that C writes row by row
+        self._turned = None if order is None else tuple(sorted(range(len(order)), key=order.__getitem__))
         self._type = of
         self._slot = index
         self.path = path
@@ -42,7 +44,8 @@ class GradOutput:
         """Point the table to memory for the gradient: the old one's (None is returned), or a new one, to be stored."""
         if not self.always_new and self.is_free(call_arguments):
             return None
-        fresh = make(aligned_empty(self._type.shape, self._type.dtype.numpy))
+        memory = aligned_empty(self._type.shape, self._type.dtype.numpy)
+        fresh = make(memory if self._turned is None else memory.transpose(self._turned))
         fresh.is_of_program = True
         array, _, address, _ = memory_of(fresh)
         self.kept = (fresh, array) if array.base is None else (fresh, array, array.base)

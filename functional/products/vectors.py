@@ -255,7 +255,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
         raise RuntimeError(f"Incompatible matrix sizes for bmm ({rows}x{k} and {inner}x{columns})")
     require_one_type("self and batch1", input, batch1)
     require_one_type("self and mat2", input, batch2)
-    left = movement.reshape(movement.transpose(batch1, (1, 0, 2)), (rows, n * k))
+    left = movement.reshape(movement.transpose(movement.by_rows(batch1), (1, 0, 2)), (rows, n * k))
     out = scaled_sum(input, product(left, movement.reshape(batch2, (n * k, columns))), beta, alpha)
     relabel(out, "AddbmmBackward0", (input, batch1, batch2))
     return out

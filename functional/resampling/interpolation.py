@@ -172,7 +172,7 @@ def _taps(mode: str, extent: int, count: int, corners: bool, factor: float | Non
 @rounded_once
 @part
 def _resized(input: Tensor, mode: str, sizes: Shape, factors: Factors, align_corners: bool, antialias: bool) -> Tensor:
-    out = input
+    out = movement.by_rows(input)
     forms = _forms(input, sizes, factors, align_corners, antialias, input.ndarray.dtype.type)
     for axis, form in enumerate(forms, 2):
         extent, count, _, factor, *_ = form

@@ -63,7 +63,8 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     ndim = input.ndarray.ndim
     if axis_of(dim1, ndim) == axis_of(dim2, ndim):
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    moved = movedim(input, (axis_of(dim1, ndim), axis_of(dim2, ndim)), (-2, -1))
+    last = {axis_of(dim1, ndim), axis_of(dim2, ndim)} == {ndim - 2, ndim - 1}
+    moved = movedim(input if last else movement.by_rows(input), (axis_of(dim1, ndim), axis_of(dim2, ndim)), (-2, -1))
     *lead, rows, columns = moved.ndarray.shape
     length = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
     start = max(offset, 0) - min(offset, 0) * columns

@@ -192,6 +192,7 @@ def _adaptive_avg_pool(axes: int) -> AdaptiveAveragePooling:
             batch = ndim - axes
             total = folds.sum(windows_of(input, sliding, targets), tuple(range(batch, batch + axes)))
             return total / math.prod(sliding.kernel)
+        input = movement.by_rows(input)
         for axis, (extent, windows) in enumerate(zip(space, targets, strict=True), ndim - axes):
             last = movement.transpose(input, (*(a for a in range(ndim) if a != axis), axis))
             mean = last @ _averaging(extent, windows, input.dtype)

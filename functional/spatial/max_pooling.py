@@ -282,7 +282,7 @@ def _adaptive_maxima(input: Tensor, space: Shape, targets: Shape) -> tuple[Tenso
     """Each window is looked at as far as the longest reaches, and masked behind its end."""
     batch = input.ndarray.shape[: input.ndarray.ndim - len(space)]
     places, inside = _uneven_places(space, targets)
-    rows = movement.transpose(movement.reshape(input, (math.prod(batch), math.prod(space))), (1, 0))
+    rows = movement.transpose(movement.reshape(movement.by_rows(input), (math.prod(batch), math.prod(space))), (1, 0))
     taken = take(rows, places)  # [longest, *targets, batch]
     last = taken.ndarray.ndim - 1
     seen = movement.reshape(movement.transpose(taken, (last, *range(last))), (*batch, *places.ndarray.shape))
