@@ -36,7 +36,7 @@ class NumpyFunction:
     none; the cotangent itself of a single output), ``wanted`` (for which operands), operands, outputs and parameters.
     What it names is what is kept: a write to it is an error then. Outputs at the places `constant` have no derivative,
     nor have integers. `lies` says for each output how its elements lie in memory: "rows" (all, unless it is given),
-    "columns" for matrices as LAPACK writes them, "kept" for what `evaluate` has given its order.
+    "columns" for matrices as LAPACK writes them, "kept" for what `evaluate` has made, in an order of its own.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ def _by_columns(value: Any) -> np.ndarray:
 _LAID: Mapping[str, Callable[[Any], np.ndarray]] = {
     "rows": lambda value: np.array(value, order="C"),
     "columns": _by_columns,
-    "kept": lambda value: np.array(value, order="K"),
+    "kept": np.asarray,
 }
 
 
