@@ -119,7 +119,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     if rows > columns:
         rows, columns, offset = columns, rows, -offset
     matrices = _with_diagonal(input, offset)
-    return matrices if (rows, columns) == (ndim - 2, ndim - 1) else movedim(matrices, (-2, -1), (rows, columns))
+    return matrices if (rows, columns) == (ndim - 2, ndim - 1) else copy(movedim(matrices, (-2, -1), (rows, columns)))
 
 
 def _with_diagonal(input: Tensor, offset: int) -> Tensor:
