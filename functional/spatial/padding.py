@@ -52,7 +52,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         out = _along(out, ndim - 1 - i, pad[2 * i], pad[2 * i + 1], mode)
     out = _owned(out, pad)
     if mode in _TITLES:
-        relabel(out, f"{_TITLES[mode]}{len(pad) // 2}DBackward0", (input,), [input])
+        relabel(out, f"{_TITLES[mode]}{len(pad) // 2}DBackward0", (input,), [input], zero=True)
     return out
 
 
