@@ -26,7 +26,6 @@ from .batch_rules import Batched, Held, turned
 from .slices import is_of_generator
 from .tracking import OuterInput
 
-
 _TOO_MANY = (
     "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args "
     "that has more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped "

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from typing import Any
 
 from ...ops import movement
 from ...ops import reductions as folds
@@ -14,9 +16,17 @@ from ..checks.shapes import check_not_integers
 from .sliding import Numbers, Shape, Sliding, per_axis, windows_of
 
 
+def _pair(value: Any, name: str) -> Shape:
+    """Two numbers: one for both, or what can be iterated over, of two elements (a vector of integers, too)."""
+    given = tuple(value) if isinstance(value, (Iterable, Tensor)) else (value, value)
+    if len(given) != 2:
+        raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(given)}")
+    return per_axis(given, 2, name)
+
+
 def _blocks(kernel_size: Numbers, dilation: Numbers, padding: Numbers, stride: Numbers) -> Sliding:
     given = (("kernel_size", kernel_size), ("stride", stride), ("padding", padding), ("dilation", dilation))
-    kernel, steps, low, gaps = (per_axis(value, 2, name) for name, value in given)
+    kernel, steps, low, gaps = (_pair(value, name) for name, value in given)
     for name, numbers, least in (("kernel size", kernel, 1), ("stride", steps, 1), ("dilation", gaps, 1)):
         if min(numbers) < least:
             raise RuntimeError(f"{name} should be greater than zero, but got {list(numbers)}")
@@ -83,7 +93,7 @@ def fold(
     tensor([[[[1., 4., 3.]]]])
     """
     _refuse_integers("col2im_out_cpu", input)
-    shape, space = input.ndarray.shape, per_axis(output_size, 2, "output_size")
+    shape, space = input.ndarray.shape, _pair(output_size, "output_size")
     blocks = _blocks(kernel_size, dilation, padding, stride)
     if len(shape) not in (2, 3) or 0 in shape[-2:]:
         raise RuntimeError(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...ops import indexing, logic, movement, scans
 from ...ops import reductions as folds
-from ...ops.identity import copy
 from ...ops.comparison import eq, isnan, ne, where
+from ...ops.identity import copy
 from ...ops.pointwise import cast
 from ...ops.sources import full, iota
 from ...ops.types import bool_, int64
