@@ -282,8 +282,6 @@ def flip(input: Tensor, *dims: int | Sequence[int]) -> Tensor:
     >>> tg.flip(tg.arange(3), dims=(0,))
     tensor([2, 1, 0])
     """
-    if dims and isinstance(dims[0], Tensor) and len(dims) == 1:
-        raise TypeError("flip(): argument 'dims' (position 2) must be tuple of ints, not Tensor")
     wanted = sizes_of(dims)
     return movement.flip(input, axes_of(wanted, input.ndarray.ndim) if wanted else ())
 

@@ -95,9 +95,8 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, 
     found = np.nonzero(values) if values.ndim else (np.zeros(int(values != 0), np.int64),)
     if as_tuple:
         return tuple(eager().literal(positions.astype(np.int64)) for positions in found)
-    if not values.ndim:
-        return eager().literal(np.zeros((int(values != 0), 0), np.int64))
-    return eager().literal(np.stack(found).astype(np.int64).T)  # by columns, as PyTorch's
+    rows = np.stack(found) if values.ndim else np.zeros((0, int(values != 0)))
+    return eager().literal(rows.astype(np.int64).T)  # by columns, as PyTorch's
 
 
 # ------------------------------------------------------------------------------------------------------- by an index

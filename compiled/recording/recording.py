@@ -20,7 +20,6 @@ from ...compiler.capture import Recorder, Root
 from ...compiler.errors import CaptureError
 from ...compiler.origins import Whereabouts
 from ...ops.core import interpreted
-from ...ops.memory import order_of
 from ...ops.pointwise import cast
 from ...ops.types import float64
 from ...tape.nodes import Node as TapeNode
@@ -64,12 +63,6 @@ class GradSlot:
     before: Tensor | None
     read_first: bool
     after: Tensor | None = None
-
-    @property
-    def order(self) -> tuple[int, ...] | None:
-        """The axes of the new gradient as they lie in memory, None for what lies row by row, and for what has gaps."""
-        array = None if self.after is None else self.after.ndarray
-        return None if array is None or array.flags.c_contiguous else order_of(array)
 
 
 @dataclass(eq=False)

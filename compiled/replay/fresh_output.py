@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ...compiler.graph import Builder, Node
-from ...ops.memory import aligned_empty
+from ...ops.memory import aligned_empty, order_of
 from ...ops.movement import transpose_primitive
 from ...tensors.tensor import Tensor
 from ..common.autograd_graph import FreedNode
@@ -47,6 +47,11 @@ class FreshOutput:
         if self.order is None:
             return node
         return turned(node, self.order)
+
+
+def order_in_memory(tensor: Tensor) -> tuple[int, ...] | None:
+    """The axes of `tensor` as they lie in memory, None for what lies row by row, and for what has gaps."""
+    return None if tensor.ndarray.flags.c_contiguous else order_of(tensor.ndarray)
 
 
 def turned(node: Node, order: tuple[int, ...]) -> Node:

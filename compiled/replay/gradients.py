@@ -13,6 +13,7 @@ from ..common.tensor_memory import memory_of
 from ..execution.binding import Binding
 from ..execution.commit import Effects
 from ..recording.recording import GradSlot, Recording
+from .fresh_output import order_in_memory
 
 # References that are there when nobody but the tensor holds its gradient. To the gradient: the tensor, `kept`. To its
 # array: gradient, its buffer, what is remembered of the gradient's memory (at once, since some calls ask for it),
@@ -25,7 +26,8 @@ class GradOutput:
 
     def __init__(self, slot: GradSlot, of: Type, index: int, path: Path | None, always_new: bool) -> None:
         self.tensor = slot.tensor
-        order = slot.order  # of the memory that C writes row by row
+        assert slot.after is not None
+        order = order_in_memory(slot.after)  # of the memory that C writes row by row
         self._turned = None if order is None else tuple(sorted(range(len(order)), key=order.__getitem__))
         self._type = of
         self._slot = index

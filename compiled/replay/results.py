@@ -25,7 +25,7 @@ from ..recording.recording import Recording
 from ..recording.scalar_outputs import MARKED
 from ..recording.validity import check_hooks, refusal
 from ..symbolic.number import Number
-from .fresh_output import FreshOutput, turned
+from .fresh_output import FreshOutput, order_in_memory, turned
 from .fresh_tensors import FreshTensor, fresh_tensor
 from .plain_results import held, is_plain
 
@@ -207,7 +207,7 @@ def graph_of(recording: Recording, results: Results) -> Graph:
     outputs = [Result(o.name, o.written(node(t))) for o, t in zip(results.fresh, results.tensors, strict=True)]
     for slot in recording.fresh_grads():
         assert slot.after is not None
-        order = slot.order
+        order = order_in_memory(slot.after)
         value = node(slot.after) if order is None else turned(node(slot.after), order)
         outputs.append(Result(f"{_name_of(slot.tensor, recording)}_grad", value))
     outputs += [

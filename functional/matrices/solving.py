@@ -253,10 +253,8 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
                 "linalg.lstsq takes any matrix."
             )
     X = X if left else mT(X)
-    if is_vector:
-        X = X.squeeze(-1)
-        X = by_columns(X) if X.ndarray.ndim > 1 else X  # vectors side by side are the columns of one matrix
-    return return_types.linalg_solve_ex(X, info)
+    X = X.squeeze(-1) if is_vector else X  # vectors side by side are the columns of one matrix
+    return return_types.linalg_solve_ex(by_columns(X) if is_vector and X.ndarray.ndim > 1 else X, info)
 
 
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
@@ -297,15 +295,9 @@ def _least_squares_gradient(g: Any, A: Any, B: Any, wanted: Any) -> tuple[Any, A
 
 
 LEAST_SQUARES = NumpyFunction(
-    "linalg.lstsq",
-    "A B",
-    "X rank values",
-    _least_squares,
-    _least_squares_gradient,
-    "LinalgLstsqBackward0",
-    constant=(2,),
-    lies="columns rows rows",
-)
+    "linalg.lstsq", "A B", "X rank values", _least_squares, _least_squares_gradient, "LinalgLstsqBackward0",
+    constant=(2,), lies="columns rows rows",
+)  # fmt: skip
 
 
 def _require_least_squares(a: Any, b: Any, driver: Any, is_vector: bool) -> None:
