@@ -46,6 +46,11 @@ def order_of(array: np.ndarray) -> tuple[int, ...] | None:
     return order if array.size and array.transpose(order).flags.c_contiguous else None
 
 
+def by_rows(array: np.ndarray) -> np.ndarray:
+    """`array`, in row-major order; numpy's functions give results in the order of their operands."""
+    return array if array.flags.c_contiguous else array.copy("C")
+
+
 def overlaps_itself(array: np.ndarray) -> bool:
     """True if two elements may lie in the same place, as in what `as_strided` or `expand` gives."""
     reached = 0

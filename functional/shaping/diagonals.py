@@ -10,13 +10,14 @@ from ...ops.types import bool_, int64
 from ...tensors.arguments import axis_of
 from ...tensors.composite import composite
 from ...tensors.tensor import Tensor
-from ..shapes import movedim
+from ..shapes import contiguous, movedim
 
 
 def _keep_where(input: Tensor, diagonal: int, upper: bool) -> Tensor:
     if input.ndarray.ndim < 2:
         raise RuntimeError(f"{'triu' if upper else 'tril'}: input tensor must have at least 2 dimensions")
     rows, columns = input.ndarray.shape[-2:]
+    input = contiguous(input)
     distance = iota((rows, columns), 1, int64) - iota((rows, columns), 0, int64)
     return where(distance >= diagonal if upper else distance <= diagonal, input, False if input.dtype is bool_ else 0)
 
