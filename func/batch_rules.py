@@ -267,5 +267,5 @@ _RULES: Mapping[str, Rule] = {
 
 def _rule_of(primitive: Primitive) -> Rule:
     if isinstance(primitive.lower, Pointwise):
-        return _RULES.get(primitive.name, _pointwise)
+        return _pointwise
     return _axes if isinstance(primitive.lower, Reduction) else _RULES.get(primitive.name, _one_by_one)

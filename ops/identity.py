@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .core import NO_GRADIENT, Pointwise, bind, define
+from .core import NO_GRADIENT, Movement, Pointwise, bind, define
 from .types import Type
 
 
@@ -40,7 +40,7 @@ lay_primitive = define(
     ("x",),
     type=lambda x, order: x,
     eval=_laid,
-    lower=Pointwise("{x}"),
+    lower=Movement("reshape"),
     vjp={"x": lambda g: g},
     backward_name="CloneBackward0",
 )

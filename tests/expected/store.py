@@ -32,6 +32,7 @@ from expected import (
     layer_steps,
     layer_trajectories,
     layers,
+    layouts,
     loaders,
     loading,
     losses,
@@ -100,6 +101,7 @@ def main():
     store_arrays("activations", run_all(torch, activations.EXPRESSIONS, activations.ARRAYS))
     store_arrays("losses", run_all(torch, losses.EXPRESSIONS, losses.ARRAYS))
     store_arrays("layers", layers.make(torch))
+    store_arrays("layouts", layouts.make(torch))
     store_text("layer_forms", layer_forms.make(torch))
     store_arrays("layer_steps", layer_steps.make(torch))
     store_arrays("layer_trajectories", layer_trajectories.make(torch))
