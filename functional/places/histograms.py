@@ -105,10 +105,17 @@ def _checked_edges(x: Tensor, edges: Any, axis: int) -> Tensor:
     return edges.detach()
 
 
+def _require_numbers(range: Any) -> None:
+    """TypeError for a range that is no tuple or list of numbers."""
+    if range is None:
+        return
+    if not isinstance(range, (tuple, list)) or not all(isinstance(end, (int, float)) for end in range):
+        raise TypeError(f"histogram(): argument 'range' must be tuple of floats, not {range!r:.80}")
+
+
 def _edges(columns: Sequence[Any], bins: Sequence[Any], range: Sequence[float] | None) -> list[Any]:
     """For each axis the edges: those given, or so many at equal distances."""
-    if not (range is None or isinstance(range, (tuple, list))):
-        raise TypeError(f"histogram(): argument 'range' must be tuple of floats, not {type(range).__name__}")
+    _require_numbers(range)
     found = []
     for axis, (x, wanted) in enumerate(zip(columns, bins, strict=True)):
         if isinstance(wanted, Tensor):
@@ -207,9 +214,12 @@ def _wanted_bins(bins: Any, count: int) -> list[Any]:
     if not isinstance(bins, (tuple, list)) or isinstance(next(iter(bins), 0), bool):
         raise TypeError(f"histogramdd(): argument 'bins' must be int, tuple of ints or of tensors, not {bins!r}")
     given = list(bins)
-    if all(isinstance(each, Tensor) and not each.ndarray.ndim and each.dtype.category == INTEGER for each in given):
-        return [operator.index(each) for each in given]  # numbers of bins, as tensors
-    return given
+    return [operator.index(each) if _is_number(each) else each for each in given]
+
+
+def _is_number(x: Any) -> bool:
+    """Whether a tensor is a number of bins, no vector of edges."""
+    return isinstance(x, Tensor) and not x.ndarray.ndim and x.dtype.category == INTEGER
 
 
 def histogramdd(
@@ -244,6 +254,7 @@ def histogramdd(
     columns = [
         movement.reshape(movement.slice(points, (0, i), (rows, i + 1), (1, 1)), (rows,)) for i in builtins.range(count)
     ]
+    _require_numbers(range)
     if range is not None and len(range) != 2 * count:
         raise RuntimeError(
             f"torch.histogramdd: for a {count}-dimensional histogram range should have {2 * count} elements, but got "

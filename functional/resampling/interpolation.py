@@ -62,6 +62,8 @@ def interpolate(
     tensor([[[1.0000, 1.5000, 2.5000, 3.0000]]])
     """
     _check_corners(mode, align_corners)
+    if isinstance(scale_factor, Tensor) and scale_factor.ndarray.ndim:
+        raise TypeError("interpolate(): argument 'scale_factors' must be tuple of floats, not Tensor")
     sizes, factors = _asked(input, size, scale_factor)
     if not (recompute_scale_factor or mode == "area") and any(isinstance(factor, Tensor) for factor in factors):
         raise TypeError(

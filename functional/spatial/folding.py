@@ -21,7 +21,7 @@ Pair = int | Iterable[int] | Tensor
 
 def _pair(value: Any, name: str) -> Shape:
     """Two numbers: one for both, or what can be iterated over, of two elements (a vector of integers, too)."""
-    given = tuple(value) if isinstance(value, (Iterable, Tensor)) else (value, value)
+    given = tuple(value) if isinstance(value, Iterable) else (value, value)
     if len(given) != 2:
         raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(given)}")
     return per_axis(given, 2, name)

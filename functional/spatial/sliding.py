@@ -180,10 +180,11 @@ def targets_of(name: str, output_size: Any, space: Shape) -> Shape:
         raise TypeError(f"{name}(): argument 'output_size' must be tuple of ints, not bool")
     given = output_size if len(space) > 1 or isinstance(output_size, (tuple, list)) else _whole(output_size)
     given = tuple(given) if isinstance(given, Iterable) else (given,) * len(space)
+    given = tuple(n if n is None and len(space) > 1 else _whole(n) for n in given)
     if len(given) != len(space):
         wanted = "'output_size' should contain one int" if len(space) == 1 else f"output_size must be {len(space)}"
         raise RuntimeError(f"{name}: {'internal error: ' * ('max' in name)}{wanted}, got {list(given)}")
-    targets = tuple(extent if n is None else _whole(n) for n, extent in zip(given, space, strict=True))
+    targets = tuple(extent if n is None else n for n, extent in zip(given, space, strict=True))
     if min(targets) < 0:
         raise RuntimeError(
             f"{name}: elements of output_size must be greater than or equal to 0 but received {list(targets)}: Trying "

@@ -55,6 +55,7 @@ from expected import (
     saved_tensors,
     schedules,
     short_types,
+    sizes_given,
     sparse,
     sparse_gradients,
     tensor_ops,
@@ -86,6 +87,7 @@ def main():
     store_text("printing", printing.make(torch))
     store_text("promotion", promotion.make(torch))
     store_text("short_types", short_types.make(torch), indent=None)
+    store_text("sizes_given", sizes_given.make(torch))
     store_arrays("sparse", sparse.make(torch))
     store_text("sparse", sparse.make_texts(torch))
     store_arrays("database_calls", database_calls.make(torch))
