@@ -38,10 +38,12 @@ def vmap(
     goes into each call whole, as keyword arguments do. `out_dims` is the new axis of the results, for
     all or for each. `randomness` says what draws of random numbers do: "error" refuses them, with "same" all slices
     draw the same numbers, with "different" each its own. In eager code `func` is called once for all slices, or once
-    for `chunk_size` of them; it is called for each slice in compiled functions, and where it draws random numbers,
-    writes to tensors from outside, or looks at numbers of its slice (with a warning; PyTorch refuses that).
+    for `chunk_size` of them; it is called for each slice in compiled functions, and where it draws random numbers or
+    looks at numbers of its slice (with a warning; PyTorch refuses that). A write in place to a tensor from outside is
+    done once, and a compiled function with one is re-recorded.
 
-    ValueError for axes and sizes that do not fit, RuntimeError for random numbers that are refused.
+    ValueError for axes and sizes that do not fit, RuntimeError for random numbers that are refused, and for a write to
+    a tensor from outside of what differs between slices.
 
     >>> import tracegrad as tg
     >>> tg.func.vmap(tg.dot)(tg.ones(3, 2), tg.ones(3, 2))
