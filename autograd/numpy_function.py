@@ -35,7 +35,8 @@ class NumpyFunction:
     one), None where there is none. It names what it needs: ``g`` (the cotangents of all outputs, None where there is
     none; the cotangent itself of a single output), ``wanted`` (for which operands), operands, outputs and parameters.
     What it names is what is kept: a write to it is an error then. Outputs at the places `constant` have no derivative,
-    nor have integers.
+    nor have integers. `lies` says for each output how its elements lie in memory: "rows" (all, unless it is given),
+    "columns" for matrices as LAPACK writes them, "kept" for what `evaluate` has made, in an order of its own.
     """
 
     def __init__(
@@ -47,10 +48,12 @@ class NumpyFunction:
         gradient: Rule | None,
         title: str = "",
         constant: tuple[int, ...] = (),
+        lies: str = "",
     ) -> None:
         self.name, self.title, self.constant = name, title, constant
         self.inputs, self.outputs = tuple(inputs.split()), tuple(outputs.split())
         self.evaluate, self.gradient = evaluate, gradient
+        self.lies = tuple(lies.split()) or ("rows",) * len(self.outputs)
         self.needs = tuple(inspect.signature(gradient).parameters) if gradient else ()
 
     def __call__(self, *operands: Any, **parameters: Any) -> Any:
@@ -58,11 +61,26 @@ class NumpyFunction:
         arrays = [interpreter.read(x.detach(), f"{self.name}()") for x in operands]
         values = quietly(self.evaluate, *arrays, **parameters)
         several = values if type(values) is tuple else (values,)
-        results = tuple(interpreter.literal(np.array(value, order="C")) for value in several)
+        laid = [_LAID[order](value) for order, value in zip(self.lies, several, strict=True)]
+        results = tuple([interpreter.literal(value) for value in laid])
         on = tuple(i for i, x in enumerate(operands) if x.requires_grad) if self.gradient and is_grad_enabled() else ()
         if on:
             NumpyNode(self, operands, results, parameters, on)
         return results if type(values) is tuple else results[0]
+
+
+def _by_columns(value: Any) -> np.ndarray:
+    array = np.asarray(value)
+    if array.ndim < 2:  # what stands for a matrix that was not asked for
+        return array.copy()
+    return np.array(array.swapaxes(-2, -1), order="C").swapaxes(-2, -1)
+
+
+_LAID: Mapping[str, Callable[[Any], np.ndarray]] = {
+    "rows": lambda value: np.array(value, order="C"),
+    "columns": _by_columns,
+    "kept": np.asarray,
+}
 
 
 def underivable(name: str) -> Rule:

@@ -105,6 +105,10 @@ def _last_axes(call: _Call) -> Any:
     return call.bound(*call.wholes())
 
 
+def _lay(call: _Call) -> Any:
+    return call.bound(call.whole(0), order=(0, *(axis + 1 for axis in call.params["order"])))
+
+
 def _shape(call: _Call) -> Any:
     return call.bound(call.whole(0), shape=(call.size, *call.params["shape"]))
 
@@ -249,7 +253,8 @@ def _one(x: Held, place: int) -> Any:
 
 
 _RULES: Mapping[str, Rule] = {
-    "reshape": _shape, "transpose": _transpose, "broadcast": _broadcast, "slice": _slice, "flip": _axes, "pad": _pad,
+    "reshape": _shape, "by_rows": _last_axes, "lay": _lay,
+    "transpose": _transpose, "broadcast": _broadcast, "slice": _slice, "flip": _axes, "pad": _pad,
     "update_slice": _update_slice, "concatenate": _axis, "unfold": _axis, "view_as_complex": _last_axes,
     "view_as_real": _last_axes, "window": _last_axes, "spread": _last_axes, "window_argmax": _last_axes, "dot": _dot,
     "argmax": _axis, "argmin": _axis, "argsort": _axis, "cumsum": _axis, "cumsum_rounded": _axis,

@@ -15,14 +15,23 @@ import numpy as np
 
 from ..ops.array import Array, Evaluator, require_writable
 from ..ops.core import Params, Primitive, current, interpreted
+from ..ops.identity import copy
 from ..ops.movement import broadcast, reshape
 from ..ops.pointwise import cast
 from ..ops.views import replay, write_through
-from ..tape.grad_mode import is_grad_enabled
+from ..tape.grad_mode import is_grad_enabled, no_grad
 from ..tape.tape import Tape
 from ..tensors.tensor import make
 from .batch_rules import Batched, Held, turned
+from .slices import is_of_generator
 from .tracking import OuterInput
+
+_TOO_MANY = (
+    "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args "
+    "that has more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped "
+    "over in a vmap. Please try to use out-of-place operators instead of inplace arithmetic. If said operator is being "
+    "called inside the PyTorch framework, please file a bug report instead."
+)
 
 
 class CannotBatchError(Exception):
@@ -40,6 +49,7 @@ class Batcher(Evaluator):
         self.size, self.around, self.rules = size, around, Batched(size)
         self._regions: dict[int, tuple[weakref.ref[np.ndarray], Held]] = {}  # by the identity of the memory
         self._cut: weakref.WeakValueDictionary[int, Array] = weakref.WeakValueDictionary()
+        self._before: list[tuple[Any, Any]] = []  # what writes to memory from outside took the place of
         self._views: dict[int, tuple[Any, Any, Primitive, Params]] = {}  # of memory from outside, made here
 
     def slice_of(self, tensor: Any, axis: int) -> Any:
@@ -117,7 +127,8 @@ class Batcher(Evaluator):
         require_writable(target)
         region = self._regions.get(id(target.buffer.whole))
         if region is None:
-            raise CannotBatchError("a write to memory from outside of the function", is_worth_saying=False)
+            self._write_outside(target, self.held(value))
+            return
         if region[1].tensor.requires_grad and not is_grad_enabled():
             raise CannotBatchError("a write without gradients to what has some", is_worth_saying=False)
         stored = self._within(_written, region[1], target.steps, self.held(value), target.type_)
@@ -125,6 +136,28 @@ class Batcher(Evaluator):
             np.copyto(target.ndarray, value.ndarray if isinstance(value, Array) else value)
         self._remember(target, stored)
         target.buffer.version += 1
+
+    def _write_outside(self, target: Array, value: Held) -> None:
+        """A write to memory that is the same for all slices is done once. RuntimeError where slices have their own."""
+        if is_of_generator(target):
+            raise CannotBatchError("random numbers", is_worth_saying=False)
+        if value.batched:
+            raise RuntimeError(_TOO_MANY)
+        if getattr(target, "requires_grad", False) or getattr(value.tensor, "requires_grad", False):
+            raise CannotBatchError("a write to what has gradients outside of the function", is_worth_saying=False)
+        self.keep(target)
+        interpreted(self.around, self.around.write, target, value.tensor)
+
+    def keep(self, target: Any) -> None:
+        """Remember what memory from outside holds, which is about to be written."""
+        with no_grad():
+            self._before.append((target, interpreted(self.around, copy, target)))
+
+    def take_back(self) -> None:
+        """Put back what memory from outside held before: the function is to be called again."""
+        for target, numbers in reversed(self._before):
+            interpreted(self.around, self.around.write, target, numbers)
+        self._before.clear()
 
     def read(self, array: Array, purpose: str) -> np.ndarray:
         if self.held(array).batched:
@@ -176,9 +209,14 @@ def batched_call(function: Callable[..., Any], size: int, arguments: Sequence[tu
     batcher = Batcher(size, current())
     leaves = [x if axis is None else batcher.slice_of(x, axis) for x, axis in arguments]
     versions = [leaf.buffer.version if isinstance(leaf, Array) else 0 for leaf in leaves]
-    result = interpreted(Tape(batcher, make), function, leaves)
+    try:
+        result = interpreted(Tape(batcher, make), function, leaves)
+    except CannotBatchError:
+        batcher.take_back()
+        raise
     for (x, axis), leaf, version in zip(arguments, leaves, versions, strict=True):
         if axis is not None and leaf.buffer.version != version:
+            batcher.keep(x)
             x.copy_(batcher.result_of(leaf, axis))
     return result, batcher
 

@@ -8,11 +8,13 @@ from typing import Any
 
 from ..functional.joining import cat, stack
 from ..functional.trees import flatten_tree, unflatten_tree
+from ..ops.array import eager
 from ..ops.requirements import Requirement, require
 from ..tensors.generator import default_generator
 from ..tensors.tensor import Tensor
 from ..tracing.user_warning import warn_user
 from ..tracing.watch import watcher
+from . import slices as slicing
 from .batching import Batcher, CannotBatchError, batched_call, can_batch
 
 #: An axis, or a nest of axes as the arguments or results are nested; None where there is none.
@@ -36,10 +38,12 @@ def vmap(
     goes into each call whole, as keyword arguments do. `out_dims` is the new axis of the results, for
     all or for each. `randomness` says what draws of random numbers do: "error" refuses them, with "same" all slices
     draw the same numbers, with "different" each its own. In eager code `func` is called once for all slices, or once
-    for `chunk_size` of them; it is called for each slice in compiled functions, and where it draws random numbers,
-    writes to tensors from outside, or looks at numbers of its slice (with a warning; PyTorch refuses that).
+    for `chunk_size` of them; it is called for each slice in compiled functions, and where it draws random numbers or
+    looks at numbers of its slice (with a warning; PyTorch refuses that). A write in place to a tensor from outside is
+    done once, and a compiled function with one is re-recorded.
 
-    ValueError for axes and sizes that do not fit, RuntimeError for random numbers that are refused.
+    ValueError for axes and sizes that do not fit, RuntimeError for random numbers that are refused, and for a write to
+    a tensor from outside of what differs between slices.
 
     >>> import tracegrad as tg
     >>> tg.func.vmap(tg.dot)(tg.ones(3, 2), tg.ones(3, 2))
@@ -62,7 +66,11 @@ def vmap(
             )
         axes = _axes(in_dims, args, kwargs, title)
         size = _size(leaves, axes, title)
-        if size and watcher() is None and can_batch():
+        slices = [x for x, axis in zip(leaves, axes, strict=True) if axis is not None]
+        is_plain = watcher() is None and can_batch()
+        if size and not is_plain and (found := _recorded(func, leaves, axes, shape, size, randomness, slices)):
+            return _joined(found, out_dims, size, called)
+        if size:
             try:
                 return _batched(func, leaves, axes, shape, size, out_dims, called, chunk_size)
             except CannotBatchError as error:
@@ -71,6 +79,28 @@ def vmap(
         return _joined(_results(func, leaves, axes, shape, size, randomness), out_dims, size, called)
 
     return mapped
+
+
+def _recorded(
+    func: Callable[..., Any],
+    leaves: list[Any],
+    axes: list[int | None],
+    shape: Any,
+    size: int,
+    randomness: str,
+    slices: list[Any],
+) -> list[Any] | None:
+    """What `func` returns for each slice while its ops are recorded; None where that must be one call for all of them.
+
+    Those are calls that write to what all slices share; they are not recorded.
+    """
+    start = default_generator.snapshot()
+    try:
+        return slicing.called(_results, slices, func, leaves, axes, shape, size, randomness)
+    except slicing.WritesOutside:
+        default_generator._restore(*start)
+        eager().read(slices[0].detach(), "vmap() of a function that writes to memory from outside")
+        return None
 
 
 def _batched(
@@ -91,6 +121,7 @@ def _batched(
 
     start, drawn = default_generator.snapshot(), default_generator.state.buffer.version
     parts: list[list[Any]] = []
+    done: list[Batcher] = []
     count = chunk_size or size
     for first in range(0, size, count):
         extent = min(count, size - first)
@@ -98,10 +129,16 @@ def _batched(
             (x, None) if axis is None else (x.narrow(axis, first, extent), axis)
             for x, axis in zip(leaves, axes, strict=True)
         ]
-        result, batcher = batched_call(one, extent, arguments)
-        if default_generator.state.buffer.version != drawn:
-            default_generator._restore(*start)
-            raise CannotBatchError("random numbers", is_worth_saying=False)
+        try:
+            result, batcher = batched_call(one, extent, arguments)
+            done.append(batcher)
+            if default_generator.state.buffer.version != drawn:
+                default_generator._restore(*start)
+                raise CannotBatchError("random numbers", is_worth_saying=False)
+        except CannotBatchError:
+            for each in reversed(done):
+                each.take_back()
+            raise
         found, nest = flatten_tree(result)
         places = _spread(out_dims, result, out_dims, f"vmap({called}, ..., out_dims={out_dims})(<inputs>)", "out_dims")
         parts.append([_checked_result(batcher, x, at, called) for x, at in zip(found, places, strict=True)])

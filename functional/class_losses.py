@@ -127,12 +127,13 @@ def _rule_of_rows(g: Any, kept: Any, target: Any, ignore_index: int, reduction: 
     array_forms.picked_loss_gradient,
     rule=_rule_of_rows,
     watched={0: (0,)},
+    zero=True,
 )
 def _nll_of_rows(input: Any, target: Any, ignore_index: int, reduction: str) -> Any:
     return _nll(input, target, None, ignore_index, reduction)
 
 
-@composite("NllLossBackward0", dict.fromkeys(("input", "target", "weight"), ("input",)))
+@composite("NllLossBackward0", dict.fromkeys(("input", "target", "weight"), ("input",)), zero=True)
 def _nll(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
     counted = ne(target, ignore_index)
     safe = where(counted, target, 0)

@@ -13,7 +13,7 @@ from ..ops.requirements import Requirement, require
 from ..ops.sources import iota
 from ..ops.types import broadcast_shapes, float32, int32, int64, promote_types, real_of
 from ..tensors.calling.kernels import require_floating
-from ..tensors.composite import composite, part, whole
+from ..tensors.composite import composite, part, relabel, whole
 from ..tensors.fusion import fused
 from ..tensors.limits import finfo
 from ..tensors.random import bernoulli_with, strides_like
@@ -26,6 +26,7 @@ from .elementwise.bounds import raised_to
 from .embedding import bound_rows, by_frequency
 from .index_requirements import PLACES
 from .lookup.sparse_gradients import sparse_rows
+from .shapes import contiguous
 
 if TYPE_CHECKING:
     from ..tensors.tensor import Tensor
@@ -202,7 +203,11 @@ def layer_norm(
     check_normalized(input, last, weight, bias)
     check_one_type(input, weight, bias)
     require_floating("LayerNormKernelImpl", input)
-    return _layer_norm(input, weight, bias, tuple(range(len(shape) - len(last), len(shape))), eps)
+    x = contiguous(input)
+    out = _layer_norm(x, weight, bias, tuple(range(len(shape) - len(last), len(shape))), eps)
+    if x is not input:
+        relabel(out, "NativeLayerNormBackward0", (input, weight, bias))
+    return out
 
 
 @mixed_types

@@ -75,7 +75,7 @@ def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype:
     tensor([ 2., 12.])
     """
     x = in_dtype(input, dtype or ops.sum_dtype(input.dtype))
-    out = folded(ops.prod, x, dim, keepdim)
+    out = folded(ops.prod, x if dim is None else movement.by_rows(x), dim, keepdim)
     return _titled(out, input, "Prod", dim, [out])
 
 
@@ -112,6 +112,8 @@ def mean(input: Tensor, dim: Axes | None = None, keepdim: bool = False, *, dtype
     x = in_dtype(input, dtype)
     if x.ndarray.dtype.kind != "f":
         refuse_mean_of_integers(x)
+    if x.is_leaf:  # programs see its gradient: it has memory of its own, as PyTorch's; others are used up in between
+        x = movement.by_rows(x)
     return _titled(folded(ops.sum, x, dim, keepdim) / _count(x, dim), input, "Mean", dim)
 
 

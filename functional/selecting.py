@@ -95,8 +95,8 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, 
     found = np.nonzero(values) if values.ndim else (np.zeros(int(values != 0), np.int64),)
     if as_tuple:
         return tuple(eager().literal(positions.astype(np.int64)) for positions in found)
-    rows = np.stack(found, 1) if values.ndim else np.zeros((int(values != 0), 0))
-    return eager().literal(rows.astype(np.int64))
+    rows = np.stack(found) if values.ndim else np.zeros((0, int(values != 0)))
+    return eager().literal(rows.astype(np.int64).T)  # by columns, as PyTorch's
 
 
 # ------------------------------------------------------------------------------------------------------- by an index

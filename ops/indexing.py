@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .core import NO_GRADIENT, Kernel, bind, define
+from .memory import by_rows
 from .sources import zeros
 from .types import Type, int64
 
@@ -66,7 +67,7 @@ gather_primitive = define(
     "gather",
     ("x", "index"),
     type=_gathered,
-    eval=lambda x, index, axis: x[elements(x, index, axis)],
+    eval=lambda x, index, axis: by_rows(x[elements(x, index, axis)]),
     lower=Kernel("gather"),
     check=check_element_range,
     vjp={

@@ -40,6 +40,17 @@ def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     return raw[start : start + nbytes].view(dtype).reshape(shape)
 
 
+def order_of(array: np.ndarray) -> tuple[int, ...] | None:
+    """The axes from the slowest in memory to the fastest; None where `array` has gaps or repeats elements."""
+    order = tuple(sorted(range(array.ndim), key=lambda axis: -array.strides[axis]))
+    return order if array.size and array.transpose(order).flags.c_contiguous else None
+
+
+def by_rows(array: np.ndarray) -> np.ndarray:
+    """`array`, in row-major order; numpy's functions give results in the order of their operands."""
+    return array if array.flags.c_contiguous else array.copy("C")
+
+
 def overlaps_itself(array: np.ndarray) -> bool:
     """True if two elements may lie in the same place, as in what `as_strided` or `expand` gives."""
     reached = 0

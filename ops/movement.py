@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from . import memory
 from .core import Movement, Number, at_once, bind, current, define
 from .identity import copy
 from .sources import zeros
@@ -210,6 +211,30 @@ def update_slice(x: Any, update: Any, starts: Shape, steps: Shape) -> Any:
     return bind(update_slice_primitive, x, update, starts=starts, steps=steps)
 
 
+# ------------------------------------------------------------------------------------- where gradients lie
+
+
+def _by_rows(g: Any) -> Any:
+    array = getattr(g, "ndarray", None)
+    return g if array is not None and array.flags.c_contiguous else copy(g)
+
+
+by_rows_primitive = define(
+    "by_rows",
+    ("x",),
+    type=lambda x: x,
+    eval=lambda x: x.view(),
+    lower=Movement("reshape", view=True),
+    vjp={"x": lambda g: _by_rows(g)},
+    backward_name="ViewBackward0",
+)
+
+
+def by_rows(x: Any) -> Any:
+    """x, whose gradient lies row by row: for functions that turn axes, where PyTorch's derivative is one kernel."""
+    return bind(by_rows_primitive, x) if getattr(x, "requires_grad", False) else x
+
+
 # ----------------------------------------------------------------------------------------------------- copies
 
 
@@ -283,11 +308,19 @@ def _part(g: Any, index: int, axis: int, extents: Shape) -> Any:
     return slice(g, tuple(starts), tuple(shape), (1,) * len(shape))
 
 
+def _put_together(xs: Sequence[np.ndarray], axis: int) -> np.ndarray:
+    """Row by row; images with channels last stay so, as in PyTorch."""
+    out = np.concatenate(xs, axis)
+    if out.ndim in (4, 5) and out.transpose((0, *range(2, out.ndim), 1)).flags.c_contiguous:
+        return out
+    return memory.by_rows(out)
+
+
 concatenate_primitive = define(
     "concatenate",
     ("*xs",),
     type=_concatenated,
-    eval=lambda *xs, axis, extents: np.concatenate(xs, axis),
+    eval=lambda *xs, axis, extents: _put_together(xs, axis),
     lower=Movement("concatenate"),
     # `extents`, the operands' sizes along the axis, spare the rule their types.
     vjp={"xs": lambda g, index, axis, extents: _part(g, index, axis, extents)},

@@ -8,6 +8,7 @@ import numpy as np
 
 from .complex_numbers.refusals import refuse_complex
 from .core import NO_GRADIENT, Kernel, bind, current, define
+from .memory import by_rows
 from .movement import flip, pad, slice
 from .types import Type, int64
 
@@ -19,7 +20,7 @@ def _same_type(x: Type, axis: int) -> Type:
 def _running_sums(x: np.ndarray, axis: int) -> np.ndarray:
     """Summed in float64 where x is float32 (PyTorch), so that the roundings of a long row do not add up."""
     wide = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128)}.get(x.dtype.kind, x.dtype)
-    return np.cumsum(x, axis, dtype=wide).astype(x.dtype, copy=False)
+    return by_rows(np.cumsum(x, axis, dtype=wide).astype(x.dtype, copy=False))
 
 
 cumsum_primitive = define(
@@ -41,7 +42,7 @@ cumsum_rounded_primitive = define(
     "cumsum_rounded",
     ("x",),
     type=_same_type,
-    eval=lambda x, axis: np.cumsum(x, axis, dtype=x.dtype),
+    eval=lambda x, axis: by_rows(np.cumsum(x, axis, dtype=x.dtype)),
     lower=Kernel("cumsum_rounded"),
     vjp={"x": lambda g, axis: flip(cumsum_rounded(flip(g, (axis,)), axis), (axis,))},
 )
@@ -116,7 +117,7 @@ def _running_place(extreme: np.ufunc) -> Any:
         is_best = x == best if x.dtype.kind != "f" else (x == best) | np.isnan(x)
         shape = [-1 if a == axis else 1 for a in range(x.ndim)]
         places = np.where(is_best, np.arange(x.shape[axis]).reshape(shape), 0)
-        return np.maximum.accumulate(places, axis=axis) if x.size else places
+        return by_rows(np.maximum.accumulate(places, axis=axis)) if x.size else places
 
     return evaluate
 

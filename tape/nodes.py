@@ -295,7 +295,10 @@ def by_zero(gradient: Any, g: Any, node: PrimitiveNode) -> Any:
     """`gradient`, which depends on the result of `node` with a derivative of zero; `g` has that result's type."""
     result = g.detach()
     result.attach(node, 0)
-    return where(current().constant(True, bool_), gradient, unbroadcast(sign(result), gradient.ndarray.shape))
+    shape, of = gradient.ndarray.shape, result.ndarray.shape
+    pointwise = all(n in (1, m) for n, m in zip(shape[::-1], of[::-1], strict=False)) and len(shape) <= len(of)
+    share = unbroadcast(sign(result), shape if pointwise else ())  # a number where the result has other elements
+    return where(current().constant(True, bool_), gradient, share)
 
 
 class _Plan(NamedTuple):

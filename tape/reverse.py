@@ -9,7 +9,8 @@ import numpy as np
 
 from ..ops.array import eager, quietly, require_writable
 from ..ops.core import current, switch
-from ..ops.identity import copy
+from ..ops.identity import copy, lay
+from ..ops.memory import order_of
 from ..ops.movement import broadcast, concatenate, reshape
 from ..tracing.user_warning import warn_once, warn_user
 from ..tracing.watch import serve
@@ -149,8 +150,9 @@ def accumulate(leaf: Any, g: Any, create_graph: bool, fresh: bool) -> None:
         leaf.grad = _with_sparse(before, g, create_graph)
     elif before is None:
         flags = g.ndarray.flags
-        owned = fresh and not g.steps and flags.c_contiguous and flags.owndata
-        leaf.grad = g if owned and not create_graph else _copied(g, create_graph)
+        usual = leaf.ndarray.flags.c_contiguous
+        owned = usual and fresh and not g.steps and flags.c_contiguous and flags.owndata
+        leaf.grad = g if owned and not create_graph else _copied(g, None if usual else leaf, create_graph)
     elif create_graph:
         leaf.grad = before + g
     elif switch.stack or type(before) is not type(g) or before.ndarray.dtype.kind != "f":
@@ -183,8 +185,11 @@ def _with_sparse(before: Any, g: Any, create_graph: bool) -> Any:
         return before.become(total) if total.is_sparse else total
 
 
-def _copied(g: Any, create_graph: bool) -> Any:
-    """`g` in memory of its own, in row-major order."""
+def _copied(g: Any, like: Any, create_graph: bool) -> Any:
+    """`g` in memory of its own, in row-major order, or in the order of the leaf `like` if that has no gaps."""
+    order = None if like is None else order_of(like.ndarray)
+    if order is not None:
+        return lay(g, order)
     if create_graph or switch.stack:
         return copy(g)
     return eager().literal(g.ndarray.copy("C"))

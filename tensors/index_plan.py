@@ -79,6 +79,11 @@ class Picking:
         return (*self.axes, *(a for a in range(len(self.extents)) if a not in self.axes))
 
     @property
+    def turns(self) -> bool:
+        """Whether bringing the picked axes to the front changes the order of axes."""
+        return self.axes != tuple(range(len(self.axes)))
+
+    @property
     def place(self) -> int:
         """Where the index's axes stand in the result: at the picked ones if these are neighbours, else in front."""
         neighbours = self.axes == tuple(range(self.axes[0], self.axes[0] + len(self.axes)))

@@ -238,7 +238,7 @@ def getitem(x: Any, key: Any) -> Any:
         return _region(x, plan)
     region = x if plan.is_whole() else _region(x, plan)
     picking = _picking(plan)
-    rows = picking.rows(region)
+    rows = picking.rows(movement.by_rows(region) if picking.turns else region)
     taken = _taken(rows, picking.index, plan.picked_axes[0])
     if watcher() is not None and not picking.index.ndarray.ndim and rows.buffer is x.buffer:
         note_picked(rows, taken, int(eager().peek(picking.index)))

@@ -10,12 +10,13 @@ from numpy.lib.stride_tricks import as_strided
 
 from ...ops.array import Array
 from ...ops.core import Params, Primitive
+from ...ops.identity import lay_primitive
 
 
 def strides_of_result(primitive: Primitive, operands: Sequence[Any], params: Params) -> tuple[int, ...] | None:
     """How numpy lays out the result, which follows from the operands' layouts and not from the numbers in them; None
-    for the order of the axes, in which it is if the operands are."""
-    if all(o.ndarray.flags.c_contiguous for o in operands if isinstance(o, Array)):
+    for the order of the axes, in which it is if the operands are, but where the op is to turn it."""
+    if primitive is not lay_primitive and all(o.ndarray.flags.c_contiguous for o in operands if isinstance(o, Array)):
         return None
     zeros = [_zeros_laid_out_as(o.ndarray) if isinstance(o, Array) else o for o in operands]
     try:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ...compiler.graph import Builder, Node
-from ...ops.memory import aligned_empty
+from ...ops.memory import aligned_empty, order_of
 from ...ops.movement import transpose_primitive
 from ...tensors.tensor import Tensor
 from ..common.autograd_graph import FreedNode
@@ -46,10 +46,14 @@ class FreshOutput:
         """What C writes for the tensor that `node` computes."""
         if self.order is None:
             return node
-        return Builder(node.origin).apply(transpose_primitive, (node,), {"permutation": self.order})
+        return turned(node, self.order)
 
 
-def order_of(array: np.ndarray) -> tuple[int, ...] | None:
-    """The axes as they lie in memory, if that is `array` and no more."""
-    order = tuple(sorted(range(array.ndim), key=lambda axis: -array.strides[axis]))
-    return order if array.size and array.transpose(order).flags.c_contiguous else None
+def order_in_memory(tensor: Tensor) -> tuple[int, ...] | None:
+    """The axes of `tensor` as they lie in memory, None for what lies row by row, and for what has gaps."""
+    return None if tensor.ndarray.flags.c_contiguous else order_of(tensor.ndarray)
+
+
+def turned(node: Node, order: tuple[int, ...]) -> Node:
+    """What C writes row by row for a tensor whose axes lie in memory in this order."""
+    return Builder(node.origin).apply(transpose_primitive, (node,), {"permutation": order})

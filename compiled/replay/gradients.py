@@ -13,6 +13,7 @@ from ..common.tensor_memory import memory_of
 from ..execution.binding import Binding
 from ..execution.commit import Effects
 from ..recording.recording import GradSlot, Recording
+from .fresh_output import order_in_memory
 
 # References that are there when nobody but the tensor holds its gradient. To the gradient: the tensor, `kept`. To its
 # array: gradient, its buffer, what is remembered of the gradient's memory (at once, since some calls ask for it),
@@ -25,6 +26,9 @@ class GradOutput:
 
     def __init__(self, slot: GradSlot, of: Type, index: int, path: Path | None, always_new: bool) -> None:
         self.tensor = slot.tensor
+        assert slot.after is not None
+        order = order_in_memory(slot.after)  # of the memory that C writes row by row
+        self._turned = None if order is None else tuple(sorted(range(len(order)), key=order.__getitem__))
         self._type = of
         self._slot = index
         self.path = path
@@ -42,7 +46,8 @@ class GradOutput:
         """Point the table to memory for the gradient: the old one's (None is returned), or a new one, to be stored."""
         if not self.always_new and self.is_free(call_arguments):
             return None
-        fresh = make(aligned_empty(self._type.shape, self._type.dtype.numpy))
+        memory = aligned_empty(self._type.shape, self._type.dtype.numpy)
+        fresh = make(memory if self._turned is None else memory.transpose(self._turned))
         fresh.is_of_program = True
         array, _, address, _ = memory_of(fresh)
         self.kept = (fresh, array) if array.base is None else (fresh, array, array.base)

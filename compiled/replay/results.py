@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from ...compiler.graph import Graph, Result
 from ...ops.core import Step
+from ...ops.memory import order_of
 from ...ops.views import replay
 from ...tape.grad_mode import no_grad
 from ...tensors.tensor import Tensor, make
@@ -24,7 +25,7 @@ from ..recording.recording import Recording
 from ..recording.scalar_outputs import MARKED
 from ..recording.validity import check_hooks, refusal
 from ..symbolic.number import Number
-from .fresh_output import FreshOutput, order_of
+from .fresh_output import FreshOutput, order_in_memory, turned
 from .fresh_tensors import FreshTensor, fresh_tensor
 from .plain_results import held, is_plain
 
@@ -206,7 +207,9 @@ def graph_of(recording: Recording, results: Results) -> Graph:
     outputs = [Result(o.name, o.written(node(t))) for o, t in zip(results.fresh, results.tensors, strict=True)]
     for slot in recording.fresh_grads():
         assert slot.after is not None
-        outputs.append(Result(f"{_name_of(slot.tensor, recording)}_grad", node(slot.after)))
+        order = order_in_memory(slot.after)
+        value = node(slot.after) if order is None else turned(node(slot.after), order)
+        outputs.append(Result(f"{_name_of(slot.tensor, recording)}_grad", value))
     outputs += [
         Result(f"new_{root.node.label}", root.region.node, into=root.node.label)
         for root in recording.recorder.roots

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _LARGEST = finfo(float32).max
 
+
 def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
     """``minimum(maximum(input, min), max)``: every element kept between bounds, numbers or tensors.
 

@@ -27,10 +27,25 @@ _SCALES: Any = {
 }
 
 
+def _order(strides: Axes, axes: Axes, last: int = 0) -> Axes:
+    """How the axes of a result lie in memory, from the slowest to the fastest, as in PyTorch: those that are not
+    transformed, then the others; each group as in the operand, but that the `last` of the others come last."""
+    first, fixed = (axes[: len(axes) - last], axes[len(axes) - last :])
+    rest = [axis for axis in range(len(strides)) if axis not in axes]
+    by_stride = [sorted(group, key=lambda axis: -strides[axis]) for group in (rest, first)]
+    return (*by_stride[0], *by_stride[1], *fixed)
+
+
+def _laid(values: np.ndarray, order: Axes) -> np.ndarray:
+    back = sorted(range(len(order)), key=order.__getitem__)
+    return np.ascontiguousarray(values.transpose(order)).transpose(back)
+
+
 def _complex(x: np.ndarray, axes: Axes, scale: str, forward: bool) -> np.ndarray:
     if not x.size or not axes:
         return x.copy()
-    return (np.fft.fftn if forward else np.fft.ifftn)(x, axes=axes, norm=_SCALES[forward][scale])
+    out = (np.fft.fftn if forward else np.fft.ifftn)(x, axes=axes, norm=_SCALES[forward][scale])
+    return _laid(out, _order(x.strides, axes))
 
 
 def complex_transform(x: Tensor, axes: Axes, scale: str, forward: bool) -> Tensor:
@@ -45,6 +60,7 @@ COMPLEX = NumpyFunction(
     _complex,
     lambda g, axes, scale, forward: complex_transform(g, axes, scale, not forward),
     "FftC2CBackward0",
+    lies="kept",
 )
 
 
@@ -53,7 +69,7 @@ def _half(x: np.ndarray, axes: Axes, scale: str) -> np.ndarray:
         shape = list(x.shape)
         shape[axes[-1]] = shape[axes[-1]] // 2 + 1
         return np.zeros(shape, np.result_type(x.dtype, np.complex64))
-    return np.fft.rfftn(x, axes=axes, norm=_SCALES[True][scale])
+    return _laid(np.fft.rfftn(x, axes=axes, norm=_SCALES[True][scale]), _order(x.strides, axes, 1))
 
 
 def _half_gradient(g: Any, x: Any, axes: Axes, scale: str) -> Any:
@@ -67,7 +83,7 @@ def half_transform(x: Tensor, axes: Axes, scale: str) -> Tensor:
     return HALF(x, axes=axes, scale=scale)
 
 
-HALF = NumpyFunction("fft.rfftn", "x", "out", _half, _half_gradient, "FftR2CBackward0")
+HALF = NumpyFunction("fft.rfftn", "x", "out", _half, _half_gradient, "FftR2CBackward0", lies="kept")
 
 
 def _from_half(x: np.ndarray, axes: Axes, scale: str, extent: int) -> np.ndarray:
@@ -76,7 +92,12 @@ def _from_half(x: np.ndarray, axes: Axes, scale: str, extent: int) -> np.ndarray
         shape = list(x.shape)
         shape[axes[-1]] = extent
         return np.zeros(shape, x.real.dtype)
-    return np.fft.irfftn(x, sizes, axes, _SCALES[False][scale])
+    out = np.fft.irfftn(x, sizes, axes, _SCALES[False][scale])
+    strides = x.strides  # of what the other axes give
+    if len(axes) > 1:
+        between = _order(strides, axes[:-1])
+        strides = tuple(-between.index(axis) for axis in range(x.ndim))
+    return _laid(out, _order(strides, axes[-1:]))
 
 
 def _from_half_gradient(g: Any, axes: Axes, scale: str, extent: int) -> Any:
@@ -97,7 +118,7 @@ def transform_from_half(x: Tensor, axes: Axes, scale: str, extent: int) -> Tenso
     return FROM_HALF(x, axes=axes, scale=scale, extent=extent)
 
 
-FROM_HALF = NumpyFunction("fft.irfftn", "x", "out", _from_half, _from_half_gradient, "FftC2RBackward0")
+FROM_HALF = NumpyFunction("fft.irfftn", "x", "out", _from_half, _from_half_gradient, "FftC2RBackward0", lies="kept")
 
 
 def padded(x: Tensor, axis: int, extent: int) -> Tensor:

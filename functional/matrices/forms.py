@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ...ops.comparison import where
 from ...ops.complex_numbers import parts
 from ...ops.core import current
+from ...ops.identity import lay
 from ...ops.products import transposed
 from ...ops.sources import zeros as zeros_of
 from ...ops.types import Type, bool_
@@ -32,6 +33,12 @@ def mH(x: Tensor) -> Tensor:
 def mT(x: Tensor) -> Tensor:
     """The matrices transposed."""
     return transposed(x)
+
+
+def by_columns(x: Tensor) -> Tensor:
+    """A copy of the matrices that lies in memory by columns, as what LAPACK writes."""
+    ndim = x.ndarray.ndim
+    return lay(x, (*range(ndim - 2), ndim - 1, ndim - 2))
 
 
 def real(x: Tensor) -> Tensor:

@@ -25,7 +25,7 @@ from .checks import (
     require_square,
     type_name,
 )
-from .forms import identity_like, lower, mH, mT, plus, upper, zeros
+from .forms import by_columns, identity_like, lower, mH, mT, plus, upper, zeros
 from .triangular import solve_triangular
 
 if TYPE_CHECKING:
@@ -114,7 +114,13 @@ def _factor_gradient(g: Any, LU: Any, pivots: Any) -> Any:
 
 
 FACTOR = NumpyFunction(
-    "linalg.lu_factor", "A", "LU pivots info", factored, _factor_gradient, "LinalgLuFactorExBackward0"
+    "linalg.lu_factor",
+    "A",
+    "LU pivots info",
+    factored,
+    _factor_gradient,
+    "LinalgLuFactorExBackward0",
+    lies="columns rows rows",
 )
 
 
@@ -227,7 +233,7 @@ def _solved_by(LU: Tensor, pivots: Tensor, B: Tensor, adjoint: bool) -> Tensor:
     P, L, U = PERMUTATION(pivots, LU.detach()), lower_of(LU), upper_of(LU)
     if adjoint:
         inner = solve_triangular(mH(U), B, upper=False)
-        return P @ solve_triangular(mH(L), inner, upper=True, unitriangular=True)
+        return by_columns(P @ solve_triangular(mH(L), inner, upper=True, unitriangular=True))
     inner = solve_triangular(L, mT(P) @ B, upper=False, unitriangular=True)
     return solve_triangular(U, inner, upper=True)
 

@@ -15,7 +15,7 @@ from ...tracing.user_warning import deprecated_for, warn_once
 from .. import joining, return_types
 from ..shaping.diagonals import triu
 from .checks import require_floating, require_kernel, require_matrices, type_name
-from .forms import column, diagonal, diagonals, identity_like, lower, mH, plus, real, zeros
+from .forms import by_columns, column, diagonal, diagonals, identity_like, lower, mH, plus, real, zeros
 from .triangular import solve_triangular
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _tall_gradient(gq: Any, gr: Any, Q: Any, R: Any) -> Any:
     return solve_triangular(mH(R), plus(Q @ _halved(inner), gq), upper=False, left=False)
 
 
-QR = NumpyFunction("linalg.qr", "A", "Q R", _decomposed, _qr_gradient, "LinalgQrBackward0")
+QR = NumpyFunction("linalg.qr", "A", "Q R", _decomposed, _qr_gradient, "LinalgQrBackward0", lies="columns columns")
 
 
 def qr(A: Tensor, mode: str = "reduced") -> return_types.linalg_qr:
@@ -122,7 +122,9 @@ def _reflectors(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.swapaxes(h, -2, -1), tau
 
 
-REFLECTORS = NumpyFunction("geqrf", "A", "a tau", _reflectors, underivable("geqrf"), "NotImplemented")
+REFLECTORS = NumpyFunction(
+    "geqrf", "A", "a tau", _reflectors, underivable("geqrf"), "NotImplemented", lies="columns rows"
+)
 
 
 def geqrf(input: Tensor) -> return_types.geqrf:
@@ -180,6 +182,7 @@ EMPTY = NumpyFunction(
     lambda input, tau: np.broadcast_to(np.eye(*input.shape[-2:], dtype=input.dtype), input.shape),
     lambda g: (None, None),
     "LinalgHouseholderProductBackward0",
+    lies="columns",
 )
 
 
@@ -199,7 +202,7 @@ def householder_product(input: Tensor, tau: Tensor) -> Tensor:
     if not tau.ndarray.shape[-1] or not input.ndarray.size:
         return EMPTY(input, tau)
     start = identity_like(input)[:, : input.ndarray.shape[-1]].expand(*input.shape)
-    return _reflected(input, tau, start, reversed(range(tau.ndarray.shape[-1])), False)
+    return by_columns(_reflected(input, tau, start, reversed(range(tau.ndarray.shape[-1])), False))
 
 
 def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
@@ -225,5 +228,5 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
     require_kernel("ormqr_cpu", input)
     count = range(tau.ndarray.shape[-1])
     if left:
-        return _reflected(input, tau, other, count if transpose else reversed(count), transpose)
+        return by_columns(_reflected(input, tau, other, count if transpose else reversed(count), transpose))
     return mH(_reflected(input, tau, mH(other), reversed(count) if transpose else count, not transpose))

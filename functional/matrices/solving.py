@@ -24,7 +24,7 @@ from .checks import (
     require_square,
     type_name,
 )
-from .forms import conj, mH, mT, zeros
+from .forms import by_columns, conj, mH, mT, zeros
 from .lu import factored
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ INVERSE = NumpyFunction(
     lambda a: _by_matrix(np.linalg.inv, a),
     _inverse_gradient,
     "LinalgInvExBackward0",
+    lies="columns rows",
 )
 
 
@@ -215,7 +216,9 @@ def _solve_gradient(g: Any, A: Any, X: Any, wanted: Any) -> Any:
     return -(of_b @ mH(X)) if wanted[0] else None, of_b
 
 
-SOLVE = NumpyFunction("linalg.solve", "A B", "X info", _solution, _solve_gradient, "LinalgSolveExBackward0")
+SOLVE = NumpyFunction(
+    "linalg.solve", "A B", "X info", _solution, _solve_gradient, "LinalgSolveExBackward0", lies="columns rows"
+)
 
 
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> return_types.linalg_solve_ex:
@@ -250,7 +253,8 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
                 "linalg.lstsq takes any matrix."
             )
     X = X if left else mT(X)
-    return return_types.linalg_solve_ex(X.squeeze(-1) if is_vector else X, info)
+    X = X.squeeze(-1) if is_vector else X  # vectors side by side are the columns of one matrix
+    return return_types.linalg_solve_ex(by_columns(X) if is_vector and X.ndarray.ndim > 1 else X, info)
 
 
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
@@ -291,14 +295,9 @@ def _least_squares_gradient(g: Any, A: Any, B: Any, wanted: Any) -> tuple[Any, A
 
 
 LEAST_SQUARES = NumpyFunction(
-    "linalg.lstsq",
-    "A B",
-    "X rank values",
-    _least_squares,
-    _least_squares_gradient,
-    "LinalgLstsqBackward0",
-    constant=(2,),
-)
+    "linalg.lstsq", "A B", "X rank values", _least_squares, _least_squares_gradient, "LinalgLstsqBackward0",
+    constant=(2,), lies="columns rows rows",
+)  # fmt: skip
 
 
 def _require_least_squares(a: Any, b: Any, driver: Any, is_vector: bool) -> None:

@@ -24,7 +24,7 @@ from .checks import (
     require_square,
     type_name,
 )
-from .forms import column, conj, diagonal, diagonals, identity_like, mH, plus, real, row
+from .forms import column, conj, diagonal, diagonals, identity_like, mH, mT, plus, real, row
 from .solving import solve
 
 if TYPE_CHECKING:
@@ -113,7 +113,9 @@ def _require_invariance(*parts: Any) -> None:
         )
 
 
-SVD = NumpyFunction("linalg.svd", "A", "U S Vh", _decomposed, _svd_gradient, "LinalgSvdBackward0")
+SVD = NumpyFunction(
+    "linalg.svd", "A", "U S Vh", _decomposed, _svd_gradient, "LinalgSvdBackward0", lies="columns rows columns"
+)
 
 
 def _values(a: np.ndarray) -> np.ndarray:
@@ -179,7 +181,7 @@ def torch_svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> retu
     if not compute_uv:
         *lead, m, n = input.ndarray.shape
         u, v = input.detach().new_zeros((*lead, m, m)), input.detach().new_zeros((*lead, n, n))
-        return return_types.svd(u, svdvals(input), v)
+        return return_types.svd(u, svdvals(input), mT(v))  # zeros, which lie as PyTorch's do
     U, S, Vh = svd(input, not some)
     return return_types.svd(U, S, mH(Vh))
 
@@ -218,7 +220,9 @@ def _require_phase(name: str, parts: Any) -> None:
         )
 
 
-SYMMETRIC = NumpyFunction("linalg.eigh", "A", "values vectors", _symmetric, _symmetric_gradient, "LinalgEighBackward0")
+SYMMETRIC = NumpyFunction(
+    "linalg.eigh", "A", "values vectors", _symmetric, _symmetric_gradient, "LinalgEighBackward0", lies="rows columns"
+)
 
 
 def _is_lower(uplo: Any) -> bool:
@@ -276,7 +280,9 @@ def _general_gradient(g: Any, values: Any, vectors: Any) -> Any:
     return solve(mH(vectors), inner @ mH(vectors))
 
 
-EIGEN = NumpyFunction("linalg.eig", "A", "values vectors", _general, _general_gradient, "LinalgEigBackward0")
+EIGEN = NumpyFunction(
+    "linalg.eig", "A", "values vectors", _general, _general_gradient, "LinalgEigBackward0", lies="rows columns"
+)
 
 
 def eig(A: Tensor) -> return_types.linalg_eig:

@@ -97,7 +97,13 @@ def _factored(a: np.ndarray, hermitian: bool) -> tuple[np.ndarray, np.ndarray, n
 
 
 FACTOR = NumpyFunction(
-    "linalg.ldl_factor", "A", "LD pivots info", _factored, underivable("linalg_ldl_factor_ex"), "NotImplemented"
+    "linalg.ldl_factor",
+    "A",
+    "LD pivots info",
+    _factored,
+    underivable("linalg_ldl_factor_ex"),
+    "NotImplemented",
+    lies="columns rows rows",
 )
 
 
@@ -130,7 +136,13 @@ def _solve_one(a: np.ndarray, pivots: np.ndarray, x: np.ndarray, conj: Any) -> N
 
 
 SOLVE = NumpyFunction(
-    "linalg.ldl_solve", "LD pivots B", "X", _solved, underivable("linalg_ldl_solve"), "NotImplemented"
+    "linalg.ldl_solve",
+    "LD pivots B",
+    "X",
+    _solved,
+    underivable("linalg_ldl_solve"),
+    "NotImplemented",
+    lies="columns",
 )
 
 

@@ -25,7 +25,7 @@ from .checks import (
     require_one_type,
     require_square,
 )
-from .forms import diagonal, diagonals, lower, mH
+from .forms import by_columns, diagonal, diagonals, lower, mH
 from .forms import upper as upper_triangle
 
 if TYPE_CHECKING:
@@ -68,7 +68,13 @@ def _triangular_gradient(g: Any, A: Any, X: Any, upper: bool, left: bool, unit: 
 
 
 TRIANGULAR = NumpyFunction(
-    "linalg.solve_triangular", "A B", "X", _solved, _triangular_gradient, "LinalgSolveTriangularBackward0"
+    "linalg.solve_triangular",
+    "A B",
+    "X",
+    _solved,
+    _triangular_gradient,
+    "LinalgSolveTriangularBackward0",
+    lies="columns",
 )
 
 
@@ -119,7 +125,7 @@ def triangular_solve(
         solution = solve_triangular(mH(A), input, upper=not upper, unitriangular=unitriangular)
     else:
         solution = solve_triangular(A, input, upper=upper, unitriangular=unitriangular)
-    return return_types.triangular_solve(solution, A.clone())
+    return return_types.triangular_solve(solution, by_columns(A))
 
 
 # --------------------------------------------------------------------------------------------------------- Cholesky
@@ -165,7 +171,9 @@ def _cholesky_gradient(g: Any, L: Any, upper: bool) -> Any:
     return solve_triangular(factor, half, upper=False, left=False)
 
 
-CHOLESKY = NumpyFunction("linalg.cholesky", "A", "L info", _decomposed, _cholesky_gradient, "LinalgCholeskyExBackward0")
+CHOLESKY = NumpyFunction(
+    "linalg.cholesky", "A", "L info", _decomposed, _cholesky_gradient, "LinalgCholeskyExBackward0", lies="columns rows"
+)
 
 
 def _cholesky(name: str, A: Tensor, upper: bool, check_errors: bool) -> tuple[Tensor, Tensor]:
@@ -241,7 +249,9 @@ def _by_factor_gradient(g: Any, L: Any, X: Any, upper: bool, wanted: Any) -> tup
     return of_b, _of_factor(of_b @ mH(X), L, upper) if wanted[1] else None
 
 
-BY_FACTOR = NumpyFunction("cholesky_solve", "B L", "X", _solved_by, _by_factor_gradient, "CholeskySolveBackward0")
+BY_FACTOR = NumpyFunction(
+    "cholesky_solve", "B L", "X", _solved_by, _by_factor_gradient, "CholeskySolveBackward0", lies="columns"
+)
 
 
 def _inverse_gradient(g: Any, L: Any, inverse: Any, upper: bool) -> Any:
@@ -255,6 +265,7 @@ FROM_FACTOR = NumpyFunction(
     lambda factor, upper: _solved_by(np.eye(factor.shape[-1], dtype=factor.dtype), factor, upper),
     _inverse_gradient,
     "CholeskyInverseBackward0",
+    lies="columns",
 )
 
 

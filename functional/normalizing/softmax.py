@@ -14,6 +14,7 @@ from ...tensors.composite import relabel
 from ...tensors.fusion import fused
 from ...tracing.user_warning import warn_user
 from .. import array_forms
+from ..shapes import contiguous
 
 if TYPE_CHECKING:
     from ...tensors.tensor import Tensor
@@ -46,7 +47,7 @@ def _prepared(input: Any, dim: int | None, dtype: DType | None, name: str = "sof
     if not x.dtype.is_floating_point:
         got = input.dtype.title
         raise NotImplementedError(f"\"{name}_lastdim_kernel_impl\" not implemented for '{got}'; call .float()")
-    return x, axes_of(_implicit_dim(x.ndim, name) if dim is None else dim, x.ndarray.ndim)
+    return contiguous(x), axes_of(_implicit_dim(x.ndim, name) if dim is None else dim, x.ndarray.ndim)
 
 
 @fused("SoftmaxBackward0", array_forms.softmax, array_forms.softmax_gradient, checks_value=True)

@@ -38,8 +38,10 @@ def of_type(name: str, input: Tensor, source: Tensor) -> Tensor:
 
 
 def to_front(x: Tensor, axis: int) -> Tensor:
-    """`x` with `axis` in front."""
-    return movement.transpose(x, (axis, *(a for a in range(x.ndarray.ndim) if a != axis)))
+    """`x` with `axis` in front; the gradient of `x` lies row by row all the same."""
+    if not axis:
+        return x
+    return movement.transpose(movement.by_rows(x), (axis, *(a for a in range(x.ndarray.ndim) if a != axis)))
 
 
 def from_front(x: Tensor, axis: int) -> Tensor:

@@ -129,13 +129,13 @@ def _of_runs(
     inverse = np.empty(len(rows), np.int64)
     inverse[order] = np.cumsum(begins) - 1
     counts = np.diff(np.append(np.flatnonzero(begins), len(rows)))
-    kept = np.take(values, order[begins], axis)
+    kept = np.moveaxis(np.take(np.moveaxis(values, axis, 0), order[begins], 0).copy("C"), 0, axis)
     return _wanted(kept, inverse.reshape(len(rows) if shape is None else shape), counts, return_inverse, return_counts)
 
 
 def _wanted(values: Any, inverse: Any, counts: Any, return_inverse: bool, return_counts: bool) -> Any:
     literal = eager().literal
-    out = [literal(np.ascontiguousarray(values).reshape(np.shape(values)))]
+    out = [literal(np.array(values, order="K"))]  # the parts that are kept lie one behind the other
     out += [literal(np.asarray(inverse, np.int64))] * return_inverse
     out += [literal(np.asarray(counts, np.int64))] * return_counts
     return tuple(out) if len(out) > 1 else out[0]

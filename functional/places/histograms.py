@@ -18,7 +18,7 @@ from ...ops.places.searching import search_right
 from ...ops.pointwise import cast
 from ...ops.requirements import Requirement, require
 from ...ops.sources import full, iota, zeros
-from ...ops.types import Type, int64
+from ...ops.types import INTEGER, Type, int64
 from ...tensors.tensor import Tensor
 from .. import return_types
 from ..checks.shapes import check_not_integers
@@ -105,8 +105,17 @@ def _checked_edges(x: Tensor, edges: Any, axis: int) -> Tensor:
     return edges.detach()
 
 
+def _require_numbers(range: Any) -> None:
+    """TypeError for a range that is no tuple or list of numbers."""
+    if range is None:
+        return
+    if not isinstance(range, (tuple, list)) or not all(isinstance(end, (int, float)) for end in range):
+        raise TypeError(f"histogram(): argument 'range' must be tuple of floats, not {range!r:.80}")
+
+
 def _edges(columns: Sequence[Any], bins: Sequence[Any], range: Sequence[float] | None) -> list[Any]:
     """For each axis the edges: those given, or so many at equal distances."""
+    _require_numbers(range)
     found = []
     for axis, (x, wanted) in enumerate(zip(columns, bins, strict=True)):
         if isinstance(wanted, Tensor):
@@ -198,6 +207,21 @@ def histogram(
     return return_types.histogram(_binned(columns, edges, weight, density), copy(edges[0]))
 
 
+def _wanted_bins(bins: Any, count: int) -> list[Any]:
+    """For each coordinate how many bins, or a vector of edges. TypeError for what is neither a number nor a list."""
+    if isinstance(bins, int) or isinstance(bins, Tensor) and not bins.ndarray.ndim:
+        return [operator.index(bins)] * count
+    if not isinstance(bins, (tuple, list)) or isinstance(next(iter(bins), 0), bool):
+        raise TypeError(f"histogramdd(): argument 'bins' must be int, tuple of ints or of tensors, not {bins!r}")
+    given = list(bins)
+    return [operator.index(each) if _is_number(each) else each for each in given]
+
+
+def _is_number(x: Any) -> bool:
+    """Whether a tensor is a number of bins, no vector of edges."""
+    return isinstance(x, Tensor) and not x.ndarray.ndim and x.dtype.category == INTEGER
+
+
 def histogramdd(
     input: Tensor,
     bins: int | Sequence[int] | Sequence[Tensor],
@@ -221,7 +245,7 @@ def histogramdd(
             f"torch.histogramdd: input tensor should have at least 2 dimensions, got {input.ndarray.ndim}"
         )
     *lead, count = input.ndarray.shape
-    wanted = [bins] * count if isinstance(bins, int) else list(bins)
+    wanted = _wanted_bins(bins, count)
     if len(wanted) != count:
         raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
     weight = _weight_of(weight, input, tuple(lead))
@@ -230,5 +254,11 @@ def histogramdd(
     columns = [
         movement.reshape(movement.slice(points, (0, i), (rows, i + 1), (1, 1)), (rows,)) for i in builtins.range(count)
     ]
+    _require_numbers(range)
+    if range is not None and len(range) != 2 * count:
+        raise RuntimeError(
+            f"torch.histogramdd: for a {count}-dimensional histogram range should have {2 * count} elements, but got "
+            f"{len(range)}"
+        )
     edges = _edges(columns, wanted, range)
     return return_types.histogramdd(_binned(columns, edges, weight, density), tuple(edges))

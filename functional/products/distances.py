@@ -115,7 +115,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
 @composite("TrilinearBackward0")
 def _bilinear_form(input1: Tensor, input2: Tensor, weight: Tensor, sizes: tuple[int, int, int, int]) -> Tensor:
     rows, n, m, count = sizes
-    table = movement.reshape(movement.transpose(weight, (1, 0, 2)), (n, count * m))
+    table = movement.reshape(movement.transpose(movement.by_rows(weight), (1, 0, 2)), (n, count * m))
     left = movement.reshape(product(movement.reshape(input1, (rows, n)), table), (rows, count, m))
     return folds.sum(left * movement.reshape(input2, (rows, 1, m)), (2,))
 

@@ -124,20 +124,27 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
 
 
 def _contracted_axes(dims: Any, ndims: tuple[int, int]) -> tuple[list[int], list[int]]:
+    if not isinstance(dims, (tuple, list, Tensor, int)):
+        raise RuntimeError(
+            "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing two lists, "
+            f"but got dims={dims!r}"
+        )
     if isinstance(dims, Tensor):
-        dims = dims.tolist()
-    if isinstance(dims, (tuple, list)) and len(dims) == 2 and not isinstance(dims[0], int):
-        return list(dims[0]), list(dims[1])
-    if isinstance(dims, (tuple, list)):
-        if len(dims) == 2:
-            return [dims[0]], [dims[1]]
-        (dims,) = dims
-    count = operator.index(dims)
-    if count < 0:
-        raise RuntimeError(f"tensordot expects dims >= 0, but got dims={count}")
-    if count > min(ndims):
-        raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={count}")
-    return list(range(-count, 0)), list(range(count))
+        dims = dims.tolist() if dims.numel() > 1 else int(dims.item())
+    if not isinstance(dims, int):
+        first, second = dims
+        return _listed(first), _listed(second)
+    if dims < 0:
+        raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+    if dims > min(ndims):
+        raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+    return list(range(-dims, 0)), list(range(dims))
+
+
+def _listed(axes: Any) -> list[int]:
+    if not isinstance(axes, (tuple, list)):
+        raise TypeError(f"tensordot(): argument 'dims' must be two tuples of ints, not {type(axes).__name__}")
+    return [operator.index(axis) for axis in axes]
 
 
 def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Sequence[int]] | Tensor = 2) -> Tensor:
@@ -255,7 +262,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
         raise RuntimeError(f"Incompatible matrix sizes for bmm ({rows}x{k} and {inner}x{columns})")
     require_one_type("self and batch1", input, batch1)
     require_one_type("self and mat2", input, batch2)
-    left = movement.reshape(movement.transpose(batch1, (1, 0, 2)), (rows, n * k))
+    left = movement.reshape(movement.transpose(movement.by_rows(batch1), (1, 0, 2)), (rows, n * k))
     out = scaled_sum(input, product(left, movement.reshape(batch2, (n * k, columns))), beta, alpha)
     relabel(out, "AddbmmBackward0", (input, batch1, batch2))
     return out

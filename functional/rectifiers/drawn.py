@@ -49,7 +49,7 @@ def rrelu(
     return finished(input, _sloped(input, _slopes(input, lower, upper)), inplace)
 
 
-@composite("RreluWithNoiseBackward0", {"input": ("input",)})
+@composite("RreluWithNoiseBackward0", {"input": ("input",)}, zero=True)
 def _sloped(input: Any, slopes: Any) -> Any:
     return input * slopes
 

@@ -18,7 +18,7 @@ _INPUT = {"input": ("input",)}
 
 
 @part
-@composite("HardshrinkBackward0", _INPUT)
+@composite("HardshrinkBackward0", _INPUT, zero=True)
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """`input` where it is below `-lambd` or above `lambd`, else 0; NaN stays NaN.
 
@@ -51,7 +51,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 
 @part
-@composite("SoftshrinkBackward0", _INPUT)
+@composite("SoftshrinkBackward0", _INPUT, zero=True)
 def _softshrink(input: Any, lambd: float) -> Any:
     near = where(input < -lambd, input + lambd, input * 0)  # NaN for NaN
     return where(input > lambd, input - lambd, near)

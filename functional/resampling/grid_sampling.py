@@ -170,7 +170,7 @@ def _sampled(input: Tensor, grid: Tensor, mode: str, padding_mode: str, align_co
         at = movement.reshape(movement.slice(grid, starts, stops, (1,) * (axes + 2)), (batch, *places))
         along.append(_taps(at, extent, mode, padding_mode, align_corners))
     last = (0, *range(2, axes + 2), 1)
-    rows = movement.reshape(movement.transpose(input, last), (batch * int(np.prod(space)), channels))
+    rows = movement.reshape(movement.transpose(movement.by_rows(input), last), (batch * int(np.prod(space)), channels))
     out = None
     for taps in _products(along):
         index, inside, weight = _joined(taps, space, batch)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,16 +15,13 @@ from ...ops.indexing import take
 from ...ops.types import uint8
 from ...tensors.composite import part, relabel
 from ...tensors.short_floats import rounded_once
+from ...tensors.tensor import Tensor
 from ...tracing.user_warning import warn_user
 from ..checks.shapes import check_not_integers
 from ..spatial.average_pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from . import filters
 from .bytes import of_bytes
 from .filters import Taps
-
-if TYPE_CHECKING:
-    from ...tensors.tensor import Tensor
-
 
 Shape = tuple[int, ...]
 Factors = tuple[float | None, ...]
@@ -64,7 +62,13 @@ def interpolate(
     tensor([[[1.0000, 1.5000, 2.5000, 3.0000]]])
     """
     _check_corners(mode, align_corners)
+    if isinstance(scale_factor, Tensor) and scale_factor.ndarray.ndim:
+        raise TypeError("interpolate(): argument 'scale_factors' must be tuple of floats, not Tensor")
     sizes, factors = _asked(input, size, scale_factor)
+    if not (recompute_scale_factor or mode == "area") and any(isinstance(factor, Tensor) for factor in factors):
+        raise TypeError(
+            "interpolate(): argument 'scale_factors' must be tuple of floats, but found Tensor; use .item()"
+        )
     if recompute_scale_factor and size is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
     if recompute_scale_factor or mode == "area":
@@ -109,9 +113,11 @@ def _asked(input: Tensor, size: Any, scale_factor: Any) -> tuple[Shape, Factors]
         raise ValueError("either size or scale_factor should be defined")
     if size is not None:
         sizes = _for_each("output", "output size of", "output size in (o1, o2, ...,oK)", size, space)
-        if not all(isinstance(n, (int, np.integer)) for n in sizes):
-            raise TypeError(f"expected size to be one of int or Tuple[int] or List[int], but got size with {sizes}")
-        return tuple(map(int, sizes)), (None,) * len(space)
+        try:
+            return tuple(map(operator.index, sizes)), (None,) * len(space)
+        except TypeError:
+            text = f"expected size to be one of int or Tuple[int] or List[int], but got size with {sizes}"
+            raise TypeError(text) from None
     factors = _for_each(
         "scale_factor", "scale_factor of shape", "scale_factor in (s1, s2, ...,sK)", scale_factor, space
     )
@@ -172,7 +178,7 @@ def _taps(mode: str, extent: int, count: int, corners: bool, factor: float | Non
 @rounded_once
 @part
 def _resized(input: Tensor, mode: str, sizes: Shape, factors: Factors, align_corners: bool, antialias: bool) -> Tensor:
-    out = input
+    out = movement.by_rows(input)
     forms = _forms(input, sizes, factors, align_corners, antialias, input.ndarray.dtype.type)
     for axis, form in enumerate(forms, 2):
         extent, count, _, factor, *_ = form

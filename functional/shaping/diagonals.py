@@ -10,13 +10,14 @@ from ...ops.types import bool_, int64
 from ...tensors.arguments import axis_of
 from ...tensors.composite import composite
 from ...tensors.tensor import Tensor
-from ..shapes import movedim
+from ..shapes import contiguous, movedim
 
 
 def _keep_where(input: Tensor, diagonal: int, upper: bool) -> Tensor:
     if input.ndarray.ndim < 2:
         raise RuntimeError(f"{'triu' if upper else 'tril'}: input tensor must have at least 2 dimensions")
     rows, columns = input.ndarray.shape[-2:]
+    input = contiguous(input)
     distance = iota((rows, columns), 1, int64) - iota((rows, columns), 0, int64)
     return where(distance >= diagonal if upper else distance <= diagonal, input, False if input.dtype is bool_ else 0)
 
@@ -63,7 +64,8 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     ndim = input.ndarray.ndim
     if axis_of(dim1, ndim) == axis_of(dim2, ndim):
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    moved = movedim(input, (axis_of(dim1, ndim), axis_of(dim2, ndim)), (-2, -1))
+    last = {axis_of(dim1, ndim), axis_of(dim2, ndim)} == {ndim - 2, ndim - 1}
+    moved = movedim(input if last else movement.by_rows(input), (axis_of(dim1, ndim), axis_of(dim2, ndim)), (-2, -1))
     *lead, rows, columns = moved.ndarray.shape
     length = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
     start = max(offset, 0) - min(offset, 0) * columns
@@ -118,7 +120,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     if rows > columns:
         rows, columns, offset = columns, rows, -offset
     matrices = _with_diagonal(input, offset)
-    return matrices if (rows, columns) == (ndim - 2, ndim - 1) else movedim(matrices, (-2, -1), (rows, columns))
+    return matrices if (rows, columns) == (ndim - 2, ndim - 1) else copy(movedim(matrices, (-2, -1), (rows, columns)))
 
 
 def _with_diagonal(input: Tensor, offset: int) -> Tensor:

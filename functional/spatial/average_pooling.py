@@ -101,7 +101,7 @@ def _average(name: str, input: Tensor, sliding: Sliding, ceil_mode: bool, with_p
 def _avg_pool(axes: int) -> AveragePooling:
     name = f"avg_pool{axes}d"
 
-    @composite("MeanBackward1" if axes == 1 else f"AvgPool{axes}DBackward0", {"input": ("input",)})
+    @composite("MeanBackward1" if axes == 1 else f"AvgPool{axes}DBackward0", {"input": ("input",)}, zero=True)
     def avg_pool(
         input: Tensor,
         kernel_size: Numbers,
@@ -181,7 +181,7 @@ def _adaptive_avg_pool(axes: int) -> AdaptiveAveragePooling:
     name = f"adaptive_avg_pool{axes}d"
 
     @rounded_once
-    @composite(f"AdaptiveAvgPool{axes}DBackward0", {"input": ("input",)})
+    @composite(f"AdaptiveAvgPool{axes}DBackward0", {"input": ("input",)}, zero=True)
     def adaptive_avg_pool(input: Tensor, output_size: Targets) -> Tensor:
         space = adaptive_space(name, input, axes, output_size)
         check_not_integers("adaptive_avg_pool2d" if axes == 1 else name, input)
@@ -192,6 +192,7 @@ def _adaptive_avg_pool(axes: int) -> AdaptiveAveragePooling:
             batch = ndim - axes
             total = folds.sum(windows_of(input, sliding, targets), tuple(range(batch, batch + axes)))
             return total / math.prod(sliding.kernel)
+        input = movement.by_rows(input)
         for axis, (extent, windows) in enumerate(zip(space, targets, strict=True), ndim - axes):
             last = movement.transpose(input, (*(a for a in range(ndim) if a != axis), axis))
             mean = last @ _averaging(extent, windows, input.dtype)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from typing import Any
 
 from ...ops import movement
 from ...ops import reductions as folds
@@ -11,12 +13,23 @@ from ...ops.windows import spread
 from ...tensors.composite import composite
 from ...tensors.tensor import Tensor
 from ..checks.shapes import check_not_integers
-from .sliding import Numbers, Shape, Sliding, per_axis, windows_of
+from .sliding import Shape, Sliding, per_axis, windows_of
+
+#: One number for both axes, or one for each, in whatever can be iterated over.
+Pair = int | Iterable[int] | Tensor
 
 
-def _blocks(kernel_size: Numbers, dilation: Numbers, padding: Numbers, stride: Numbers) -> Sliding:
+def _pair(value: Any, name: str) -> Shape:
+    """Two numbers: one for both, or what can be iterated over, of two elements (a vector of integers, too)."""
+    given = tuple(value) if isinstance(value, Iterable) else (value, value)
+    if len(given) != 2:
+        raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(given)}")
+    return per_axis(given, 2, name)
+
+
+def _blocks(kernel_size: Pair, dilation: Pair, padding: Pair, stride: Pair) -> Sliding:
     given = (("kernel_size", kernel_size), ("stride", stride), ("padding", padding), ("dilation", dilation))
-    kernel, steps, low, gaps = (per_axis(value, 2, name) for name, value in given)
+    kernel, steps, low, gaps = (_pair(value, name) for name, value in given)
     for name, numbers, least in (("kernel size", kernel, 1), ("stride", steps, 1), ("dilation", gaps, 1)):
         if min(numbers) < least:
             raise RuntimeError(f"{name} should be greater than zero, but got {list(numbers)}")
@@ -31,9 +44,7 @@ def _refuse_integers(kernel: str, x: Tensor) -> None:
 
 
 @composite("Im2ColBackward0")
-def unfold(
-    input: Tensor, kernel_size: Numbers, dilation: Numbers = 1, padding: Numbers = 0, stride: Numbers = 1
-) -> Tensor:
+def unfold(input: Tensor, kernel_size: Pair, dilation: Pair = 1, padding: Pair = 0, stride: Pair = 1) -> Tensor:
     """The sliding blocks of images [batch, channels, height, width] as columns [batch, channels * kernel, blocks].
 
     Without a batch axis too; zeros are outside. Numbers are for both axes, or one for each. RuntimeError where no block
@@ -66,11 +77,11 @@ def unfold(
 @composite("Col2ImBackward0")
 def fold(
     input: Tensor,
-    output_size: Numbers,
-    kernel_size: Numbers,
-    dilation: Numbers = 1,
-    padding: Numbers = 0,
-    stride: Numbers = 1,
+    output_size: Pair,
+    kernel_size: Pair,
+    dilation: Pair = 1,
+    padding: Pair = 0,
+    stride: Pair = 1,
 ) -> Tensor:
     """Columns [batch, channels * kernel, blocks] added up where `unfold` takes them: [batch, channels, *output_size].
 
@@ -83,7 +94,7 @@ def fold(
     tensor([[[[1., 4., 3.]]]])
     """
     _refuse_integers("col2im_out_cpu", input)
-    shape, space = input.ndarray.shape, per_axis(output_size, 2, "output_size")
+    shape, space = input.ndarray.shape, _pair(output_size, "output_size")
     blocks = _blocks(kernel_size, dilation, padding, stride)
     if len(shape) not in (2, 3) or 0 in shape[-2:]:
         raise RuntimeError(

@@ -106,7 +106,7 @@ def _pooled(axes: int, input: Any, kernel_size: Any, output_size: Any, output_ra
     require_floating(f"{name}_out_frame", input)
     _check(name, input, kernel, sizes, samples)
     out, places = _maxima(input, kernel, sizes, samples)
-    relabel(out, f"FractionalMaxPool{axes}DBackward0", (input,), [input])
+    relabel(out, f"FractionalMaxPool{axes}DBackward0", (input,), [input], zero=True)
     return out, places
 
 

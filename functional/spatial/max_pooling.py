@@ -130,7 +130,7 @@ def _check_axes(name: str, input: Tensor, axes: int) -> None:
 def _max_pool(axes: int) -> MaxPooling:
     name = f"max_pool{axes}d"
 
-    @composite(f"MaxPool{axes}DWithIndicesBackward0", {"input": ("input",)})
+    @composite(f"MaxPool{axes}DWithIndicesBackward0", {"input": ("input",)}, zero=True)
     def max_pool(
         input: Tensor,
         kernel_size: Numbers,
@@ -282,7 +282,7 @@ def _adaptive_maxima(input: Tensor, space: Shape, targets: Shape) -> tuple[Tenso
     """Each window is looked at as far as the longest reaches, and masked behind its end."""
     batch = input.ndarray.shape[: input.ndarray.ndim - len(space)]
     places, inside = _uneven_places(space, targets)
-    rows = movement.transpose(movement.reshape(input, (math.prod(batch), math.prod(space))), (1, 0))
+    rows = movement.transpose(movement.reshape(movement.by_rows(input), (math.prod(batch), math.prod(space))), (1, 0))
     taken = take(rows, places)  # [longest, *targets, batch]
     last = taken.ndarray.ndim - 1
     seen = movement.reshape(movement.transpose(taken, (last, *range(last))), (*batch, *places.ndarray.shape))
@@ -295,7 +295,7 @@ def _adaptive_maxima(input: Tensor, space: Shape, targets: Shape) -> tuple[Tenso
 def _adaptive_max_pool(axes: int) -> AdaptiveMaxPooling:
     name = f"adaptive_max_pool{axes}d"
 
-    @composite(f"AdaptiveMaxPool{axes}DBackward0", {"input": ("input",)})
+    @composite(f"AdaptiveMaxPool{axes}DBackward0", {"input": ("input",)}, zero=True)
     def adaptive_max_pool(
         input: Tensor, output_size: Targets, return_indices: bool = False
     ) -> Tensor | tuple[Tensor, Tensor]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...ops import movement
 from ...ops.types import bool_
 from ...tensors.composite import relabel
+from ...tensors.tensor import Tensor
 from ..shapes import ordered_copy
-
-if TYPE_CHECKING:
-    from ...tensors.tensor import Tensor
-
 
 Shape = tuple[int, ...]
 
@@ -52,7 +49,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         out = _along(out, ndim - 1 - i, pad[2 * i], pad[2 * i + 1], mode)
     out = _owned(out, pad)
     if mode in _TITLES:
-        relabel(out, f"{_TITLES[mode]}{len(pad) // 2}DBackward0", (input,), [input])
+        relabel(out, f"{_TITLES[mode]}{len(pad) // 2}DBackward0", (input,), [input], zero=True)
     return out
 
 
@@ -71,6 +68,8 @@ def _constant(input: Tensor, pad: Sequence[int], value: float | None) -> Tensor:
         low[-1 - i], high[-1 - i] = pad[2 * i], pad[2 * i + 1]
     if min(pad, default=0) < 0:
         input, low, high = _cut(input, low, high)
+    if isinstance(value, str) or isinstance(value, Tensor) and value.ndarray.ndim:
+        raise TypeError(f"pad(): argument 'value' must be Number, not {type(value).__name__}")
     filler = bool(value) if input.dtype is bool_ else 0 if value is None else value
     return movement.pad(input, tuple(low), tuple(high), filler)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -167,8 +167,20 @@ def windows_of(x: Tensor, sliding: Sliding, counts: Shape, value: float | int = 
     return window(repeated, counts, sliding.stride, sliding.dilation, sliding.padding, value)
 
 
+def _whole(n: Any) -> int:
+    """An integer of whatever kind. TypeError for anything else."""
+    try:
+        return operator.index(n)
+    except TypeError:
+        raise TypeError(f"argument 'output_size' must be tuple of ints, but found an element of {n!r}") from None
+
+
 def targets_of(name: str, output_size: Any, space: Shape) -> Shape:
-    given = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,) * len(space)
+    if isinstance(output_size, bool):
+        raise TypeError(f"{name}(): argument 'output_size' must be tuple of ints, not bool")
+    given = output_size if len(space) > 1 or isinstance(output_size, (tuple, list)) else _whole(output_size)
+    given = tuple(given) if isinstance(given, Iterable) else (given,) * len(space)
+    given = tuple(n if n is None and len(space) > 1 else _whole(n) for n in given)
     if len(given) != len(space):
         wanted = "'output_size' should contain one int" if len(space) == 1 else f"output_size must be {len(space)}"
         raise RuntimeError(f"{name}: {'internal error: ' * ('max' in name)}{wanted}, got {list(given)}")
@@ -183,7 +195,7 @@ def targets_of(name: str, output_size: Any, space: Shape) -> Shape:
 
 def adaptive_space(name: str, input: Tensor, axes: int, output_size: Any) -> Shape:
     shape: Shape = input.ndarray.shape
-    if axes > 1 and isinstance(output_size, (tuple, list)) and len(shape) <= len(output_size):
+    if axes > 1 and not isinstance(output_size, int) and len(shape) <= len(output_size):
         raise ValueError(f"Input dimension should be at least {len(output_size) + 1}, got {list(shape)}")
     if len(shape) not in (axes + 1, axes + 2):
         if axes == 1:

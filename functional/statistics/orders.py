@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...ops import indexing, logic, movement, scans
 from ...ops import reductions as folds
 from ...ops.comparison import eq, isnan, ne, where
+from ...ops.identity import copy
 from ...ops.pointwise import cast
 from ...ops.sources import full, iota
 from ...ops.types import bool_, int64
@@ -69,7 +70,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tup
     def places(x: Any, axis: int) -> Any:
         if not 1 <= k <= x.ndarray.shape[axis]:
             raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
-        return _part(scans.argsort(x, axis, count=k), axis, k - 1, k)
+        return copy(_part(scans.argsort(x, axis, count=k), axis, k - 1, k))
 
     return return_types.kthvalue(*_selected("kthvalue", "KthvalueBackward0", input, dim, keepdim, places))
 

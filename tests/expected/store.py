@@ -32,6 +32,7 @@ from expected import (
     layer_steps,
     layer_trajectories,
     layers,
+    layouts,
     loaders,
     loading,
     losses,
@@ -54,6 +55,7 @@ from expected import (
     saved_tensors,
     schedules,
     short_types,
+    sizes_given,
     sparse,
     sparse_gradients,
     tensor_ops,
@@ -85,6 +87,7 @@ def main():
     store_text("printing", printing.make(torch))
     store_text("promotion", promotion.make(torch))
     store_text("short_types", short_types.make(torch), indent=None)
+    store_text("sizes_given", sizes_given.make(torch))
     store_arrays("sparse", sparse.make(torch))
     store_text("sparse", sparse.make_texts(torch))
     store_arrays("database_calls", database_calls.make(torch))
@@ -100,6 +103,7 @@ def main():
     store_arrays("activations", run_all(torch, activations.EXPRESSIONS, activations.ARRAYS))
     store_arrays("losses", run_all(torch, losses.EXPRESSIONS, losses.ARRAYS))
     store_arrays("layers", layers.make(torch))
+    store_arrays("layouts", layouts.make(torch))
     store_text("layer_forms", layer_forms.make(torch))
     store_arrays("layer_steps", layer_steps.make(torch))
     store_arrays("layer_trajectories", layer_trajectories.make(torch))

@@ -210,13 +210,12 @@ def test_detached_values_have_no_gradient_around(tg):
 
 
 def test_what_is_called_for_each_slice(tg):
-    """Numbers that Python sees, with a warning; draws and writes to other tensors, without."""
-    x, seen = tg.arange(4.0), tg.zeros(())
+    """Numbers that Python sees, with a warning; draws, without."""
+    x = tg.arange(4.0)
     with pytest.warns(UserWarning, match="needs the numbers of each slice: it is called for each slice"):
         assert tg.vmap(lambda r: r * 2 if r > 1 else r)(x).tolist() == [0, 1, 4, 6]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert tg.vmap(lambda r: seen.add_(r) * 1)(x).tolist() == [0, 1, 3, 6]
         tg.manual_seed(4)
         drawn = tg.vmap(lambda r: tg.rand(()) + 0 * r, randomness="different")(x).tolist()
         tg.manual_seed(4)

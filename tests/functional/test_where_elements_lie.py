@@ -109,6 +109,69 @@ def test_gradients_of_a_products_operands_lie_as_they_do(left, right):
         assert tg.allclose(to_b, a.detach().t() @ weight)
 
 
+ORDERS_OF_AXES = list(itertools.permutations(range(3)))
+
+
+def _laid(shape, order, **options):
+    """Numbers whose axes lie in memory in this order, from the slowest to the fastest."""
+    back = [order.index(axis) for axis in range(len(order))]
+    x = tg.arange(float(tg.Size(shape).numel())).reshape([shape[axis] for axis in order]).permute(back)
+    return x.detach().requires_grad_()
+
+
+USES = {
+    "sum": lambda x: x.sum(),
+    "mean": lambda x: x.mean(),
+    "square": lambda x: (x * x).sum(),
+    "pick": lambda x: x[:, [0, 1]].sum(),
+    "turned": lambda x: (x.permute(2, 0, 1).contiguous() * tg.arange(60.0).reshape(5, 4, 3)).sum(),
+    "two ways": lambda x: (x * x).sum() + x.permute(2, 0, 1).reshape(5, 12).exp().sum(),
+}
+
+
+@pytest.mark.parametrize(("name", "order"), itertools.product(USES, ORDERS_OF_AXES))
+def test_the_stored_gradient_of_a_leaf_lies_as_the_leaf_does(name, order):
+    """PyTorch's contract of layouts: in eager mode, replayed, re-recorded, added up, with a history."""
+    x = _laid((4, 3, 5), order)
+
+    def backward(create_graph=False):
+        x.grad = None
+        USES[name](x).backward(create_graph=create_graph)
+
+    def printing():
+        print(end="")
+        backward()
+
+    expected = None
+    step, again = tg.compile(lambda: backward()), tg.compile(printing)
+    for run in (backward, lambda: backward(True), *[step] * 3, *[again] * 3):
+        run()
+        assert x.grad.stride() == x.stride()
+        expected = x.grad.detach() if expected is None else expected
+        assert tg.allclose(x.grad.detach(), expected)
+    x.grad = None
+    for _ in range(2):
+        USES[name](x).backward()
+    assert x.grad.stride() == x.stride()
+    assert tg.allclose(x.grad, 2 * expected)
+
+
+def test_the_gradient_of_a_leaf_with_gaps_is_contiguous():
+    for x in (tg.ones(4, 6)[:, ::2], tg.ones(4, 1).expand(4, 3)):
+        x = x.detach().requires_grad_()
+        (x * x).sum().backward()
+        assert x.grad.stride() == (3, 1)
+
+
+@pytest.mark.parametrize("dim", [None, 0, 1, (0, 1)])
+def test_the_gradient_of_a_mean_has_memory_of_its_own(dim):
+    x = tg.ones(3, 4, requires_grad=True)
+    (g,) = tg.autograd.grad(x.mean(dim).sum(), x)
+    assert g.stride() == (4, 1)
+    g[0] = 5  # PyTorch's may be written
+    assert g[0].tolist() == [5] * 4
+
+
 @pytest.mark.parametrize("pads", [(1, 1), (0, 2, 1, 0), (-1, 2), (1, 0, 0, 0, 2, 2)])
 def test_the_gradient_of_padding_is_contiguous(pads):
     x = tg.randn(2, 3, 4, requires_grad=True)

@@ -178,6 +178,11 @@ MOVEMENT = {
         moved((5, 6), starts=(0, 1), stops=(5, 6), steps=(2, 3)), moved((5,), starts=(2,), stops=(2,), steps=(1,)),
         moved((4, 6), "transposed", starts=(1, 0), stops=(3, 6), steps=(1, 4)),
     ],
+    "by_rows": [moved(()), moved((3, 4), "transposed"), moved((2, 0))],
+    "lay": [
+        moved((), order=()), moved((3,), order=(0,)), moved((3, 4), order=(1, 0)),
+        moved((2, 3, 4), "transposed", order=(2, 0, 1)), moved((0, 2), order=(1, 0)),
+    ],
     "flip": [
         moved((), axes=()), moved((4,), axes=(0,)), moved((3, 4), "strided", axes=(1,)),
         moved((2, 3, 4), axes=(0, 2)), moved((0, 2), axes=(0,)),
