@@ -88,7 +88,11 @@ def into(out: Any, path: str, function: Callable[..., Any], args: Sequence[Any],
         if not isinstance(place, Array):
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(place).__name__}")
     _refuse_overlap(places, (*args, *kwargs.values()), READ_MEANWHILE.get(path, "none"))
-    result = function(*args, **_in_type_of(places[0], function, kwargs))
+    if path == "normal" and any(isinstance(x, Array) for x in (*args, *kwargs.values())):
+        args, kwargs = _drawn_in(places[0].dtype, args, kwargs)
+    else:
+        kwargs = _in_type_of(places[0], function, kwargs)
+    result = function(*args, **kwargs)
     values = result if isinstance(result, (tuple, list)) else (result,)
     if len(values) != len(places) or isinstance(result, Array) != isinstance(out, Array):
         wanted = "a Tensor" if isinstance(result, Array) else f"a tuple of {len(values)} Tensors"
@@ -101,6 +105,15 @@ def into(out: Any, path: str, function: Callable[..., Any], args: Sequence[Any],
     if isinstance(result, Array):
         return out
     return type(result)(*places) if hasattr(result, "_fields") else places
+
+
+def _drawn_in(dtype: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+    """``normal`` of tensors takes no dtype: it draws in that of the tensors, with ``out`` in that of the place."""
+
+    def cast(x: Any) -> Any:
+        return x.to(dtype) if isinstance(x, Array) else x
+
+    return [cast(x) for x in args], {name: cast(x) for name, x in kwargs.items()}
 
 
 def _in_type_of(place: Any, function: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, Any]:
