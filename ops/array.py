@@ -219,7 +219,7 @@ def require_writable(target: Array) -> None:
 
 def _repeats(values: np.ndarray) -> bool:
     """True if an axis shows one element again and again, as in what numpy's `as_strided` makes."""
-    return values.size > 0 and any(n > 1 and step == 0 for n, step in zip(values.shape, values.strides, strict=True))
+    return any(n > 1 and step == 0 for n, step in zip(values.shape, values.strides, strict=True))
 
 
 def by_columns(values: np.ndarray) -> bool:

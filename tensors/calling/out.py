@@ -181,4 +181,5 @@ def _store(place: Any, value: Any) -> None:
         if place.ndarray.size:
             warn_user(_RESIZED.format(list(place.shape), list(value.shape)))
         place.data = value.new_empty(tuple(value.shape), dtype=place.dtype)
-    place.copy_(value)
+    if place.ndarray.size:  # also where a repeated axis has no elements, which is no place to write to
+        place.copy_(value)
