@@ -272,7 +272,7 @@ def arange(
 
     int64 if all three are integers, else the default floating type, unless `dtype` is given. There are
     ``ceil((end - start) / step)`` numbers. RuntimeError for a `step` of 0 or one that leads away from `end`, and for
-    infinite ranges.
+    infinite ranges; ValueError for a `step` that int64 as `dtype` makes 0.
 
     >>> import tracegrad as tg
     >>> tg.arange(3), tg.arange(1, 2, 0.5)
@@ -283,10 +283,13 @@ def arange(
         raise TypeError("arange() received an invalid combination of arguments - got no `end`")
     start, end = (0, start) if end is None else (0 if start is None else start, end)
     first, last, by = map(item_of, (start, end, step))
-    count = None if dtype is None or dtype.category != INTEGER or dtype is int64 else count_between(first, last, by)
+    count = count_between(first, last, by)
     if dtype is not None and dtype.category == INTEGER:
         first, last, by = int(first), int(last), int(by)
-    count = count_between(first, last, by) if count is None else count
+        if dtype is int64:  # shorter ones are counted as floating-point numbers
+            if by == 0:
+                raise ValueError("step must be nonzero")
+            count = count_between(first, last, by)
     whole = all(isinstance(n, (int, np.integer)) for n in (first, last, by))
     dtype = dtype or (int64 if whole else get_default_dtype())
     # Counted in int64 or float64 and rounded once, so that the last elements are as exact as the first.

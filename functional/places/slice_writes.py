@@ -15,7 +15,7 @@ from ...tensors.arguments import axis_of, sizes_of
 from ...tensors.composite import composite
 from ..shapes import flatten
 from ..shaping.diagonals import diagonal
-from ..windows import check_strides
+from ..shaping.strides import check_strides
 from .arguments import as_shaped
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from ...tensors.tensor import make
 from .. import shapes
 from ..conversions import storage_offset as offset_of
 from ..reductions import in_dtype
-from ..windows import check_strides
+from .strides import check_strides
 
 if TYPE_CHECKING:
     from ...tensors.calling.annotations import Number

@@ -102,9 +102,11 @@ class Conventions:
         rest = {name: value for name, value in kwargs.items() if name != "out"} if has_out else kwargs
         if not self._binds(args, rest):
             meant = self._of_old(args, rest) or self._renamed(args, rest)
-            if not self._binds(*meant):
-                return function(*args, **rest) if has_out else NotImplemented  # an error that is not about `out`
-            args, rest = meant
+            if self._binds(*meant):
+                args, rest = meant
+            elif not has_out:
+                return NotImplemented
+            # Else the function itself may know the names (``layout`` of a factory); its error is not about `out`.
         elif not has_out:
             return NotImplemented  # the call was in the function's own terms
         if has_out and kwargs["out"] is not None:

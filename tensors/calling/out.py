@@ -53,10 +53,15 @@ EXACT = frozenset(
     nn.functional.softplus nn.functional.softshrink
     """.split()
 )
-#: Those that read their operands while they write: a result may not be stored in an operand's own memory.
-IN_STEPS = frozenset(
-    "cat concat concatenate gather index_add index_copy index_select kthvalue masked_select scatter take".split()
-)
+#: Those that read operands while they write: a result may not be stored in the memory of one of these, not even where
+#: it is the same view. The others may.
+READ_MEANWHILE = {
+    **dict.fromkeys("cat concat concatenate stack hstack vstack dstack row_stack column_stack".split(), "all"),
+    **dict.fromkeys("cross linalg.cross index_select kthvalue masked_select take".split(), "all"),
+    **dict.fromkeys("gather take_along_dim".split(), "the first"),
+    **dict.fromkeys("index_add index_copy index_reduce".split(), "all but the first"),
+    **dict.fromkeys("scatter scatter_add scatter_reduce".split(), "all but the first"),
+}
 _RESIZED = (
     "An output with one or more elements was resized since it had shape {}, which does not match the required output "
     "shape {}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they "
@@ -82,8 +87,12 @@ def into(out: Any, path: str, function: Callable[..., Any], args: Sequence[Any],
     for place in places:
         if not isinstance(place, Array):
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(place).__name__}")
-    _refuse_overlap(places, (*args, *kwargs.values()), path in IN_STEPS)
-    result = function(*args, **_in_type_of(places[0], function, kwargs))
+    _refuse_overlap(places, (*args, *kwargs.values()), READ_MEANWHILE.get(path, "none"))
+    if path == "normal" and any(isinstance(x, Array) for x in (*args, *kwargs.values())):
+        args, kwargs = _drawn_in(places[0].dtype, args, kwargs)
+    else:
+        kwargs = _in_type_of(places[0], function, kwargs)
+    result = function(*args, **kwargs)
     values = result if isinstance(result, (tuple, list)) else (result,)
     if len(values) != len(places) or isinstance(result, Array) != isinstance(out, Array):
         wanted = "a Tensor" if isinstance(result, Array) else f"a tuple of {len(values)} Tensors"
@@ -96,6 +105,15 @@ def into(out: Any, path: str, function: Callable[..., Any], args: Sequence[Any],
     if isinstance(result, Array):
         return out
     return type(result)(*places) if hasattr(result, "_fields") else places
+
+
+def _drawn_in(dtype: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+    """``normal`` of tensors takes no dtype: it draws in that of the tensors, with ``out`` in that of the place."""
+
+    def cast(x: Any) -> Any:
+        return x.to(dtype) if isinstance(x, Array) else x
+
+    return [cast(x) for x in args], {name: cast(x) for name, x in kwargs.items()}
 
 
 def _in_type_of(place: Any, function: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -126,15 +144,18 @@ def _c_name(dtype: Any) -> str:
     return names.get(dtype.name, dtype.name)
 
 
-def _refuse_overlap(places: Sequence[Any], arguments: Sequence[Any], in_steps: bool) -> None:
+def _refuse_overlap(places: Sequence[Any], arguments: Sequence[Any], meanwhile: str) -> None:
+    """RuntimeError for memory that shows an element twice, or that operands share; see `READ_MEANWHILE`."""
     lists = (x if isinstance(x, (tuple, list)) else (x,) for x in arguments)
     given = [x for several in lists for x in several if isinstance(x, Array)]
     for place in places:
         array = place.ndarray
-        if any(stride == 0 and n > 1 for stride, n in zip(array.strides, array.shape, strict=True)):
+        if array.size and any(stride == 0 and n > 1 for stride, n in zip(array.strides, array.shape, strict=True)):
             raise RuntimeError(_OVERLAP.format("more than one element of the written-to tensor refers"))
-        if any(_overlaps(array, x.ndarray, in_steps) for x in given if x.buffer is place.buffer):
-            raise RuntimeError(_OVERLAP.format("some elements of the input tensor and the written-to tensor refer"))
+        for i, x in enumerate(given):
+            in_steps = meanwhile == "all" or (meanwhile == "the first" if i == 0 else meanwhile == "all but the first")
+            if x.buffer is place.buffer and ((in_steps and x is place) or _overlaps(array, x.ndarray, in_steps)):
+                raise RuntimeError(_OVERLAP.format("some elements of the input tensor and the written-to tensor refer"))
 
 
 _OVERLAP = (
@@ -160,4 +181,5 @@ def _store(place: Any, value: Any) -> None:
         if place.ndarray.size:
             warn_user(_RESIZED.format(list(place.shape), list(value.shape)))
         place.data = value.new_empty(tuple(value.shape), dtype=place.dtype)
-    place.copy_(value)
+    if place.ndarray.size:  # also where a repeated axis has no elements, which is no place to write to
+        place.copy_(value)

@@ -95,10 +95,15 @@ def view_difference(expected: Any, got: Any, torch_inputs: list[Any], inputs: li
         return ""
     memory = expected.untyped_storage().data_ptr()
     viewed = [i for i, x in enumerate(torch_inputs) if x.numel() and x.untyped_storage().data_ptr() == memory]
-    shares = any(np.shares_memory(got.detach().numpy(), x.detach().numpy()) for x in inputs if x.numel())
+    shares = any(_share_memory(got, x) for x in inputs if x.numel())
     if bool(viewed) != shares:
         return "a copy, not a view" if viewed else "a view, not a copy"
     strides = [(a, b) for n, a, b in zip(expected.shape, expected.stride(), got.stride(), strict=True) if n > 1]
     if viewed and any(a != b for a, b in strides):
         return f"strides {tuple(got.stride())}, not {tuple(expected.stride())}"
     return ""
+
+
+def _share_memory(got: Any, given: Any) -> bool:
+    """Whether elements overlap, or are parts of one memory."""
+    return got.buffer.whole is given.buffer.whole or np.shares_memory(got.detach().numpy(), given.detach().numpy())

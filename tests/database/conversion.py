@@ -17,7 +17,7 @@ def to_tracegrad(value: Any, memo: dict[int, Any]) -> Any:
     if id(value) in memo:
         return memo[id(value)][0]
     if isinstance(value, torch.Tensor):
-        made = tensor_to_tracegrad(value)
+        made = _part_of_memory(value, memo) if _shows_a_part(value) else tensor_to_tracegrad(value)
     elif isinstance(value, torch.Size):
         made = tuple(value)
     elif isinstance(value, (list, tuple)):
@@ -52,6 +52,26 @@ def tensor_to_tracegrad(tensor: torch.Tensor) -> tg.Tensor:
     return made.requires_grad_() if tensor.requires_grad else made
 
 
+def _shows_a_part(tensor: torch.Tensor) -> bool:
+    """Whether elements follow each other, and there are others in their memory, which functions may reach."""
+    if tensor.layout is not torch.strided or tensor.is_conj() or tensor.is_neg() or not tensor.is_contiguous():
+        return False
+    return 0 < tensor.numel() * tensor.element_size() < tensor.untyped_storage().nbytes()
+
+
+def _part_of_memory(tensor: torch.Tensor, memo: dict[int, Any]) -> tg.Tensor:
+    """`tensor` as a view of its memory, which is converted once: parts of one memory overlap in both libraries."""
+    memory = tensor.untyped_storage()
+    whole = memo.get(memory.data_ptr())
+    if whole is None or whole[0].dtype is not dtype_to_tracegrad(tensor.dtype):
+        elements = (memory.nbytes() // tensor.element_size(),)
+        plain = torch.empty(0, dtype=tensor.dtype).set_(memory, 0, elements, (1,))
+        whole = memo[memory.data_ptr()] = (tensor_to_tracegrad(plain), plain)
+    start = tensor.storage_offset()
+    made = whole[0][start : start + tensor.numel()].view(tuple(tensor.shape))
+    return made.requires_grad_() if tensor.requires_grad else made
+
+
 def dtype_to_tracegrad(dtype: torch.dtype) -> Any:
     """tracegrad's dtype of that name; Absent if it has none."""
     found = at_path(str(dtype))
@@ -70,9 +90,9 @@ def has_dtype(dtype: torch.dtype) -> bool:
 
 def _strided(tensor: torch.Tensor) -> np.ndarray:
     """The numbers in memory of their own, with the tensor's strides."""
-    array = tensor.numpy(force=True)
     if tensor.is_contiguous() or not tensor.numel():
-        return array.copy()
+        return tensor.clone().numpy(force=True)  # PyTorch does not resize what numpy has seen
+    array = tensor.numpy(force=True)
     last = sum((n - 1) * stride for n, stride in zip(array.shape, array.strides, strict=True)) // array.itemsize
     memory = np.lib.stride_tricks.as_strided(array, (last + 1,), (array.itemsize,)).copy()
     return np.lib.stride_tricks.as_strided(memory, array.shape, array.strides)

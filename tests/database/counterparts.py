@@ -83,7 +83,8 @@ def _is_of_database(function: Any) -> bool:
     return (getattr(function, "__module__", None) or "").startswith("torch.testing.")
 
 
-_rebound_functions: dict[int, Any] = {}
+#: By their ids, with the functions themselves: an entry makes new ones for each dtype, and ids are given away again.
+_rebound_functions: dict[int, tuple[Any, Any]] = {}
 
 
 def _rebound(function: types.FunctionType) -> Callable[..., Any]:
@@ -95,12 +96,12 @@ def _rebound(function: types.FunctionType) -> Callable[..., Any]:
         closure = tuple(types.CellType() for _ in function.__closure__ or ())
         copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, closure)
         copy.__kwdefaults__ = function.__kwdefaults__
-        _rebound_functions[id(function)] = copy
+        _rebound_functions[id(function)] = copy, function
         for name in _names(function.__code__) & set(function.__globals__):
             scope[name] = _or_missing(function.__globals__[name])
         for cell, old in zip(closure, function.__closure__ or (), strict=True):
             cell.cell_contents = _or_missing(old.cell_contents)
-    return _rebound_functions[id(function)]
+    return _rebound_functions[id(function)][0]
 
 
 def _seeded(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -46,7 +46,7 @@ class Question:
 
     def samples(self, requires_grad: bool) -> list[Any]:
         torch.manual_seed(0)
-        found = list(self.op.sample_inputs("cpu", self.dtype, requires_grad=requires_grad))
+        found = [_asked(each) for each in self.op.sample_inputs("cpu", self.dtype, requires_grad=requires_grad)]
         if not self.limit or len(found) <= self.limit:
             return found
         return [found[i] for i in sorted(set(np.linspace(0, len(found) - 1, self.limit).astype(int).tolist()))]
@@ -57,6 +57,22 @@ class Question:
 
     def function(self) -> Callable[..., Any]:
         return counterpart(self.op.op, f"torch.{self.op.name}")
+
+
+def _asked(sample: Any) -> Any:
+    """The sample with leaves in place of views that were taken of a leaf without recording (the database's samples are
+    made in no_grad mode): PyTorch says of them that they require a gradient, and has no edge to them, so that
+    theirs is None whatever is computed."""
+    sample.input, sample.kwargs = replaced(sample.input, _leaf), replaced(sample.kwargs, _leaf)
+    sample.args = tuple(replaced(sample.args, _leaf))
+    return sample
+
+
+def _leaf(tensor: torch.Tensor) -> torch.Tensor:
+    base = tensor._base
+    if base is None or tensor.grad_fn is not None or not (base.requires_grad and tensor.requires_grad):
+        return tensor
+    return tensor.detach().requires_grad_()
 
 
 def attempt(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Exception | None]:

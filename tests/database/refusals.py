@@ -35,10 +35,10 @@ def _refusals(question: Question) -> Iterator[tuple[Any, Exception, Exception | 
     torch.manual_seed(0)
     for each in question.op.error_inputs("cpu"):
         sample = each.sample_input
+        converted, error = attempt(Sample, sample)  # before PyTorch resizes an out that it refuses then
         _, expected = attempt(question.op.op, sample.input, *sample.args, **sample.kwargs)
         if expected is None:
             continue
-        converted, error = attempt(Sample, sample)
         if error is None:
             _, error = attempt(ours, *converted.args, **converted.kwargs)
         yield each, expected, error
