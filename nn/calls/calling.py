@@ -53,7 +53,7 @@ class Calling(Traversal):
                 return self._recorded(listening, args, kwargs)
             if self._compiled_call_impl is not None:
                 return self._compiled_call_impl(*args, **kwargs)
-            if remaking.begun and self._is_on_meta(args, kwargs):
+            if remaking.alive and self._is_on_meta(args, kwargs):
                 return without_numbers(self._run, *args, **kwargs)
             if type(self).__call__ is not _CALL:  # what is done around this call is not done again
                 return self._run(*args, **kwargs)
