@@ -3,6 +3,8 @@ a change as well."""
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -60,3 +62,21 @@ class Counted:
     def __getstate__(self) -> Any:
         """What is pickled and copied: a plain dict."""
         return dict(self.__dict__)
+
+
+class _Signature:
+    """The signature of a class as later Pythons find it: of `__new__` or `__init__`, whichever a nearer class defines."""
+
+    def __get__(self, instance: Any, owner: type) -> inspect.Signature:
+        if instance is not None:
+            raise AttributeError("__signature__")  # an object's is that of its call
+        for base in owner.__mro__:
+            for name in ("__new__", "__init__"):
+                if name in vars(base) and base is not Counted:
+                    first, *others = inspect.signature(getattr(base, name)).parameters.values()
+                    return inspect.Signature(others)
+        return inspect.Signature()
+
+
+if sys.version_info < (3, 11):  # which takes an inherited `__new__` before an inherited `__init__`
+    Counted.__signature__ = _Signature()  # type: ignore[attr-defined]
