@@ -6,11 +6,12 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from .watch import changes
 
 _NOTHING = object()
+C = TypeVar("C", bound="Counted")
 
 
 class CountingDict(dict[str, Any]):
@@ -53,9 +54,10 @@ class Counted:
     """An object with such a ``__dict__``. Where a program gives it another one, or makes the object without this
     class's ``__new__``, compiled functions look at the attributes at each call."""
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        new = super().__new__
-        made = new(cls) if new is object.__new__ else new(cls, *args, **kwargs)
+    # What it returns is said so that editors know the class of what programs make.
+    def __new__(cls: type[C], *args: Any, **kwargs: Any) -> C:
+        new: Any = super().__new__
+        made: C = new(cls) if new is object.__new__ else new(cls, *args, **kwargs)
         object.__setattr__(made, "__dict__", CountingDict())
         return made
 
@@ -65,7 +67,7 @@ class Counted:
 
 
 class _Signature:
-    """The signature of a class as later Pythons find it: of `__new__` or `__init__`, whichever a nearer class defines."""
+    """The signature of a class as later Pythons find it: of `__new__` or `__init__`, as the nearest class defines."""
 
     def __get__(self, instance: Any, owner: type) -> inspect.Signature:
         if instance is not None:

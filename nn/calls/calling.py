@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...tape.handles import RemovableHandle, add_hook
 from ...tensors.device import remaking
@@ -41,9 +41,13 @@ class Calling(Traversal):
     #: The call as a program, after `compile`.
     _compiled_call_impl: Callable[..., Any] | None = None
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the module computes; subclasses define it."""
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+    if TYPE_CHECKING:  # a method with any arguments, which subclasses may define as a compiled function, too
+        forward: Callable[..., Any]
+    else:
+
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            """What the module computes; subclasses define it."""
+            raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

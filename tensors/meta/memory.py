@@ -78,11 +78,12 @@ def blank_array(shape: tuple[int, ...], dtype: np.dtype) -> Blank:
     """An array of that shape in row-major order."""
     size = math.prod(shape) * dtype.itemsize
     if size < _LEAST:
-        memory = owner = np.empty(shape, dtype)
+        memory = np.empty(shape, dtype)
+        remaking.without_numbers(memory)  # which all views keep alive
     else:
-        owner = _addresses(size)
-        memory = np.frombuffer(owner, dtype).reshape(shape)
-    remaking.without_numbers(owner)  # which all views keep alive
+        addresses = _addresses(size)
+        memory = np.frombuffer(addresses, dtype).reshape(shape)
+        remaking.without_numbers(addresses)
     return memory.view(Blank)
 
 
