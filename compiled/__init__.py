@@ -9,6 +9,6 @@ from .deferral import deferred
 from .function import CompiledFunction
 from .verification.verify import VerificationError
 
-set_compiler(compile)
+set_compiler(compile, CompiledFunction)
 
 __all__ = ["CompiledFunction", "VerificationError", "compile", "deferred", "fused"]

@@ -21,10 +21,29 @@ if TYPE_CHECKING:
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
 
 
+class _Layered(Protocol):
+    """What a module has: a compiled one is used as the module that it was made of, attributes and methods."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+    def named_modules(self) -> Any: ...
+
+
+M = TypeVar("M", bound=_Layered)
+
+
 class Compiling(Protocol):
     """What ``compile(fullgraph=True)`` gives: a decorator."""
 
+    @overload
+    def __call__(self, function: M, /) -> M: ...  # type: ignore[overload-overlap]  # modules can be called, too
+
+    @overload
     def __call__(self, function: Callable[P, R], /) -> Compiled[P, R]: ...
+
+
+@overload
+def compile(function: M, *, fullgraph: bool = False, memory_limit: int | None = None, **options: Any) -> M: ...
 
 
 @overload

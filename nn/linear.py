@@ -32,7 +32,7 @@ class Linear(Module):
     """
 
     weight: Tensor
-    bias: Tensor | None
+    bias: Tensor  # None without one; declared so that programs may use it unasked, as PyTorch's annotations let them
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Bilinear(Module):
     """
 
     weight: Tensor
-    bias: Tensor | None
+    bias: Tensor  # None without one; declared so that programs may use it unasked, as PyTorch's annotations let them
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from ..ops.array import eager
 from ..ops.core import current
@@ -42,6 +42,12 @@ def _parts(module: Any) -> list[Any]:
     return [part for table in (*REGISTRIES, *HOOKS) for part in module.__dict__.get(table, {}).values()]
 
 
+def _refuse_arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NoReturn:
+    if kwargs:
+        raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'")
+    raise TypeError(f"{name}.__init__() takes 1 positional argument but {len(args) + 1} were given")
+
+
 class Module(StateHooks, Calling):
     """Parameters, buffers, submodules, and a ``forward``.
 
@@ -70,7 +76,10 @@ class Module(StateHooks, Calling):
     _version = 1  # of the state's layout; subclasses that change theirs count up
     dump_patches = call_super_init = False  # PyTorch's switches, which mean nothing here
 
-    def __init__(self) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Takes nothing: the arguments are there for type checkers, to which a class of layers is ``type[Module]``."""
+        if args or kwargs:
+            _refuse_arguments(type(self).__name__, args, kwargs)
         super().__init__()
         dict.update(self.__dict__, {hooks: WatchedOrder() for hooks in (*HOOKS, *STATE_HOOKS)})
         self.training = True

@@ -103,7 +103,7 @@ class MultiheadAttention(Module):
                 init.xavier_uniform_(weight)
         if self.in_proj_bias is not None:
             init.zeros_(self.in_proj_bias)
-            init.zeros_(self.out_proj.bias)  # type: ignore[arg-type]
+            init.zeros_(self.out_proj.bias)
         for row in (self.bias_k, self.bias_v):
             if row is not None:
                 init.xavier_normal_(row)

@@ -40,8 +40,8 @@ class LayerNorm(Module):
     tracegrad.Size([2, 3, 4])
     """
 
-    weight: Tensor | None
-    bias: Tensor | None
+    weight: Tensor  # these are None where there are none: see `Linear.bias`
+    bias: Tensor
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class RMSNorm(Module):
             [0.0000, 1.4142]])
     """
 
-    weight: Tensor | None
+    weight: Tensor  # None where there is none: see `Linear.bias`
 
     def __init__(
         self,
@@ -116,8 +116,8 @@ class NormBase(Module):
     """What batch norms and instance norms keep: scale and shift of each channel, and running statistics."""
 
     _version = 2  # since `num_batches_tracked` is part of the state
-    weight: Tensor | None
-    bias: Tensor | None
+    weight: Tensor  # these are None where there are none: see `Linear.bias`
+    bias: Tensor
     running_mean: Tensor | None
     running_var: Tensor | None
     num_batches_tracked: Tensor | None

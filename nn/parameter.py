@@ -4,7 +4,7 @@ their shapes are known: nothing can be computed with them until they get memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from ..tracing.watch import declare_transient
 
 if TYPE_CHECKING:
     from ..tensors.calling.annotations import DeviceLike
+
+
+P = TypeVar("P", bound=Tensor)
 
 
 class _ParameterMeta(type):
@@ -48,10 +51,10 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     is_parameter = True
     __torch_function__: Any = disabled_torch_function
 
-    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Any:
-        if isinstance(data, Tensor) and type(data) is not Tensor and not issubclass(type(data), Parameter):
-            return _of_its_own_class(data, requires_grad)
-        return blank(cls)
+    def __new__(cls: type[P], data: Tensor | None = None, requires_grad: bool = True) -> P:
+        own = isinstance(data, Tensor) and type(data) is not Tensor and not issubclass(type(data), Parameter)
+        made: P = _of_its_own_class(data, requires_grad) if own else blank(cls)
+        return made
 
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
         if data is None:
@@ -116,7 +119,7 @@ class Buffer(metaclass=_BufferMeta):
     ['mean']
     """
 
-    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Tensor:  # type: ignore[misc]
         of = empty(0) if data is None else data
         made = of.detach().requires_grad_(of.requires_grad)
         vars(made).update(persistent=persistent, _is_buffer=True)
@@ -223,8 +226,11 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
     cls_to_become = Parameter
 
-    def __new__(cls, requires_grad: bool = True, device: DeviceLike | None = None, dtype: DType | None = None) -> Any:
-        return blank(cls)
+    def __new__(
+        cls: type[P], requires_grad: bool = True, device: DeviceLike | None = None, dtype: DType | None = None
+    ) -> P:
+        made: P = blank(cls)
+        return made
 
     def __init__(
         self, requires_grad: bool = True, device: DeviceLike | None = None, dtype: DType | None = None
@@ -250,13 +256,13 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     __torch_function__: Any = disabled_torch_function
 
     def __new__(
-        cls,
+        cls: type[P],
         requires_grad: bool = False,
         device: DeviceLike | None = None,
         dtype: DType | None = None,
         persistent: bool = True,
-    ) -> Any:
-        made = blank(cls)
+    ) -> P:
+        made: Any = blank(cls)
         made.persistent, made._is_buffer = persistent, True
         return made
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..tensors.tensor import Tensor
 from ..tracing.counted import Counted
+from ..tracing.eager_compiler import what_is_compiled
 from ..tracing.watch import WatchedDict, changes, watcher
 from .calls.everywhere import as_registered
 from .option import Option
@@ -119,6 +120,10 @@ class Registry(Counted):
             self._forget(name, keep="_modules")
             # Without a look at the attribute: a __getattr__ may lead to this very module.
             self._modules[name] = as_registered("module", self, name, value)
+        elif isinstance(module := what_is_compiled(value), Registry) and module is not self and name.isidentifier():
+            # The attribute is the program; the module that it was made of is the child, as a compiled one is PyTorch's.
+            Registry.__setattr__(self, name, module)
+            object.__setattr__(self, name, value)
         elif not self._replace(name, value):
             if not isinstance(getattr(type(self), name, None), Option):  # which counts its changes itself
                 changes.count += 1  # a compiled step may have looked at it
@@ -139,6 +144,7 @@ class Registry(Counted):
                     "(torch.nn.Module or None expected)"
                 )
             self._modules[name] = None
+            dict.pop(self.__dict__, name, None)  # its compiled form
         elif name in self.__dict__.get("_buffers", ()):
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(
@@ -166,6 +172,7 @@ class Registry(Counted):
             if name in self.__dict__.get(kind, ()):
                 del self.__dict__[kind][name]
                 self._non_persistent_buffers_set.discard(name)
+                dict.pop(self.__dict__, name, None)  # a module's compiled form
                 return
         changes.count += 1
         object.__delattr__(self, name)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..tensors.tensor import Tensor
+from ..tracing.eager_compiler import what_is_compiled
 from .parameter import Parameter
 from .registry import Registry
 
@@ -90,7 +91,7 @@ class Traversal(Registry):
         for name in target.split(".") if target else ():
             if not hasattr(module, name):
                 raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
-            module = getattr(module, name)
+            module = what_is_compiled(getattr(module, name))
             if not isinstance(module, Traversal):
                 raise AttributeError(f"`{name}` is not an nn.Module")
         return module

@@ -236,7 +236,7 @@ class Optimizer(StepHooks):
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        if remaking.begun and any_meta(p for group in self.param_groups for p in _parameters_of(group)):
+        if remaking.alive and any_meta(p for group in self.param_groups for p in _parameters_of(group)):
             without_numbers(self._update_all)
         elif has_sparse_gradients(self.param_groups):
             self._require_takes_sparse()

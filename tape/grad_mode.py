@@ -7,9 +7,10 @@ import inspect
 import itertools
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 F = TypeVar("F", bound=Callable[..., Any])
+B = TypeVar("B", bound="_BareDecorator")
 
 
 class _Mode(threading.local):
@@ -118,6 +119,12 @@ class _GradMode:
 class _BareDecorator(_GradMode):
     """Also usable without parentheses: ``@no_grad``."""
 
+    @overload
+    def __new__(cls: type[B], function: None = None) -> B: ...
+
+    @overload
+    def __new__(cls, function: F) -> F: ...  # type: ignore[misc]
+
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         instance = super().__new__(cls)
         if function is None:
@@ -199,6 +206,12 @@ class inference_mode(_BareDecorator):
     """
 
     _target = False
+
+    @overload
+    def __new__(cls: type[B], mode: bool = True) -> B: ...
+
+    @overload
+    def __new__(cls, mode: F) -> F: ...  # type: ignore[misc]
 
     def __new__(cls, mode: Any = True) -> Any:
         return super().__new__(cls, mode) if callable(mode) else object.__new__(cls)

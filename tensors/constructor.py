@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from .foreign.arrays import refuse_layout
 from .overriding import forbid_in_recording
 from .size import Size
 from .subclass import alias_of, in_class
+
+S = TypeVar("S")  # a class of tensors, as editors see it
 
 
 def constructed(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

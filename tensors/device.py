@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -122,8 +123,19 @@ class _Remaking:
     """How functions that make tensors are called for the device meta."""
 
     on_meta: Any = None
-    #: Whether there was ever a tensor on the device meta: before that nobody has to look for them.
-    begun = False
+
+    def __init__(self) -> None:
+        #: A weak reference to each memory without numbers, by its own identity: where there is none, nobody has to
+        #: look for tensors on the device meta.
+        self.alive: dict[int, weakref.ref[Any]] = {}
+
+    def without_numbers(self, memory: Any) -> None:
+        """Note that `memory` has no numbers, until it is given back."""
+        reference = weakref.ref(memory, self._ended)
+        self.alive[id(reference)] = reference
+
+    def _ended(self, reference: weakref.ref[Any]) -> None:
+        self.alive.pop(id(reference), None)
 
 
 remaking = _Remaking()

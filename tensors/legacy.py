@@ -27,7 +27,7 @@ class _OfType(type):
 class _Legacy(metaclass=_OfType):
     dtype = float32
 
-    def __new__(cls, *args: Any, device: DeviceLike | None = None) -> Any:
+    def __new__(cls, *args: Any, device: DeviceLike | None = None) -> Tensor:  # type: ignore[misc]
         if device is not None and as_device(device).type != "cpu":
             raise RuntimeError(
                 f"legacy constructor expects device type: cpu but device type: {as_device(device).type} was passed. "

@@ -23,12 +23,15 @@ PLAIN: set[type] = {bool, int, float, type(None), str, DType, slice, type(Ellips
 
 
 class Subclasses:
-    """Whether a program has any overriding subclass of Tensor: one look for what would have to look at each operand."""
+    """Whether there is any overriding subclass of Tensor: one look for what would have to look at each operand."""
 
-    __slots__ = ("exist",)
+    __slots__ = ("exist", "of_program")
 
     def __init__(self) -> None:
+        #: Whether operands have to be looked at: `of_program`, or while there are tensors on the device meta.
         self.exist = False
+        #: Whether a program has made such a class.
+        self.of_program = False
 
 
 subclasses = Subclasses()

@@ -40,6 +40,7 @@ class Subclassing:
 
     __slots__ = ()
     tensor_class: Any = None  # Tensor, as the protocol knows it
+    _of_library = False  # whether tensors of a subclass are looked for only while there are some
     #: Compiled functions have looked at the class of each tensor: giving it another one counts as a change.
     __class__ = property(type, _change_class)
 
@@ -49,6 +50,7 @@ class Subclassing:
             cls.tensor_class = cls
         elif cls.__torch_function__ is not disabled_torch_function and not _goes_through(cls):
             subclasses.exist = True
+            subclasses.of_program = subclasses.of_program or not cls._of_library
             cls.__bases__ = _with_methods(cls.__bases__, overriding(cls.tensor_class))
 
     @classmethod

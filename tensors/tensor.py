@@ -24,7 +24,7 @@ from ..tape.plain import PlainTape
 from ..tracing.watch import changes, declare_alias, declare_flag, forbid, local, watched
 from .blank import FIELDS, NO_HOOKS
 from .calling.operators import binary_operator, reflected_operator
-from .constructor import constructed
+from .constructor import S, constructed
 from .exchange import Exchange
 from .mixins.gradients import Differentiable
 from .operands import PLAIN_TENSORS, add_plain
@@ -61,10 +61,10 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
     viewed_without_grad: bool
     is_of_program: bool  # a gradient that a compiled program has made: optimizers ask
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls: type[S], *args: Any, **kwargs: Any) -> S:
         return constructed(cls, args, kwargs)
 
-    __init__ = object.__init__  # what a subclass's own __init__ calls
+    __init__: Any = object.__init__  # what a subclass's own __init__ calls
 
     # ------------------------------------------------------------------------------------------------- description
 
@@ -352,8 +352,8 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
     __le__ = binary_operator(comparison.le)
     __gt__ = binary_operator(comparison.gt)
     __ge__ = binary_operator(comparison.ge)
-    __eq__ = binary_operator(comparison.eq)
-    __ne__ = binary_operator(comparison.ne)
+    __eq__ = binary_operator(comparison.eq)  # type: ignore[assignment]
+    __ne__ = binary_operator(comparison.ne)  # type: ignore[assignment]
     __hash__ = Exchange.__hash__
 
 

@@ -6,6 +6,7 @@ import typing
 import pytest
 
 import tracegrad as tg
+from tracegrad.tracing import counted
 
 PLACES = {
     "tracegrad": tg, "nn": tg.nn, "nn.functional": tg.nn.functional, "nn.init": tg.nn.init, "nn.utils": tg.nn.utils,
@@ -40,3 +41,14 @@ def test_hints_are_the_classes():
     assert hints["input"] is hints["return"] is tg.Tensor and hints["keepdim"] is bool
     assert typing.get_type_hints(tg.nn.Linear.forward)["return"] is tg.Tensor
     assert typing.get_type_hints(tg.Tensor.clone)["return"] is tg.Tensor
+
+
+def test_classes_show_the_arguments_of_their_init_in_each_python():
+    """Python 3.10 would show the `__new__` that all layers have; what is done there is compared with later Pythons."""
+    layers = [c for c in vars(tg.nn).values() if inspect.isclass(c) and issubclass(c, tg.nn.Module)]
+    assert len(layers) > 100
+    for layer in layers:
+        shown = list(inspect.signature(layer).parameters.values())
+        assert list(counted._Signature().__get__(None, layer).parameters.values()) == shown
+    assert list(inspect.signature(tg.nn.Conv2d).parameters)[:3] == ["in_channels", "out_channels", "kernel_size"]
+    assert "input" in inspect.signature(tg.nn.Linear(1, 1).forward).parameters

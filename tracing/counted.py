@@ -3,12 +3,15 @@ a change as well."""
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from .watch import changes
 
 _NOTHING = object()
+C = TypeVar("C", bound="Counted")
 
 
 class CountingDict(dict[str, Any]):
@@ -51,12 +54,31 @@ class Counted:
     """An object with such a ``__dict__``. Where a program gives it another one, or makes the object without this
     class's ``__new__``, compiled functions look at the attributes at each call."""
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        new = super().__new__
-        made = new(cls) if new is object.__new__ else new(cls, *args, **kwargs)
+    # What it returns is said so that editors know the class of what programs make.
+    def __new__(cls: type[C], *args: Any, **kwargs: Any) -> C:
+        new: Any = super().__new__
+        made: C = new(cls) if new is object.__new__ else new(cls, *args, **kwargs)
         object.__setattr__(made, "__dict__", CountingDict())
         return made
 
     def __getstate__(self) -> Any:
         """What is pickled and copied: a plain dict."""
         return dict(self.__dict__)
+
+
+class _Signature:
+    """The signature of a class as later Pythons find it: of `__new__` or `__init__`, as the nearest class defines."""
+
+    def __get__(self, instance: Any, owner: type) -> inspect.Signature:
+        if instance is not None:
+            raise AttributeError("__signature__")  # an object's is that of its call
+        for base in owner.__mro__:
+            for name in ("__new__", "__init__"):
+                if name in vars(base) and base is not Counted:
+                    first, *others = inspect.signature(getattr(base, name)).parameters.values()
+                    return inspect.Signature(others)
+        return inspect.Signature()
+
+
+if sys.version_info < (3, 11):  # which takes an inherited `__new__` before an inherited `__init__`
+    Counted.__signature__ = _Signature()  # type: ignore[attr-defined]

@@ -8,6 +8,7 @@ own code, or a library below it, has failed, which only the whole traceback expl
 
 from __future__ import annotations
 
+import ctypes
 import dis
 import os
 import re
@@ -22,6 +23,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 VARIABLE = "TRACEGRAD_FULL_TRACEBACK"
 HAS_NOTES = sys.version_info >= (3, 11)
+#: Whether Python keeps the traceback of what was caught beside the error, too.
+_KEPT_APART = sys.version_info < (3, 11)
 
 _boundaries: set[CodeType] = set()
 _RAISES = {dis.opmap["RAISE_VARARGS"], dis.opmap["RERAISE"]}
@@ -47,7 +50,7 @@ def fold(error: BaseException) -> None:
     entries = list(entries_of(error))
     if not entries or not _is_explained(error, entries):
         return
-    _set_traceback(error, entries, [entry for entry in entries if not is_own_file(_file(entry))])
+    _set_traceback(error, [entry for entry in entries if not is_own_file(_file(entry))])
     context = error.__context__
     if context is not None and not any(_is_program(entry.tb_frame) for entry in entries_of(context)):
         error.__suppress_context__ = True  # what the library has caught; it stays in `__context__`
@@ -128,14 +131,26 @@ def _is_explained(error: Exception, entries: list[TracebackType]) -> bool:
     return not is_own_file(_file(nearest)) and not _is_below(nearest.tb_frame)
 
 
-def _set_traceback(error: Exception, entries: list[TracebackType], kept: list[TracebackType]) -> None:
+def _set_traceback(error: Exception, kept: list[TracebackType]) -> None:
     rest = None
     for entry in reversed(kept):
         rest = TracebackType(rest, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
-    if HAS_NOTES:
-        error.__traceback__ = rest
-    else:  # Python 3.10 raises again with the traceback that it has caught, the boundary's frame in front
-        entries[0].tb_next = rest
+    error.__traceback__ = rest
+    if _KEPT_APART and sys.exc_info()[1] is error:
+        _set_caught_traceback(error, rest)
+
+
+def _set_caught_traceback(error: Exception, traceback: TracebackType | None) -> None:
+    """Python 3.10 raises again with the traceback that it keeps beside the error that it has caught: replace that.
+
+    The function of its C interface takes over a reference to each of what it is given.
+    """
+    given = [ctypes.py_object(type(error)), ctypes.py_object(error)]
+    if traceback is not None:
+        given.append(ctypes.py_object(traceback))
+    for each in given:
+        ctypes.pythonapi.Py_IncRef(each)
+    ctypes.pythonapi.PyErr_SetExcInfo(*given, *[None] * (3 - len(given)))
 
 
 def _file(entry: TracebackType) -> str:

@@ -86,7 +86,7 @@ class TransformedDistribution(Distribution):
 
     def _log_density(self, value: Tensor) -> Tensor:
         event_dim = len(self.event_shape)
-        total = 0.0
+        total: Any = 0.0
         for transform in reversed(self.transforms):
             before = transform.inv(value)
             event_dim += transform.domain.event_dim - transform.codomain.event_dim

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...tape.handles import RemovableHandle, add_hook
 from ...tensors.device import remaking
@@ -41,9 +41,13 @@ class Calling(Traversal):
     #: The call as a program, after `compile`.
     _compiled_call_impl: Callable[..., Any] | None = None
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the module computes; subclasses define it."""
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+    if TYPE_CHECKING:  # a method with any arguments, which subclasses may define as a compiled function, too
+        forward: Callable[..., Any]
+    else:
+
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            """What the module computes; subclasses define it."""
+            raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -53,7 +57,7 @@ class Calling(Traversal):
                 return self._recorded(listening, args, kwargs)
             if self._compiled_call_impl is not None:
                 return self._compiled_call_impl(*args, **kwargs)
-            if remaking.begun and self._is_on_meta(args, kwargs):
+            if remaking.alive and self._is_on_meta(args, kwargs):
                 return without_numbers(self._run, *args, **kwargs)
             if type(self).__call__ is not _CALL:  # what is done around this call is not done again
                 return self._run(*args, **kwargs)

@@ -34,8 +34,8 @@ class GroupNorm(Module):
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
 
-    weight: Tensor | None
-    bias: Tensor | None
+    weight: Tensor  # these are None where there are none: see `Linear.bias`
+    bias: Tensor
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,11 +14,14 @@ from ..operands import NO_NUMBERS, number_of
 from ..overriding import ask, overloaded, subclasses
 from .nonfinite import checking
 
+if TYPE_CHECKING:
+    from ..tensor import Tensor
+
 Operator = Callable[[Any, Any], Any]
 _TAKEN = (Array, *NUMBERS)
 
 
-def binary_operator(op: Operator, name: str = "", method: str = "") -> Operator:
+def binary_operator(op: Operator, name: str = "", method: str = "") -> Callable[[Any, Any], Tensor]:
     """A method for ``x + y`` that leaves what is no operand to the other side.
 
     `name` is the method that objects with ``__torch_function__`` are asked for, if it is not called as `op`; `method`
@@ -47,7 +50,7 @@ def binary_operator(op: Operator, name: str = "", method: str = "") -> Operator:
     return checking(operator, name)
 
 
-def reflected_operator(op: Operator, name: str = "") -> Operator:
+def reflected_operator(op: Operator, name: str = "") -> Callable[[Any, Any], Tensor]:
     """The same for ``y + x``, where y is no tensor."""
     method = name or f"__r{op.__name__}__"
     return binary_operator(lambda self, other: op(other, self), name or op.__name__, method)

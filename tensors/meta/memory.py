@@ -9,6 +9,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..device import remaking
+
 NO_DATA = "Cannot copy out of meta tensor; no data!"
 #: Where the system takes it: the pages are not counted as memory, however many tensors there are.
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000) if hasattr(mmap, "MAP_PRIVATE") else 0
@@ -75,7 +77,13 @@ for _name in _READING.split():
 def blank_array(shape: tuple[int, ...], dtype: np.dtype) -> Blank:
     """An array of that shape in row-major order."""
     size = math.prod(shape) * dtype.itemsize
-    memory = np.empty(shape, dtype) if size < _LEAST else np.frombuffer(_addresses(size), dtype).reshape(shape)
+    if size < _LEAST:
+        memory = np.empty(shape, dtype)
+        remaking.without_numbers(memory)  # which all views keep alive
+    else:
+        addresses = _addresses(size)
+        memory = np.frombuffer(addresses, dtype).reshape(shape)
+        remaking.without_numbers(addresses)
     return memory.view(Blank)
 
 

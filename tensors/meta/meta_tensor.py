@@ -1,13 +1,15 @@
 """Tensors on the device meta: what programs compute with them are shapes, types and graphs, in no memory.
 
 They are a subclass of Tensor that takes part in functions by ``__torch_function__``: the function runs as always, by an
-interpreter that computes nothing. The class is made when the first one is: plain tensors pay nothing before.
+interpreter that computes nothing. The class is made when the first one is; plain tensors pay nothing while there is no
+tensor without numbers.
 """
 
 from __future__ import annotations
 
 import copy
 import functools
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -20,7 +22,7 @@ from ...tape.plain import PlainTape
 from ...tape.tape import Tape
 from ...tracing.watch import forbid
 from ..device import as_device, chosen, device, remaking, require_cpu
-from ..overriding import DisableTorchFunctionSubclass
+from ..overriding import DisableTorchFunctionSubclass, subclasses
 from ..subclass import in_class
 from ..tensor import EAGER, Tensor, make
 from .interpreter import ShapesOnly
@@ -42,7 +44,7 @@ def is_meta(value: object) -> bool:
 
 def any_meta(values: Iterable[object]) -> bool:
     """Whether a tensor without numbers is among `values`, or in lists and tuples there."""
-    if not remaking.begun or chosen.computes_shapes:
+    if not remaking.alive or chosen.computes_shapes:
         return False
     return any(any_meta(value) if isinstance(value, (list, tuple)) else is_meta(value) for value in values)
 
@@ -94,16 +96,37 @@ remaking.on_meta = without_numbers
 
 
 class AttentiveTape(PlainTape):
-    """Plain eager mode from the first tensor without numbers on: the library's own Python hands them to ops, too."""
+    """Plain eager mode while there are tensors without numbers: the library's own Python hands them to ops, too."""
 
     def apply(self, primitive: Primitive, operands: Sequence[Any], params: Params) -> Any:
+        if not remaking.alive:
+            _attend_no_more()
+            return PlainTape.apply(self, primitive, operands, params)  # `super()` would look at the class that it had
         for operand in operands:
             if isinstance(operand, Array) and isinstance(operand.ndarray, Blank):
                 return _INTERPRETER.apply(primitive, operands, params)
-        return super().apply(primitive, operands, params)
+        return PlainTape.apply(self, primitive, operands, params)
 
     def computes_only(self, *values: Any) -> bool:
-        return not any(isinstance(value.ndarray, Blank) for value in values) and super().computes_only(*values)
+        return not any(isinstance(value.ndarray, Blank) for value in values) and PlainTape.computes_only(self, *values)
+
+
+#: Held while plain eager mode is made to look for tensors without numbers, or no more to.
+_attending = threading.RLock()
+
+
+def _attend() -> None:
+    """Let plain eager mode look for tensors without numbers; called when memory without numbers is there already."""
+    with _attending:
+        EAGER.__class__ = AttentiveTape
+        subclasses.exist = True
+
+
+def _attend_no_more() -> None:
+    with _attending:
+        if not remaking.alive:  # looked at here again: other threads make tensors meanwhile
+            EAGER.__class__ = PlainTape
+            subclasses.exist = subclasses.of_program
 
 
 def _placed(result: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -178,6 +201,7 @@ class OnMeta:
 
     __slots__ = ()
     device = META
+    _of_library = True
     is_meta, is_cpu = True, False
     cpu = tolist = _no_data
     numpy = to_numpy = __array__ = _no_numpy
@@ -246,9 +270,12 @@ def _restored(shape: tuple[int, ...], dtype: np.dtype, requires_grad: bool, attr
     return made
 
 
-@functools.cache
 def meta_class() -> Any:
-    """The class of tensors without numbers."""
-    remaking.begun = True
-    EAGER.__class__ = AttentiveTape
+    """The class of tensors without numbers, for one that has its memory."""
+    _attend()
+    return _meta_class()
+
+
+@functools.cache
+def _meta_class() -> Any:
     return type(Tensor)("Tensor", (OnMeta, Tensor), {"__module__": Tensor.__module__, "__qualname__": "Tensor"})

@@ -18,6 +18,7 @@ from tracegrad.tape.plain import PlainTape
 from tracegrad.tape.tape import Tape
 from tracegrad.tensors.blank import FIELDS, blank
 from tracegrad.tensors.device import remaking
+from tracegrad.tensors.meta.meta_tensor import AttentiveTape
 from tracegrad.tensors.overriding import subclasses
 from tracegrad.tensors.tensor import EAGER, Tensor, make
 
@@ -67,13 +68,66 @@ def python_calls(function):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_runs_no_more_of_python_than_it_did(name, monkeypatch):
-    # Once there was a subclass, or a tensor on the device meta, operands are asked whether they are one.
-    monkeypatch.setattr(subclasses, "exist", False)
-    monkeypatch.setattr(remaking, "begun", False)
-    monkeypatch.setattr(EAGER, "__class__", PlainTape)
+    in_a_new_process(monkeypatch)
     function, most = CALLS[name]
     seen = python_calls(function)
     assert len(seen) <= most, seen
+
+
+def in_a_new_process(monkeypatch):
+    """Where there is a subclass, or a tensor on the device meta, operands are asked whether they are one."""
+    monkeypatch.setattr(subclasses, "exist", False)
+    monkeypatch.setattr(subclasses, "of_program", False)
+    monkeypatch.setattr(remaking, "alive", {})
+    monkeypatch.setattr(EAGER, "__class__", PlainTape)
+
+
+def model():
+    return tg.nn.Sequential(tg.nn.Linear(8, 6), tg.nn.BatchNorm1d(6), tg.nn.ReLU(), tg.nn.Linear(6, 4))
+
+
+#: How models on the device meta get their numbers: whatever is left of the tensors that had none is given back.
+MATERIALIZED = {
+    "to_empty": lambda net, state: net.to_empty(device="cpu").load_state_dict(state),
+    "assign": lambda net, state: net.load_state_dict(state, assign=True),
+    "given up": lambda net, state: None,
+}
+
+
+@pytest.mark.parametrize("way", MATERIALIZED)
+def test_tensors_without_numbers_cost_nothing_when_they_are_gone(way, monkeypatch):
+    in_a_new_process(monkeypatch)
+    trained = model()
+    optimizer = tg.optim.SGD(trained.parameters(), lr=0.1)
+
+    def step():
+        optimizer.zero_grad()
+        trained(x).sum().backward()
+        optimizer.step()
+        return x[0], x + y
+
+    before = python_calls(step)
+    with tg.device("meta"):
+        net = model()
+        out = net(tg.empty(5, 8))
+    held = tg.empty(3000, 3000, device="meta")[1:, 2:].t()  # large ones have another memory
+    assert len(python_calls(step)) > len(before)
+    MATERIALIZED[way](net, trained.state_dict())
+    del net, out
+    assert remaking.alive and tg.add(held, 1).is_meta, "a view is alive"
+    del held
+    assert not remaking.alive
+    assert python_calls(step) == before
+
+
+def test_the_tape_looks_for_them_again_when_there_are_new_ones(monkeypatch):
+    in_a_new_process(monkeypatch)
+    for _ in range(3):
+        held = tg.ones(3, device="meta")
+        assert tg.nn.functional.gelu(held).is_meta and isinstance(EAGER, AttentiveTape)
+        assert tg.nn.Linear(3, 2, device="meta")(held).is_meta
+        del held
+        assert tg.cat([x, y]).tolist() and type(EAGER) is PlainTape
 
 
 def test_tensors_are_made_with_the_fields_of_a_blank_one():

@@ -191,7 +191,8 @@ def refusal(tg, text):
     try:
         eval(text, names)
     except Exception as error:
-        return [type(error).__name__, str(error)]
+        # Without the layer, which Python 3.10 shows as a part of the message.
+        return [type(error).__name__, str(error).partition("\n  in ")[0]]
     return None
 
 

@@ -124,7 +124,8 @@ def outcome(tg, expression):
             warnings.simplefilter("ignore")
             return repr(eval(expression, _scope(tg))).replace(tg.__name__, "torch")
     except Exception as error:
-        return f"{type(error).__name__}: {error}".replace(tg.__name__, "torch")[:90]
+        text = str(error).partition("\n  in ")[0]  # without the layer, which Python 3.10 shows as a part of it
+        return f"{type(error).__name__}: {text}".replace(tg.__name__, "torch")[:90]
 
 
 def make_texts(tg):

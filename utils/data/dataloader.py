@@ -65,7 +65,7 @@ class DataLoader(Generic[T]):
 
     def __init__(
         self,
-        dataset: SupportsGetItem[Any],
+        dataset: SupportsGetItem[T],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
         sampler: Iterable[Any] | None = None,

@@ -156,8 +156,8 @@ class ResNet(nn.Module):
             if isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
             elif isinstance(module, (nn.BatchNorm2d, nn.GroupNorm)):
-                nn.init.constant_(module.weight, 1)  # type: ignore[arg-type]
-                nn.init.constant_(module.bias, 0)  # type: ignore[arg-type]
+                nn.init.constant_(module.weight, 1)
+                nn.init.constant_(module.bias, 0)
         if zero_init_residual:
             for module in self.modules():
                 last = getattr(module, "bn3" if isinstance(module, Bottleneck) else "bn2", None)

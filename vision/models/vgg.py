@@ -59,7 +59,7 @@ class VGG(nn.Module):
             if isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
             elif isinstance(module, nn.BatchNorm2d):
-                nn.init.constant_(module.weight, 1)  # type: ignore[arg-type]
+                nn.init.constant_(module.weight, 1)
             elif isinstance(module, nn.Linear):
                 nn.init.normal_(module.weight, 0, 0.01)
             else:
