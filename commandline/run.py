@@ -11,6 +11,7 @@ import sys
 
 from ..compiled import deferred
 from ..compiled.experience import remembered
+from ..runtime.pages import keep_freed
 from ..shim import install
 from . import children, program
 
@@ -27,6 +28,7 @@ def main(arguments: list[str]) -> int:
     if not options.program:
         _parser().error("there is no program: give prog.py, -m MODULE or notebook.ipynb")
     install()
+    keep_freed()
     children.follow()
     with contextlib.ExitStack() as stack:
         if options.compile or options.verify:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..tracing.watch import changes, declare_set, declare_transient
-from .recording import declared
+from .recording import declared, is_made_here
 
 
 class Option:
@@ -26,9 +26,10 @@ class Option:
         return declared(instance, self.name, lambda: self._value(instance), self.kind)
 
     def __set__(self, instance: Any, value: Any) -> None:
-        name = f"{self.name} of a {type(instance).__name__}"
-        if not declare_set(name, lambda: instance.__dict__.get(self.name), value):
-            declare_transient(f"the call sets {name}")
+        if not is_made_here(instance):
+            name = f"{self.name} of a {type(instance).__name__}"
+            if not declare_set(name, lambda: instance.__dict__.get(self.name), value):
+                declare_transient(f"the call sets {name}")
         before = instance.__dict__.get(self.name, self)
         dict.__setitem__(instance.__dict__, self.name, value)
         if value is not before:

@@ -41,13 +41,18 @@ def note_made(module: Any) -> None:
         _made_in[module] = weakref.ref(listening)
 
 
-def declared(module: Any, what: str, get: Callable[[], Any], kind: str = "modules") -> Any:
-    """``get()``, something that the program depends on; a recording keeps it as a guard. `kind` is its counter."""
+def is_made_here(module: Any) -> bool:
+    """True if the function that is being recorded has made `module`: what is set of it is set anew by each call."""
     listening = watcher()
     if listening is None:
-        return get()
+        return False
     made_in = _made_in.get(module)
-    if made_in is not None and made_in() is listening:
+    return made_in is not None and made_in() is listening
+
+
+def declared(module: Any, what: str, get: Callable[[], Any], kind: str = "modules") -> Any:
+    """``get()``, something that the program depends on; a recording keeps it as a guard. `kind` is its counter."""
+    if watcher() is None or is_made_here(module):
         return get()
     paths = _outermost.paths or {}
     declare_kind(kind)

@@ -12,7 +12,7 @@ from ..tracing.watch import WatchedDict, changes, watcher
 from .calls.everywhere import as_registered
 from .option import Option
 from .parameter import Buffer, Parameter
-from .recording import declared, note_made
+from .recording import declared, is_made_here, note_made
 from .rollback import default
 
 
@@ -68,7 +68,7 @@ class Registry(Counted):
             raise TypeError(
                 f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' (Tensor or None required)"
             )
-        self._buffers[name] = as_registered("buffer", self, name, tensor)
+        self._keep("_buffers", name, as_registered("buffer", self, name, tensor))
         self._non_persistent_buffers_set.discard(name)
         if not persistent:
             self._non_persistent_buffers_set.add(name)
@@ -78,7 +78,7 @@ class Registry(Counted):
         self._check_name("module", "module", name, self.__dict__.get("_modules"))
         if module is not None and not isinstance(module, Registry):
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
-        self._modules[name] = as_registered("module", self, name, module)
+        self._keep("_modules", name, as_registered("module", self, name, module))
 
     register_module = add_module
 
@@ -93,6 +93,12 @@ class Registry(Counted):
             raise KeyError(f'{what} name can\'t be empty string ""')
         if hasattr(self, name) and name not in registry:
             raise KeyError(f"attribute '{name}' already exists")
+
+    def _keep(self, kind: str, name: str, value: Any) -> None:
+        """Put a submodule or buffer into its registry. A function that makes a whole module makes its parts with it;
+        parameters are leaves, which no replay makes."""
+        registry = self.__dict__[kind]
+        (dict.__setitem__ if is_made_here(self) else type(registry).__setitem__)(registry, name, value)
 
     # --------------------------------------------------------------------------------------------------- attributes
 
@@ -119,7 +125,7 @@ class Registry(Counted):
                 raise AttributeError("cannot assign module before Module.__init__() call; call it first")
             self._forget(name, keep="_modules")
             # Without a look at the attribute: a __getattr__ may lead to this very module.
-            self._modules[name] = as_registered("module", self, name, value)
+            self._keep("_modules", name, as_registered("module", self, name, value))
         elif isinstance(module := what_is_compiled(value), Registry) and module is not self and name.isidentifier():
             # The attribute is the program; the module that it was made of is the child, as a compiled one is PyTorch's.
             Registry.__setattr__(self, name, module)

@@ -41,7 +41,7 @@ class DeferredOps(SegmentMemories):
         self.segments = segments
         self.is_observed = False  # by other threads, which see what is written to tensors from outside
         self.ops = 0  # how many were noted
-        self.passing = 0  # so many segments are not worth programs: later ones will be others
+        self.passing = 0  # so many segments are not worth new programs: later ones will be others
         self._execution: Execution | None = None  # of the segment, once it is to be done
         self._data: set[Hashable] = set()  # numbers that are data somewhere in this call, by their bits
         self._begin()
@@ -188,8 +188,8 @@ class DeferredOps(SegmentMemories):
                     alive.append(i)
                 elif memory.size:
                     alive.append(i)
-        self.passing, by_numpy = max(0, self.passing - 1), self.passing > 0
-        return Execution(self.segments, here, tuple(alive), memories, by_numpy)
+        self.passing, is_passing = max(0, self.passing - 1), self.passing > 0
+        return Execution(self.segments, here, tuple(alive), memories, is_passing)
 
     # ------------------------------------------------------------------------------------------------------- tokens
 

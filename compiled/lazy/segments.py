@@ -99,9 +99,12 @@ class Segments:
             self._varied.add((primitive, user_place()))
         return here.kinds[like] is None
 
-    def program(self, here: TrieNode, alive: tuple[int, ...]) -> SegmentProgram | None:
-        """The program for a segment. What comes a second time is worth one, if nothing else is said by `tiers`."""
+    def program(self, here: TrieNode, alive: tuple[int, ...], may_begin: bool = True) -> SegmentProgram | None:
+        """The program for a segment. What comes a second time is worth one, if nothing else is said by `tiers`, and
+        unless it is not counted (`may_begin`): then by the one that is there."""
         program = here.programs.get(alive)
+        if not may_begin and type(program) is not SegmentProgram:
+            return None
         if program is None:
             here.programs[alive] = False
             return None
@@ -162,10 +165,10 @@ class Execution:
     """One segment of one call, to be done once: `finish` after an interrupt does what is left."""
 
     def __init__(
-        self, segments: Segments, here: TrieNode, alive: tuple[int, ...], memories: Memories, by_numpy: bool = False
+        self, segments: Segments, here: TrieNode, alive: tuple[int, ...], memories: Memories, is_passing: bool = False
     ) -> None:
         self._segments = segments
-        self._by_numpy = by_numpy  # it is not worth a program
+        self._is_passing = is_passing  # it is not worth a program of its own
         self._here = here
         self._alive = alive
         self._memories = memories
@@ -176,7 +179,7 @@ class Execution:
         """Read and write the memories, and fill those that are alive."""
         if not self._is_begun:
             self._is_begun = True  # an interrupt while a program is made is not to make it once more
-            program = None if self._by_numpy else self._segments.program(self._here, self._alive)
+            program = self._segments.program(self._here, self._alive, not self._is_passing)
             self._run = Run(program, self._memories) if program else None
         if self._run is None and (self._alive or self._here.writes):
             self._run = NumpyRun(self._here.way(), self._memories)

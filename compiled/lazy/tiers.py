@@ -2,7 +2,8 @@
 
 A program's segments are done by numpy first. Building the C of one takes from a tenth of a second to several seconds,
 so it begins once numpy has done the segment so often that a program would have saved a part of that; a copy of this
-process builds beside it meanwhile, and after as many runs again the program is taken. All of this follows from counts,
+process builds beside it meanwhile, and after as many runs again, or as many as take as long as building, the program
+is taken. All of this follows from counts,
 none from a clock, so that two runs of a program with the same cache give the same bits: where the copy is not ready by
 then it is waited for, and where there can be no copy, or it has failed, the program is built then and there.
 
@@ -18,12 +19,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...compiler.graph import Graph
+from ...compiler.graph import Graph, Node
 from ...compiler.pipeline import stored_key
 from ...runtime.forked import Forked, can_be_forked, forked
 from ...runtime.provide import remove_private_folder
 from ...runtime.threads import usable_cpus
-from ..common.budget import Budget
+from ..common.budget import A_PRODUCT, Budget
 from ..execution.shape_cache import Programs
 from ..guards.onlookers import threads_are_absent
 
@@ -79,7 +80,8 @@ class Tiers:
             self.stored += 1
             return found
         found.worth = runs_worth_building(graph)
-        found.begins = max(FIRST, math.ceil(found.worth / PART) - self.budget.steps)  # eager mode has done it as often
+        first = min(FIRST, 1 + found.worth)  # at once where a run takes as long as building
+        found.begins = max(first, math.ceil(found.worth / PART) - self.budget.steps)  # eager mode has done it as often
         return found
 
     def is_due(self, candidate: Candidate) -> bool:
@@ -111,7 +113,7 @@ class Tiers:
             self.refused[candidate.place] += 1
             candidate.begins *= 2
             return
-        candidate.taken = candidate.occurrences * 2
+        candidate.taken = candidate.occurrences + min(candidate.occurrences, candidate.worth)
         if candidate.key is not None:
             self._waiting.append(self._building.setdefault(candidate.key, candidate))
             self._begin_waiting()
@@ -159,9 +161,28 @@ def runs_worth_building(graph: Graph) -> int:
 
 
 def cost_by_numpy(graph: Graph) -> float:
-    """About how long numpy takes for the nodes, which is what a program saves."""
-    computed = [node.type.size for node in graph.nodes() if not node.is_input]
-    return TO_RUN_A_NODE * max(1, len(computed)) + TO_RUN_AN_ELEMENT * sum(computed)
+    """About how long numpy takes for the nodes, which is what a program saves a part of."""
+    computed = [node for node in graph.nodes() if not node.is_input]
+    elements = sum(node.type.size for node in computed)
+    products = sum(map(_multiplications, computed))
+    return TO_RUN_A_NODE * max(1, len(computed)) + TO_RUN_AN_ELEMENT * elements + A_PRODUCT * products
+
+
+# Of each: the array whose elements are sums or are spread over them (None: the result), and the one that says over how
+# many terms, by its axes from this one on.
+_FACTORS: dict[str, tuple[int | None, int | None, int]] = {
+    "dot": (None, 0, -1), "conv": (None, 1, 1), "conv_input": (0, 1, 1), "conv_weight": (1, None, 1),
+}  # fmt: skip
+
+
+def _multiplications(node: Node) -> int:
+    """How many multiplications a matrix product or a convolution takes, whichever of its arrays is the result."""
+    if node.op.name not in _FACTORS:
+        return 0
+    sums, terms, axis = _FACTORS[node.op.name]
+    arrays = (node if i is None else node.args[i] for i in (sums, terms))
+    of, over = (array.type.shape for array in arrays)
+    return math.prod(of) * math.prod(over[axis:])
 
 
 # ------------------------------------------------------------------------------------------------------------- parts

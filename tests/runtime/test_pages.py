@@ -98,6 +98,31 @@ def test_freed_memory_below_memory_in_use_is_given_back():
 
 
 @linux
+@pytest.mark.skipif(pages._set_option is None, reason="glibc's allocator")
+@pytest.mark.parametrize("keeps", [False, True])
+def test_arrays_that_were_freed_leave_their_memory_to_the_next_ones(keeps):
+    code = f"""if True:
+        from tracegrad.runtime.pages import keep_freed
+
+        def resident():
+            return int(open("/proc/self/statm").read().split()[1]) * 4096
+
+        if {keeps}:
+            keep_freed()
+        before, large = resident(), bytearray(b"1") * 100_000_000
+        del large
+        print(resident() - before)
+        """
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (int(found.stdout) > 90_000_000) is keeps
+
+
+def test_an_allocator_without_options_is_left_alone(monkeypatch):
+    monkeypatch.setattr(pages, "_set_option", None)
+    pages.keep_freed()
+
+
+@linux
 def test_an_arena_lies_in_large_pages_and_goes_with_the_program(tg):
     model = tg.nn.Sequential(
         *(layer for _ in range(3) for layer in (tg.nn.Linear(256, 1024), tg.nn.Tanh(), tg.nn.Linear(1024, 256)))
