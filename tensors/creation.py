@@ -9,6 +9,7 @@ import numpy as np
 
 from ..ops import comparison, sources
 from ..ops.array import eager
+from ..ops.core import current
 from ..ops.identity import copy
 from ..ops.pointwise import cast, common_dtype
 from ..ops.types import INTEGER, NUMBERS, DType, dtype_of, float64, get_default_dtype, int64, number_dtype
@@ -63,7 +64,9 @@ def tensor(
         return _finished(copy(_in_dtype(data.detach(), dtype)), requires_grad)
     if isinstance(data, NUMBERS):
         of = dtype or inferred(data)
-        return _finished(sources.full((), unpacked(data, of), of), requires_grad)
+        at_once: Any = getattr(current(), "scalar", None)
+        made = sources.full((), unpacked(data, of), of) if at_once is None else at_once(unpacked(data, of), of)
+        return _finished(made, requires_grad)
     if isinstance(data, list) and data and isinstance(data[0], np.ndarray):
         warn_once(
             "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to "

@@ -1,4 +1,5 @@
-"""Operands that a segment copies when it meets them: parts of a larger memory, and memory that numpy code sees."""
+"""Operands that a segment copies when it meets them: parts of a larger memory, memory that numpy code sees, and numbers
+that are data."""
 
 from __future__ import annotations
 
@@ -6,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.array import Array
 from ...ops.exposure import exposed_owners, owner_of
 from .at_once import is_retyped
-from .event_trie import TrieInput, TrieNode
+from .event_trie import TrieInput, TrieNode, key_of
 from .interpreter import DeferredOps
 
 #: An operand by its position, and the event that has met a copy of it.
@@ -52,3 +54,14 @@ def copy_again(deferred: DeferredOps, operands: Any, copies: tuple[Copy, ...]) -
         deferred.memories[event.memory :] = [np.array(operand.ndarray, order="C")]
         if deferred.observer is not None:
             deferred.observer(point.tokens - 1, operand)
+
+
+def numbers_again(deferred: DeferredOps, operands: Any, numbers: tuple[Copy, ...]) -> None:
+    """Meet numbers that are data as before; the point is for the caller to set."""
+    deferred.note_data([key_of(operands[position]) for position, _ in numbers])
+    for position, point in numbers:
+        event: Any = point.event
+        number = np.array(operands[position])
+        deferred.memories[event.memory :] = [number]
+        if deferred.observer is not None:
+            deferred.observer(point.tokens - 1, Array(number))

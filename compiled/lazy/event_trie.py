@@ -150,8 +150,11 @@ class TrieNode:
     captured: tuple[Call, ...] = ()  # calls whose `numbers` know memories
     passes: list[Any] = field(default_factory=list)  # functions that note backward passes
     observed: int = 0  # how many passes none of them has noted
+    # By the point that a pass from here has led to: its leaves, by identity.
+    leaves_of_passes: dict[TrieNode, tuple[int, ...]] = field(default_factory=dict)
     expected: dict[int, list[Any]] = field(default_factory=dict)  # by what is called: functions that note such calls
     ops: dict[Any, Any] = field(default_factory=dict)  # that are known to come here (`expected_ops.py`)
+    has_data: bool = False  # some of them have numbers that are data
     noted: dict[int, int] = field(default_factory=dict)  # by what was called: how often
 
     @lazy

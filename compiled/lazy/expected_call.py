@@ -40,13 +40,12 @@ from .expected_source import (
     KNOWN,
     MEMORY,
     NOT_WITH_HISTORY,
-    OUTSIDE,
-    OUTSIDE_LEAF,
-    OUTSIDE_VIEW,
+    OUTSIDE_WITH,
     OWNER,
     RESULT,
     SOURCE,
     VIEW,
+    VIEW_WITH,
     WHOLE,
 )
 from .program_calls import PendingResults
@@ -150,18 +149,18 @@ class Expected:
         history = "leaf" if spec.requires_grad and spec.leaf else "history" if spec.requires_grad else "none"
         if token is not None and token < self._before.tokens:
             return self._known(i, token) + NOT_WITH_HISTORY[history].format(i=i)
-        _require(history != "history" and (token is not None or self._of.arguments.alias_free))
+        _require(token is not None or self._of.arguments.alias_free)
         self._outside.append(i)
-        outside = (OUTSIDE_LEAF if history == "leaf" else OUTSIDE).format(i=i) + MEMORY.format(i=i)
+        outside = OUTSIDE_WITH[history].format(i=i) + MEMORY.format(i=i)
         if token is None:
             return outside
         steps = self._meets(token, f"w{i}", tensor.steps)
         if steps:
             whole = tensor.buffer.whole
-            _require(history == "none" and tensor.place == (self._segment, token))
+            _require(history in VIEW_WITH and tensor.place == (self._segment, token))
             self.names.update({f"steps{i}": steps, f"whole{i}": (whole.shape, whole.strides, whole.dtype)})
             self._whole[i] = token
-            return OUTSIDE_VIEW.format(i=i) + MEMORY.format(i=i) + VIEW.format(i=i)
+            return VIEW_WITH[history].format(i=i) + MEMORY.format(i=i) + VIEW.format(i=i)
         if tensor.place == (self._segment, token):
             self._whole[i] = token
             return outside + WHOLE.format(i=i)
@@ -192,7 +191,7 @@ class Expected:
             self._meets(token, f"w{i}")
             self._outside.append(i)
             self._whole[i] = token
-            text += OUTSIDE.format(i=i) + MEMORY.format(i=i) + WHOLE.format(i=i)
+            text += OUTSIDE_WITH["none"].format(i=i) + MEMORY.format(i=i) + WHOLE.format(i=i)
         return text
 
     def _numbers(self) -> str:

@@ -24,7 +24,8 @@ from ...tensors.blank import blank
 from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import EAGER, Tensor, make
 from ..symbolic.number import exact
-from .copies import Copy, copies_between, copy_again, is_copied
+from .at_once import CONCATENATE, FULL
+from .copies import Copy, copies_between, copy_again, is_copied, numbers_again
 from .deferred_calls import Deferred
 from .departures import SMALL
 from .event_trie import Compute, TrieNode, key_of
@@ -41,9 +42,10 @@ class KnownOp(NamedTuple):
     after: TrieNode
     event: Compute
     copies: tuple[Copy, ...]
+    numbers: tuple[Copy, ...]  # those that are data, each with the event that meets it
     view: tuple[Step, ...]  # the step from the operand to a view of it
     bound: int | None  # what positions are below
-    constants: tuple[Any, ...]  # None for tensors
+    constants: tuple[Any, ...]  # None for tensors and for numbers that are data
     on: tuple[int, ...]
     grad_enabled: bool
     default_dtype: Any
@@ -61,17 +63,36 @@ class NotingTape(Tape):
         deferred = self._deferred
         if deferred.here.event is None and are_small(deferred.done_now(), operands, params):
             return EAGER.apply(primitive, operands, params)
+        if primitive.is_view and self._shows_at_once(operands[0]):
+            return EAGER.apply(primitive, operands, params)
         key = None if primitive.check is not None else _key(deferred, primitive, operands, params)
         if key is None:
             return super().apply(primitive, operands, params)
         here = deferred.here
         known = here.ops.get(key)
+        if known is None and here.has_data:
+            known = here.ops.get(_without_numbers(key, operands))
         if known is not None and known.grad_enabled is switches.enabled:
             return _noted(deferred, known, primitive, operands, params)
         segment = deferred.segment
         out = super().apply(primitive, operands, params)
         _remember(deferred, key, here, segment, primitive, operands, out)
         return out
+
+    def _shows_at_once(self, x: Any) -> bool:
+        """True for the operand of a view op that eager mode may do: what is there, and is not to be written."""
+        deferred = self._deferred
+        if type(x) not in PLAIN_TENSORS or not deferred.shows_what_is_there(x):
+            return False
+        return not (deferred.here.writes and deferred.concerns(x))
+
+    def has_read(self, x: Tensor) -> None:
+        """The program looks at numbers of `x`: nothing is put off from here on."""
+        self._deferred.read(x, "indexing with a mask")
+
+    def scalar(self, value: Any, dtype: DType) -> Any:
+        """A tensor of one number of the program: it is there, as the numbers of a list are."""
+        return EAGER.apply(FULL, (), {"shape": (), "value": value, "dtype": dtype})
 
     def does_at_once(self, size: int) -> bool:
         """True if what computes so many numbers from what is there is done now."""
@@ -83,18 +104,25 @@ class NotingTape(Tape):
 
 
 def _key(deferred: Deferred, primitive: Primitive, operands: Sequence[Any], params: Params) -> Hashable:
-    """What tells an op from others at one point; None for one that meets something but copies."""
+    """What tells an op from others at one point, of which the operands have been met; None where the general way has to
+    meet them."""
     segment = deferred.segment
     key: list[Any] = ["with parameters", primitive]
     for operand in operands:
         if type(operand) in PLAIN_TENSORS:
             place = operand.place
-            if place is not None and place[0] is segment:
-                key.append(~place[1] if _requires(operand) else place[1])
-            elif primitive.is_view or operand.ndarray.dtype.char not in _FLOATS or not is_copied(deferred, operand):
-                return None
-            else:
-                key.append((_requires(operand), operand.ndarray.shape, operand.ndarray.dtype.char))
+            if place is None or place[0] is not segment:
+                if primitive.is_view or operand.ndarray.dtype.char not in _FLOATS:
+                    return None
+                if is_copied(deferred, operand):
+                    key.append((_requires(operand), operand.ndarray.shape, operand.ndarray.dtype.char))
+                    continue
+                if primitive is CONCATENATE:
+                    return None  # which is done at once where all is there
+                place = deferred.met(operand)
+                if deferred.segment is not segment:  # which others have to be met in again
+                    return None
+            key.append(~place[1] if _requires(operand) else place[1])
         elif isinstance(operand, np.generic):
             key.append(key_of(operand))
         else:
@@ -103,6 +131,15 @@ def _key(deferred: Deferred, primitive: Primitive, operands: Sequence[Any], para
         kind = type(value)
         key += (name, kind, value) if kind in _PLAIN else (name, *exact(value))
     return tuple(key)
+
+
+def _without_numbers(key: Any, operands: Sequence[Any]) -> Hashable:
+    """The key of the ops that differ from one in their numbers only, which are data."""
+    found = list(key)
+    for i, operand in enumerate(operands, 2):
+        if isinstance(operand, np.generic):
+            found[i] = operand.dtype.char
+    return tuple(found)
 
 
 def are_small(size: int, operands: Sequence[Any], params: Params = _PARAMS) -> bool:
@@ -168,6 +205,8 @@ def noted_as_before(deferred: Deferred, primitive: Primitive, general: Callable[
 def _noted(deferred: Deferred, known: KnownOp, primitive: Primitive, operands: Sequence[Any], params: Params) -> Any:
     event = known.event
     copy_again(deferred, operands, known.copies)
+    if known.numbers:
+        numbers_again(deferred, operands, known.numbers)
     out: Any = blank(Tensor)
     out.label = None
     out.place = (deferred.segment, known.after.tokens - 1)
@@ -211,17 +250,24 @@ def _remember(
     if event.primitive is not primitive or type(out) is not Tensor:
         return
     copied = [i for i, o in enumerate(operands) if type(o) in PLAIN_TENSORS and not (o.place and o.place[0] is segment)]
-    copies = copies_between(here, after.before, copied)
+    met = [type(o) is int for o in event.operands]
+    varying = [i for i, o in enumerate(operands) if isinstance(o, np.generic) and met[i]]
+    if met != [type(o) in PLAIN_TENSORS or i in varying for i, o in enumerate(operands)]:
+        return
+    if varying and out.ndarray.dtype.kind not in "fb":
+        return  # the numbers decide what positions are below
+    copies = copies_between(here, after.before, [*copied, *varying])
     if copies is None:
         return
     constants = tuple(None if type(o) is int else o for o in event.operands)
-    if [constant is None for constant in constants] != [type(operand) in PLAIN_TENSORS for operand in operands]:
-        return
     node: Any = out._node
     if node is not None and (not isinstance(node, PrimitiveNode) or node.primitive is not primitive):
         return
+    if varying:
+        key, here.has_data = _without_numbers(key, operands), True
     here.ops[key] = KnownOp(
-        after, event, copies, (Step(primitive, tuple(event.params.items())),) if event.is_view else (),
+        after, event, copies[: len(copied)], copies[len(copied) :],
+        (Step(primitive, tuple(event.params.items())),) if event.is_view else (),
         deferred.bounds.get(after.tokens - 1), constants, () if node is None else node.on, switches.enabled,
         defaults.dtype,
     )  # fmt: skip

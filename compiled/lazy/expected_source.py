@@ -43,6 +43,13 @@ OUTSIDE_LEAF = """
             or a{i}._base is not None or a{i}.leaf_hooks or a{i}.post_accumulate_hooks):
         return NOT_NOTED
 """
+# A result of what an earlier segment has computed.
+OUTSIDE_RESULT = """
+    if type(a{i}) is not kind{i} or a{i}._requires or a{i}._node is None or a{i}.__dict__:
+        return NOT_NOTED
+    if a{i}._base is not None and a{i}.buffer.version != a{i}._seen_version: return NOT_NOTED
+"""
+OUTSIDE_WITH = {"none": OUTSIDE, "leaf": OUTSIDE_LEAF, "history": OUTSIDE_RESULT}
 MEMORY = """
     m{i} = a{i}.memory
     if m{i} is None or m{i}[0] is not a{i}.ndarray:
@@ -51,11 +58,12 @@ MEMORY = """
         return NOT_NOTED
     o{i} = m{i}[3]
 """
+# `number_of` also has identities of memory that is gone, which new memory may have been given.
 WHOLE = """
     w{i} = a{i}.ndarray
     if a{i}.steps or a{i}.buffer.whole is not w{i} or o{i} in taken or o{i} in deferred.owners or o{i} in exposed:
         return NOT_NOTED
-    if id(w{i}) in deferred.number_of:
+    if id(w{i}) in deferred.number_of and deferred.number(w{i}) is not None:
         return NOT_NOTED
 """
 # All of a memory in another form: a transposed weight, say.
@@ -63,7 +71,8 @@ VIEW = """
     w{i} = a{i}.buffer.whole
     if a{i}.steps != steps{i} or (w{i}.shape, w{i}.strides, w{i}.dtype) != whole{i}:
         return NOT_NOTED
-    if o{i} in taken or o{i} in deferred.owners or o{i} in exposed or id(w{i}) in deferred.number_of:
+    if o{i} in taken or o{i} in deferred.owners or o{i} in exposed or (
+            id(w{i}) in deferred.number_of and deferred.number(w{i}) is not None):
         return NOT_NOTED
 """
 OUTSIDE_VIEW = """
@@ -72,10 +81,12 @@ OUTSIDE_VIEW = """
     if a{i}._base is not None and a{i}.requires_grad:
         return NOT_NOTED
 """
+VIEW_WITH = {"none": OUTSIDE_VIEW, "history": OUTSIDE_RESULT}
 COPIED = """
     h{i} = a{i}.buffer.whole
     if o{i} not in exposed and (not a{i}.steps or a{i}.ndarray.size == h{i}.size or o{i} in taken
-                                or deferred.owners.get(o{i}, id(h{i})) != id(h{i}) or id(h{i}) in deferred.number_of):
+                                or deferred.owners.get(o{i}, id(h{i})) != id(h{i}) or
+                                id(h{i}) in deferred.number_of and deferred.number(h{i}) is not None):
         return NOT_NOTED
     w{i} = copied(a{i}.ndarray)
 """

@@ -82,6 +82,8 @@ class Leaves:
         self._shown = [tensor.ndarray for tensor in self._tensors]
         self._pools: list[GradientPool] = []
         self.count = changes.count + changes.memories  # at which they were found to be so
+        # By visited node: whether edges lead to leaves that may be others, which are not kept alive.
+        self._has_fresh = [not self._fresh.isdisjoint(map(id, v.edges)) for v in plan.visited]
         self.edges: list[Any] = [v.node.edges if isinstance(v, VisitedCall) else () for v in plan.visited]
 
     def fit(self) -> bool:
@@ -104,7 +106,8 @@ class Leaves:
                     return False
             elif leads_to is None and node is not None:
                 return False
-        self.edges[call] = edges
+        if not self._has_fresh[call]:
+            self.edges[call] = edges
         return True
 
     def pool(self) -> GradientPool:
@@ -189,8 +192,9 @@ def _nodes(plan: SweepPlan, names: dict[str, Any]) -> str:
             for call, position, token in plan.known
             if call == i
         )
-    if len(found) > 1:
-        text += f"    if len({{{', '.join(f'id(leaf{n})' for n in found)}}}) != {len(found)}: return NOT_NOTED\n"
+    if found:
+        every = [*(f"leaf{n}" for n in range(len(plan.leaves))), *(f"sum{n}" for n in range(len(plan.sums)))]
+        text += f"    if len({{{', '.join(f'id({name})' for name in every)}}}) != {len(every)}: return NOT_NOTED\n"
     return text
 
 

@@ -29,6 +29,7 @@ from .segments import LONGEST, Execution, Segments
 from .varying import VARYING
 
 MOST_DATA = 256  # numbers of one call that are kept in mind
+EVERYWHERE = frozenset(key_of(np.dtype(kind).type(n)) for kind in "?lfd" for n in (0, 0.5, 1, 2, -0.5, -1, -2))
 
 
 class DeferredOps(SegmentMemories):
@@ -331,10 +332,15 @@ class DeferredOps(SegmentMemories):
         """
         if not self.segments.numbers_vary(self.here, like, key, not self._data.isdisjoint(numbers)):
             return False
+        self.note_data(numbers)
+        return True
+
+    def note_data(self, numbers: Sequence[Hashable]) -> None:
+        """Keep in mind that these numbers are data somewhere in this call; not those that stand everywhere: that
+        another place has the same one says nothing of it."""
         if len(self._data) >= MOST_DATA:
             self._data.clear()
-        self._data.update(numbers)
-        return True
+        self._data.update(number for number in numbers if number not in EVERYWHERE)
 
     def _number_met(self, number: np.generic) -> int:
         """The token of a number that is data."""

@@ -19,7 +19,8 @@ SHOWN = """
     m{i} = memory_of(t{i})
     w{i}, _, _, o{i} = m{i}
     if (m{i}[1] is not layout{i} or t{i}.steps or t{i}.buffer.whole is not w{i} or o{i} in taken
-            or o{i} in deferred.owners or o{i} in exposed or id(w{i}) in deferred.number_of):
+            or o{i} in deferred.owners or o{i} in exposed or (
+            id(w{i}) in deferred.number_of and deferred.number(w{i}) is not None)):
         return NOT_NOTED
 """
 SHOWN_BY_STEPS = """
@@ -28,7 +29,8 @@ SHOWN_BY_STEPS = """
     m{i} = memory_of(t{i})
     o{i} = m{i}[3]
     if (m{i}[1] is not layout{i} or (w{i}.shape, w{i}.strides, w{i}.dtype) != whole{i} or t{i}.steps != steps{i}
-            or o{i} in taken or o{i} in deferred.owners or o{i} in exposed or id(w{i}) in deferred.number_of):
+            or o{i} in taken or o{i} in deferred.owners or o{i} in exposed or (
+            id(w{i}) in deferred.number_of and deferred.number(w{i}) is not None)):
         return NOT_NOTED
 """
 COPY = """
@@ -36,7 +38,8 @@ COPY = """
     m{i}, h{i} = memory_of(t{i}), t{i}.buffer.whole
     o{i} = m{i}[3]
     if (m{i}[1] is not layout{i} or o{i} not in exposed and (not t{i}.steps or t{i}.ndarray.size == h{i}.size
-            or o{i} in taken or deferred.owners.get(o{i}, id(h{i})) != id(h{i}) or id(h{i}) in deferred.number_of)):
+            or o{i} in taken or deferred.owners.get(o{i}, id(h{i})) != id(h{i}) or (
+                id(h{i}) in deferred.number_of and deferred.number(h{i}) is not None))):
         return NOT_NOTED
     w{i} = array(t{i}.ndarray, order="C")
 """
@@ -143,7 +146,7 @@ FRESH = """
     n = {node}
     if type(n) is not AccumulateGrad: return NOT_NOTED
     {leaf} = n.variable
-    if (type({leaf}) is not Tensor or not {leaf}._requires or {leaf}._node is not None or {leaf}.leaf_hooks
+    if (type({leaf}) is not kind_{leaf} or not {leaf}._requires or {leaf}._node is not None or {leaf}.leaf_hooks
             or {leaf}.post_accumulate_hooks or {leaf}.ndarray.dtype is not dtype_{leaf}
             or {leaf}.ndarray.shape != {shape} or {leaf}.ndarray.strides != {strides}):
         return NOT_NOTED
@@ -152,5 +155,5 @@ FRESH = """
 
 def text_of_fresh_leaf(node: str, leaf: str, like: Tensor, names: dict[str, Any]) -> str:
     """The lines that call the leaf at the end of the edge to `node` `leaf`, if it takes a gradient as `like` did."""
-    names[f"dtype_{leaf}"] = like.ndarray.dtype
+    names[f"dtype_{leaf}"], names[f"kind_{leaf}"] = like.ndarray.dtype, type(like)
     return FRESH.format(node=node, leaf=leaf, shape=like.ndarray.shape, strides=like.ndarray.strides)

@@ -9,7 +9,7 @@ which new memories are the leaves' gradients. So the engine finds it once, and a
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ...tape.nodes import AccumulateGrad
@@ -28,16 +28,16 @@ MOST_NODES = 500  # of a pass: the text of its function grows with them
 
 @dataclass(frozen=True, eq=False)
 class Leaf:
-    """A leaf that the pass gives a gradient: the memory's number behind the first of the pass, and its token."""
+    """A leaf that the pass gives a gradient: the memory's number behind the first of the pass, and its token.
+
+    `is_fresh` says that it may be another tensor at each pass: what is no parameter (an input that requires a
+    gradient), and a parameter that was another one at the pass before (of a model that is copied in each call).
+    """
 
     tensor: Tensor
     memory: int
     token: int
-
-    @property
-    def is_fresh(self) -> bool:
-        """True for what is no parameter: inputs that require gradients are often other tensors at each pass."""
-        return type(self.tensor) is Tensor
+    is_fresh: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +166,18 @@ class Observed:
             if gradient.steps or not gradient.ndarray.flags.c_contiguous:
                 return None
             del numbers[number]
-            leaves.append(Leaf(leaf, number, gradient.place[1]))
-        return None if numbers else leaves
+            leaves.append(Leaf(leaf, number, gradient.place[1], type(leaf) is Tensor))
+        return None if numbers else self._with_fresh(leaves)
+
+    def _with_fresh(self, leaves: list[Leaf]) -> list[Leaf]:
+        """The leaves, and which of them were others when a pass from here to there was observed before."""
+        passed, there = self._before.leaves_of_passes, self._deferred.here
+        known, found = passed.get(there, ()), tuple([id(leaf.tensor) for leaf in leaves])
+        passed[there] = found
+        if len(known) != len(found):
+            return leaves
+        others = [one != other for one, other in zip(known, found, strict=True)]
+        return [replace(leaf, is_fresh=leaf.is_fresh or other) for leaf, other in zip(leaves, others, strict=True)]
 
     def _reads(self) -> tuple[list[Read], list[tuple[int, int, int]]]:
         """What the pass has read of the nodes: what it has met, and what was known before."""
