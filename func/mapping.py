@@ -64,7 +64,7 @@ def vmap(
         size = _size(leaves, axes, title)
         if size and watcher() is None and can_batch():
             try:
-                return _batched(func, leaves, axes, shape, size, out_dims, called, chunk_size)
+                return _batched(func, leaves, axes, shape, size, out_dims, called, chunk_size, randomness)
             except CannotBatchError as error:
                 if error.is_worth_saying:
                     warn_user(f"vmap({called}): {error}: it is called for each slice")
@@ -82,6 +82,7 @@ def _batched(
     out_dims: Any,
     called: str,
     chunk_size: int | None,
+    randomness: str,
 ) -> Any:
     """The results of one call for all slices, or of one for each `chunk_size` of them."""
 
@@ -98,7 +99,7 @@ def _batched(
             (x, None) if axis is None else (x.narrow(axis, first, extent), axis)
             for x, axis in zip(leaves, axes, strict=True)
         ]
-        result, batcher = batched_call(one, extent, arguments)
+        result, batcher = batched_call(one, extent, arguments, randomness)
         if default_generator.state.buffer.version != drawn:
             default_generator._restore(*start)
             raise CannotBatchError("random numbers", is_worth_saying=False)

@@ -159,6 +159,15 @@ def _fitting(value: Any, of: Type) -> Any:
     return value if got.dtype is of.dtype else cast(value, of.dtype)
 
 
+#: Marks in `view_of_several` the views that a user's function returned: its backward would be overridden by a write.
+_CUSTOM = "custom: "
+
+
+def by_custom_function(place: int, name: str) -> str:
+    """What `view_of_several` is for output number `place` of a user's function that shares an input's memory."""
+    return f"{_CUSTOM}Output {place} of {name}"
+
+
 def _refuse_leaves(target: Any, tracked: bool) -> None:
     """RuntimeError for a write that the tape could not follow; `tracked` if it has a history."""
     base, requires = target.base, target.requires_grad
@@ -171,6 +180,14 @@ def _refuse_leaves(target: Any, tracked: bool) -> None:
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation. "
             "Write to it inside `with tg.no_grad():`, or to a clone()."
+        )
+    if target.view_of_several.startswith(_CUSTOM):
+        raise RuntimeError(
+            f"{target.view_of_several.removeprefix(_CUSTOM)} is a view and is being modified inplace. This view was "
+            "created inside a custom Function (or because an input was returned as-is) and the autograd logic to "
+            "handle view+inplace would override the custom backward associated with the custom Function, leading to "
+            "incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
+            "Function."
         )
     if base is None:
         return
