@@ -64,6 +64,18 @@ _RESIZED = (
     "t.resize_(0)."
 )
 
+#: What makes tensors of nothing but sizes: PyTorch gives a result its shape there, and says nothing.
+_FACTORIES = frozenset(
+    "arange empty eye full linspace logspace normal ones rand randint randn randperm range zeros".split()
+)
+#: Those of a tensor that are silent as well.
+_FILLED = frozenset({"bernoulli"})
+_RANGE_RESIZED = (
+    "The number of elements in the out tensor of shape {} is {} which does not match the computed number of elements "
+    "{}. Note that this may occur as a result of rounding error. The out tensor will be resized to a tensor of shape "
+    "{}."
+)
+
 
 def takes_out(path: str) -> bool:
     """Whether the function of that path below ``tracegrad`` takes ``out``."""
@@ -83,7 +95,9 @@ def into(out: Any, path: str, function: Callable[..., Any], args: Sequence[Any],
         if not isinstance(place, Array):
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(place).__name__}")
     _refuse_overlap(places, (*args, *kwargs.values()), path in IN_STEPS)
-    result = function(*args, **_in_type_of(places[0], function, kwargs))
+    of_tensors = any(isinstance(x, Array) for x in (*args, *kwargs.values()))
+    drawn = name == "normal" and of_tensors  # of a mean and a std that have a type
+    result = function(*args, **(kwargs if drawn else _in_type_of(places[0], function, kwargs)))
     values = result if isinstance(result, (tuple, list)) else (result,)
     if len(values) != len(places) or isinstance(result, Array) != isinstance(out, Array):
         wanted = "a Tensor" if isinstance(result, Array) else f"a tuple of {len(values)} Tensors"
@@ -92,7 +106,7 @@ def into(out: Any, path: str, function: Callable[..., Any], args: Sequence[Any],
         _refuse(name, place, value, path in EXACT)
     with no_grad():
         for place, value in zip(places, values, strict=True):
-            _store(place, value)
+            _store(name, place, value, is_quiet=name in (_FILLED if of_tensors else _FACTORIES))
     if isinstance(result, Array):
         return out
     return type(result)(*places) if hasattr(result, "_fields") else places
@@ -155,9 +169,12 @@ def _ends(array: Any) -> tuple[int, int]:
     return start, start + (length if array.size else 0)
 
 
-def _store(place: Any, value: Any) -> None:
+def _store(name: str, place: Any, value: Any, is_quiet: bool) -> None:
     if tuple(place.shape) != tuple(value.shape):
-        if place.ndarray.size:
-            warn_user(_RESIZED.format(list(place.shape), list(value.shape)))
+        old, new = list(place.shape), list(value.shape)
+        if name == "arange" and place.numel() and place.numel() != value.numel():
+            warn_user(_RANGE_RESIZED.format(old, place.numel(), value.numel(), tuple(new)))
+        elif place.numel() and not is_quiet:
+            warn_user(_RESIZED.format(old, new))
         place.data = value.new_empty(tuple(value.shape), dtype=place.dtype)
     place.copy_(value)

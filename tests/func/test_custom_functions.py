@@ -1,6 +1,7 @@
 """A user's ``autograd.Function`` within `vmap` and `grad`: its own backward holds at each level, and its own `vmap`.
 
-The backward of these is ten times the derivative of what forward computes, so that a gradient that went another way shows.
+The backward of these is ten times the derivative of what forward computes, so that a gradient that went another way
+shows.
 """
 
 from __future__ import annotations

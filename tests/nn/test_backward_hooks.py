@@ -1,4 +1,4 @@
-"""What hooks around a module's backward are told, for all ways in which its outputs are used, and what they may return."""
+"""What hooks around a module's backward are told, for all ways in which its outputs are used, and may return."""
 
 from __future__ import annotations
 
@@ -86,7 +86,9 @@ def test_outputs_in_other_containers_are_not_hooked(made):
     module, seen = Nested(), []
     module.register_full_backward_hook(lambda *given: seen.append(given))
     x = tg.ones(1, requires_grad=True)
-    with pytest.warns(UserWarning, match="For backward hooks to be called, module output should be a Tensor or a tuple"):
+    with pytest.warns(
+        UserWarning, match="For backward hooks to be called, module output should be a Tensor or a tuple"
+    ):
         out = module(x)
     (out["out"] if isinstance(out, dict) else out[0]).sum().backward()
     assert (seen, x.grad.tolist()) == ([], [2.0])
