@@ -345,6 +345,7 @@ from .functional.spatial.convolution import (
 )
 from .functional.spatial.max_pooling import adaptive_max_pool1d_with_indices as adaptive_max_pool1d
 from .functional.spatial.max_pooling import max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool3d
+from .functional.spatial.time_first import conv_tbc
 from .functional.statistics.extremes import amax, amin, argmax, argmin, max, min
 from .functional.statistics.moments import corrcoef, cov, dist, nanmean, nansum
 from .functional.statistics.orders import aminmax, cummax, cummin, kthvalue, mode, nanmedian

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from ..ops.core import current
 from ..ops.pointwise import cast
 from ..ops.sources import zeros
 from ..ops.types import FLOATING, Type, broadcast_shapes
@@ -13,6 +15,7 @@ from ..ops.vjp import unbroadcast
 from ..tape.grad_mode import is_grad_enabled, no_grad
 from ..tape.nodes import NO_EDGE, SECOND_BACKWARD, Node, Saved
 from ..tape.saved import saved
+from ..tensors.in_place import by_custom_function
 from ..tensors.overriding import overrides
 from ..tensors.subclass import in_class
 from ..tensors.tensor import Tensor
@@ -56,7 +59,7 @@ class FunctionCtx:
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What was saved; RuntimeError once it is freed, or where its memory has been written to since."""
-        return self.to_save if self.node is None else self.node.saved_tensors()
+        return self.to_save if self.node is None else self.node.saved_tensors
 
     def mark_non_differentiable(self, *tensors: Any) -> None:
         """These outputs get no gradient."""
@@ -102,7 +105,9 @@ class FunctionNode(Node):
             self.saved.append((saved(tensor, is_output=place >= 0) if isinstance(tensor, Tensor) else tensor, place))
         self.ctx.to_save = ()
 
+    @property
     def saved_tensors(self) -> tuple[Any, ...]:
+        """What `forward` saved. RuntimeError once it is freed, or where its memory has been written to since."""
         if self.saved is None:
             raise RuntimeError(SECOND_BACKWARD)
         return tuple(self._unpacked(kept, place) for kept, place in self.saved)
@@ -114,6 +119,15 @@ class FunctionNode(Node):
         if place >= 0:
             tensor.attach(self, place)
         return tensor
+
+    def __getattr__(self, name: str) -> Any:
+        """In PyTorch ctx is the node: what `forward` has set on it is seen at ``tensor.grad_fn``, too."""
+        if name == "ctx" or name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            return getattr(self.ctx, name)
+        except AttributeError:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}") from None
 
     def release(self) -> None:
         if self.saved:
@@ -196,15 +210,37 @@ class Function:
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """One gradient for each input of `forward` (None where there is none), from one for each output."""
-        raise NotImplementedError("You must implement the backward function for your custom autograd.Function.")
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward mode AD."
+        )
+
+    @staticmethod
+    def vmap(info: VmapInfo, in_dims: tuple[int | None, ...], *args: Any) -> Any:
+        """How `func.vmap` computes all slices at once: the outputs, and where their batch axis is (None: no such).
+
+        `info` tells the number of slices (``batch_size``) and `randomness`; `in_dims` the axis of each argument. A
+        Function without one is computed by its operations, or slice by slice where a gradient is asked for.
+        """
+        raise NotImplementedError("vmap is not implemented.")
 
     @classmethod
-    def apply(cls, *args: Any) -> Any:
-        """Compute `forward`, and record that `backward` is its derivative."""
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Compute `forward`, and record that `backward` is its derivative.
+
+        Arguments by keyword, and, with `setup_context`, those with defaults, are put in the order of `forward`.
+        """
+        has_setup = cls.setup_context is not Function.setup_context
+        if has_setup or kwargs:
+            args, kwargs = _bound(cls.forward, args, kwargs, has_setup)
+        level = getattr(getattr(current(), "below", None), "custom_function", None)
+        mapped = None if level is None else level(cls if has_setup and cls.vmap is not Function.vmap else None, args)
         needs = tuple(isinstance(x, Tensor) and x.requires_grad for x in args)
         ctx = FunctionCtx(needs)
         with no_grad():
-            returned = cls._computed(ctx, args)
+            returned = cls._computed(ctx, args, kwargs) if mapped is None else mapped[0]
+            if mapped is not None:
+                cls.setup_context(ctx, args, returned)
         if not (is_grad_enabled() and any(needs)):
             return returned
         node = FunctionNode(cls, ctx, args)
@@ -218,12 +254,29 @@ class Function:
         return tracked if isinstance(returned, tuple) else tracked[0]
 
     @classmethod
-    def _computed(cls, ctx: FunctionCtx, args: tuple[Any, ...]) -> Any:
+    def _computed(cls, ctx: FunctionCtx, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if cls.setup_context is Function.setup_context:
-            return cls.forward(ctx, *args)
-        output = cls.forward(*args)
+            return cls.forward(ctx, *args, **kwargs)
+        output = cls.forward(*args, **kwargs)
         cls.setup_context(ctx, args, output)
         return output
+
+
+class VmapInfo(NamedTuple):
+    """What a Function's `vmap` is told of the batch."""
+
+    batch_size: int
+    randomness: str
+
+
+def _bound(
+    forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], has_setup: bool
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments in the order of `forward`; with `has_setup` it has no ctx, and defaults are arguments, too."""
+    given = inspect.signature(forward).bind(*(() if has_setup else (None,)), *args, **kwargs)
+    if has_setup:
+        given.apply_defaults()
+    return (given.args if has_setup else given.args[1:]), given.kwargs
 
 
 def _check_dirty(dirty: Sequence[Any], outputs: Sequence[Any]) -> None:
@@ -251,6 +304,7 @@ def _tracked(out: Any, node: FunctionNode, place: int, inputs: Sequence[Any]) ->
     if not _contains(node.ctx.dirty, out) and (_contains(inputs, out) or out.base is not None):
         # The input itself, or a view: as an output it is another tensor.
         out = in_class(Tensor.detach(out), type(out) if overrides(type(out)) else Tensor)
+        out.view_of_several = by_custom_function(place, node.function.__name__)
     out.attach(node, place)
     return out
 

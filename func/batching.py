@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd.function import VmapInfo
+from ..functional.trees import flatten_tree, unflatten_tree
 from ..ops.array import Array, Evaluator, require_writable
 from ..ops.core import Params, Primitive, current, interpreted
 from ..ops.identity import copy
@@ -45,8 +47,9 @@ class CannotBatchError(Exception):
 class Batcher(Evaluator):
     """Evaluates for all slices. Use it below a tape, in ``interpreted(...)``; `around` is the interpreter outside."""
 
-    def __init__(self, size: int, around: Any) -> None:
+    def __init__(self, size: int, around: Any, randomness: str = "error") -> None:
         self.size, self.around, self.rules = size, around, Batched(size)
+        self.randomness = randomness
         self._regions: dict[int, tuple[weakref.ref[np.ndarray], Held]] = {}  # by the identity of the memory
         self._cut: weakref.WeakValueDictionary[int, Array] = weakref.WeakValueDictionary()
         self._before: list[tuple[Any, Any]] = []  # what writes to memory from outside took the place of
@@ -99,6 +102,31 @@ class Batcher(Evaluator):
         """A memory is gone: another one may get its identity."""
         if self._regions.get(memory.key, (None,))[0] is memory:
             del self._regions[memory.key]
+
+    def custom_function(self, function: Any, args: Sequence[Any]) -> tuple[Any] | None:
+        """The results of a user's Function by its own `vmap`, in a tuple; `function` is None where it has none.
+
+        None where its `forward` is to be called with what stands for the slices. It is not called so where somebody
+        around asks for a gradient: its operations would leave their own derivatives there, not `backward`.
+        """
+        held = [self.held(x) if isinstance(x, Array) else None for x in args]
+        if function is None or not any(h is not None and h.batched for h in held):
+            if is_grad_enabled() and any(h is not None and h.tensor.requires_grad for h in held):
+                raise CannotBatchError("the gradient of an autograd.Function", is_worth_saying=False)
+            return None
+        given = [x if h is None else h.tensor for x, h in zip(args, held, strict=True)]
+        axes = tuple(0 if h is not None and h.batched else None for h in held)
+        info = VmapInfo(self.size, self.randomness)
+        output, places = interpreted(self.around, function.vmap, info, axes, *given)
+        leaves, shape = flatten_tree(output)
+        spread = [places] * len(leaves) if places is None or isinstance(places, int) else flatten_tree(places)[0]
+        wrapped = [self._from_around(x, at) for x, at in zip(leaves, spread, strict=True)]
+        return (unflatten_tree(shape, wrapped),)
+
+    def _from_around(self, leaf: Any, axis: int | None) -> Any:
+        if not isinstance(leaf, Array):
+            return leaf
+        return self._made(Held(leaf, False), make) if axis is None else self.slice_of(leaf, axis)
 
     def result_of(self, leaf: Any, axis: int) -> Any:
         """What a result of the function stands for, with the batch at `axis`."""
@@ -201,12 +229,14 @@ def _written(whole: Held, steps: Any, value: Any, of: Any) -> Held:
     return out
 
 
-def batched_call(function: Callable[..., Any], size: int, arguments: Sequence[tuple[Any, Any]]) -> tuple[Any, Batcher]:
+def batched_call(
+    function: Callable[..., Any], size: int, arguments: Sequence[tuple[Any, Any]], randomness: str = "error"
+) -> tuple[Any, Batcher]:
     """``function(leaves)`` for all slices, and who knows what its results stand for.
 
     `arguments` are the leaves, with the axes that are mapped over, None for what goes in whole.
     """
-    batcher = Batcher(size, current())
+    batcher = Batcher(size, current(), randomness)
     leaves = [x if axis is None else batcher.slice_of(x, axis) for x, axis in arguments]
     versions = [leaf.buffer.version if isinstance(leaf, Array) else 0 for leaf in leaves]
     try:

@@ -72,7 +72,7 @@ def vmap(
             return _joined(found, out_dims, size, called)
         if size:
             try:
-                return _batched(func, leaves, axes, shape, size, out_dims, called, chunk_size)
+                return _batched(func, leaves, axes, shape, size, out_dims, called, chunk_size, randomness)
             except CannotBatchError as error:
                 if error.is_worth_saying:
                     warn_user(f"vmap({called}): {error}: it is called for each slice")
@@ -112,6 +112,7 @@ def _batched(
     out_dims: Any,
     called: str,
     chunk_size: int | None,
+    randomness: str,
 ) -> Any:
     """The results of one call for all slices, or of one for each `chunk_size` of them."""
 
@@ -130,7 +131,7 @@ def _batched(
             for x, axis in zip(leaves, axes, strict=True)
         ]
         try:
-            result, batcher = batched_call(one, extent, arguments)
+            result, batcher = batched_call(one, extent, arguments, randomness)
             done.append(batcher)
             if default_generator.state.buffer.version != drawn:
                 default_generator._restore(*start)

@@ -19,10 +19,28 @@ def attributes_of(tensor: Tensor) -> dict[str, Any]:
     return {name: value for name, value in vars(tensor).items() if name != "is_parameter"}
 
 
-def _rebuilt(kind: type[Tensor], values: np.ndarray, requires_grad: bool, is_parameter: bool = False) -> Tensor:
+def _rebuilt(
+    kind: type[Tensor],
+    values: np.ndarray,
+    requires_grad: bool,
+    is_parameter: bool = False,
+    strides: tuple[int, ...] | None = None,
+) -> Tensor:
     tensor: Tensor = blank(kind)
-    Array.__init__(tensor, values)
+    Array.__init__(tensor, values if strides is None else laid_out(values, strides))
     return _with_flags(tensor, requires_grad, is_parameter)
+
+
+def laid_out(values: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
+    """`values` in new memory in which its elements have these distances, in bytes; places of several elements (0), and
+    those that no element has, are there as well."""
+    if not values.size:
+        return np.lib.stride_tricks.as_strided(values, strides=strides)
+    before = sum((n - 1) * -stride for n, stride in zip(values.shape, strides, strict=True) if stride < 0)
+    extent = sum((n - 1) * abs(stride) for n, stride in zip(values.shape, strides, strict=True)) + values.itemsize
+    shown = np.ndarray(values.shape, values.dtype, bytearray(extent), before, strides)
+    np.copyto(shown, values)
+    return shown
 
 
 def _with_flags(tensor: Tensor, requires_grad: bool, is_parameter: bool) -> Tensor:
@@ -35,7 +53,11 @@ def reduce_ex(self: Tensor, protocol: Any) -> Any:
     """Pickled as numbers, class, `requires_grad` and the program's own attributes; the history stays behind."""
     eager().read(self.detach(), "pickling")
     arguments: tuple[Any, ...] = (type(self), Memory(self), self.requires_grad)
-    arguments += (True,) if self.is_parameter and not type(self).is_parameter else ()
+    marked = self.is_parameter and not type(self).is_parameter
+    if not (self.ndarray.flags.c_contiguous and self.ndarray.size):
+        arguments += (marked, self.ndarray.strides)
+    elif marked:
+        arguments += (True,)
     own = attributes_of(self)
     return (_rebuilt, arguments, own) if own else (_rebuilt, arguments)
 
@@ -46,7 +68,7 @@ def shallow(self: Tensor) -> Tensor:
     Array.__init__(copied, self.ndarray, self.buffer, self.steps)
     eager().read(self.detach(), "copy.copy()")
     vars(copied).update(attributes_of(self))
-    return _with_flags(copied, self.requires_grad and self.is_leaf, self.is_parameter)
+    return _with_flags(copied, self.requires_grad, self.is_parameter)
 
 
 def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:

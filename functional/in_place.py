@@ -135,7 +135,7 @@ def fill_(self: Tensor, value: Tensor | Number) -> Tensor:
             f"fill_() received an invalid combination of arguments - got ({builtins.type(value).__name__}), but "
             "takes a number or a 0-d tensor. Use copy_() for several."
         )
-    return copy_into(self, value)
+    return copy_into(self, value, "FillBackward3" if isinstance(value, Tensor) else "FillBackward2")
 
 
 def zero_(self: Tensor) -> Tensor:
@@ -145,7 +145,7 @@ def zero_(self: Tensor) -> Tensor:
     >>> tg.ones(2).zero_()
     tensor([0., 0.])
     """
-    return assign(self, current().constant(0, self.dtype))
+    return assign(self, current().constant(0, self.dtype), "ZeroBackward0")
 
 
 def detach_(self: Tensor) -> Tensor:

@@ -17,8 +17,28 @@ def _shown(self: Any) -> str:
     return f"{public_name.package}.return_types.{type(self).__name__}(\n{parts})"
 
 
+def _made_of(kind: Any) -> Any:
+    """How instances are made: of each field, or, as PyTorch's classes are, of one sequence of all."""
+    of_fields, count = kind.__new__, len(kind._fields)
+
+    def made(cls: Any, *values: Any, **named: Any) -> Any:
+        if len(values) == 1 and not named:
+            if not isinstance(values[0], (tuple, list)):
+                raise TypeError("constructor requires a sequence")
+            values = tuple(values[0])
+            if len(values) != count:
+                raise TypeError(f"{cls.__name__}() takes a {count}-sequence ({len(values)}-sequence given)")
+        return of_fields(cls, *values, **named)
+
+    return made
+
+
 def _returned(kind: _Class) -> _Class:
     """The class of what the function of that name returns."""
+    fields = len(kind._fields)  # type: ignore[attr-defined]
+    for name, value in {"n_fields": fields, "n_sequence_fields": fields, "n_unnamed_fields": 0}.items():
+        setattr(kind, name, value)
+    setattr(kind, "__new__", _made_of(kind))  # noqa: B010 (as below)
     kind.__doc__ = f"What `{kind.__name__}` returns."
     setattr(kind, "__repr__", _shown)  # noqa: B010 (to a type checker it is a method of `type`)
     return kind

@@ -122,6 +122,7 @@ from ..functional.spatial.max_pooling import (
     max_unpool3d,
 )
 from ..functional.spatial.padding import pad
+from ..functional.spatial.time_first import conv_tbc
 from ..ops.elementary import sigmoid
 from ..ops.trigonometry import tanh
 from ..tensors.operands import checked, located
@@ -152,6 +153,7 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "conv_tbc",
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",

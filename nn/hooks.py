@@ -6,9 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ..ops.sources import zeros
+from ..ops.types import Type
+from ..tape.grad_mode import is_grad_enabled
 from ..tape.nodes import Edge, Node
+from ..tensors.in_place import by_custom_function
 from ..tensors.tensor import Tensor
 from ..tracing.declares import Declares
+from ..tracing.user_warning import warn_user
 from ..tracing.watch import watcher
 
 Gradients = tuple[Any, ...]
@@ -30,7 +35,7 @@ class ForwardPreHook:
 
     def __call__(self, module: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         if not self.with_kwargs:
-            return _replaced(self.hook(module, args), args), kwargs
+            return _arguments(self.hook(module, args), args), kwargs
         given = self.hook(module, args, kwargs)
         if given is None:
             return args, kwargs
@@ -67,22 +72,30 @@ class BackwardHook:
 
 
 class Border(Node):
-    """Lets gradients pass; `passed` is told about them and may give others back."""
+    """Lets gradients pass; `passed` is told about them and may give others back. Where one is missing, zeros pass.
+
+    With `fills_first`, `passed` sees the zeros, too: hooks of a module see None for an output without gradient, but
+    zeros for an input.
+    """
 
     user_defined = True  # the engine must not take over gradients that a hook may have kept
 
-    def __init__(self, title: str, edges: tuple[Edge, ...], passed: Hook) -> None:
-        super().__init__(title, edges)
+    def __init__(self, edges: tuple[Edge, ...], types: Sequence[Type], passed: Hook, fills_first: bool) -> None:
+        super().__init__(f"{_TITLE}Backward", edges)
+        self.rename(self.title)
         listening = watcher()
         self.origin = None if listening is None else listening.origin()
         self.outputs = len(edges)
+        self.types = types
         self.passed = passed
+        self.fills_first = fills_first
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
-        replaced = self.passed(tuple(cotangents))
-        if replaced is None:
-            return list(cotangents)
-        return list(replaced) if isinstance(replaced, tuple) else [replaced]
+        given = tuple(cotangents)
+        return list(self._without_holes(self.passed(self._without_holes(given) if self.fills_first else given)))
+
+    def _without_holes(self, gradients: Gradients) -> Gradients:
+        return tuple(zeros(of) if g is None else g for g, of in zip(gradients, self.types, strict=True))
 
 
 class BackwardHooks:
@@ -92,55 +105,111 @@ class BackwardHooks:
         self.module = module
         self.before = before
         self.after = after
-        self.grad_output: Gradients = ()
-        self.inputs = 0
+        self.grad_output: Gradients | None = None
+        self.inputs = self.outputs = 0
         self.tracked: list[int] = []
+        self.tracked_outputs: list[int] = []
 
     def around_inputs(self, args: Gradients) -> Gradients:
         """The positional arguments, those that require gradients behind a border."""
         self.inputs = len(args)
-        self.tracked = [i for i, a in enumerate(args) if isinstance(a, Tensor) and a.requires_grad]
-        return _behind_border(args, self.tracked, self._inputs_reached)
+        self.tracked = _requiring(args)
+        return _behind_border(args, self.tracked, self._inputs_reached, fills_first=True)
 
     def around_outputs(self, output: Any) -> Any:
-        """A module's output, a tensor or a tuple, with its tensors behind a border."""
+        """A module's output, a tensor or a tuple, with its tensors behind a border; anything else gets a warning."""
+        if not isinstance(output, (Tensor, tuple)):
+            warn_user(
+                "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "
+                f"{type(output)}"
+            )
+            return output
         outputs = output if isinstance(output, tuple) else (output,)
-        tracked = [i for i, o in enumerate(outputs) if isinstance(o, Tensor) and o.requires_grad]
-        bordered = _behind_border(outputs, tracked, self._outputs_reached)
-        return bordered if isinstance(output, tuple) else bordered[0]
+        self.outputs = len(outputs)
+        self.tracked_outputs = _requiring(outputs)
+        bordered = _behind_border(outputs, self.tracked_outputs, self._outputs_reached, fills_first=False)
+        if not isinstance(output, tuple):
+            return bordered[0]
+        return bordered if type(output) is tuple else type(output)(*bordered)
 
-    def _outputs_reached(self, grad_output: Gradients) -> Gradients:
+    def _outputs_reached(self, gradients: Gradients) -> Gradients:
+        grad_output = _spread(gradients, self.tracked_outputs, self.outputs)
         for hook in self.before:
-            grad_output = _replaced(hook(self.module, grad_output), grad_output)
+            grad_output = _replaced(hook(self.module, grad_output), grad_output, "pre hook", "grad_output")
         self.grad_output = grad_output
         if not self.tracked:
-            self._run((None,) * self.inputs)
-        return grad_output
+            self._run_without_inputs()
+        return tuple(grad_output[i] for i in self.tracked_outputs)
+
+    def _run_without_inputs(self) -> None:
+        if self.after:
+            warn_user(
+                "Full backward hook is firing when gradients are computed with respect to module outputs since no "
+                "inputs require gradients. See Module.register_full_backward_hook."
+            )
+        for hook in self.after:
+            given = hook(self.module, (None,) * self.inputs, self.grad_output)
+            if given is not None and not (isinstance(given, tuple) and all(g is None for g in given)):
+                raise RuntimeError(
+                    "Backward hook for Modules where no input requires gradient should always return None or None for "
+                    "all gradients."
+                )
+        self.grad_output = None
 
     def _inputs_reached(self, gradients: Gradients) -> Gradients:
-        by_place = dict(zip(self.tracked, gradients, strict=True))
-        grad_input = self._run(tuple(by_place.get(i) for i in range(self.inputs)))
+        if self.grad_output is None:  # the gradients came past the module's output, e.g. in a second derivative
+            return gradients
+        grad_input = _spread(gradients, self.tracked, self.inputs)
+        for hook in self.after:
+            given = hook(self.module, grad_input, self.grad_output)
+            grad_input = _replaced(given, grad_input, "hook", "grad_input")
+        self.grad_output = None
         return tuple(grad_input[i] for i in self.tracked)
 
-    def _run(self, grad_input: Gradients) -> Gradients:
-        for hook in self.after:
-            grad_input = _replaced(hook(self.module, grad_input, self.grad_output), grad_input)
-        return grad_input
+
+#: What PyTorch calls the operation between a module and what is around it.
+_TITLE = "BackwardHookFunction"
 
 
-def _replaced(given: Any, before: Gradients) -> Gradients:
+def _requiring(values: Gradients) -> list[int]:
+    if not is_grad_enabled():
+        return []
+    return [i for i, x in enumerate(values) if isinstance(x, Tensor) and x.requires_grad]
+
+
+def _spread(values: Sequence[Any], places: Sequence[int], count: int) -> Gradients:
+    """`values` at their places among `count`, None at the others."""
+    by_place = dict(zip(places, values, strict=True))
+    return tuple(by_place.get(i) for i in range(count))
+
+
+def _arguments(given: Any, before: Any) -> Any:
+    """The positional arguments after a hook returned `given`."""
     if given is None:
         return before
     return given if isinstance(given, tuple) else (given,)
 
 
-def _behind_border(values: Gradients, tracked: Sequence[int], passed: Hook) -> Gradients:
+def _replaced(given: Any, before: Gradients, kind: str, of: str) -> Gradients:
+    """What a hook returned in the place of `before`. RuntimeError where there are more or fewer."""
+    if given is None:
+        return before
+    if len(given) != len(before):
+        raise RuntimeError(
+            f"Backward {kind} returned an invalid number of {of}, got {len(given)}, but expected {len(before)}"
+        )
+    return tuple(given)
+
+
+def _behind_border(values: Gradients, tracked: Sequence[int], passed: Hook, fills_first: bool) -> Gradients:
     if not tracked:
         return values
-    border = Border("BackwardHookFunctionBackward", tuple(values[i].gradient_edge() for i in tracked), passed)
+    edges = tuple(values[i].gradient_edge() for i in tracked)
+    border = Border(edges, [values[i].type_ for i in tracked], passed, fills_first)
     bordered = list(values)
     for output, i in enumerate(tracked):
         alias = values[i].detach()
         alias.attach(border, output)
+        alias.view_of_several = by_custom_function(output, _TITLE)
         bordered[i] = alias
     return tuple(bordered)

@@ -108,7 +108,7 @@ def _shift(name: str, kernel: str, c: str, eval: Callable[..., Any], doc: Doc) -
 
     def domain(dtype: DType) -> DType:
         if dtype is bool_ or dtype.is_floating_point:
-            raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype.title.capitalize()}'; shift integers")
+            raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtype.title}'; shift integers")
         return dtype
 
     return pointwise(

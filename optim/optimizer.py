@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -57,6 +57,19 @@ def _parameters_of(group: dict[str, Any]) -> list[Tensor]:
     """Past what `Entries` declares: who else reads the groups is told by their own fact in a recording."""
     params: list[Tensor] = dict.__getitem__(group, "params")
     return params
+
+
+_Step = TypeVar("_Step", bound=Callable[..., Any])
+
+
+def _hooked(step: _Step) -> _Step:
+    """`step` with the optimizer's hooks around it, which see the arguments as they were given."""
+
+    @functools.wraps(step)
+    def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        return self.with_step_hooks(step, args, kwargs)
+
+    return hooked  # type: ignore[return-value]
 
 
 class Optimizer(StepHooks):
@@ -226,9 +239,10 @@ class Optimizer(StepHooks):
                         continue
                     eager().write(gradient, current().constant(0, gradient.dtype))
 
+    @_hooked
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update all parameters that have a gradient; `closure` recomputes the loss first and is returned."""
-        return self.with_step_hooks(Optimizer._step, (closure,) if closure is not None else (), {})
+        return self._step(closure)
 
     def _step(self, closure: Callable[[], Any] | None = None) -> Any:
         self._note_step()

@@ -156,8 +156,11 @@ def _tensor(kind: Any, memory: Any, steps: Any, requires_grad: Any) -> Tensor:
     return saved.tensor(kind, exactly(memory, Storage), steps, exactly(requires_grad, bool))
 
 
-def _earlier_tensor(kind: Any, values: Any, requires_grad: Any) -> Tensor:
-    """A tensor of an earlier version: a numpy array of its own."""
+def _earlier_tensor(kind: Any, values: Any, requires_grad: Any, marked: Any = False, strides: Any = None) -> Tensor:
+    """A tensor of an earlier version: a numpy array of its own. A pickle's strides, which would say how much memory to
+    take, are not followed in a file."""
+    if exactly(marked, bool):
+        raise ValueError("a tensor of a subclass that is a parameter")
     given = exactly(values, PendingArray, np.ndarray)
     array = given.values if type(given) is PendingArray else given
     if array is None:

@@ -45,6 +45,8 @@ class Edge(NamedTuple):
 
 
 NO_EDGE = Edge(None)
+#: Operations whose name in PyTorch tells where they are.
+_WRITTEN_IN_CPP = frozenset({"AccumulateGrad", "CopyBackwards", "CopySlices"})
 
 
 def count_by(wrap: Callable[[Any], Any]) -> None:
@@ -103,7 +105,7 @@ class Node:
 
     def name(self) -> str:
         """PyTorch's name of the operation, e.g. ``MulBackward0``."""
-        return self.title
+        return f"torch::autograd::{self.title}" if self.title in _WRITTEN_IN_CPP else self.title
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:

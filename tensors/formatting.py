@@ -43,7 +43,8 @@ def set_printoptions(
     """Change how tensors print; options that are left out stay, but for `sci_mode`, which is automatic without it.
 
     `precision` digits behind the point (4); `threshold` is the number of elements (1000) from which on only `edgeitems`
-    (3) show at each end of an axis; lines have `linewidth` characters (80). `profile` is "default", "short" or "full".
+    (3) show at each end of an axis; lines have `linewidth` characters (80). `profile` is "default", "short" or "full";
+    any other changes nothing, as in PyTorch.
 
     >>> import tracegrad as tg
     >>> tg.set_printoptions(precision=2)
@@ -51,7 +52,7 @@ def set_printoptions(
     tensor([3.14])
     >>> tg.set_printoptions(profile="default")
     """
-    start = PROFILES[profile] if profile is not None else _options[0]
+    start = PROFILES.get(profile or "", _options[0])
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     _options[0] = replace(start, **{k: v for k, v in given.items() if v is not None}, sci_mode=sci_mode)  # type: ignore[arg-type]
 
@@ -95,7 +96,7 @@ def _suffixes(tensor: Any, values: np.ndarray) -> list[str]:
     )
     suffixes = [] if implied else [f"dtype={dtype!r}"]
     if tensor.grad_fn is not None:
-        suffixes.append(f"grad_fn=<{tensor.grad_fn.name()}>")
+        suffixes.append(f"grad_fn=<{tensor.grad_fn.title}>")
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
     return suffixes

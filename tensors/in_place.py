@@ -27,8 +27,11 @@ from .data import fitting
 from .operands import PLAIN_TENSORS, number_of
 
 
-def assign(target: Any, value: Any) -> Any:
-    """Store `value` (a tensor, or a numpy scalar of target's type) in `target`'s memory; returns `target`."""
+def assign(target: Any, value: Any, title: str = "") -> Any:
+    """Store `value` (a tensor, or a numpy scalar of target's type) in `target`'s memory; returns `target`.
+
+    `title` is what the node of a target that has a history is called then.
+    """
     if _is_plain_write(target, value):
         require_writable(target)
         np.copyto(to := target.ndarray, value if isinstance(value, np.generic) else read_first(value.ndarray, to))
@@ -53,6 +56,8 @@ def assign(target: Any, value: Any) -> Any:
         whole.grad_fn.rename("CopySlices")
         base.rebase(whole)
     elif tracked:
+        if title and value.grad_fn is not None:
+            value.grad_fn.rename(title)
         target.rebase(value)
     return target
 
@@ -125,17 +130,20 @@ def _keep_old_value(node: Any, target: Any) -> None:
         stack += [edge.node for edge in node.edges if edge.node is not None]
 
 
-def copy_into(target: Any, source: Any) -> Any:
-    """Store `source`, a tensor or a number of any type, in `target`'s memory; returns `target`."""
+def copy_into(target: Any, source: Any, title: str = "") -> Any:
+    """Store `source`, a tensor or a number of any type, in `target`'s memory; returns `target`. `title` as in
+    `assign`."""
     dtype = target.type_.dtype
     source = number_of(source) if isinstance(source, np.generic) else source
     if isinstance(source, NUMBERS):
-        return assign(target, current().constant(fitting(source, dtype), dtype))
+        return assign(target, current().constant(fitting(source, dtype), dtype), title or "FillBackward2")
+    title = title or "CopyBackwards"
     if not (is_grad_enabled() and source.requires_grad):
-        return assign(target, converted(source, dtype))
+        return assign(target, converted(source, dtype), title)
     # A node of its own: the target must not share hooks and retained gradients with its source.
     value = copy(source) if source.type_.dtype is dtype else converted(source, dtype)
-    return assign(target, _read_for_nothing(target, value) if target.requires_grad and not target.is_leaf else value)
+    has_history = target.requires_grad and not target.is_leaf
+    return assign(target, _read_for_nothing(target, value) if has_history else value, title)
 
 
 def require_castable(got: DType, of: DType) -> None:
@@ -159,6 +167,15 @@ def _fitting(value: Any, of: Type) -> Any:
     return value if got.dtype is of.dtype else cast(value, of.dtype)
 
 
+#: Marks in `view_of_several` the views that a user's function returned: its backward would be overridden by a write.
+_CUSTOM = "custom: "
+
+
+def by_custom_function(place: int, name: str) -> str:
+    """What `view_of_several` is for output number `place` of a user's function that shares an input's memory."""
+    return f"{_CUSTOM}Output {place} of {name}"
+
+
 def _refuse_leaves(target: Any, tracked: bool) -> None:
     """RuntimeError for a write that the tape could not follow; `tracked` if it has a history."""
     base, requires = target.base, target.requires_grad
@@ -171,6 +188,14 @@ def _refuse_leaves(target: Any, tracked: bool) -> None:
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation. "
             "Write to it inside `with tg.no_grad():`, or to a clone()."
+        )
+    if target.view_of_several.startswith(_CUSTOM):
+        raise RuntimeError(
+            f"{target.view_of_several.removeprefix(_CUSTOM)} is a view and is being modified inplace. This view was "
+            "created inside a custom Function (or because an input was returned as-is) and the autograd logic to "
+            "handle view+inplace would override the custom backward associated with the custom Function, leading to "
+            "incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
+            "Function."
         )
     if base is None:
         return

@@ -63,5 +63,5 @@ def _rounded(x: Any, short: DType, operands: tuple[Any, ...]) -> Any:
         return x
     out = cast(x, short)
     if x.grad_fn is not None and out.grad_fn is not None:
-        relabel(out, x.grad_fn.name(), operands)
+        relabel(out, x.grad_fn.title, operands)
     return out

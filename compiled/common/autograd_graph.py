@@ -50,7 +50,7 @@ def cut_off(tensor: Tensor) -> Tensor:
     """Give `tensor` another history that ends at once; returns the leaf at its end, where gradients arrive."""
     assert tensor.grad_fn is not None
     leaf = make(np.zeros(tensor.ndarray.shape, tensor.ndarray.dtype)).requires_grad_()
-    tensor.attach(Cut(tensor.grad_fn.name(), leaf), 0)
+    tensor.attach(Cut(tensor.grad_fn.title, leaf), 0)
     return leaf
 
 

@@ -197,7 +197,7 @@ class Results:
         if node is None:
             return FreshOutput(name, leaf=tensor.requires_grad, strides=strides, order=order)
         if is_spent(node, stop=histories(self._recording.recorder.roots)):
-            return FreshOutput(name, spent=FreedNode(node.name()), strides=strides, order=order)
+            return FreshOutput(name, spent=FreedNode(node.title), strides=strides, order=order)
         return FreshOutput(name, live=True, strides=strides)
 
 

@@ -344,7 +344,7 @@ def _eager_tape(recording: Recording, live: list[Tensor]) -> EagerTape:
     through_views = {id(tensor.buffer) for tensor in kept if id(tensor) not in roots}
     assert live[0].grad_fn is not None
     return EagerTape(
-        live[0].grad_fn.name(),
+        live[0].grad_fn.title,
         frozenset(roots[id(tensor)] for tensor in kept if id(tensor) in roots),
         frozenset(root.node.label for root in recording.recorder.roots if id(root.array.buffer) in through_views),
         tuple(i for i, tensor in enumerate(live) if any(tensor.buffer is other.buffer for other in kept)),

@@ -6,12 +6,14 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ...ops import arithmetic, comparison
+from ...ops.comparison import where
 from ...ops.elementary import pow
 from ...ops.elementwise import real as ops
-from ...ops.pointwise import common_dtype
+from ...ops.pointwise import cast, common_dtype
 from ...ops.sources import full
-from ...ops.types import bool_
+from ...ops.types import bfloat16, bool_, float16, float32, int32
 from ...tensors.composite import composite
+from ...tensors.limits import finfo
 from .. import return_types
 
 if TYPE_CHECKING:
@@ -68,7 +70,29 @@ def nextafter(input: Tensor, other: Tensor) -> Tensor:
     >>> tg.nextafter(tg.tensor([1.]), tg.tensor([2.])) - 1
     tensor([1.1921e-07])
     """
+    if common_dtype([input, other]) in (float16, bfloat16):
+        return _beside(input, other)
     return ops.nextafter(input, other)
+
+
+def _beside(input: Tensor, other: Tensor) -> Tensor:
+    """`nextafter` of 16-bit numbers, in float32, which has all of them: a step is a unit in the last place."""
+    dtype = common_dtype([input, other])
+    x, y = (cast(cast(value, dtype), float32) for value in (input, other))
+    bits, least = (8, 2.0**-133) if dtype is bfloat16 else (11, 2.0**-24)
+    size = abs(x.detach())
+    finite = where(size > finfo(dtype).max, finfo(dtype).max, size)
+    mantissa, exponent = frexp(finite)
+    inwards = (x != 0) & ((y > x) == (x < 0))
+    places = exponent - bits - cast(inwards & (mantissa == 0.5), int32)
+    unit = ldexp(full(size.shape, 1, float32), places)
+    unit = where((size == 0) | (unit < least), least, unit)
+    # Inwards from infinity comes the largest number.
+    beside = where(inwards, where(size == math.inf, finite, finite - unit), finite + unit)
+    signed = where((x < 0) | ((x == 0) & (y < 0)), -beside, beside)
+    moved = where(size == math.inf, signed, x + where(size == math.inf, 0.0, (signed - x.detach())))
+    moved = where(signed == 0, x * 0, moved)  # zero with the sign of x
+    return cast(where((x != x) | (y != y), x + y, where(x == y, y, moved)), dtype)
 
 
 def frexp(input: Tensor) -> tuple[Tensor, Tensor]:

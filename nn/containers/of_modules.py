@@ -65,6 +65,10 @@ class _Sequence(Module):
 
     def extend(self, modules: Iterable[Module]) -> Any:
         """Add modules at the end; returns self."""
+        if not isinstance(modules, Iterable):
+            raise TypeError(
+                f"{type(self).__name__}.extend should be called with an iterable, but got {type(modules).__name__}"
+            )
         for module in list(modules):
             self.append(module)
         return self
@@ -140,6 +144,10 @@ class ModuleList(_Sequence):
         super().__init__()
         self.extend(modules or ())
 
+    def insert(self, index: int, module: Module) -> None:
+        """Add a module before the place `index`."""
+        super().insert(index, module)
+
     def __iadd__(self, modules: Iterable[Module]) -> Any:
         return self.extend(modules)
 
@@ -199,8 +207,18 @@ class ModuleDict(Module):
 
     def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
         """Add modules, or replace those of the same name."""
-        for key, module in modules.items() if isinstance(modules, Mapping) else modules:
-            self[key] = module
+        if not isinstance(modules, Iterable):
+            raise TypeError(
+                "ModuleDict.update should be called with an iterable of key/value pairs, but got "
+                f"{type(modules).__name__}"
+            )
+        for i, pair in enumerate(modules.items() if isinstance(modules, Mapping) else modules):
+            if not isinstance(pair, Iterable):
+                raise TypeError(f"ModuleDict update sequence element #{i} should be Iterable; is {type(pair).__name__}")
+            pair = tuple(pair)
+            if len(pair) != 2:
+                raise ValueError(f"ModuleDict update sequence element #{i} has length {len(pair)}; 2 is required")
+            self[pair[0]] = pair[1]
 
     def pop(self, key: str) -> Module:
         """Take a module away and return it."""

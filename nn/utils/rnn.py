@@ -99,6 +99,22 @@ class PackedSequence(_Fields):
         """The same with int32 data."""
         return self._with(self.data.int())
 
+    def half(self) -> PackedSequence:
+        """The same with float16 data."""
+        return self._with(self.data.half())
+
+    def short(self) -> PackedSequence:
+        """The same with int16 data."""
+        return self._with(self.data.short())
+
+    def char(self) -> PackedSequence:
+        """The same with int8 data."""
+        return self._with(self.data.char())
+
+    def byte(self) -> PackedSequence:
+        """The same with uint8 data."""
+        return self._with(self.data.byte())
+
     def _with(self, data: Tensor) -> PackedSequence:
         return self if data is self.data else type(self)(data, *self[1:])
 

@@ -69,6 +69,18 @@ _RESIZED = (
     "t.resize_(0)."
 )
 
+#: What makes tensors of nothing but sizes: PyTorch gives a result its shape there, and says nothing.
+_FACTORIES = frozenset(
+    "arange empty eye full linspace logspace normal ones rand randint randn randperm range zeros".split()
+)
+#: Those of a tensor that are silent as well.
+_FILLED = frozenset({"bernoulli"})
+_RANGE_RESIZED = (
+    "The number of elements in the out tensor of shape {} is {} which does not match the computed number of elements "
+    "{}. Note that this may occur as a result of rounding error. The out tensor will be resized to a tensor of shape "
+    "{}."
+)
+
 
 def takes_out(path: str) -> bool:
     """Whether the function of that path below ``tracegrad`` takes ``out``."""
@@ -88,7 +100,8 @@ def into(out: Any, path: str, function: Callable[..., Any], args: Sequence[Any],
         if not isinstance(place, Array):
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(place).__name__}")
     _refuse_overlap(places, (*args, *kwargs.values()), READ_MEANWHILE.get(path, "none"))
-    if path == "normal" and any(isinstance(x, Array) for x in (*args, *kwargs.values())):
+    of_tensors = any(isinstance(x, Array) for x in (*args, *kwargs.values()))
+    if path == "normal" and of_tensors:
         args, kwargs = _drawn_in(places[0].dtype, args, kwargs)
     else:
         kwargs = _in_type_of(places[0], function, kwargs)
@@ -101,7 +114,7 @@ def into(out: Any, path: str, function: Callable[..., Any], args: Sequence[Any],
         _refuse(name, place, value, path in EXACT)
     with no_grad():
         for place, value in zip(places, values, strict=True):
-            _store(place, value)
+            _store(name, place, value, is_quiet=name in (_FILLED if of_tensors else _FACTORIES))
     if isinstance(result, Array):
         return out
     return type(result)(*places) if hasattr(result, "_fields") else places
@@ -176,10 +189,13 @@ def _ends(array: Any) -> tuple[int, int]:
     return start, start + (length if array.size else 0)
 
 
-def _store(place: Any, value: Any) -> None:
+def _store(name: str, place: Any, value: Any, is_quiet: bool) -> None:
     if tuple(place.shape) != tuple(value.shape):
-        if place.ndarray.size:
-            warn_user(_RESIZED.format(list(place.shape), list(value.shape)))
+        old, new = list(place.shape), list(value.shape)
+        if name == "arange" and place.numel() and place.numel() != value.numel():
+            warn_user(_RANGE_RESIZED.format(old, place.numel(), value.numel(), tuple(new)))
+        elif place.numel() and not is_quiet:
+            warn_user(_RESIZED.format(old, new))
         place.data = value.new_empty(tuple(value.shape), dtype=place.dtype)
     if place.ndarray.size:  # also where a repeated axis has no elements, which is no place to write to
         place.copy_(value)

@@ -242,7 +242,7 @@ class OnMeta:
         if self.dtype is not get_default_dtype():
             parts.append(f"dtype={self.dtype!r}")
         if self.grad_fn is not None:
-            parts.append(f"grad_fn=<{self.grad_fn.name()}>")
+            parts.append(f"grad_fn=<{self.grad_fn.title}>")
         elif self.requires_grad:
             parts.append("requires_grad=True")
         return f"{'Parameter containing:' + chr(10) if self.is_parameter else ''}tensor({', '.join(parts)})"

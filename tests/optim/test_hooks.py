@@ -124,3 +124,27 @@ def test_compiled_steps_notice_hooks(tg, everywhere):
         if 5 <= i < 10:
             expected *= 0.5
         assert w.tolist() == [expected] * 2
+
+
+@pytest.mark.parametrize("kind", ["SGD", "Adam", "LBFGS"])
+@pytest.mark.parametrize(
+    ("args", "keywords"), [((), ()), ((None,), ()), (("closure",), ()), ((), ("closure",))], ids=lambda x: str(len(x))
+)
+def test_hooks_see_the_closure_as_it_was_given(tg, kind, args, keywords):
+    weight = tg.nn.Parameter(tg.ones(1))
+    optimizer = getattr(tg.optim, kind)([weight], lr=0.1)
+    seen = []
+    optimizer.register_step_pre_hook(lambda _, args, kwargs: seen.append((args, kwargs)))
+    optimizer.register_step_post_hook(lambda _, args, kwargs: seen.append((args, kwargs)))
+
+    def closure():
+        optimizer.zero_grad()
+        loss = (weight * weight).sum()
+        loss.backward()
+        return loss
+
+    if kind == "LBFGS" and not (keywords or "closure" in args):
+        return  # it asks for one
+    given = tuple(closure if x == "closure" else x for x in args)
+    optimizer.step(*given, **dict.fromkeys(keywords, closure))
+    assert seen == [((optimizer, *given), dict.fromkeys(keywords, closure))] * 2
