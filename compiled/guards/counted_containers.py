@@ -5,8 +5,8 @@ that no call looks into them. Who writes past these methods counts nothing. But 
 with each write, whoever writes, and has that version in a word of memory; so a specialisation looks at these words of
 all containers that it counts on, at the items of lists and the classes of objects, and where one has changed, at what
 is in the container.
-What is another and has not been counted is counted here. The modules of this package that programs know are looked at in
-the same way, whether the function reaches them or not: layers call what is in them.
+What is another and has not been counted is counted here. The modules of this package that programs know are looked at
+in the same way, whether the function reaches them or not: layers call what is in them.
 """
 
 from __future__ import annotations
