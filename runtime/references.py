@@ -236,6 +236,25 @@ def _versions_are_known() -> bool:
     return len(set(versions)) == len(versions) and all(found)
 
 
+def _modules_have_versions() -> bool:
+    """True if the dict of a module has a version that each write changes, in whatever way it is written."""
+    if memory is None or not (3, 10) <= sys.version_info[:2] <= (3, 13):
+        return False
+    module = types.ModuleType("sample")
+    own = vars(module)
+    versions = [int(memory[place_of_version(own)])]
+    for text in ("a = 1", "a = 2", "del a"):
+        exec(text, own)
+        versions.append(int(memory[place_of_version(own)]))
+    module.a = 3  # type: ignore[attr-defined]
+    versions.append(int(memory[place_of_version(own)]))
+    own["a"] = 4
+    versions.append(int(memory[place_of_version(own)]))
+    return len(set(versions)) == len(versions)
+
+
+#: True if what is written into the dicts of modules can be seen in `memory`.
+modules_have_versions = _modules_have_versions()
 #: True if what is written into dicts, lists and the ``__dict__`` of objects can be seen in `memory`.
 versions_are_known = _versions_are_known()
 _slots = _all_slots()

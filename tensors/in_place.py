@@ -110,17 +110,19 @@ def store(target: Any, value: Any, others: Sequence[Any] = ()) -> Any:
         return assign(target, value)
     node = value.grad_fn
     if not any(getattr(other, "buffer", None) is target.buffer for other in others):
-        _keep_old_value(node, target)
+        _keep_old_value(node, target, others)
     assign(target, value)
     if isinstance(node, PrimitiveNode) and target.type_ == value.type_:
         node.moved(value, target)
     return target
 
 
-def _keep_old_value(node: Any, target: Any) -> None:
-    """Copy the saved operands that show target's memory in the nodes between `target` and its new value."""
+def _keep_old_value(node: Any, target: Any, others: Sequence[Any]) -> None:
+    """Copy the saved operands that show target's memory in the nodes of this operation: those that came after the nodes
+    of all its operands. What the program has computed of `target` before is written to, as in PyTorch."""
     stack, seen = [node], set()
-    before = target.grad_fn.sequence if target.grad_fn is not None else -1
+    nodes = [x.grad_fn for x in (target, *others) if hasattr(x, "grad_fn")]
+    before = max((each.sequence for each in nodes if each is not None), default=-1)
     while stack:
         node = stack.pop()
         if node is None or node in seen or node.sequence <= before or not isinstance(node, PrimitiveNode):

@@ -14,6 +14,11 @@ from .unknown_names import UnknownName
 from .watch import changes
 
 _NOT_THERE = object()
+#: The modules whose dicts programs may write into: those of the tables in docs/pytorch.md.
+_PUBLIC = (
+    "", "nn", "nn.functional", "nn.init", "nn.utils", "nn.utils.rnn", "optim", "optim.lr_scheduler", "linalg", "fft",
+    "special", "func", "distributions", "utils.data", "autograd", "autograd.functional",
+)  # fmt: skip
 
 
 class Replaced:
@@ -28,7 +33,8 @@ class Replaced:
 class Replacements:
     """What stands under names of this package's modules in the place of functions and classes that were imported.
 
-    Layers call them by these names, so that a step may depend on any of them, whatever code it runs itself.
+    Layers call them by these names, so that a step may depend on any of them, whatever code it runs itself. `public`
+    are the modules that programs know, into whose dicts they may write past the modules' methods.
     """
 
     def __init__(self) -> None:
@@ -36,6 +42,30 @@ class Replacements:
         self._now: dict[tuple[str, str], Any] = {}
         self._known = weakref.WeakValueDictionary[frozenset[Any], Replaced]()
         self._latest = self.now()
+        self._noted: dict[WatchedModule, dict[str, Any]] = {}  # what is in the dicts of `public`
+
+    @property
+    def public(self) -> list[WatchedModule]:
+        """The modules into which `look` looks."""
+        return list(self._noted)
+
+    def begin(self, modules: Iterable[WatchedModule]) -> None:
+        """From now on look into `modules`."""
+        self._noted = {module: dict(vars(module)) for module in modules}
+
+    def look(self) -> bool:
+        """Count what was written into dicts of modules and not heard of, as by ``vars(F)["linear"] = f``; True if there
+        was anything of the kind."""
+        heard = self.now()
+        for module, before in [*self._noted.items()]:
+            own = dict(vars(module))
+            for name in {**before, **own}:
+                if own.get(name, _NOT_THERE) is not before.get(name, _NOT_THERE):
+                    self._put((module.__name__, name), before.get(name), own.get(name, _NOT_THERE))
+            self._noted[module] = own
+        is_new = self.now() is not heard
+        changes.count += is_new
+        return is_new
 
     def now(self) -> Replaced:
         """What is replaced now. It is known as long as a guard, or nothing later, asks for it."""
@@ -46,8 +76,10 @@ class Replacements:
 
     def set(self, module: WatchedModule, name: str, value: Any) -> None:
         """`value` is about to stand under `name`. What was not there at all is no replacement."""
-        place = module.__name__, name
-        imported = self._imported.setdefault(place, vars(module).get(name))
+        self._put((module.__name__, name), vars(module).get(name), value)
+
+    def _put(self, place: tuple[str, str], before: Any, value: Any) -> None:
+        imported = self._imported.setdefault(place, before)
         if value is imported or not callable(imported):
             self._now.pop(place, None)
         else:
@@ -86,6 +118,9 @@ def watch_modules(package: str) -> None:
             # In the module's dict: a class with this method would make each look-up of a name slower.
             vars(module).setdefault("__getattr__", functools.partial(_unknown, module))
             module.__class__ = WatchedModule
+    root = sys.modules[package]
+    found = [functools.reduce(getattr, filter(None, path.split(".")), root) for path in _PUBLIC]
+    replacements.begin(module for module in found if isinstance(module, WatchedModule))
 
 
 def _unknown(module: types.ModuleType, name: str) -> Any:

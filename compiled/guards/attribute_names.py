@@ -47,6 +47,11 @@ def names_of_class(kind: type) -> list[str]:
     return list(dict.fromkeys([*own, *_OF_CLASSES]))
 
 
+def names_of_kind(kind: type) -> list[str]:
+    """What a user's class is called, which code may ask for that has an object of it."""
+    return list(_OF_CLASSES[:-1]) if is_users(kind) else []
+
+
 def names_of_function(function: types.FunctionType) -> list[str]:
     """What a function has under a name."""
     return list(dict.fromkeys([*vars(function), *_OF_FUNCTIONS]))

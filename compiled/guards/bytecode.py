@@ -11,6 +11,11 @@ _FORMATS = ("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")  # what f-strin
 _ASKED_BY = {**dict.fromkeys(_FORMATS, "__format__"), "MATCH_CLASS": "__match_args__"}
 
 
+_NOTHING = frozenset({"CACHE", "EXTENDED_ARG", "NOP", "PRECALL", "PUSH_NULL"})
+_CALLS = (["CALL"], ["CALL_FUNCTION"])  # the latter of Python 3.10
+_ASKING_FOR_CLASSES = frozenset({"type", "__class__"})
+_NAMES = (["__name__"], ["__qualname__"], ["__module__"])
+_WORDS = _ASKING_FOR_CLASSES.union(*_NAMES)
 _BY_COMPUTED_NAME = frozenset({"setattr", "__setattr__", "__dict__", "vars"})
 
 
@@ -33,11 +38,32 @@ def global_names(code: types.CodeType) -> tuple[str, ...]:
 def attribute_names(code: types.CodeType) -> tuple[str, ...]:
     """The names that may be those of attributes: all that the code mentions, texts among them.
 
-    ``__format__`` is one of them where there is an f-string, ``__match_args__`` where a class is matched.
+    ``__format__`` is one of them where there is an f-string, ``__match_args__`` where a class is matched. What asks for
+    classes only to compare or to name them, as methods that dataclasses write do, is none: no object is made of them.
     """
     texts = [c for c in code.co_consts if isinstance(c, str)]
     asked = dict.fromkeys(_ASKED_BY[i.opname] for i in dis.get_instructions(code) if i.opname in _ASKED_BY)
-    return (*code.co_names, *texts, *asked)
+    compared = _classes_compared(code)
+    return (*(name for name in code.co_names if name not in compared), *texts, *asked)
+
+
+def _classes_compared(code: types.CodeType) -> set[str]:
+    """Those of ``__class__`` and ``type`` that stand only in ``a.__class__ is b.__class__``, in ``type(a) is b``, and
+    where the name of the class is read."""
+    if _ASKING_FOR_CLASSES.isdisjoint(code.co_names):
+        return set()
+    found = [i for i in dis.get_instructions(code) if i.opname not in _NOTHING]
+    words = [str(i.argval) if str(i.argval) in _WORDS else i.opname for i in found]
+    left = {name: words.count(name) for name in _ASKING_FOR_CLASSES}
+    for at, name in enumerate(words):
+        after = words[at + 1 : at + 5]
+        if name == "__class__" and after[:1] in _NAMES:
+            left[name] -= 1
+        elif name == "__class__" and after[1:3] == ["__class__", "IS_OP"]:
+            left[name] -= 2
+        elif name == "type" and after[1:2] in _CALLS:
+            left[name] -= after[2:3] in _NAMES or (after[2][:5] == "LOAD_" and after[3:] == ["IS_OP"])
+    return {name for name, uses in left.items() if not uses}
 
 
 @functools.lru_cache(maxsize=1024)

@@ -5,7 +5,8 @@ that no call looks into them. Who writes past these methods counts nothing. But 
 with each write, whoever writes, and has that version in a word of memory; so a specialisation looks at these words of
 all containers that it counts on, at the items of lists and the classes of objects, and where one has changed, at what
 is in the container.
-What is another and has not been counted is counted here.
+What is another and has not been counted is counted here. The modules of this package that programs know are looked at
+in the same way, whether the function reaches them or not: layers call what is in them.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ...tracing.declares import declares
 from ...tracing.watch import Entries, WatchedDict, WatchedList, changes
 from ...tracing.watched_order import WatchedOrder
 from .class_members import is_watched
+from .library_modules import library_modules
 from .value_kinds import own_attributes
 
 _KINDS = ("count", "modules", "training", "options")
@@ -46,15 +48,16 @@ class CountedContainers:
         self._modules: dict[int, tuple[Any, tuple[str, ...], list[Any], int]] = {}
         self.places = self.items = np.zeros(0, np.intp)
         self.expected = self.expected_items = b""
+        self._library, self._words_of_library = library_modules(), b""
         self.has_lists = any(isinstance(container, list) for _, container in self._containers())
 
     def __bool__(self) -> bool:
-        return bool(self._owners)
+        return bool(self._owners) or bool(len(self._library.places))
 
     def agree(self) -> bool:
         """True if nothing was written since the last look, counted or not."""
         if not references.versions_are_known:
-            return not self._changed_kinds()
+            return self._library.agree(self._words_of_library) and not self._changed_kinds()
         memory = references.memory
         if memory[self.places].tobytes() != self.expected:
             return False
@@ -62,7 +65,8 @@ class CountedContainers:
 
     def look(self) -> bool:
         """Look again, and count what was written without being counted; True if there was nothing of the kind."""
-        if not self._owners:
+        is_heard_of = self._library.look()
+        if not self:
             return True
         if self._noted and (self.only_modes_changed() or self.agree()):
             self._counts = [changes.count, changes.modules, changes.training, changes.options]
@@ -74,7 +78,7 @@ class CountedContainers:
         for kind in uncounted:
             setattr(changes, kind, getattr(changes, kind) + 1)
         self._counts = _counts()
-        return not uncounted
+        return not uncounted and is_heard_of
 
     def only_modes_changed(self) -> bool:
         """True if all that was written, and counted, is what mode modules are in; then that is what is expected."""
@@ -97,26 +101,29 @@ class CountedContainers:
 
     def _note(self) -> None:
         """What is there now: the words first, so that what is written meanwhile is noticed."""
+        self._words_of_library = self._library.expected
         if references.versions_are_known:
             self._note_words()
         self._noted = [(o, type(o), held, _contents(held, o)) for o, held in self._containers()]
 
     def _note_words(self) -> None:
-        places: list[int] = []
+        found: list[int] = []
         lists: list[int] = []
         self._modules = {}
         for owner, container in self._containers():
             if isinstance(container, list):
-                places += references.places_of_list(container)
+                found += references.places_of_list(container)
                 first = references.place_of_items(container)
                 lists += range(first, first + len(container))
             else:
-                self._note_mode(len(places), owner, container)
-                places.append(references.place_of_version(container))
+                self._note_mode(len(found), owner, container)
+                found.append(references.place_of_version(container))
             if owner is not None and isinstance(owner, Counted):
-                places += [references.place_of_dict(owner), references.place_of_class(owner)]
-        self.places, self.items = np.array(places, np.intp), np.array(lists, np.intp)
-        self._words = references.memory[self.places]
+                found += [references.place_of_dict(owner), references.place_of_class(owner)]
+        places = np.array(found, np.intp)
+        self.places, self.items = np.concatenate([places, self._library.places]), np.array(lists, np.intp)
+        of_library = np.frombuffer(self._words_of_library, np.int64)  # as they were looked at
+        self._words = np.concatenate([references.memory[places], of_library])
         self.expected = self._words.tobytes()
         self.expected_items = references.memory[self.items].tobytes()
 

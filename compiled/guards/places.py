@@ -250,6 +250,7 @@ class Places:
 
     def _of_object(self, value: Any) -> Iterator[Place]:
         yield from self._methods(type(value), constructed=False)
+        yield from self._attributes(type(value), reads.names_of_kind(type(value)))
         yield from self._attributes(value, reads.instance_names(value))
         if own_attributes(value) is not None and not isinstance(value, types.ModuleType):
             yield sources.AttributeCount(value), None

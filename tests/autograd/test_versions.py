@@ -98,3 +98,39 @@ def test_parameter_changed_between_forward_and_backward(tg):
         w.mul_(2)
     with pytest.raises(RuntimeError, match=PHRASE):
         loss.backward()
+
+
+FUNCTIONS = """
+F.gelu(t)|F.silu(t)|F.softplus(t)|F.mish(t)|F.elu(t)|F.selu(t)|F.leaky_relu(t)|F.hardswish(t)|F.logsigmoid(t)|F.relu(t)
+t.exp()|t.sin()|t.tanh()|t.sigmoid()|t * w|t / (w + 9)|t.square()|t.abs()|t ** 3|t + 1|t.softmax(-1)|t @ t|t.clone()|-t
+F.log_softmax(t, -1)|t.cumsum(0)|tg.where(t > 0, t, w)|t.clamp(-1, 1)|F.layer_norm(t, (3,))|F.normalize(t)
+t.logsumexp(0)|tg.atan2(t, w)|tg.lerp(t, w, 0.3)|F.linear(t, t)
+"""
+WRITES = """
+t.add_({o})|t.sub_({o})|t.mul_({o})|t.addcmul_({o}, {o}, value=0.1)|t.lerp_({o}, 0.3)|t += {o}|t *= {o}|t.copy_({o})
+t[0] = {o}.sum()|t[...] = {o}|t[0].add_({o}.mean())|t.div_({o} * {o} + 1)
+"""
+
+
+def options(text):
+    return [part for line in text.strip().split("\n") for part in line.split("|")]
+
+
+@pytest.mark.parametrize("function", options(FUNCTIONS))
+def test_a_write_counts_whatever_is_written(tg, function):
+    """A write to what `function` has kept is an error, or none, be it made of numbers or of the result itself."""
+
+    def outcome(write, operand):
+        tg.manual_seed(0)
+        w = tg.rand(3, 3, dtype=tg.float64).requires_grad_()
+        names = {"tg": tg, "F": tg.nn.functional, "w": w, "t": w * 0.5 + 0.1}
+        names["out"] = eval(function, names)
+        exec(write.replace("{o}", operand), names)
+        try:
+            (names["t"].sum() + names["out"].sum()).backward()
+        except RuntimeError as error:
+            return str(error).partition(":")[0]
+        return ""
+
+    for write in options(WRITES):
+        assert outcome(write, "out") == outcome(write, "out.detach()"), write

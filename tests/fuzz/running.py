@@ -30,6 +30,9 @@ CALLS = 5
 # occurred on the way (below it an error may stem from a cancellation). A wrong result is off by far more than 1e-10.
 ULPS = 500
 EPSILON = {"float32": 2.0**-23, "float64": 2.0**-52}
+# Arithmetic on 16 bits is done in float32 and rounded once, so only what is close to the middle between two numbers
+# differs, by one unit of that type: four of these are allowed.
+EPSILON |= {"float16": 4 * 2.0**-10 / ULPS, "bfloat16": 4 * 2.0**-7 / ULPS}
 NOTHING_TO_COMPARE = "no compiled form that could be compared"  # verify() of what is eager at each call
 UNFIT = 1e5  # numbers beyond this have run away in the course of the calls: no comparison is sharp there
 
@@ -57,7 +60,7 @@ class Scale(Evaluator):
 
     def evaluate(self, *args: Any) -> Any:
         out = super().evaluate(*args)
-        if out.ndarray.dtype.kind == "f" and out.ndarray.size:
+        if str(out.ndarray.dtype) in EPSILON and out.ndarray.size:
             self.epsilon = max(self.epsilon, EPSILON[str(out.ndarray.dtype)])
             largest = float(np.fmax.reduce(np.abs(out.ndarray), None))  # NaN of the mean of no rows is as sharp as any
             if largest > self.largest and not _is_mask(out.ndarray):
@@ -143,7 +146,9 @@ def _compare_values(actual: Value, expected: Value, tolerance: float, path: str)
     a, e = actual.numbers, expected.numbers
     if a.shape != e.shape:
         raise Different(f"{path}: shape is {a.shape}, not {e.shape}")
-    atol = tolerance if e.dtype.kind == "f" else 0
+    # Numbers that no interpreter has seen (LBFGS computes with arrays) are as sharp as they are large.
+    sharp = ULPS * EPSILON.get(str(e.dtype), 0.0) * float(np.abs(e[np.isfinite(e)]).max(initial=0))
+    atol = max(tolerance, sharp) if e.dtype.kind == "f" else 0
     if not np.allclose(a, e, rtol=0, atol=atol, equal_nan=e.dtype.kind == "f"):
         raise Different(f"{path}: off by more than {atol:.1e}\n  compiled {a.tolist()}\n  eager    {e.tolist()}")
     compare(actual.grad, expected.grad, tolerance, f"{path}.grad")

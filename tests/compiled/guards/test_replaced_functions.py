@@ -5,6 +5,9 @@ import types
 import pytest
 
 import tracegrad as tg
+from tracegrad.compiled.guards.library_modules import library_modules
+from tracegrad.tracing.watch import changes
+from tracegrad.tracing.watched_modules import replacements
 
 F = tg.nn.functional
 LAYERS = {
@@ -42,6 +45,11 @@ def replaced(monkeypatch, name):
     monkeypatch.setattr(F, name, doubled(getattr(F, name)))
 
 
+def written(monkeypatch, name):
+    """The same past the methods of the module."""
+    monkeypatch.setitem(vars(F), name, doubled(getattr(F, name)))
+
+
 def asked_for(layer, x, monkeypatch):
     """The functions whose replacement changes what the layer computes."""
     wanted, found = first(layer(x)), []
@@ -53,7 +61,7 @@ def asked_for(layer, x, monkeypatch):
     return found
 
 
-@pytest.mark.parametrize("ways", ["replay", "re-record", "model"])
+@pytest.mark.parametrize("ways", ["replay", "re-record", "model", "deferred"])
 @pytest.mark.parametrize("kind", LAYERS)
 def test_each_function_that_a_layer_asks_for(kind, ways, monkeypatch):
     layer, x = LAYERS[kind]()
@@ -67,14 +75,17 @@ def test_each_function_that_a_layer_asks_for(kind, ways, monkeypatch):
         log.append(len(log))
         return whole(x)
 
-    inner = tg.compile({"replay": whole, "re-record": logged, "model": layer}[ways])
-    step = inner if ways != "model" else lambda x: first(inner(x)).sum()
+    if ways == "deferred":
+        step = tg.deferred()(logged)
+    else:
+        inner = tg.compile({"replay": whole, "re-record": logged, "model": layer}[ways])
+        step = inner if ways != "model" else lambda x: first(inner(x)).sum()
     for _ in range(4):
         step(x)
     for name in names:
-        for _ in range(2):
+        for replace in (replaced, written, replaced, written):
             with monkeypatch.context() as patch:
-                replaced(patch, name)
+                replace(patch, name)
                 for _ in range(3):
                     tg.testing.assert_close(step(x), whole(x))
             for _ in range(2):
@@ -98,3 +109,42 @@ def test_a_function_put_back_is_served_by_the_program_from_before(monkeypatch):
     for _ in range(2):
         step(x)
     assert step.way == "replay" and len(step.specialisations) <= 2
+
+
+WRITES = {
+    "an item": lambda name, function: vars(F).__setitem__(name, function),
+    "update": lambda name, function: vars(F).update({name: function}),
+    "dict's method": lambda name, function: dict.__setitem__(F.__dict__, name, function),
+    "code": lambda name, function: exec(f"{name} = _other", vars(F) | {"_other": function}, vars(F)),
+    "taken away": lambda name, function: (vars(F).pop(name), setattr(F, name, function)),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_each_way_to_write(write):
+    """`mock.patch.dict`, reloaders and `exec` write into a module's dict."""
+    layer, x = LAYERS["Linear"]()
+    step, before = tg.compile(lambda x: layer(x).sum()), F.linear
+    for _ in range(3):
+        step(x)
+    wanted = layer(x).sum()
+    try:
+        WRITES[write]("linear", doubled(before))
+        for _ in range(3):
+            tg.testing.assert_close(step(x), wanted * 2)
+    finally:
+        F.linear = before
+    tg.testing.assert_close(step(x), wanted)
+
+
+@pytest.mark.parametrize("path", replacements.public, ids=lambda module: module.__name__)
+def test_a_write_into_each_public_module_is_counted(path):
+    """And its undoing; a second look finds nothing."""
+    name = next(name for name, found in vars(path).items() if isinstance(found, (types.FunctionType, type)))
+    before, looked = vars(path)[name], library_modules()
+    for value in (len, before):
+        looked.look()
+        count = changes.count
+        vars(path)[name] = value
+        assert not looked.look() and changes.count == count + 1
+        assert looked.look() and changes.count == count + 1
