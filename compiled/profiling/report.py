@@ -32,6 +32,7 @@ class Row:
 class Profile:
     """`rows` in the order in which the kernels run. ``str()`` is a table with the slowest first.
 
+    A kernel's time is that of the thread that calls: while other programs have its processor, it stands still.
     `flops` count additions, multiplications, divisions and calls of functions of floating-point numbers, one each;
     `nbytes` what a kernel reads and what it writes, each element once. The share of the roofline is the shortest time
     in which this machine could do both (one thread; memory as fast as the smallest cache that holds the bytes)

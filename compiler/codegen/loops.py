@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..schedule.coalesce import LONGEST_SUM, has_sum
 from ..schedule.expressions import Names, statement_text
-from ..schedule.index import Variable
+from ..schedule.index import Variable, of_variable, substituted
 from ..schedule.records import Accumulator, Fold, Let, LoopKernel, Split, Stage, Statement
 from ..schedule.traffic import stage_indices
 from .comments import sanitised
@@ -17,6 +17,8 @@ from .sharing import SharedRecord, shared_record, worth
 #: begin and end within lines of memory. Shorter pieces take longer than their memory does.
 TILE, TILE_OF_PIECES = 32, 8
 SHORTEST_PIECE, LONGEST_PIECE = 8, 64
+#: Bytes that memory is fetched in.
+LINE = 64
 #: OpenMP's operator for each kind of fold.
 _OPERATORS = {"add": "+", "mul": "*", "max": "max", "min": "min", "or": "|", "and": "&"}
 
@@ -57,12 +59,14 @@ class Started:
 
 @dataclass(frozen=True)
 class StageRecord:
-    """One loop nest: what is declared before it, its headers and lines, and what has to be put right after it."""
+    """One loop nest: what comes and is declared before it, its headers and lines, and what has to be put right after
+    it."""
 
     started: Started
     loops: tuple[Loop, ...]
     lines: tuple[str, ...]
     after: tuple[str, ...]
+    before: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,7 @@ def loops_record(
         parameters=", ".join((*parameters, *([f"long {extent}"] if extent else []))),
         outer=tuple(bounds.loop(v) for v in kernel.outer),
         arrays=tuple(Array(a.ctype, a.name, a.size, "") for a in kernel.locals),
-        stages=tuple(_stage(stage, names, bounds) for stage in kernel.stages),
+        stages=_stages(kernel, names, bounds),
         totals=_started(kernel.totals),
         last=tuple(_stage(stage, names, bounds) for stage in kernel.last),
         shared=None if split is None else _shared(split, parameters, extent or str(split.extent), totals),
@@ -235,6 +239,29 @@ def _in_blocks(variable: Variable, pragma: str) -> tuple[Loop, Loop]:
     block = Loop("block", str(total), step=f"block += {LONGEST_SUM}")
     end = f"(block + {LONGEST_SUM} < {total} ? block + {LONGEST_SUM} : {total})"
     return block, Loop(variable.name, end, pragma, begin="block")
+
+
+def _stages(kernel: LoopKernel, names: Names, bounds: _Bounds) -> tuple[StageRecord, ...]:
+    """The stages in each row; ahead of the second loop nest is what fetches memory."""
+    records = [_stage(stage, names, bounds) for stage in kernel.stages]
+    if kernel.ahead:
+        _, second, *_ = (place for place, record in enumerate(records) if record.loops)
+        records[second] = replace(records[second], before=tuple(_fetching(kernel, names)))
+    return tuple(records)
+
+
+def _fetching(kernel: LoopKernel, names: Names) -> Iterator[str]:
+    """C that fetches memory, a line of the cache at a time; behind the last row there is none."""
+    row = kernel.outer[-1]
+    if any(fetched.is_next for fetched in kernel.ahead):
+        yield f"const long next = {row} + 1 < {row.extent} ? {row} + 1 : {row};"
+    for fetched in kernel.ahead:
+        step = LINE // fetched.itemsize
+        index, written = fetched.index, ", 1"
+        if fetched.is_next:
+            index, written = substituted(index, {row: of_variable(Variable("next", row.extent))}), ""
+        yield f"for (long line = 0; line < {fetched.count}; line += {step})"
+        yield f"    __builtin_prefetch(&{names(fetched.buffer)}[{index} + line]{written});"
 
 
 def _stage(stage: Stage, names: Names, bounds: _Bounds) -> StageRecord:

@@ -48,6 +48,7 @@ def _kernel(kernel: Kernel) -> Iterator[str]:
     if isinstance(kernel, LoopKernel):
         yield f"kernel {kernel.name}"
         yield from _split(kernel)
+        yield from (f"  {fetched}" for fetched in kernel.ahead)
         for stage in kernel.stages:
             yield from _stage(kernel.outer, stage)
         for stage in kernel.last:

@@ -202,10 +202,27 @@ class Split:
 
 
 @dataclass(frozen=True)
+class Ahead:
+    """`count` elements of a buffer from `index` on that are fetched into the cache; with `is_next` those of the next
+    turn of `row`."""
+
+    buffer: str
+    index: Index
+    row: Variable
+    count: int
+    itemsize: int
+    is_next: bool
+
+    def __str__(self) -> str:
+        return f"fetch {self.count} of {self.buffer}[{self.index}]{f' at {self.row} + 1' if self.is_next else ''}"
+
+
+@dataclass(frozen=True)
 class LoopKernel:
     """Loops over `outer` around `stages`, one after the other.
 
-    `totals` are folds that go on through all rows; `last` are the stages behind the rows, which read them.
+    `totals` are folds that go on through all rows; `last` are the stages behind the rows, which read them. Behind the
+    first loop over a row, memory is fetched `ahead`.
     """
 
     name: str
@@ -215,6 +232,7 @@ class LoopKernel:
     totals: tuple[Accumulator, ...] = ()
     last: tuple[Stage, ...] = ()
     split: Split | None = None
+    ahead: tuple[Ahead, ...] = ()
 
     @property
     def all_stages(self) -> tuple[Stage, ...]:

@@ -12,12 +12,14 @@ import pytest
 from c_compilers import COMPILERS, WARNINGS
 
 import tracegrad as tg
-from tracegrad.compiled.execution.binding import observers
+from tracegrad.compiled.execution.binding import Binding, observers
+from tracegrad.compiled.profiling import measure
 from tracegrad.compiler.errors import CompilerError
 from tracegrad.compiler.pipeline import FLAGS, stages
 from tracegrad.runtime.build import INCLUDE
 
 nn, F = tg.nn, tg.nn.functional
+measured_rows = measure._rows
 
 
 class Training:
@@ -56,6 +58,52 @@ def test_the_calls_are_ordinary_ones(looks):
         np.testing.assert_allclose(p.detach().numpy(), q.detach().numpy(), rtol=1e-5, atol=1e-7)
     assert all(row.seconds > 0 for row in profile.rows if row.flops)
     assert any("test_profile.py" in place for row in profile.rows for place in row.places)
+
+
+@pytest.mark.parametrize("looks", [False, True], ids=["replayed", "re-recorded"])
+def test_each_kernel_counts_once(looks, monkeypatch):
+    """One row for each kernel of each program that one call runs, in their order, and shares of them all."""
+    ran, measured = [], []
+    step = tg.compile(Training(looks).step)
+    for _ in range(6):
+        step(*batch(5))
+    monkeypatch.setattr(measure, "_rows", lambda *args: measured.append(measured_rows(*args)) or measured[-1])
+    run = Binding.run
+    monkeypatch.setattr(Binding, "run", lambda binding, *codes: ran.append(binding.program) or run(binding, *codes))
+    profile = step.profile(*batch(5))
+    assert len(ran) == len(measured) == 1 + max(row.program for row in profile.rows) == 1 + looks
+    for number, program in enumerate(ran):
+        names = [row.kernel for row in profile.rows if row.program == number]
+        assert names == [kernel.name for kernel in program.schedule.kernels]
+    assert [row for each in measured for row in each] == list(profile.rows)
+    heads, *lines = (line.split() for line in str(profile).splitlines()[1:])
+    shares = [float(cells[heads.index("share")].rstrip("%")) for cells in lines]
+    assert sum(shares) == pytest.approx(100, abs=0.05 * len(shares))  # each is rounded
+
+
+TICKS = """#include <stdio.h>
+#include "tg_ticks.h"
+int main(void)
+{
+    tg_moment before = tg_begin();
+    const int64_t beginning = tg_nanoseconds(CLOCK_MONOTONIC);
+    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    printf("%lld ", (long long)tg_lap(&before));
+    printf("%lld ", (long long)(tg_nanoseconds(CLOCK_MONOTONIC) - beginning));
+    printf("%lld", (long long)tg_lap(&before));
+    return 0;
+}
+"""
+
+
+def test_time_without_the_processor_does_not_count(tmp_path):
+    """A thread that sleeps stands for one whose processor another program has."""
+    (tmp_path / "ticks.c").write_text(TICKS)
+    subprocess.run([COMPILERS[0], *FLAGS, f"-I{INCLUDE}", "ticks.c", "-o", "ticks"], cwd=tmp_path, check=True)
+    said = subprocess.run([tmp_path / "ticks"], capture_output=True, text=True, check=True).stdout
+    asleep, passed, after = map(int, said.split())
+    assert passed >= 200_000_000 > 100_000_000 > asleep >= 0
+    assert after >= 0
 
 
 def products(rows):

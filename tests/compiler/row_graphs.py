@@ -15,8 +15,9 @@ from tracegrad.ops.scans import argsort, cumsum
 from tracegrad.ops.sources import full
 from tracegrad.ops.types import ALL_DTYPES, Type, float32, float64, int32, int64
 
-#: (rows, columns): rows that fill lanes, that leave some over, primes; short, full and long rows.
-SIZES = ((64, 10), (50, 3), (13, 7), (40, 37), (9, 64), (5, 300), (96, 17), (3, 4500), (1, 10), (128, 1))
+#: (rows, columns): rows that fill lanes, that leave some over, primes; short, full and long rows; memory that is in no
+#: cache.
+SIZES = ((64, 10), (50, 3), (13, 7), (40, 37), (9, 64), (5, 300), (96, 17), (3, 4500), (1, 10), (128, 1), (277, 2048))
 EXPONENTS = (0.5, -0.5, 1.5, 3, 4, -1, -2)
 
 

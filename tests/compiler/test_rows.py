@@ -79,3 +79,24 @@ def test_short_rows_are_worked_on_side_by_side():
 
 def test_truth_values_are_no_bool():
     assert not re.search(r"\bbool \w+ =", source("truths_5_300"))
+
+
+def test_rows_of_large_memory_are_fetched_ahead():
+    """The next row that is read, and this row of what later loops write: never what lies behind a buffer."""
+    schedule = make_schedule(GRAPHS["row_work_277_2048_float32"][0])
+    (_, kernel, *_), sizes = schedule.kernels, {buffer.name: buffer.type.size for buffer in schedule.buffers}
+    written = ["chances_", "gradient_"]
+    expected = [("x_", True), *((name, False) for name in written)]
+    assert [(each.buffer, each.is_next) for each in kernel.ahead] == expected
+    for each in kernel.ahead:
+        assert each.index.highest + each.count == sizes[each.buffer]
+    text = render(schedule)
+    assert "const long next = i0 + 1 < 277 ? i0 + 1 : i0;" in text
+    fetched = ["&x_[next * 2048 + line]", *(f"&{name}[i0 * 2048 + line], 1" for name in written)]
+    assert re.findall(r"__builtin_prefetch\((.*)\);", text) == fetched
+    assert text.index("tg_erff(") < text.index("__builtin_prefetch") < text.index("tg_expf(", text.index("tg_erff("))
+
+
+@pytest.mark.parametrize("name", [name for name in GRAPHS if "_277_" not in name])
+def test_rows_that_stay_in_the_cache_are_not_fetched(name):
+    assert "__builtin_prefetch" not in source(name)
