@@ -8,7 +8,8 @@ none from a clock, so that two runs of a program with the same cache give the sa
 then it is waited for, and where there can be no copy, or it has failed, the program is built then and there.
 
 What the cache holds already is taken at the second occurrence. A place in the program whose segments come in ever new
-forms gets no further programs while those that it has got are not worth their building.
+forms gets no further programs while those that it has got are not worth their building, unless numpy has taken as long
+for one form alone as a program costs.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ TO_BUILD, TO_BUILD_A_NODE = 100_000, 1_200
 TO_RUN_A_NODE, TO_RUN_AN_ELEMENT = 6.0, 0.001  # by numpy
 PART = 4  # building begins when numpy has taken one part in so many of what it costs
 FIRST = 3  # occurrence at which building begins at the soonest
-UNPAID = 3  # programs of one place that have not been run as often as they have to
+UNPAID = 3  # times what a program costs, for others of its place that have not been run as often as they have to
 
 
 @dataclass(eq=False)
@@ -47,14 +48,16 @@ class Candidate:
     begins: int = 0
     taken: int = 0  # 0 as long as building has not begun
     worth: int = 0  # runs that are worth the building
+    cost: float = 0.0  # of the building
     copy: Forked | None = None
 
 
 @dataclass(eq=False)
 class Runs:
-    """How often a program was run, and how often it has to be."""
+    """How often a program was run, and how often it has to be for what its building has cost."""
 
     worth: int
+    cost: float
     count: int = 0
 
 
@@ -79,7 +82,7 @@ class Tiers:
             found.begins = found.taken = 2
             self.stored += 1
             return found
-        found.worth = runs_worth_building(graph)
+        found.worth, found.cost = runs_worth_building(graph), cost_of_building(graph)
         first = min(FIRST, 1 + found.worth)  # at once where a run takes as long as building
         found.begins = max(first, math.ceil(found.worth / PART) - self.budget.steps)  # eager mode has done it as often
         return found
@@ -102,16 +105,17 @@ class Tiers:
 
     def taken(self, candidate: Candidate) -> Runs:
         """Its program is there; what counts its runs."""
-        runs = Runs(candidate.worth)
+        runs = Runs(candidate.worth, candidate.cost)
         if candidate.worth:
             self.beside += candidate.copy is not None and not candidate.copy.has_failed
             self.runs.setdefault(candidate.place, []).append(runs)
         return runs
 
     def _begin(self, candidate: Candidate) -> None:
-        if sum(each.count < each.worth for each in self.runs.get(candidate.place, ())) >= UNPAID:
+        unpaid = sum(each.cost for each in self.runs.get(candidate.place, ()) if each.count < each.worth)
+        if unpaid >= UNPAID * candidate.cost and candidate.occurrences < candidate.worth:
             self.refused[candidate.place] += 1
-            candidate.begins *= 2
+            candidate.begins = min(2 * candidate.begins, candidate.worth)
             return
         candidate.taken = candidate.occurrences + min(candidate.occurrences, candidate.worth)
         if candidate.key is not None:

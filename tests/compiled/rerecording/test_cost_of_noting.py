@@ -1,12 +1,13 @@
 """What Python pays for what is noted: counted in the interpreter's general way, in programs, and in calls."""
 
+import functools
 from collections import Counter
 
 import numpy as np
 import pytest
 
 import tracegrad as tg
-from tracegrad.compiled.lazy import expected_sweep, segments
+from tracegrad.compiled.lazy import expected_sweep, segment_program, segments
 from tracegrad.compiled.lazy.interpreter import DeferredOps
 
 nn, F = tg.nn, tg.nn.functional
@@ -322,3 +323,16 @@ def test_passes_that_are_new_each_time_are_made_by_the_engine(monkeypatch):
     assert actual[0] == pytest.approx(expected[0], rel=1e-4)
     for one, other in zip(actual[1], expected[1], strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-5)
+
+
+def test_a_program_that_is_there_is_run_also_while_parts_come_up(monkeypatch):
+    """A model's evaluation after an epoch brings parts up: the steps after it are done by their programs as before."""
+    ran, run = [], segment_program.SegmentProgram.run
+    monkeypatch.setattr(segment_program.SegmentProgram, "run", lambda self, *rest: (ran.append(self), run(self, *rest)))
+    x, late, block = tg.ones(64), nn.Sequential(nn.Linear(64, 3), nn.Tanh(), nn.Linear(3, 3)), tg.deferred()
+    with block:
+        for turn in range(16):
+            if turn in (6, 7, 8):
+                late(x).sum().item()
+            functools.reduce(lambda y, _: y.sin() + x, range(10), x).sum().item()
+    assert ran.count(block.segments.programs[0]) == 15

@@ -193,6 +193,68 @@ def test_a_place_with_ever_new_forms_gets_no_more_programs():
     assert f"no further ones at {Path(__file__).name}" in block.explain()
 
 
+def test_small_programs_do_not_stand_in_the_way_of_a_large_one(monkeypatch):
+    """What came up on the way to a step's lasting form is little beside it."""
+    monkeypatch.setattr(tiers, "cost_of_building", lambda graph: 16.0 if len(graph.nodes()) < 20 else 96.0)
+    monkeypatch.setattr(tiers, "cost_by_numpy", lambda graph: 1.0 if len(graph.nodes()) < 20 else 6.0)
+    block, x, built = tg.deferred(tiered=True), tg.ones(64), []
+    for length in (2, 3, 4, 40):
+        for _ in range(9):
+            with block:
+                y = x
+                for _ in range(length):
+                    y = y.sin() + x
+        built.append(len(block.segments.programs))
+    assert built == [1, 2, 3, 4] and not block.segments.tiers.refused
+
+
+def test_one_form_that_numpy_has_done_for_as_long_as_building_takes_is_built_in_any_case():
+    block, x = tg.deferred(tiered=True), tg.ones(64)
+    for length in (*range(2, 2 + tiers.UNPAID), 9):
+        for _ in range(9 if length < 9 else 33):
+            with block:
+                y = x
+                for _ in range(length):
+                    y = y.sin() + x
+        assert bool(block.segments.tiers.refused) is (length == 9)
+    assert len(block.segments.programs) == tiers.UNPAID + 1
+
+
+def test_what_numpy_takes_longer_for_than_building_is_built_at_its_second_occurrence(monkeypatch):
+    monkeypatch.setattr(tiers, "cost_by_numpy", lambda graph: 20.0)
+    _, counts = losses(tg.deferred(tiered=True), FIRST + 4)
+    assert counts == [0] * (FIRST + 2) + [1] * 2
+
+
+CONTRACTIONS = {
+    "a product": (lambda x: x @ x.t(), (6, 5), 6 * 6 * 5),
+    "a batch of products": (lambda x: x @ x.mT, (3, 4, 5), 3 * 4 * 4 * 5),
+    "a convolution": (lambda x: tg.conv2d(x, tg.ones(4, 3, 2, 2)), (2, 3, 5, 5), 2 * 4 * 4 * 4 * 3 * 2 * 2),
+    "one in groups": (lambda x: tg.conv1d(x, tg.ones(4, 1, 3), groups=2), (2, 2, 8), 2 * 4 * 6 * 3),
+    "its transpose": (lambda x: tg.conv_transpose1d(x, tg.ones(3, 4, 2)), (2, 3, 5), 2 * 3 * 5 * 4 * 2),
+    "no product": (lambda x: (x * x).sum(), (6, 5), 0),
+}
+
+
+@pytest.mark.parametrize("name", CONTRACTIONS)
+@pytest.mark.parametrize("derives", [False, True])
+def test_products_and_convolutions_count_by_their_multiplications(name, derives):
+    """Each derivative of one takes as many as itself."""
+    function, shape, expected = CONTRACTIONS[name]
+
+    def step(x):
+        if derives:
+            x = x.clone().requires_grad_()
+            return tg.autograd.grad(function(x).exp().sum(), x)[0]
+        return function(x)
+
+    run = tg.compile(step)
+    run(tg.ones(shape) * 0.1)
+    (only,) = run.specialisations
+    found = sum(map(tiers._multiplications, only.graph.nodes()))
+    assert found == expected if not derives else found in (2 * expected, 3 * expected)
+
+
 def test_programs_that_are_run_often_make_room_for_others():
     block, x = tg.deferred(tiered=True), tg.ones(64)
     for i in range(2 * tiers.UNPAID):
