@@ -88,8 +88,15 @@ class Packed(Saved):
         pack, self.unpack_hook = packing.hooks[-1]
         self.is_output = is_output
         self.edge: Any = None if is_output else tensor.gradient_edge()
+        version = tensor.buffer.version
         with no_grad():
-            self.packed = pack(tensor.detach())
+            # An operand is handed over itself, so that a program can tell parameters by their class or identity.
+            self.packed = pack(tensor.detach() if is_output else tensor)
+        if tensor.buffer.version != version:
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+                "cannot be modified by in-place operations as this can lead to unexpected side-effects."
+            )
 
     @property
     def tensor(self) -> Any:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def sparse_coo_tensor(
-    indices: Tensor | np.ndarray | Sequence[object],
+    indices: Tensor | np.ndarray | Sequence[object] | None = None,
     values: Tensor | np.ndarray | Sequence[object] | Number | None = None,
     size: Sizes | None = None,
     *,
@@ -51,6 +51,8 @@ def sparse_coo_tensor(
             [4., 0., 0.]])
     """
     require_cpu(device)
+    if indices is None and size is None:
+        raise TypeError("sparse_coo_tensor() takes indices and values, or a size")
     if values is None:
         sizes = sizes_of((indices,)) if size is None else sizes_of((size,))
         made = SparseTensor(zeros(len(sizes), 0, dtype=int64), zeros(0, dtype=dtype), sizes, True)

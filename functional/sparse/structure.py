@@ -132,6 +132,32 @@ def transpose(self: SparseTensor, dim0: int, dim1: int) -> SparseTensor:
     return SparseTensor(stack_rows([rows[axis] for axis in order]), self.stored, sizes)
 
 
+@operation("permute")
+def permute(self: SparseTensor, *dims: Any) -> SparseTensor:
+    """The sparse axes in the order `dims`; dense axes stay behind them. RuntimeError for what is no order of the axes.
+
+    >>> import tracegrad as tg
+    >>> x = tg.tensor([[0.0, 2.0], [0.0, 3.0]]).to_sparse()
+    >>> x.permute(1, 0).to_dense()
+    tensor([[0., 0.],
+            [2., 3.]])
+    """
+    given = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
+    order = [wrapped(dim, self.ndim) for dim in given]
+    if sorted(order) != list(range(self.ndim)):
+        raise RuntimeError(
+            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            f"ordering of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = {len(order)}"
+            if len(order) != self.ndim
+            else "permute(dims): duplicate dims are not allowed."
+        )
+    sparse = order[: self.sparse_dim()]
+    if order[self.sparse_dim() :] != list(range(self.sparse_dim(), self.ndim)):
+        raise unsupported("permute of dense axes")
+    rows = self.places.unbind(0)
+    return SparseTensor(stack_rows([rows[axis] for axis in sparse]), self.stored, [self.shape[axis] for axis in order])
+
+
 @operation("t")
 def t(self: SparseTensor) -> SparseTensor:
     """The transposed matrix; a vector as it is. RuntimeError for more axes.
@@ -224,12 +250,16 @@ def select(self: SparseTensor, dim: int, index: int) -> Any:
 
 @operation("__getitem__")
 def getitem(self: SparseTensor, index: Any) -> Any:
-    """``x[i]`` and ``x[i, j]``: numbers, one for each of the first axes."""
+    """``x[i]``, ``x[i, j]`` and ``x[:, j]``: a number or all, for each of the first axes."""
     found: Any = self
+    axis = 0
     for item in index if isinstance(index, tuple) else (index,):
-        if not isinstance(item, int):
-            raise unsupported("__getitem__ with anything but numbers")
-        found = found[item] if isinstance(found, Tensor) else select(found, 0, item)
+        if isinstance(item, slice) and item == slice(None):
+            axis += 1
+        elif not isinstance(item, int):
+            raise unsupported("__getitem__ with anything but numbers and whole axes")
+        else:
+            found = found.select(axis, item)
     return found
 
 
@@ -343,3 +373,22 @@ def is_same_size(self: SparseTensor | Tensor, other: SparseTensor | Tensor) -> b
     True
     """
     return tuple(self.shape) == tuple(other.shape)
+
+
+@operation("stack")
+def stack(tensors: Sequence[SparseTensor], dim: int = 0) -> SparseTensor:
+    """Sparse tensors of one shape along a new sparse axis.
+
+    >>> import tracegrad as tg
+    >>> x = tg.tensor([[0.0, 2.0], [0.0, 3.0]]).to_sparse()
+    >>> tg.stack([x, x], 1).shape
+    tracegrad.Size([2, 2, 2])
+    """
+    shapes = [tuple(x.shape) for x in tensors]
+    if len(set(shapes)) > 1:
+        other = next(i for i, shape in enumerate(shapes) if shape != shapes[0])
+        raise RuntimeError(
+            f"stack expects each tensor to be equal size, but got {list(shapes[0])} at entry 0 and "
+            f"{list(shapes[other])} at entry {other}"
+        )
+    return cat([unsqueeze(x, dim) for x in tensors], wrapped(dim, len(shapes[0]) + 1))

@@ -6,6 +6,8 @@ import pytest
 from expected import saved_tensors as cases
 from expected.compare import STORE
 
+import tracegrad as tg
+
 STORED = json.loads((STORE / "saved_tensors.json").read_text(encoding="utf-8"))
 #: A product with its axis kept is a view of the product here, which accepts a write.
 OTHERWISE = {"x.prod(0, keepdim=True) | x | out"}
@@ -34,3 +36,40 @@ def test_writes_in_compiled_functions(tg, question):
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: cases.label(*question))
 def test_every_write_in_compiled_functions(tg, question):
     assert step_of(question, tg) == STORED.get(cases.label(*question), "accepted")
+
+
+SHARED = {
+    "product": lambda p: p * p,
+    "power": lambda p: p**3,
+    "sine": lambda p: p.sin(),
+}
+
+
+@pytest.mark.parametrize("name", ["product", "power", "sine"])
+def test_hooks_are_handed_parameters_themselves(name):
+    p, seen = tg.nn.Parameter(tg.tensor([1.0, 2.0])), []
+
+    def pack(tensor):
+        seen.append(tensor)
+        return tensor
+
+    with tg.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        out = SHARED[name](p)
+    assert seen and all(tensor is p for tensor in seen)
+    out.sum().backward()
+    other = tg.nn.Parameter(tg.tensor([1.0, 2.0]))
+    SHARED[name](other).sum().backward()
+    assert p.grad.tolist() == other.grad.tolist()
+
+
+@pytest.mark.parametrize("write", [lambda t: t.add_(1), lambda t: t.zero_(), lambda t: t[0].fill_(3)])
+@pytest.mark.parametrize("compute", [lambda x: x.sin(), lambda x: x.exp()])
+def test_hooks_that_write_to_what_they_are_handed_are_refused(compute, write):
+    def pack(tensor):
+        write(tensor)
+        return tensor
+
+    x = tg.tensor([1.0, 2.0], requires_grad=True) * 1
+    with tg.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        with pytest.raises(RuntimeError, match="A saved tensor pack hook is modifying its input in place"):
+            compute(x)

@@ -1,6 +1,7 @@
 """Sparse tensors in coordinate form: values, printing, errors and gradients are PyTorch's (expected/sparse.py)."""
 
 import copy
+import itertools
 import json
 import pickle
 
@@ -8,6 +9,8 @@ import numpy as np
 import pytest
 from expected import sparse
 from expected.compare import STORE, load
+
+import tracegrad as tg
 
 #: Sums of some tens of terms in float64, in another order; 200 steps of Adam carry roundings on.
 TOLERANCE = 1e-9
@@ -162,3 +165,44 @@ def test_attention_written_with_a_function_of_its_own(tg):
         (call(places, values, (2, 3), b) ** 2).sum().backward()
         gradients = values.grad.tolist(), b.grad.tolist()
         assert gradients == ([82.0, 34.0, 266.0], [[48.0, 68.0], [0.0, 0.0], [80.0, 112.0]])
+
+
+def _matrices():
+    tg.manual_seed(3)
+    return [(tg.rand(3, 2, 4) * (tg.rand(3, 2, 4) > 0.5)).double() for _ in range(2)]
+
+
+@pytest.mark.parametrize("order", itertools.permutations(range(3)))
+def test_axes_in_each_order(order):
+    x = _matrices()[0]
+    for given in (x.to_sparse().permute(*order), x.to_sparse().permute(order)):
+        assert given.shape == x.permute(order).shape
+        assert tg.equal(given.to_dense(), x.permute(order))
+
+
+@pytest.mark.parametrize("dim", range(-4, 4))
+def test_stacked_at_each_axis(dim):
+    x, y = _matrices()
+    assert tg.equal(tg.stack([x.to_sparse(), y.to_sparse()], dim).to_dense(), tg.stack([x, y], dim))
+
+
+@pytest.mark.parametrize("index", itertools.product([slice(None), 0, 1], repeat=3), ids=str)
+def test_parts_by_numbers_and_whole_axes(index):
+    x = _matrices()[0]
+    part, expected = x.to_sparse()[index], x[index]
+    assert tg.equal(part if isinstance(part, tg.Tensor) else part.to_dense(), expected)
+
+
+def test_orders_and_shapes_that_are_refused():
+    x = tg.eye(2).to_sparse()
+    with pytest.raises(RuntimeError, match="does not match the length of the desired"):
+        x.permute(0)
+    with pytest.raises(RuntimeError, match="duplicate dims are not allowed"):
+        x.permute(0, 0)
+    with pytest.raises(NotImplementedError, match="permute of dense axes"):
+        tg.eye(2).to_sparse(1).permute(1, 0)
+    with pytest.raises(RuntimeError, match="stack expects each tensor to be equal size"):
+        tg.stack([x, tg.eye(3).to_sparse()])
+    assert tg.sparse_coo_tensor(size=(2, 3)).shape == (2, 3)
+    with pytest.raises(TypeError, match="takes indices and values, or a size"):
+        tg.sparse_coo_tensor()
