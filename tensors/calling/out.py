@@ -111,7 +111,8 @@ def _drawn_in(dtype: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[
     """``normal`` of tensors takes no dtype: it draws in that of the tensors, with ``out`` in that of the place."""
 
     def cast(x: Any) -> Any:
-        return x.to(dtype) if isinstance(x, Array) else x
+        is_tensor = isinstance(x, Array)
+        return x.to(dtype) if is_tensor else x
 
     return [cast(x) for x in args], {name: cast(x) for name, x in kwargs.items()}
 
