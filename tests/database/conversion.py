@@ -12,12 +12,12 @@ import tracegrad as tg
 from .counterparts import Absent, at_path, counterpart, translated
 
 
-def to_tracegrad(value: Any, memo: dict[int, Any]) -> Any:
+def to_tracegrad(value: Any, memo: dict[Any, Any]) -> Any:
     """A value of a sample (tensors, dtypes, generators, containers) for tracegrad; equal objects stay one object."""
     if id(value) in memo:
         return memo[id(value)][0]
     if isinstance(value, torch.Tensor):
-        made = _part_of_memory(value, memo) if _shows_a_part(value) else tensor_to_tracegrad(value)
+        made = _in_its_memory(value, memo) if _is_in_order(value) else tensor_to_tracegrad(value)
     elif isinstance(value, torch.Size):
         made = tuple(value)
     elif isinstance(value, (list, tuple)):
@@ -52,23 +52,29 @@ def tensor_to_tracegrad(tensor: torch.Tensor) -> tg.Tensor:
     return made.requires_grad_() if tensor.requires_grad else made
 
 
-def _shows_a_part(tensor: torch.Tensor) -> bool:
-    """Whether elements follow each other, and there are others in their memory, which functions may reach."""
-    if tensor.layout is not torch.strided or tensor.is_conj() or tensor.is_neg() or not tensor.is_contiguous():
+def _is_in_order(tensor: torch.Tensor) -> bool:
+    """Whether the elements follow each other in memory, as they are."""
+    if tensor.layout is not torch.strided or tensor.is_conj() or tensor.is_neg():
         return False
-    return 0 < tensor.numel() * tensor.element_size() < tensor.untyped_storage().nbytes()
+    return tensor.is_contiguous() and tensor.numel() > 0
 
 
-def _part_of_memory(tensor: torch.Tensor, memo: dict[int, Any]) -> tg.Tensor:
-    """`tensor` as a view of its memory, which is converted once: parts of one memory overlap in both libraries."""
-    memory = tensor.untyped_storage()
-    whole = memo.get(memory.data_ptr())
-    if whole is None or whole[0].dtype is not dtype_to_tracegrad(tensor.dtype):
-        elements = (memory.nbytes() // tensor.element_size(),)
-        plain = torch.empty(0, dtype=tensor.dtype).set_(memory, 0, elements, (1,))
-        whole = memo[memory.data_ptr()] = (tensor_to_tracegrad(plain), plain)
-    start = tensor.storage_offset()
-    made = whole[0][start : start + tensor.numel()].view(tuple(tensor.shape))
+def _in_its_memory(tensor: torch.Tensor, memo: dict[Any, Any]) -> tg.Tensor:
+    """`tensor`, as a view where there is more in its memory, which functions may reach, or which others show.
+
+    A memory is converted once, so that parts of one overlap in both libraries.
+    """
+    memory, start, count = tensor.untyped_storage(), tensor.storage_offset(), tensor.numel()
+    key = ("memory", memory.data_ptr(), tensor.dtype)
+    is_whole = count * tensor.element_size() >= memory.nbytes()
+    if is_whole and key not in memo:
+        made = tensor_to_tracegrad(tensor)
+        memo[key] = (made.detach().view(-1), tensor)
+        return made
+    if key not in memo:
+        plain = torch.empty(0, dtype=tensor.dtype).set_(memory, 0, (memory.nbytes() // tensor.element_size(),), (1,))
+        memo[key] = (tensor_to_tracegrad(plain), plain)
+    made = memo[key][0][start : start + count].view(tuple(tensor.shape))
     return made.requires_grad_() if tensor.requires_grad else made
 
 
@@ -141,7 +147,7 @@ class Sample:
     def __init__(self, sample: Any) -> None:
         self.torch_args = (sample.input, *sample.args)
         self.torch_kwargs = sample.kwargs
-        memo: dict[int, Any] = {}
+        memo: dict[Any, Any] = {}
         self.args = tuple(to_tracegrad(arg, memo) for arg in self.torch_args)
         self.kwargs = {name: to_tracegrad(arg, memo) for name, arg in sample.kwargs.items()}
         self.torch_processed = sample.output_process_fn_grad
