@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...tape.handles import RemovableHandle, add_hook
 from ...tensors.device import remaking
 from ...tensors.meta.meta_tensor import any_meta, require_one_device, without_numbers
-from ...tensors.tensor import Tensor
 from ...tracing.eager_compiler import compiled_by
 from ...tracing.layers import find_layers_by
 from ...tracing.tracebacks import boundary, fold
@@ -20,6 +19,7 @@ from ..hooks import BackwardHook, BackwardHooks, ForwardHook, ForwardPreHook
 from ..recording import declared, naming
 from ..traversal import Traversal
 from . import everywhere
+from .last_operation import hook_last_operation
 from .locating import layer_now, locate
 
 M = TypeVar("M", bound="Calling")
@@ -41,8 +41,8 @@ class Calling(Traversal):
     #: The call as a program, after `compile`.
     _compiled_call_impl: Callable[..., Any] | None = None
 
-    if TYPE_CHECKING:  # a method with any arguments, which subclasses may define as a compiled function, too
-        forward: Callable[..., Any]
+    if TYPE_CHECKING:  # a method with any arguments, or a compiled function, which pyright would not take for one
+        forward: Any
     else:
 
         def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -211,7 +211,7 @@ class _HookedCall:
             self.output = borders.around_outputs(self.output)
         partial = [hook.hook for hook in behind if not hook.full]
         if partial:
-            _hook_last_operation(module, partial, self.output)
+            hook_last_operation(module, partial, self.args, self.output)
         return self.output
 
     def _always(self, hooks: list[ForwardHook]) -> None:
@@ -227,19 +227,3 @@ class _HookedCall:
                     f"{kind} forward hook with ``always_call=True`` raised an exception that was silenced as another "
                     f"error was raised in forward: {error}",
                 )
-
-
-def _hook_last_operation(module: Any, hooks: list[Callable[..., Any]], output: Any) -> None:
-    """What PyTorch's old backward hooks are: hooks of the operation that gave the (first) output."""
-    while not isinstance(output, Tensor):
-        if isinstance(output, Mapping):
-            output = next(value for value in output.values() if isinstance(value, Tensor))
-        else:
-            output = output[0]
-    if output.grad_fn is not None:
-        for hook in hooks:
-            output.grad_fn.register_hook(_of_module(hook, module))
-
-
-def _of_module(hook: Callable[..., Any], module: Any) -> Callable[..., Any]:
-    return lambda grad_input, grad_output: hook(module, grad_input, grad_output)
