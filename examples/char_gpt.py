@@ -38,8 +38,9 @@ class Block(nn.Module):
 
     def forward(self, x):
         batch, time, _ = x.shape
-        heads = [part.view(batch, time, HEADS, -1).transpose(1, 2) for part in self.qkv(self.norm1(x)).chunk(3, dim=-1)]
-        attended = F.scaled_dot_product_attention(*heads, is_causal=True)
+        parts = self.qkv(self.norm1(x)).chunk(3, dim=-1)
+        query, key, value = (part.view(batch, time, HEADS, -1).transpose(1, 2) for part in parts)
+        attended = F.scaled_dot_product_attention(query, key, value, is_causal=True)
         x = x + self.project(attended.transpose(1, 2).reshape(batch, time, WIDTH))
         return x + self.feed_forward(self.norm2(x))
 

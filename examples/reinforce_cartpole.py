@@ -52,7 +52,8 @@ class Agent(nn.Module):
 
 def play(choose, random):
     """One episode with each cart: states `[moves, carts, 4]`, actions, and whether each pole stood before the move."""
-    carts, standing, episode = Carts(random), np.ones(CARTS, dtype=bool), []
+    carts, standing = Carts(random), np.ones(CARTS, dtype=bool)
+    episode: list[tuple[torch.Tensor, ...]] = []
     while standing.any() and len(episode) < LONGEST:
         states = torch.from_numpy(carts.states)
         actions = choose(states)

@@ -7,6 +7,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..ops.core import current
 from ..ops.pointwise import cast
 from ..ops.types import bool_
@@ -20,7 +22,7 @@ def axis_of(dim: Any, ndim: int) -> int:
     if type(dim) is int and -ndim <= dim < ndim:
         return dim + ndim if dim < 0 else dim
     limit = max(ndim, 1)
-    if isinstance(dim, bool) or not hasattr(dim, "__index__"):
+    if isinstance(dim, (bool, np.bool_)) or not hasattr(dim, "__index__"):
         raise TypeError(f"argument 'dim' must be int, not {type(dim).__name__}")
     dim = operator.index(dim)
     if not -limit <= dim < limit:
