@@ -203,7 +203,7 @@ def layer_norm(
     check_normalized(input, last, weight, bias)
     check_one_type(input, weight, bias)
     require_floating("LayerNormKernelImpl", input)
-    x = contiguous(input)
+    x = input if input.ndarray.flags.c_contiguous else contiguous(input)
     out = _layer_norm(x, weight, bias, tuple(range(len(shape) - len(last), len(shape))), eps)
     if x is not input:
         relabel(out, "NativeLayerNormBackward0", (input, weight, bias))

@@ -112,7 +112,8 @@ def mean(input: Tensor, dim: Axes | None = None, keepdim: bool = False, *, dtype
     x = in_dtype(input, dtype)
     if x.ndarray.dtype.kind != "f":
         refuse_mean_of_integers(x)
-    if x.is_leaf:  # programs see its gradient: it has memory of its own, as PyTorch's; others are used up in between
+    # Programs see the gradient of a leaf: it has memory of its own, as PyTorch's. Others are used up in between.
+    if getattr(x, "_requires", False):
         x = movement.by_rows(x)
     return _titled(folded(ops.sum, x, dim, keepdim) / _count(x, dim), input, "Mean", dim)
 

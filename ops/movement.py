@@ -308,9 +308,11 @@ def _part(g: Any, index: int, axis: int, extents: Shape) -> Any:
     return slice(g, tuple(starts), tuple(shape), (1,) * len(shape))
 
 
-def _put_together(xs: Sequence[np.ndarray], axis: int) -> np.ndarray:
+def _put_together(*xs: np.ndarray, axis: int, extents: Shape) -> np.ndarray:
     """Row by row; images with channels last stay so, as in PyTorch."""
     out = np.concatenate(xs, axis)
+    if out.flags.c_contiguous:
+        return out
     if out.ndim in (4, 5) and out.transpose((0, *range(2, out.ndim), 1)).flags.c_contiguous:
         return out
     return memory.by_rows(out)
@@ -320,7 +322,7 @@ concatenate_primitive = define(
     "concatenate",
     ("*xs",),
     type=_concatenated,
-    eval=lambda *xs, axis, extents: _put_together(xs, axis),
+    eval=_put_together,
     lower=Movement("concatenate"),
     # `extents`, the operands' sizes along the axis, spare the rule their types.
     vjp={"xs": lambda g, index, axis, extents: _part(g, index, axis, extents)},

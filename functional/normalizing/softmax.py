@@ -47,7 +47,8 @@ def _prepared(input: Any, dim: int | None, dtype: DType | None, name: str = "sof
     if not x.dtype.is_floating_point:
         got = input.dtype.title
         raise NotImplementedError(f"\"{name}_lastdim_kernel_impl\" not implemented for '{got}'; call .float()")
-    return contiguous(x), axes_of(_implicit_dim(x.ndim, name) if dim is None else dim, x.ndarray.ndim)
+    x = x if x.ndarray.flags.c_contiguous else contiguous(x)
+    return x, axes_of(_implicit_dim(x.ndim, name) if dim is None else dim, x.ndarray.ndim)
 
 
 @fused("SoftmaxBackward0", array_forms.softmax, array_forms.softmax_gradient, checks_value=True)

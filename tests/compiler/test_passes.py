@@ -135,6 +135,11 @@ EXACT = [
         ["i32[4] = maximum n, 3i32"],
     ),
     ("copy(x) = x: values have no memory", [f"{F} = copy x"], "x"),
+    (
+        "lay(x) = x, by_rows(x) = x: nor have they an order in it",
+        [f"{F} = lay x order=(1, 0)", f"{F} = by_rows %0"],
+        "x",
+    ),
     ("cast(x, own type) = x", [f"{F} = cast x dtype=f32"], "x"),
     (
         "cast(cast(x, a type that holds x's), t) = cast(x, t)",
