@@ -6,11 +6,13 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from harness import compile_graphs
-from row_graphs import EXPONENTS, row_graphs
+from row_graphs import EXPONENTS, graph_of, row_graphs
 
 from tracegrad.compiler.codegen.render import render
 from tracegrad.compiler.evaluate import evaluate_graph
 from tracegrad.compiler.schedule.plan import make_schedule
+from tracegrad.ops.movement import broadcast, reshape
+from tracegrad.ops.reductions import amax
 
 GRAPHS = {graph.name: (graph, values) for graph, values in row_graphs()}
 # Sums are taken in another order than numpy's, and a row of some thousand numbers has a variance of few digits.
@@ -99,3 +101,18 @@ def test_rows_of_large_memory_are_fetched_ahead():
 @pytest.mark.parametrize("name", [name for name in GRAPHS if "_277_" not in name])
 def test_rows_that_stay_in_the_cache_are_not_fetched(name):
     assert "__builtin_prefetch" not in source(name)
+
+
+@pytest.mark.parametrize("rows, columns", [(64, 10), (48, 37), (32, 16)])
+def test_results_of_short_rows_are_written_in_order(rows, columns):
+    """Folds run across rows, side by side; what comes of them runs along each row."""
+
+    def less_the_most(x):
+        return {"less": x - broadcast(reshape(amax(x, (1,)), (rows, 1)), (rows, columns))}
+
+    x = np.random.default_rng(0).standard_normal((rows, columns)).astype(np.float32)
+    graph, values = graph_of(less_the_most, "less_the_most", x=x)
+    *_, fold, stored = make_schedule(graph).kernels[0].stages
+    assert fold.loops[-2].extent == stored.loops[-1].extent == columns
+    assert fold.loops[-1] == stored.loops[-2]
+    np.testing.assert_array_equal(compile_graphs([graph])[0].run(values)["less"], evaluate_graph(graph, values)["less"])
