@@ -116,3 +116,14 @@ def test_results_of_short_rows_are_written_in_order(rows, columns):
     assert fold.loops[-2].extent == stored.loops[-1].extent == columns
     assert fold.loops[-1] == stored.loops[-2]
     np.testing.assert_array_equal(compile_graphs([graph])[0].run(values)["less"], evaluate_graph(graph, values)["less"])
+
+
+@pytest.mark.parametrize("columns, dtype", [(16, "float32"), (8, "float64"), (4, "float32")])
+def test_gcc_does_not_know_steps_that_are_powers_of_two(columns, dtype):
+    """It would read all that lies between two lanes."""
+    text = source(next(name for name in GRAPHS if re.fullmatch(rf"row_work_\d+_{columns}_{dtype}", name)))
+    work = next(function for function in text.split("\n}\n") if "tg_hidden" in function)
+    assert f"const long step{columns} = tg_hidden({columns});" in work
+    loops = re.findall(r"#pragma omp simd.*\n\s*for \(long (\w+) = 0; .*\n\s*\{((?:.*\n)*?)\s*\}\n", work)
+    assert any(f"{lanes} * step{columns}" in body for lanes, body in loops)
+    assert not any(re.search(rf"{lanes} \* {columns}\b", body) for lanes, body in loops)
