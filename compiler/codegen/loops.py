@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -247,7 +248,19 @@ def _stages(kernel: LoopKernel, names: Names, bounds: _Bounds) -> tuple[StageRec
     if kernel.ahead:
         _, second, *_ = (place for place, record in enumerate(records) if record.loops)
         records[second] = replace(records[second], before=tuple(_fetching(kernel, names)))
+    if kernel.hidden:
+        steps = sorted({step for _, step in kernel.hidden})
+        declared = tuple(f"const long step{step} = tg_hidden({step});" for step in steps)
+        records = [replace(r, lines=tuple(_hidden(line, kernel) for line in r.lines)) for r in records]
+        records[0] = replace(records[0], before=(*declared, *records[0].before))
     return tuple(records)
+
+
+def _hidden(line: str, kernel: LoopKernel) -> str:
+    """A line with the steps of its loops as variables."""
+    for variable, step in kernel.hidden:
+        line = re.sub(rf"\b{variable} \* {step}\b", f"{variable} * step{step}", line)
+    return line
 
 
 def _fetching(kernel: LoopKernel, names: Names) -> Iterator[str]:

@@ -49,6 +49,7 @@ def _kernel(kernel: Kernel) -> Iterator[str]:
         yield f"kernel {kernel.name}"
         yield from _split(kernel)
         yield from (f"  {fetched}" for fetched in kernel.ahead)
+        yield from (f"  hidden {variable} * {step}" for variable, step in kernel.hidden)
         for stage in kernel.stages:
             yield from _stage(kernel.outer, stage)
         for stage in kernel.last:

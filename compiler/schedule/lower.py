@@ -14,6 +14,7 @@ from .live import frontier, is_costly, without_unread
 from .records import Accumulator, Fold, Keep, Local, LocalArray, LoopKernel, Stage, Statement, Store
 from .rewrites.by_lanes import by_lanes
 from .rewrites.by_parts import by_parts
+from .rewrites.in_memory_order import in_memory_order
 from .space import Loops, Space, loops
 from .traffic import indices_of
 from .values import Memory, Origins, Scope, Values
@@ -44,7 +45,7 @@ def lower_loops(name: str, unit: Unit, stores: Stores, memory: Memory, origins: 
         if not parts:
             break
         around = around.cut(parts)
-    return by_lanes(coalesced(by_parts(kernel)))
+    return in_memory_order(by_lanes(coalesced(by_parts(kernel))))
 
 
 def lower_stages(name: str, unit: Unit, stores: Stores, memory: Memory, around: Loops, origins: Origins) -> LoopKernel:

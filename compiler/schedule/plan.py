@@ -9,6 +9,7 @@ make_schedule:  Graph    -> Schedule
   shared:       kernels  -> kernels     which loops threads share, where there is work for two
   placed:       kernels  -> kernels     every buffer in its slot or in the arena
   ahead:        kernels  -> kernels     which rows are fetched from memory before they are worked on
+  hidden_steps: kernels  -> kernels     which steps the C compiler must not know
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from .recompute import within
 from .records import Buffer, Kernel
 from .repeat import body_graph
 from .rewrites.ahead import ahead
+from .rewrites.hidden_steps import hidden_steps
 from .schedule import Schedule
 from .threads import shared
 
@@ -52,11 +54,11 @@ def make_schedule(
     if sizes is not None:
         kernels = shared(in_order(plan, large=maxsize))  # the numbers are stand-ins
         buffers, final, lifetimes = placed_later(plan, kernels, len(sizes.numbers))
-        final = ahead(final, buffers)
+        final = hidden_steps(ahead(final, buffers))
         return Schedule(graph.name, buffers, final, 0, plan.checks, sizes, _slots(buffers), lifetimes, plan.early)
     kernels = shared(in_order(plan) if memory_limit is None else _limited(plan, memory_limit))
     buffers, final, arena_bytes = placed(plan, kernels)
-    final = ahead(final, buffers)
+    final = hidden_steps(ahead(final, buffers))
     return Schedule(graph.name, buffers, final, arena_bytes, plan.checks, early=plan.early, memory_limit=memory_limit)
 
 

@@ -222,7 +222,7 @@ class LoopKernel:
     """Loops over `outer` around `stages`, one after the other.
 
     `totals` are folds that go on through all rows; `last` are the stages behind the rows, which read them. Behind the
-    first loop over a row, memory is fetched `ahead`.
+    first loop over a row, memory is fetched `ahead`. Of `hidden` loops the step is no number in C.
     """
 
     name: str
@@ -233,6 +233,7 @@ class LoopKernel:
     last: tuple[Stage, ...] = ()
     split: Split | None = None
     ahead: tuple[Ahead, ...] = ()
+    hidden: tuple[tuple[Variable, int], ...] = ()
 
     @property
     def all_stages(self) -> tuple[Stage, ...]:

@@ -13,4 +13,11 @@
 #define TG_STATIC __attribute__((unused)) static inline
 #endif
 
+/* A number that the compiler does not know. */
+TG_INLINE long tg_hidden(long number)
+{
+    __asm__("" : "+r"(number));
+    return number;
+}
+
 #endif

@@ -17,7 +17,8 @@ from tracegrad.ops.types import ALL_DTYPES, Type, float32, float64, int32, int64
 
 #: (rows, columns): rows that fill lanes, that leave some over, primes; short, full and long rows; memory that is in no
 #: cache.
-SIZES = ((64, 10), (50, 3), (13, 7), (40, 37), (9, 64), (5, 300), (96, 17), (3, 4500), (1, 10), (128, 1), (277, 2048))
+SIZES = ((64, 10), (50, 3), (13, 7), (40, 37), (9, 64), (5, 300), (96, 17), (3, 4500), (1, 10), (128, 1), (277, 2048),
+         (32, 16), (24, 8), (16, 4))  # fmt: skip
 EXPONENTS = (0.5, -0.5, 1.5, 3, 4, -1, -2)
 
 

@@ -6,11 +6,13 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from harness import compile_graphs
-from row_graphs import EXPONENTS, row_graphs
+from row_graphs import EXPONENTS, graph_of, row_graphs
 
 from tracegrad.compiler.codegen.render import render
 from tracegrad.compiler.evaluate import evaluate_graph
 from tracegrad.compiler.schedule.plan import make_schedule
+from tracegrad.ops.movement import broadcast, reshape
+from tracegrad.ops.reductions import amax
 
 GRAPHS = {graph.name: (graph, values) for graph, values in row_graphs()}
 # Sums are taken in another order than numpy's, and a row of some thousand numbers has a variance of few digits.
@@ -100,3 +102,29 @@ def test_rows_of_large_memory_are_fetched_ahead():
 @pytest.mark.parametrize("name", [name for name in GRAPHS if "_277_" not in name])
 def test_rows_that_stay_in_the_cache_are_not_fetched(name):
     assert "__builtin_prefetch" not in source(name)
+
+
+@pytest.mark.parametrize("rows, columns", [(64, 10), (48, 37), (32, 16)])
+def test_results_of_short_rows_are_written_in_order(rows, columns):
+    """Folds run across rows, side by side; what comes of them runs along each row."""
+
+    def less_the_most(x):
+        return {"less": x - broadcast(reshape(amax(x, (1,)), (rows, 1)), (rows, columns))}
+
+    x = np.random.default_rng(0).standard_normal((rows, columns)).astype(np.float32)
+    graph, values = graph_of(less_the_most, "less_the_most", x=x)
+    *_, fold, stored = make_schedule(graph).kernels[0].stages
+    assert fold.loops[-2].extent == stored.loops[-1].extent == columns
+    assert fold.loops[-1] == stored.loops[-2]
+    np.testing.assert_array_equal(compile_graphs([graph])[0].run(values)["less"], evaluate_graph(graph, values)["less"])
+
+
+@pytest.mark.parametrize("columns, dtype", [(16, "float32"), (8, "float64"), (4, "float32")])
+def test_gcc_does_not_know_steps_that_are_powers_of_two(columns, dtype):
+    """It would read all that lies between two lanes."""
+    text = source(next(name for name in GRAPHS if re.fullmatch(rf"row_work_\d+_{columns}_{dtype}", name)))
+    work = next(function for function in text.split("\n}\n") if "tg_hidden" in function)
+    assert f"const long step{columns} = tg_hidden({columns});" in work
+    loops = re.findall(r"#pragma omp simd.*\n\s*for \(long (\w+) = 0; .*\n\s*\{((?:.*\n)*?)\s*\}\n", work)
+    assert any(f"{lanes} * step{columns}" in body for lanes, body in loops)
+    assert not any(re.search(rf"{lanes} \* {columns}\b", body) for lanes, body in loops)

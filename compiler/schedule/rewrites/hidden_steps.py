@@ -1,0 +1,45 @@
+"""Steps of a vector's lanes that the C compiler must not know.
+
+Where lanes are a power of two of elements apart, gcc reads all that lies between them and throws it away, which takes
+five to ten times as long as reading the elements one by one; any other step it reads so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from ..index import Index, Variable
+from ..records import Kernel, Let, Load, LoopKernel, Operand, Stage, Store
+
+#: Two are interleaved well; of more than these gcc does not think so itself.
+STEPS = (4, 8, 16, 32, 64)
+
+
+def hidden_steps(kernels: Iterable[Kernel]) -> tuple[Kernel, ...]:
+    """The kernels, those that work on rows side by side with the steps from one to the next that are to be hidden."""
+    return tuple(_with_steps(kernel) if type(kernel) is LoopKernel else kernel for kernel in kernels)
+
+
+def _with_steps(kernel: LoopKernel) -> LoopKernel:
+    found = dict.fromkeys(step for stage in kernel.stages if kernel.outer for step in _steps(stage))
+    return replace(kernel, hidden=tuple(found)) if found else kernel
+
+
+def _steps(stage: Stage) -> Iterator[tuple[Variable, int]]:
+    if len(stage.loops) < 2:
+        return
+    lanes = stage.loops[-1]
+    for index in _memory(stage):
+        if index.is_affine and index.coefficient(lanes) in STEPS:
+            yield lanes, index.coefficient(lanes)
+
+
+def _memory(stage: Stage) -> Iterator[Index]:
+    for statement in stage.body:
+        operands: list[Operand] = (
+            [operand for _, operand in statement.operands] if isinstance(statement, Let) else [statement.value]
+        )
+        yield from (operand.index for operand in operands if isinstance(operand, Load))
+        if isinstance(statement, Store):
+            yield statement.index
