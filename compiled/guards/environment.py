@@ -335,7 +335,7 @@ def _flat_items(value: Any) -> tuple[Any, ...] | None:
 
 
 def _has_attributes(value: Any) -> bool:
-    """True for a user's class of containers whose objects have attributes, which another one with these items may not."""
+    """True for a user's container that has attributes, which another one with its items may not have."""
     return bool(users_classes(type(value))) and own_attributes(value) is not None
 
 
