@@ -62,10 +62,10 @@ class _GradMode:
     _change = -1  # the number of the change that began the innermost block
 
     def __init__(self) -> None:
-        self._before: list[tuple[bool, bool]] = []
+        self._before: list[tuple[bool, bool, int]] = []
 
     def __enter__(self) -> None:
-        self._before.append((switches.enabled, switches.inference))
+        self._before.append((switches.enabled, switches.inference, switches.change))
         self._change = next(_changes)
         _set(self._target, self._inference(), self._change)
 
@@ -175,7 +175,7 @@ class set_grad_enabled(_GradMode):
     def __init__(self, mode: bool) -> None:
         super().__init__()
         self._target = bool(mode)
-        self._outer = switches.enabled, switches.inference
+        self._outer = switches.enabled, switches.inference, switches.change
         _set(self._target, switches.inference)
 
     def __enter__(self) -> None:

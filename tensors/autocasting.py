@@ -7,6 +7,7 @@ The lists are PyTorch's for the CPU. A function is named here by its decorator: 
 from __future__ import annotations
 
 import functools
+import itertools
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -41,6 +42,7 @@ class _State(threading.local):
     modes = OFF
     lower: DType | None = None  # what functions on the CPU compute in; None while that is off
     nesting = 0
+    change = -1  # the number of the change that began the innermost block
 
     def __init__(self) -> None:
         self.casts: dict[Any, tuple[Any, ...]] = {}  # by tensor and grad mode
@@ -63,6 +65,35 @@ def switch(modes: Modes) -> None:
     """Let `modes` hold in this thread."""
     state.modes = _known.setdefault(modes, modes)
     state.lower = dtype_for("cpu") if "cpu" in modes.enabled else None
+
+
+class Before(NamedTuple):
+    """What held before a block; `own` is the number of the change that began it."""
+
+    modes: Modes
+    nesting: int
+    change: int
+    own: int
+
+
+_changes = itertools.count()
+
+
+def begin(modes: Modes, before: list[Before]) -> None:
+    """Let `modes` hold in a block, and note in `before` what held so far, ahead of the first change."""
+    before.append(Before(state.modes, state.nesting, state.change, next(_changes)))
+    state.change = before[-1].own
+    state.nesting += 1
+    switch(modes)
+
+
+def end(before: Before) -> None:
+    """Put back what held before a block."""
+    state.nesting = before.nesting
+    if state.nesting == 0:
+        forget_casts()
+    switch(before.modes)
+    state.change = before.change
 
 
 class using:

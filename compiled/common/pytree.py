@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -81,5 +81,9 @@ def skeleton(tree: Any) -> Any:
     if isinstance(tree, (tuple, list)):
         return (type(tree), tuple(skeleton(item) for item in tree))
     if isinstance(tree, dict):
-        return (dict, tuple((key, skeleton(item)) for key, item in tree.items()))
+        kind = dict if type(tree) in DICTS else type(tree)
+        return (kind, tuple((key, skeleton(item)) for key, item in tree.items()))
     return None
+
+
+DICTS = frozenset({dict, OrderedDict, defaultdict, Excerpt})  # which are as good as each other

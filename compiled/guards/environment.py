@@ -34,7 +34,7 @@ from .sources import MISSING, Kept, KindOf, LoadedModule, Source
 from .stable_words import StableWords
 from .states import LARGEST, state, without_numbers
 from .symbolic_safe import is_symbolic_safe
-from .value_kinds import CONTAINERS, MUTABLE, is_guardable, is_of_threads, is_optimizer
+from .value_kinds import CONTAINERS, MUTABLE, is_guardable, is_of_threads, is_optimizer, own_attributes
 
 _MAKING = frozenset({"backward", "retain_grad", "register_buffer", "register_parameter"})
 MOST = 20_000  # places that each call may look at
@@ -328,10 +328,15 @@ def _is_counted(value: Any) -> bool:
 
 def _flat_items(value: Any) -> tuple[Any, ...] | None:
     """The items of a container that holds no containers itself (a dict's keys and values); None otherwise."""
-    if not isinstance(value, (list, tuple, dict)) or _has_its_own_iter(type(value)):
+    if not isinstance(value, (list, tuple, dict)) or _has_its_own_iter(type(value)) or _has_attributes(value):
         return None
     items = (*value, *value.values()) if isinstance(value, dict) else tuple(value)
     return None if any(isinstance(item, MUTABLE) for item in items) else items
+
+
+def _has_attributes(value: Any) -> bool:
+    """True for a user's container that has attributes, which another one with its items may not have."""
+    return bool(users_classes(type(value))) and own_attributes(value) is not None
 
 
 def _has_its_own_iter(kind: type) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import types
+from collections import OrderedDict, defaultdict
 from collections.abc import Hashable, Set
 from operator import is_
 from typing import Any
@@ -13,10 +14,11 @@ import numpy as np
 from ...tensors.tensor import Tensor
 from ..common.pytree import Path
 from ..symbolic.number import KINDS, exact, value_of
-from .value_kinds import CONTAINERS, items_of
+from .value_kinds import CONTAINERS, items_of, own_attributes
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 LARGEST = 4096  # elements of a numpy array that each call may compare
+_PYTHONS = frozenset({*PLAIN, *CONTAINERS, OrderedDict, defaultdict})
 _CACHED = range(-5, 257)  # ints of which there is one object each
 
 
@@ -51,6 +53,24 @@ class Identities:
     __hash__ = None  # type: ignore[assignment]
 
 
+class Attributed:
+    """What a value of a program's own class that is a number, a text or a container has in attributes besides: equal
+    for the very same object, whose attributes are places of their own, and for one that has equal attributes."""
+
+    __slots__ = ("attributes", "value")
+
+    def __init__(self, value: Any, attributes: Any) -> None:
+        self.value, self.attributes = value, attributes
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Attributed):
+            return False
+        return (other.value is self.value is not None) or bool(other.attributes == self.attributes)
+
+    def __hash__(self) -> int:
+        return id(type(self.value))
+
+
 def is_one_object(value: Any) -> bool:
     """True for a plain value of which Python has one object only: equal ones are identical."""
     return value is None or type(value) is bool or (type(value) is int and value in _CACHED)
@@ -72,12 +92,14 @@ def _state(value: Any, within: tuple[int, ...], free: Set[Path], by_identity: bo
         return type(value)
     if isinstance(value, PLAIN):
         value = value_of(value)
-        return type(value) if () in free else (*exact(value), *_identity(value, by_identity))
+        own = attributes_of(value, within, by_identity)
+        return type(value) if () in free else (*exact(value), *_identity(value, by_identity), *own)
     if isinstance(value, (bytearray, array.array)):
         return type(value), bytes(value), *_identity(value, by_identity)
     if isinstance(value, CONTAINERS) and id(value) not in within:
         items = _items(value, (*within, id(value)), free, by_identity)
-        return type(value), items, *_identity(value, by_identity)
+        own = attributes_of(value, (*within, id(value)), by_identity)
+        return type(value), items, *_identity(value, by_identity), *own
     if isinstance(value, np.ndarray) and value.size <= LARGEST and value.dtype.kind != "O":
         return id(value), value.dtype.str, value.shape, value.strides, value.flags.num, value.tobytes()
     if isinstance(value, np.generic):
@@ -89,6 +111,17 @@ def _state(value: Any, within: tuple[int, ...], free: Set[Path], by_identity: bo
 
 def _identity(value: Any, by_identity: bool) -> tuple[Same, ...]:
     return (Same(value),) if by_identity and not is_one_object(value) else ()
+
+
+def attributes_of(value: Any, within: tuple[int, ...] = (), by_identity: bool = False) -> tuple[Attributed, ...]:
+    """What is in the ``__dict__`` of an object whose class inherits from one of Python's plain ones."""
+    if type(value) in _PYTHONS or id(value) in within[:-1]:
+        return ()
+    own = own_attributes(value)
+    if own is None:
+        return ()
+    state_of = {name: _state(item, (*within, id(value)), frozenset(), by_identity) for name, item in [*own.items()]}
+    return (Attributed(value, state_of),)
 
 
 def _items(value: Any, within: tuple[int, ...], free: Set[Path], by_identity: bool) -> Hashable:

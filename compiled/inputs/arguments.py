@@ -13,10 +13,10 @@ from ...ops.types import Type, dtype_of
 from ...runtime.program import address_of
 from ...tensors.tensor import Tensor
 from ..common.aliasing import captured_tensors
-from ..common.pytree import Path, at, containers, leaves, skeleton
+from ..common.pytree import DICTS, Path, at, containers, leaves, skeleton
 from ..common.tensor_memory import hooks_on, memory_of
 from ..execution.binding import Binding
-from ..guards.states import is_one_object
+from ..guards.states import Attributed, attributes_of, is_one_object
 from ..recording.recording import Recording
 from ..symbolic.number import KINDS, same_number
 from .captured_inputs import CapturedInputs
@@ -85,6 +85,7 @@ class Arguments:
         self.by_identity = recording.environment.by_identity
         self._own = {id(container) for container in recording.environment.containers}
         self._same_containers = self._containers(args, kwargs)
+        self.own_containers = _attributes_in(args, kwargs)
         slots = {path: binding.slot_of.get(root.node.label) for path, root in recording.arguments}
         # What is expected of each leaf, with its path.
         self.leaves: list[tuple[Path, Any]] = [
@@ -133,6 +134,8 @@ class Arguments:
         elif not all(self.fits_leaf(spec, at((args, kwargs), path), but_for_numbers) for path, spec in self.leaves):
             return False
         elif self.by_identity and self._containers(args, kwargs) != self._same_containers:
+            return False
+        elif self.own_containers and self.own_containers != _attributes_in(args, kwargs):
             return False
         return self.share_as_recorded(args, kwargs)
 
@@ -211,6 +214,14 @@ class Arguments:
         )
 
 
+def _attributes_in(args: Args, kwargs: Kwargs) -> list[Attributed]:
+    """What containers of the program's own classes have in attributes; the containers themselves are not kept."""
+    kinds = {list, tuple, *DICTS}
+    found = (container for tree in (*args, *kwargs.values()) for container in containers(tree))
+    own = [each for each in found if type(each) not in kinds and (isinstance(each, dict) or attributes_of(each))]
+    return [Attributed(None, [each.attributes for each in attributes_of(container)]) for container in own]
+
+
 def _offset(tensor: Tensor, tensors: list[Tensor]) -> Any:
     """Where in its memory a tensor lies; None if it lies beside all others, so that it may be anywhere."""
     inside = any(
@@ -239,4 +250,4 @@ def _fits(spec: Any, value: Any, but_for_numbers: bool = False) -> bool:
         return spec.fits(value)
     if value is spec or (but_for_numbers and type(value) is type(spec) and type(value) in KINDS):
         return True
-    return isinstance(value, _COMPARED) and same_number(value, spec)
+    return isinstance(value, _COMPARED) and same_number(value, spec) and attributes_of(value) == attributes_of(spec)

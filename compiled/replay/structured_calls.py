@@ -55,7 +55,7 @@ class StructuredCall:
 def compile_structured_call(of: Specialisation) -> StructuredCall | None:
     """The usual call of `of`, or None if its calls are never usual."""
     arguments = of.arguments
-    if arguments.simple is not None or arguments.by_identity or of.backward is not None:
+    if arguments.simple is not None or arguments.by_identity or arguments.own_containers or of.backward is not None:
         return None
     positions = {path: i for i, (path, _) in enumerate(arguments.leaves)}
     specs = [spec for _, spec in arguments.leaves]

@@ -45,6 +45,9 @@ class autocast:
     Converted parameters are kept until the outermost block ends, unless `cache_enabled` is False. Difference: a
     parameter that is written to inside the block is converted again, where PyTorch goes on with its old numbers.
 
+    An interrupt may come where the block begins or ends. Then the object, which nobody needs any more, puts back what
+    held before when it goes, unless another block has begun since.
+
     >>> import tracegrad as tg
     >>> with tg.autocast("cpu", dtype=tg.bfloat16):
     ...     y = tg.ones(2, 2) @ tg.ones(2, 2)
@@ -65,7 +68,7 @@ class autocast:
         self.fast_dtype = dtype_for(device_type) if dtype is None else dtype
         self._cache_enabled = state.modes.keeps_casts if cache_enabled is None else cache_enabled
         self._enabled = bool(enabled) and self._can_be_enabled()
-        self._before: list[autocasting.Modes] = []
+        self._before: list[autocasting.Before] = []
 
     def _can_be_enabled(self) -> bool:
         if self.device == "cuda":
@@ -81,17 +84,18 @@ class autocast:
         return True
 
     def __enter__(self) -> autocast:
-        self._before.append(state.modes)
         modes = with_enabled(with_dtype(state.modes, self.device, self.fast_dtype), self.device, self._enabled)
-        state.nesting += 1
-        switch(modes._replace(keeps_casts=self._cache_enabled))
+        autocasting.begin(modes._replace(keeps_casts=self._cache_enabled), self._before)
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        autocast_decrement_nesting()
-        if state.nesting == 0:
-            forget_casts()
-        switch(self._before.pop())
+        autocasting.end(self._before[-1])
+        self._before.pop()
+
+    def __del__(self) -> None:
+        before = vars(self).get("_before")
+        if before and state is not None and before[-1].own == state.change:  # None as Python ends
+            autocasting.end(before[0])
 
     def __call__(self, function: F) -> F:
         @functools.wraps(function)
