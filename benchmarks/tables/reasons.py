@@ -6,7 +6,7 @@ _TWO = dict(T1=10, T2=3.9, T3=1.6, T4=1.35, T5=2.8, T6=2.0, T7=3.0, T8=1.9, T9=2
 GOALS = {f"{name}/{threads}": goal for threads, goals in ((1, _ONE), (2, _TWO)) for name, goal in goals.items()}
 
 _CONVOLUTIONS = "81 % are convolutions at 153 to 171 of 240 GF/s, 17 % BatchNorm's statistics"
-_ROWS = "191 vector instructions for 16 elements, two a cycle (see where the time goes)"
+_ROWS = "two error functions and two exponentials an element (see where the time goes)"
 _GPT = "83 % are products, at 222 of 240 GF/s alone, at 160 to 190 with what is fused into them"
 
 _CALL = "C takes 1.2 µs; guards, arguments and the result of the call take the rest"
