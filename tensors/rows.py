@@ -70,16 +70,11 @@ def basic_view(x: Any, key: Any) -> Tensor | None:
 def masked(x: Any, mask: Any) -> Tensor | None:
     """``x[mask]`` of plain tensors where nobody records, for a mask of the first axes, in one go. None where it takes
     the ops, or the key is no such mask."""
-    interpreter: Any = current()
-    if type(x) is not Tensor or watcher() is not None or x.requires_grad and switches.enabled:
-        return None
-    if interpreter is not EAGER and not hasattr(interpreter, "has_read"):
+    if type(x) is not Tensor or current() is not EAGER or watcher() is not None or x.requires_grad and switches.enabled:
         return None
     chosen = mask.ndarray
     if chosen.dtype != bool or not chosen.ndim or chosen.shape != x.ndarray.shape[: chosen.ndim]:
         return None
-    if interpreter is not EAGER:
-        interpreter.has_read(mask)  # how many there are is to be known now; so x is there as well
     return make(x.ndarray[chosen])
 
 

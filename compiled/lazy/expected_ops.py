@@ -86,10 +86,6 @@ class NotingTape(Tape):
             return False
         return not (deferred.here.writes and deferred.concerns(x))
 
-    def has_read(self, x: Tensor) -> None:
-        """The program looks at numbers of `x`: nothing is put off from here on."""
-        self._deferred.read(x, "indexing with a mask")
-
     def scalar(self, value: Any, dtype: DType) -> Any:
         """A tensor of one number of the program: it is there, as the numbers of a list are."""
         return EAGER.apply(FULL, (), {"shape": (), "value": value, "dtype": dtype})
