@@ -27,7 +27,9 @@ def _rebuilt(
     strides: tuple[int, ...] | None = None,
 ) -> Tensor:
     tensor: Tensor = blank(kind)
-    Array.__init__(tensor, values if strides is None else laid_out(values, strides))
+    if strides is not None and values.strides != strides:  # in memory that processes share, elements lie so already
+        values = laid_out(values, strides)
+    Array.__init__(tensor, values)
     return _with_flags(tensor, requires_grad, is_parameter)
 
 
