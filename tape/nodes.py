@@ -18,7 +18,9 @@ import numpy as np
 from ..ops.arithmetic import sign
 from ..ops.array import by_columns
 from ..ops.comparison import where
+from ..ops.complex_numbers.parts import real
 from ..ops.core import Params, Primitive, current, switch
+from ..ops.pointwise import cast
 from ..ops.types import Type, bool_, dtype_of
 from ..ops.vjp import names_needed, pull_back, pull_back_all, unbroadcast
 from ..tracing.watch import declare_hook
@@ -299,7 +301,8 @@ def by_zero(gradient: Any, g: Any, node: PrimitiveNode) -> Any:
     result.attach(node, 0)
     shape, of = gradient.ndarray.shape, result.ndarray.shape
     pointwise = all(n in (1, m) for n, m in zip(shape[::-1], of[::-1], strict=False)) and len(shape) <= len(of)
-    share = unbroadcast(sign(result), shape if pointwise else ())  # a number where the result has other elements
+    signs = cast(sign(real(result)), g.dtype) if g.ndarray.dtype.kind == "c" else sign(result)
+    share = unbroadcast(signs, shape if pointwise else ())  # a number where the result has other elements
     return where(current().constant(True, bool_), gradient, share)
 
 
