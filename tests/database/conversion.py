@@ -44,7 +44,7 @@ def tensor_to_tracegrad(tensor: torch.Tensor) -> tg.Tensor:
     dtype = dtype_to_tracegrad(tensor.dtype)
     plain = tensor.detach().resolve_conj().resolve_neg()
     if tensor.dtype is torch.bfloat16:
-        made = tg.from_numpy(_strided(plain.float())).to(dtype)
+        made = tg.from_numpy(_strided(plain.view(torch.int16))).view(dtype)  # numpy has no such type
     else:
         made = tg.from_numpy(_strided(plain))
     if made.dtype is not dtype:
