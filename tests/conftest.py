@@ -58,7 +58,8 @@ pytest_plugins = ["cpu_seconds"]
 REFERENCE = os.environ.get("TRACEGRAD_REFERENCE", "tracegrad")
 GOLDEN = Path(__file__).parent / "golden"
 FAST, LONG, EXHAUSTIVE = range(3)  # the tiers
-LARGE = 10  # tests of one function: of such a family a quarter is fast, unless a marker says otherwise
+LARGE = 10  # tests of one function: of such a family a quarter is fast, unless a marker says otherwise,
+HUGE = 30  # and of such a family an eighth; three more are long, the rest exhaustive
 
 
 def pytest_addoption(parser):
@@ -79,17 +80,22 @@ def pytest_collection_modifyitems(config, items):
         if marker:
             of = tier(met[family], **marker.kwargs)
         else:
-            of = FAST if sizes[family] < LARGE or not met[family] or is_in_sample(item) else LONG
+            of = tier_by_size(item, sizes[family], is_first=not met[family])
         met[family] += 1
         (chosen if (marker or of != FAST if exhaustive else of == asked) else left_out).append(item)
     items[:] = chosen
     config.hook.pytest_deselected(items=left_out)
 
 
-def is_in_sample(item):
-    """Whether this is in the fast tier, of a large family without a marker: as if drawn, so that each parameter occurs
-    with each of its values, whatever their order; and the same tests each time."""
-    return zlib.crc32(item.nodeid.encode()) % 4 == 0
+def tier_by_size(item, size, is_first):
+    """Where a test of a family without a marker belongs, which has `size` tests: as if drawn, so that each parameter
+    occurs with each of its values, whatever their order; and the same tests each time."""
+    drawn = zlib.crc32(item.nodeid.encode()) % 8
+    if size < LARGE or is_first or drawn == 0:
+        return FAST
+    if size < HUGE:
+        return FAST if drawn == 4 else LONG
+    return LONG if drawn in (1, 3, 5) else EXHAUSTIVE
 
 
 def tier(place, fast=0, every=1):

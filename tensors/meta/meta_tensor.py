@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from ...ops.array import Array, Buffer
 from ...ops.core import Params, Primitive, Step, interpreted
+from ...ops.locks import new_lock
 from ...ops.types import get_default_dtype
 from ...tape.plain import PlainTape
 from ...tape.tape import Tape
@@ -112,7 +112,7 @@ class AttentiveTape(PlainTape):
 
 
 #: Held while plain eager mode is made to look for tensors without numbers, or no more to.
-_attending = threading.RLock()
+_attending = new_lock()
 
 
 def _attend() -> None:

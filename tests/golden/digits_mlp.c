@@ -277,6 +277,7 @@ static void amax_sub_exp_sum_0(float *restrict gather_0, float *restrict add_1, 
     {
         float exp_row14[32];
         float div_row19[8];
+        const long step4 = tg_hidden(4);
         const float v5 = 1.0f / sum_0[0];
         float amax_acc1[8];
         for (long element = 0; element < 8; ++element)
@@ -292,7 +293,7 @@ static void amax_sub_exp_sum_0(float *restrict gather_0, float *restrict add_1, 
         #pragma omp simd
         for (long i1 = 0; i1 < 8; ++i1)
         {
-            const float v3 = add_0[i1 * 4 + i2];
+            const float v3 = add_0[i1 * step4 + i2];
             const int64_t v4 = where_0[i1];
             const float v6 = ne_0[i1] ? v5 : 0.0f;
             const float v7 = -v6;
@@ -311,7 +312,7 @@ static void amax_sub_exp_sum_0(float *restrict gather_0, float *restrict add_1, 
         #pragma omp simd
         for (long i1 = 0; i1 < 8; ++i1)
         {
-            const float v11 = add_0[i1 * 4 + i2] - amax_acc1[i1];
+            const float v11 = add_0[i1 * step4 + i2] - amax_acc1[i1];
             const float v12 = tg_expf(v11);
             sum_acc13[i1] = sum_acc13[i1] + v12;
             exp_row14[i2 * 8 + i1] = v12;
@@ -321,7 +322,7 @@ static void amax_sub_exp_sum_0(float *restrict gather_0, float *restrict add_1, 
         {
             const float v15 = tg_logf(sum_acc13[i1]);
             const int64_t v16 = where_0[i1];
-            const float v17 = add_0[i1 * 4 + v16] - amax_acc1[i1];
+            const float v17 = add_0[i1 * step4 + v16] - amax_acc1[i1];
             const float v18 = v17 - v15;
             const float v20 = sum_acc2[i1] / sum_acc13[i1];
             gather_0[i1] = v18;
@@ -338,7 +339,7 @@ static void amax_sub_exp_sum_0(float *restrict gather_0, float *restrict add_1, 
             const float v25 = (i2 - v21 == 0) ? v24 : 0.0f;
             const float v26 = div_row19[i1] * exp_row14[i2 * 8 + i1];
             const float v27 = v25 + v26;
-            add_1[i1 * 4 + i2] = v27;
+            add_1[i1 * step4 + i2] = v27;
         }
     }
 }

@@ -480,4 +480,5 @@ def test_an_attribute_that_hides_a_method_of_an_argument_is_called(kind):
 
 def test_no_witness_keeps_more_than_the_classes():
     gc.collect()
-    assert classes.patches().members == {}
+    registered = (tracegrad.distributions.Distribution, "_divergences")  # `register_kl` sets it, in whichever test
+    assert {*classes.patches().members} <= {registered}
