@@ -53,8 +53,8 @@ class Alternating(Training):
 
 # 114 and 154 alone. Beside threads of other programs (of those that run tests, for example) three more: who they are is
 # asked; two more once there were sparse tensors, one more once there was memory that processes share; a few for
-# looks at numbers, which are counted by their lines; one since hooks around an optimizer's step are handed the arguments
-# as they were given.
+# looks at numbers, which are counted by their lines; one since hooks around an optimizer's step are handed the
+# arguments as they were given.
 @pytest.mark.parametrize(("looks", "most"), [(False, 125), (True, 173)], ids=["", "looks"])
 def test_a_step_costs_few_calls_of_python(tg, looks, most):
     """Each event of the step is one function, its backward pass goes without the engine."""
