@@ -70,9 +70,7 @@ def test_a_step_costs_few_calls_of_python(tg, looks, most):
 
 
 def test_modes_that_nobody_asks_for_cost_nothing(tg, monkeypatch):
-    monkeypatch.setattr(
-        subclasses, "exist", False
-    )  # a class that another test made costs questions
+    monkeypatch.setattr(subclasses, "exist", False)  # a class that another test made costs questions
     training = Alternating(tg, Nothing)
     step = tg.compile(training.step)
     data = [batch(tg, i, 5, 3) for i in range(8)]
