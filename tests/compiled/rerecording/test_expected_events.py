@@ -54,8 +54,8 @@ class Alternating(Training):
 # 114 and 154 alone. Beside threads of other programs (of those that run tests, for example) three more: who they are is
 # asked; two more once there were sparse tensors, one more once there was memory that processes share; a few for
 # looks at numbers, which are counted by their lines; one since hooks around an optimizer's step are handed the
-# arguments as they were given.
-@pytest.mark.parametrize(("looks", "most"), [(False, 125), (True, 173)], ids=["", "looks"])
+# arguments as they were given; a half more where other tests have made classes of tensors.
+@pytest.mark.parametrize(("looks", "most"), [(False, 126), (True, 174)], ids=["", "looks"])
 def test_a_step_costs_few_calls_of_python(tg, looks, most):
     """Each event of the step is one function, its backward pass goes without the engine."""
     training = Training(tg, Nothing, looks)
@@ -81,7 +81,7 @@ def test_modes_that_nobody_asks_for_cost_nothing(tg, monkeypatch):
     assert engine == 0
     # 64 of them are those of train() itself; six came when looks at numbers were counted by their lines, one with the
     # arguments of hooks around an optimizer's step.
-    assert calls <= 172
+    assert calls <= 173
 
 
 def test_training_and_evaluating_in_turn_is_eager(agree):
