@@ -16,11 +16,11 @@ from .records import (
     Let,
     Load,
     LoopKernel,
-    Operand,
     RepeatKernel,
     SpecialKernel,
     Statement,
     Store,
+    operands_in,
 )
 from .row_blocks.records import SCRATCH, RowBlockKernel
 
@@ -124,14 +124,9 @@ def _note(statement: Statement, touched: dict[str, int], buffers: Mapping[str, B
 
 
 def _places(statement: Statement) -> Iterator[tuple[str, Index]]:
-    operands: list[Operand] = []
-    if isinstance(statement, Let):
-        operands = [operand for _, operand in statement.operands]
-    else:
-        operands = [statement.value]
-        if isinstance(statement, Store):
-            yield statement.buffer, statement.index
-    yield from ((operand.buffer, operand.index) for operand in operands if isinstance(operand, Load))
+    if isinstance(statement, Store):
+        yield statement.buffer, statement.index
+    yield from ((operand.buffer, operand.index) for operand in operands_in(statement) if isinstance(operand, Load))
 
 
 def _bytes(touched: Mapping[str, int], buffers: Mapping[str, Buffer]) -> int:

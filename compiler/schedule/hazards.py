@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .index import Index
-from .records import Kernel, Let, Load, LoopKernel, SpecialKernel, Statement, Store
+from .records import Kernel, Load, LoopKernel, SpecialKernel, Statement, Store, operands_in
 from .traffic import operands_of
 
 
@@ -33,7 +33,6 @@ def _clashes(statements: Sequence[Statement], updated: set[str]) -> set[str]:
 
 
 def _loads(statement: Statement) -> Iterator[tuple[str, Index]]:
-    operands = [operand for _, operand in statement.operands] if isinstance(statement, Let) else [statement.value]
-    for operand in operands:
+    for operand in operands_in(statement):
         if isinstance(operand, Load):
             yield operand.buffer, operand.index

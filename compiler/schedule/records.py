@@ -137,6 +137,11 @@ class Fold:
 Statement = Let | Store | Keep | Fold
 
 
+def operands_in(statement: Statement) -> list[Operand]:
+    """What a statement reads."""
+    return [operand for _, operand in statement.operands] if isinstance(statement, Let) else [statement.value]
+
+
 @dataclass(frozen=True)
 class Accumulator:
     """A fold: one variable, or with `index` an array with an element for each value of the inner loops.

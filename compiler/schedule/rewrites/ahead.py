@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from ..index import ZERO, Index, Variable, substituted
-from ..records import Ahead, Buffer, Kernel, Let, Load, LoopKernel, Operand, Stage, Statement, Store
+from ..records import Ahead, Buffer, Kernel, Load, LoopKernel, Stage, Store, operands_in
 
 #: Bytes that a kernel keeps on its stack while it works on a row: two thirds of a first-level cache.
 KEPT = 32 << 10
@@ -50,13 +50,9 @@ def _kept(kernel: LoopKernel) -> int:
 
 
 def _read(stage: Stage, row: Variable, buffers: Mapping[str, Buffer]) -> Iterator[Ahead]:
-    for operand in (operand for statement in stage.body for operand in _operands(statement)):
+    for operand in (operand for statement in stage.body for operand in operands_in(statement)):
         if isinstance(operand, Load) and not operand.ranges:
             yield from _fetched(buffers[operand.buffer], operand.index, stage, row, is_next=True)
-
-
-def _operands(statement: Statement) -> list[Operand]:
-    return [operand for _, operand in statement.operands] if isinstance(statement, Let) else [statement.value]
 
 
 def _written(stage: Stage, row: Variable, buffers: Mapping[str, Buffer]) -> Iterator[Ahead]:

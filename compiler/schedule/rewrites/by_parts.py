@@ -26,6 +26,7 @@ from ..records import (
     Stage,
     Statement,
     Store,
+    operands_in,
 )
 
 #: More parts than this are not worth the code.
@@ -67,7 +68,7 @@ def _are_apart(stage: Stage, variable: Variable) -> bool:
 def _reads_what_it_writes(stage: Stage) -> bool:
     """True where a buffer is stored to at one place and loaded from at another."""
     stored = {statement.buffer: statement.index for statement in stage.body if isinstance(statement, Store)}
-    loads = (o for statement in stage.body for o in _operands(statement) if isinstance(o, Load))
+    loads = (o for statement in stage.body for o in operands_in(statement) if isinstance(o, Load))
     return any(load.buffer in stored and load.index != stored[load.buffer] for load in loads)
 
 
@@ -116,12 +117,8 @@ def _restricted(stage: Stage, variable: Variable, begin: int, end: int) -> Stage
 # ------------------------------------------------------------------------------------------------------ statements
 
 
-def _operands(statement: Statement) -> list[Operand]:
-    return [o for _, o in statement.operands] if isinstance(statement, Let) else [statement.value]
-
-
 def _ranges(statement: Statement) -> Iterator[Range]:
-    for operand in _operands(statement):
+    for operand in operands_in(statement):
         if isinstance(operand, (Load, Condition)):
             yield from operand.ranges
 

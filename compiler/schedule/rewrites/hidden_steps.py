@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ..index import Index, Variable
-from ..records import Kernel, Let, Load, LoopKernel, Operand, Stage, Store
+from ..records import Kernel, Load, LoopKernel, Stage, Store, operands_in
 
 #: Two are interleaved well; of more than these gcc does not think so itself.
 STEPS = (4, 8, 16, 32, 64)
@@ -37,9 +37,6 @@ def _steps(stage: Stage) -> Iterator[tuple[Variable, int]]:
 
 def _memory(stage: Stage) -> Iterator[Index]:
     for statement in stage.body:
-        operands: list[Operand] = (
-            [operand for _, operand in statement.operands] if isinstance(statement, Let) else [statement.value]
-        )
-        yield from (operand.index for operand in operands if isinstance(operand, Load))
+        yield from (operand.index for operand in operands_in(statement) if isinstance(operand, Load))
         if isinstance(statement, Store):
             yield statement.index

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ..index import Index, Variable
 from ..live import form_cost
-from ..records import Fold, Keep, Let, Load, Local, LoopKernel, Operand, Stage, Statement, Store, indices
+from ..records import Fold, Keep, Let, Load, Local, LoopKernel, Stage, Statement, Store, indices, operands_in
 
 #: What a stage may cost for each element: where a row fills no vector, functions are computed for a few elements.
 CHEAP = 8
@@ -34,7 +34,7 @@ def _is_across(stage: Stage) -> bool:
     *_, along, lanes = stage.loops
     if any(isinstance(statement, (Fold, Keep)) for statement in stage.body):
         return False
-    operands = [operand for statement in stage.body for operand in _operands(statement)]
+    operands = [operand for statement in stage.body for operand in operands_in(statement)]
     if any(isinstance(o, Local) and along in o.index.variables() for o in operands):
         return False
     touched = [index for statement in stage.body for index in _memory(statement) if along in index.variables()]
@@ -49,13 +49,9 @@ def _cost(statement: Statement) -> float:
     return form_cost(statement.form) if isinstance(statement, Let) else 0
 
 
-def _operands(statement: Statement) -> list[Operand]:
-    return [operand for _, operand in statement.operands] if isinstance(statement, Let) else [statement.value]
-
-
 def _memory(statement: Statement) -> Iterator[Index]:
     """Where a statement reads and writes buffers."""
-    for operand in _operands(statement):
+    for operand in operands_in(statement):
         if isinstance(operand, Load):
             yield from indices(operand)
     if isinstance(statement, Store):

@@ -11,7 +11,7 @@ from ..folds import is_fold
 from ..fusion.group import Group
 from ..index import ZERO, Index, Variable, of_variable, strides_of
 from ..lower import Memory, Stores, Unit, lower_stages
-from ..records import Let, Load, LoopKernel, Operand, Stage, Statement, Store, View
+from ..records import Let, Load, LoopKernel, Operand, Stage, Statement, Store, View, operands_in
 from ..space import Loops, squeezed
 from ..values import Origins, Unfusable
 from .limits import limits_of
@@ -223,8 +223,7 @@ def _stage(stage: Stage, own: Index, column: Index) -> Stage:
 def _read(panels: Sequence[Panel], stages: Sequence[Stage]) -> tuple[str, ...]:
     found = [panel.view.buffer for panel in panels]
     for statement in (s for stage in stages for s in stage.body):
-        operands = [o for _, o in statement.operands] if isinstance(statement, Let) else [statement.value]
-        found += [o.buffer for o in operands if isinstance(o, Load) and not is_own(o.buffer)]
+        found += [o.buffer for o in operands_in(statement) if isinstance(o, Load) and not is_own(o.buffer)]
     return tuple(dict.fromkeys(found))
 
 

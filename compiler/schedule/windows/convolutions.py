@@ -17,7 +17,7 @@ from ..dots import product_epilogue
 from ..index import Index, Variable, flattened, of_variable
 from ..lower import Memory, Stores
 from ..memory import aligned
-from ..records import ConvKernel, ConvTiling, Let, Load, Statement, Store, indices
+from ..records import ConvKernel, ConvTiling, Load, Statement, Store, indices, operands_in
 from ..renaming import with_variables
 from ..values import Origins
 from .sliding import Geometry, geometry, reading, spreading
@@ -129,7 +129,7 @@ def _flattened(
     element = flattened(position, shape)
     found: list[Index] = []
     for statement in epilogue:
-        operands = [o for _, o in statement.operands] if isinstance(statement, Let) else [statement.value]
+        operands = operands_in(statement)
         found += [index for operand in operands for index in indices(operand)]
         if any(isinstance(operand, Load) and operand.ranges for operand in operands):
             return None
