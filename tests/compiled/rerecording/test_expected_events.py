@@ -4,14 +4,18 @@ Each program below does the same for some calls, so that there are such function
 notice, or must leave alone.
 """
 
+import functools
+import json
+import os
+import subprocess
 import sys
+from pathlib import Path
 
+import calls_of_python
 import numpy as np
 import pytest
 from disturbances import CALLS, DISTURBANCES, Nothing, Training
 from side_by_side import batch
-
-from tracegrad.tensors.overriding import subclasses
 
 
 @pytest.mark.long(fast=13, every=2)
@@ -21,71 +25,31 @@ def test_functions_for_expected_calls_notice(agree, disturb, looks):
     assert agree(lambda tg: Training(tg, disturb, looks).program(), calls=CALLS).way in ("re-record", "eager")
 
 
-def calls_of_python(step, data):
-    """Calls of Python functions for one step, and how many of them are the engine's."""
-    count = {"calls": 0, "engine": 0}
-
-    def listen(frame, event, argument):
-        if event == "call":
-            count["calls"] += 1
-            count["engine"] += frame.f_code.co_filename.endswith("engine.py")
-
-    sys.setprofile(listen)
-    try:
-        for x in data:
-            step(x)
-    finally:
-        sys.setprofile(None)
-    return count["calls"] / len(data), count["engine"]
+# What was counted. A module that comes to an ordinary step adds to it: say here which, and why.
+CALLS_OF_PYTHON = {"plain": 119, "looks": 167, "alternating": 169}
 
 
-class Alternating(Training):
-    """Trains and evaluates in turn; no layer of the model asks for the mode."""
-
-    def step(self, x):
-        self.model.train(self.n % 2 == 0)
-        if self.model.training:
-            return super().step(x)
-        self.n += 1
-        with self.tg.no_grad():
-            return self.loss(x)
+@functools.cache
+def counts():
+    """What `calls_of_python.py` counts, in a process of its own: all are asked at once."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    program = Path(calls_of_python.__file__)
+    done = subprocess.run([sys.executable, str(program)], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
-# 114 and 154 alone. Beside threads of other programs (of those that run tests, for example) three more: who they are is
-# asked; two more once there were sparse tensors, one more once there was memory that processes share; a few for
-# looks at numbers, which are counted by their lines; one since hooks around an optimizer's step are handed the
-# arguments as they were given; a half more where other tests have made classes of tensors.
-@pytest.mark.parametrize(("looks", "most"), [(False, 126), (True, 174)], ids=["", "looks"])
-def test_a_step_costs_few_calls_of_python(tg, looks, most):
-    """Each event of the step is one function, its backward pass goes without the engine."""
-    training = Training(tg, Nothing, looks)
-    step = tg.compile(training.step)
-    data = [batch(tg, i, 5, 3) for i in range(8)]
-    for i in range(40):
-        step(data[i % 8])
-    calls, engine = calls_of_python(step, data)
-    assert step.way == "re-record"
+@pytest.mark.parametrize("name", CALLS_OF_PYTHON)
+def test_a_step_costs_few_calls_of_python(name):
+    """Each event is one function, the backward pass goes without the engine, unused modes cost nothing."""
+    way, calls, engine = counts()[name]
+    assert way == "re-record"
     assert engine == 0
-    assert calls <= most
-
-
-def test_modes_that_nobody_asks_for_cost_nothing(tg, monkeypatch):
-    monkeypatch.setattr(subclasses, "exist", False)  # a class that another test made costs questions
-    training = Alternating(tg, Nothing)
-    step = tg.compile(training.step)
-    data = [batch(tg, i, 5, 3) for i in range(8)]
-    for i in range(60):
-        step(data[i % 8])
-    calls, engine = calls_of_python(step, data)
-    assert step.way == "re-record"
-    assert engine == 0
-    # 64 of them are those of train() itself; six came when looks at numbers were counted by their lines, one with the
-    # arguments of hooks around an optimizer's step.
-    assert calls <= 173
+    assert calls <= CALLS_OF_PYTHON[name]
 
 
 def test_training_and_evaluating_in_turn_is_eager(agree):
-    assert agree(lambda tg: Alternating(tg, Nothing).program(), calls=CALLS).way == "re-record"
+    assert agree(lambda tg: calls_of_python.Alternating(tg, Nothing).program(), calls=CALLS).way == "re-record"
 
 
 def test_gradients_that_nobody_holds_are_used_again(tg):
