@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tracegrad import vision
-from tracegrad.benchmarks import prepare_programs as preparing
 
+preparing = pytest.importorskip("tracegrad.benchmarks.prepare_programs")  # which asks for scikit-learn
 PROGRAMS = json.loads(preparing.LIST.read_text())
 MAIN = "from __future__ import annotations\nimport torch\nEPOCHS = 10\n"
 
