@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import pickle
 import pydoc_data.topics
 import shutil
 import struct
@@ -165,11 +166,12 @@ def words(folder: Path, train: int, other: int) -> None:
 
 
 def characters(folder: Path) -> None:
-    """A text as numbers of characters, nine tenths to train."""
+    """A text as numbers of characters, nine tenths to train, and how many characters there are."""
     text = documentation()
     number = {character: i for i, character in enumerate(sorted(set(text)))}
     ids = np.array([number[character] for character in text], dtype=np.uint16)
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / "meta.pkl").write_bytes(pickle.dumps({"vocab_size": len(number)}))
     ids[: len(ids) * 9 // 10].tofile(folder / "train.bin")
     ids[len(ids) * 9 // 10 :].tofile(folder / "val.bin")
 
