@@ -65,9 +65,9 @@ def _find(name: str) -> object:
 
 
 def _offered(place: object) -> dict[str, object]:
-    """Public functions and classes that have a docstring."""
+    """Public functions and classes that have a docstring; of a module those that it says are its own."""
     found = {}
-    for name in dir(place):
+    for name in getattr(place, "__all__", None) or dir(place):
         value = getattr(place, name, None)
         own = callable(value) and not isinstance(value, ModuleType) and not name.startswith("_")
         borrowed = value is tracegrad.Tensor and place is not tracegrad
