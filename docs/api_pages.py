@@ -1,6 +1,7 @@
 """Reference pages: each namespace's public functions and classes, from their docstrings."""
 
 import inspect
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -24,6 +25,8 @@ NAMESPACES = {
     "tracegrad.distributions": "Probability distributions",
     "tracegrad.utils.data": "Data sets and loaders",
 }
+
+SINGLE_ASTERISK = re.compile(r"(?<![\\\w*`])\*(?=\w)(?![^*`]*\w\*(?!\w))")
 
 
 def write(docs: Path) -> None:
@@ -87,10 +90,17 @@ def _entry(namespace: str, name: str, value: object) -> str:
     except (TypeError, ValueError):
         signature = "(...)"
     kind = "class" if inspect.isclass(value) else "function"
-    signature = _shortened(signature.removesuffix(" -> None" if kind == "class" else ""))
+    signature = _shortened(signature)
+    if kind == "class":
+        signature = signature.removesuffix(" -> None")
     head = f".. py:{kind}:: {namespace}.{name}{signature}"
     text = inspect.getdoc(value) or ""
-    return head + "\n\n" + "\n".join(f"   {line}".rstrip() for line in text.splitlines())
+    return head + "\n\n" + "\n".join(f"   {_with_asterisks(line)}".rstrip() for line in text.splitlines())
+
+
+def _with_asterisks(line: str) -> str:
+    """``[*shape]`` as it is written: an asterisk that no second one follows begins no emphasis."""
+    return line if ">>>" in line else SINGLE_ASTERISK.sub(r"\\*", line)
 
 
 def _shortened(signature: str) -> str:

@@ -51,8 +51,11 @@ def is_behind(row, value):
     return value is not None and value < GOALS.get(row.name, 1.0)
 
 
-def note(row, results):
-    return REASONS.get(row.name, "**no reason written**") if is_behind(row, ratio(row, results)) else ""
+def notes(rows, results):
+    """Why rows are not what they should be, one paragraph each."""
+    for row in measured(rows, results):
+        if is_behind(row, ratio(row, results)):
+            yield from (f"{row.title.split(': ')[0]}: {REASONS.get(row.name, '**no reason written**')}.", "")
 
 
 def first_steps(row, peer, results):
@@ -74,17 +77,17 @@ def columns_of(rows, results):
 def times(rows, results):
     """Median step times, the ratio to the best peer, and the reason where it is not what it should be."""
     columns, clang = columns_of(rows, results), any(results.runs[row.name, "tracegrad-clang"] for row in rows)
-    heads = ["step", "tracegrad", *(["with clang"] * clang), *columns, "best peer / tracegrad", "goal", "why not more"]
+    heads = ["step", "tracegrad", *(["with clang"] * clang), *columns, "best peer / tracegrad", "goal"]
     yield "| " + " | ".join(heads) + " |"
-    yield "|---|" + "---:|" * (len(heads) - 2) + "---|"
+    yield "|---|" + "---:|" * (len(heads) - 1)
     for row in measured(rows, results):
         cells = [f"**{shown_time(results.best(row, 'tracegrad', 'median_us'))}**"]
         cells += [shown_time(results.best(row, "tracegrad-clang", "median_us"))] * clang
         cells += [shown_time(fastest(row, peers, results)) for peers in columns.values()]
         value, goal = ratio(row, results), GOALS.get(row.name, 1.0)
-        cells += [f"{value:.2f}" if value else "–", f"{goal:g}", note(row, results)]
+        cells += [f"{value:.2f}" if value else "–", f"{goal:g}"]
         yield f"| {row.title} | " + " | ".join(cells) + " |"
-    yield from ("", *meanwhile(rows, results))
+    yield from ("", *notes(rows, results), *meanwhile(rows, results))
 
 
 def meanwhile(rows, results):
