@@ -487,7 +487,7 @@ from .tensors.typed import (
     typename,
 )
 from .tensors.typed import range_ as range
-from .tooling import hub, jit, onnx, profiler, testing, types, version
+from .tooling import hub, jit, onnx, own_paths, profiler, testing, types, version
 from .tooling.type_names import name_types
 from .tracing.public_names import name_functions
 from .tracing.watched_classes import watch_classes
@@ -559,8 +559,9 @@ name_functions(
 )
 
 einops_backend.install()
+own_paths.install()
 name_types(__name__, {"Optimizer": optim.Optimizer})
-del ModuleType, einops_backend, name_functions, name_types
+del ModuleType, einops_backend, name_functions, name_types, own_paths
 
 watch_modules(__name__)
 watch_classes(__name__)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import importlib.util
 import sys
 from collections.abc import Iterable
+from importlib.machinery import PathFinder
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -51,10 +51,11 @@ class Face(WatchedModule):
 
 
 class Homes:
-    """Where the names of one path come from."""
+    """Where the names of one path come from; `root` is the package below which the path was asked for."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, root: str = "torch") -> None:
         self.path = path
+        self.root = root
         self.entry: dict[str, Any] = table().get(path, {})
         self.modules = [module for module in map(existing, homes(path)) if module is not None]
         self.places = {name: place for place, names in _places(self.entry) for name in names}
@@ -102,7 +103,7 @@ class Homes:
         if name == "__all__" and "all" in self.entry:
             return self._offered()
         value = self.look_up(name)
-        self._keep(sys.modules.get(self.path), name, value)
+        self._keep(self._face(), name, value)
         return value
 
     def _offered(self) -> list[str]:
@@ -119,13 +120,20 @@ class Homes:
         place = self.places.get(name)
         if place is not None:
             return getattr(self._submodule(name, place), name)
-        raise no_name(self.path, name, sys.modules.get(self.path))
+        raise no_name(self.path, name, self._face())
 
     def _submodule(self, name: str, path: str) -> Any:
         try:
-            return importlib.import_module(path)
+            return importlib.import_module(self._asked(path))
         except ModuleNotFoundError as error:
-            raise no_name(self.path, name, sys.modules.get(self.path)) from error
+            raise no_name(self.path, name, self._face()) from error
+
+    def _face(self) -> ModuleType | None:
+        return sys.modules.get(self._asked(self.path))
+
+    def _asked(self, path: str) -> str:
+        """One of PyTorch's paths below the root."""
+        return self.root + path.removeprefix("torch")
 
 
 def _places(entry: dict[str, Any]) -> list[tuple[str | None, list[str]]]:
@@ -134,15 +142,19 @@ def _places(entry: dict[str, Any]) -> list[tuple[str | None, list[str]]]:
 
 def existing(name: str) -> ModuleType | None:
     """The module of this package of that name, or under that name in another one; None if there is none."""
-    if name in sys.modules:
-        return sys.modules[name]
     parent, _, last = name.rpartition(".")
-    above = existing(parent) if parent else None
-    if above is not None and isinstance(vars(above).get(last), (ModuleType, SimpleNamespace)):
-        return vars(above)[last]
-    if above is not None and (not hasattr(above, "__path__") or importlib.util.find_spec(name) is None):
-        return None
-    return importlib.import_module(name) if above is not None or not parent else None
+    found, above = sys.modules.get(name), None
+    if found is None and parent:
+        above = existing(parent)
+        found = None if above is None else vars(above).get(last)
+    if isinstance(found, (ModuleType, SimpleNamespace)):
+        return None if isinstance(found, Face) else found
+    return importlib.import_module(name) if not parent or _has_file(name, above) else None
+
+
+def _has_file(name: str, above: ModuleType | None) -> bool:
+    """Whether a package has a module, without asking the finder that makes modules for PyTorch's paths."""
+    return above is not None and hasattr(above, "__path__") and PathFinder.find_spec(name, above.__path__) is not None
 
 
 def _has(module: ModuleType, name: str) -> bool:
@@ -156,7 +168,8 @@ def make(path: str) -> Face:
 
 def fill(face: Face) -> None:
     """Give a new module its names."""
-    found = Homes(face.__name__)
+    root, _, path = face.__name__.partition(".")
+    found = Homes(f"torch.{path}".rstrip("."), root)
     own = vars(face)
     own["__homes__"] = found
     own["__getattr__"] = found.find

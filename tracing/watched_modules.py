@@ -124,6 +124,12 @@ def watch_modules(package: str) -> None:
 
 
 def _unknown(module: types.ModuleType, name: str) -> Any:
+    if name[:2] != "__":
+        # What is here of PyTorch's own modules, which programs reach without importing them (torch.utils.hooks).
+        paths = importlib.import_module(f"{__name__.partition('.')[0]}.shim.own_paths")
+        submodule = paths.imported_with_torch(f"{module.__name__}.{name}")
+        if submodule is not None:
+            return submodule
     message = f"module {module.__name__!r} has no attribute {name!r}"
     if name[:1] == "_":  # asked for by Python and its tools
         raise AttributeError(message, name=name, obj=module)
