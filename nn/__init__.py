@@ -108,6 +108,7 @@ from .loss import (
 from .module import Module
 from .multihead_attention import MultiheadAttention
 from .normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, LayerNorm, RMSNorm
+from .optimized_module import as_module
 from .padding import (
     CircularPad1d,
     CircularPad2d,
@@ -151,9 +152,13 @@ from .pooling import (
 )
 from .recurrent import GRU, LSTM, RNN, RNNBase
 from .recurrent_cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
+from .registry import adapt_children
 from .shape import Flatten, Identity, Unflatten
 from .transformer import Transformer, TransformerDecoder, TransformerEncoder
 from .transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
+
+adapt_children(as_module)
+del adapt_children, as_module
 
 __all__ = [
     "AdaptiveAvgPool1d",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 from ..tensors.tensor import Tensor
@@ -26,6 +27,19 @@ def _registered(module: Any, kind: str, name: str) -> Any:
 
 
 REGISTRIES = ("_parameters", "_buffers", "_modules")
+_adapters: list[Callable[[Any], Any]] = []
+
+
+def adapt_children(adapter: Callable[[Any], Any]) -> None:
+    """From now on keep ``adapter(module)`` where `module` is added to another one."""
+    _adapters.append(adapter)
+
+
+def adapted(module: Any) -> Any:
+    """What is kept of `module` as a child."""
+    for adapter in _adapters:
+        module = adapter(module)
+    return module
 
 
 class Registry(Counted):
@@ -74,8 +88,9 @@ class Registry(Counted):
             self._non_persistent_buffers_set.add(name)
 
     def add_module(self, name: str, module: Any) -> None:
-        """Add a submodule under `name`; None reserves the name."""
+        """Add a submodule under `name`; None reserves the name. A compiled module is kept as an `OptimizedModule`."""
         self._check_name("module", "module", name, self.__dict__.get("_modules"))
+        module = adapted(module)
         if module is not None and not isinstance(module, Registry):
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
         self._keep("_modules", name, as_registered("module", self, name, module))

@@ -11,6 +11,7 @@ from ..joinable import Joinable
 from ..module import Module
 from ..printing import block, grouped
 from ..recording import declared
+from ..registry import adapted
 
 
 class _Sequence(Module):
@@ -41,7 +42,7 @@ class _Sequence(Module):
         return part
 
     def __setitem__(self, index: Any, module: Module) -> None:
-        setattr(self, self._name_at(index), module)
+        setattr(self, self._name_at(index), adapted(module))
 
     def __delitem__(self, index: Any) -> None:
         names = list(self._modules)[index] if isinstance(index, slice) else [self._name_at(index)]

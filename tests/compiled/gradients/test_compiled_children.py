@@ -95,3 +95,48 @@ def test_containers_refuse_a_compiled_module():
     blocks = nn.ModuleList([nn.Linear(2, 2)])
     with pytest.raises(TypeError, match="cannot assign 'CompiledFunction' as child module"):
         blocks[0] = tg.compile(blocks[0])
+
+
+def in_containers(nn, compiled):
+    """Models that hold `compiled` layers in each container, and a batch's result."""
+    sequence = nn.Sequential(compiled(nn.Linear(3, 4)), nn.Tanh(), compiled(nn.Linear(4, 2)))
+    replaced = nn.Sequential(nn.Identity(), nn.Tanh())
+    replaced[0] = compiled(nn.Linear(3, 2))
+    listed = nn.ModuleList([compiled(nn.Linear(3, 2))])
+    listed.append(compiled(nn.Linear(2, 2)))
+    named = nn.ModuleDict({"a": compiled(nn.Linear(3, 2))})
+    added = nn.Module()
+    added.add_module("layer", compiled(nn.Linear(3, 2)))
+    model = nn.ModuleList([sequence, replaced, listed, named, added])
+    return model, lambda x: sequence(x) + replaced(x) + listed[1](listed[0](x)) + named["a"](x) + added.layer(x)
+
+
+def test_containers_keep_compiled_modules_as_modules(tg):
+    nn = tg.nn
+    losses = {}
+    for name, compiled in (("eager", lambda module: module), ("compiled", tg.compile)):
+        tg.manual_seed(0)
+        model, call = in_containers(nn, compiled)
+        optimizer = tg.optim.SGD(model.parameters(), lr=0.05, momentum=0.5)
+        losses[name] = []
+        for i in range(5):
+            optimizer.zero_grad()
+            loss = (call(tg.linspace(-1, 1, 12).reshape(4, 3) * (i + 1)) - 1).square().mean()
+            loss.backward()
+            optimizer.step()
+            losses[name].append(loss.item())
+    assert losses["compiled"] == pytest.approx(losses["eager"], rel=1e-5)  # sums in another order
+    assert [type(child).__name__ for child in model[0]] == ["OptimizedModule", "Tanh", "OptimizedModule"]
+    assert "0.0._orig_mod.weight" in model.state_dict() and len(list(model.parameters())) == 14
+    model.eval()
+    assert not any(module.training for module in model.modules())
+    state = {key: value + 0.5 for key, value in model.state_dict().items()}
+    for copied in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        before = copied[0](tg.ones(1, 3)).tolist()
+        copied.load_state_dict(state)
+        assert copied[0](tg.ones(1, 3)).tolist() != before == model[0](tg.ones(1, 3)).tolist()
+
+
+def test_a_compiled_function_is_no_module(tg):
+    with pytest.raises(TypeError, match="CompiledFunction is not a Module subclass"):
+        tg.nn.Sequential(tg.compile(lambda x: x))
