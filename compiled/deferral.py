@@ -28,7 +28,7 @@ from .lazy.departures import Departures
 from .lazy.expected_ops import NotingTape, noted_as_before
 from .lazy.finalisers import Aside
 from .lazy.segments import Segments
-from .lazy.subprograms import Subprograms
+from .parts.subprograms import Subprograms
 from .verification.programs import Checks
 
 MAY_WAIT = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR  # frames that go on later

@@ -49,9 +49,9 @@ COMPILED_MAY_IMPORT = {
     "verification": {"common", "guards"},
     "profiling": {"execution"},
     "recording": {"common", "symbolic", "guards"},
-    "inputs": {"common", "symbolic", "execution", "guards", "recording"},
-    "lazy": {"common", "symbolic", "execution", "guards", "inputs"},
-    "replay": {"common", "symbolic", "execution", "guards", "lazy", "recording", "inputs", "verification"},
+    "lazy": {"common", "symbolic", "execution", "guards"},
+    "replay": {"common", "symbolic", "execution", "guards", "lazy", "recording", "verification"},
+    "parts": {"common", "execution", "guards", "lazy", "recording", "replay"},
 }
 OPS_LIBRARIES = {"numpy", "ml_dtypes"}  # which gives numpy the type bfloat16
 # Optional libraries, imported where they are used.

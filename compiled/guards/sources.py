@@ -23,6 +23,7 @@ from ...tracing.counted import CountingDict
 from ...tracing.declares import declares
 from ...tracing.watch import WatchedDict
 from ...tracing.watched_classes import classes
+from .class_members import users_classes
 from .value_kinds import CONTAINERS, is_users, own_attributes
 
 MISSING = object()  # the value of a variable or an attribute that is not there
@@ -222,11 +223,7 @@ def counts_changes(value: Any) -> bool:
     declared = declares(type(value))
     if declared is None or not declared.counter or not isinstance(own_attributes(value), CountingDict):
         return False
-    return not any("__setattr__" in vars(base) or "__delattr__" in vars(base) for base in _users_bases(type(value)))
-
-
-def _users_bases(kind: type) -> list[type]:
-    return [base for base in kind.__mro__[:-1] if is_users(base)]
+    return not any("__setattr__" in vars(base) or "__delattr__" in vars(base) for base in users_classes(type(value)))
 
 
 class _OfObject(Source):

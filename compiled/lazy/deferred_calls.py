@@ -18,6 +18,7 @@ from .event_trie import Call, Compute, Met
 from .interpreter import DeferredOps
 from .program_calls import PendingArray, ProgramCall
 
+NOT_NOTED = object()  # what is given for a call that has to be made now
 CALL = 2  # that a call counts among ops: what is made of it is worth a program
 
 
@@ -56,11 +57,6 @@ class Deferred(DeferredOps):
     def place_of_result(self, index: int, count: int) -> tuple[Any, int]:
         """Where result number `index` of the `count` results of the latest call is, for the tensor that shows it."""
         return self.segment, self.here.tokens - count + index
-
-    @property
-    def count_of_memories(self) -> int:
-        """How many memories the segment has met or made so far."""
-        return self.here.memories
 
     def numbers_since(self, count: int) -> dict[int, int]:
         """The memories from number `count` on that are still alive: their numbers behind it by identity."""

@@ -382,10 +382,6 @@ class DeferredOps(SegmentMemories):
             return False
         return is_exposed(array.ndarray) or self.number(array.buffer.whole) is None
 
-    def is_awaited(self, array: Array) -> bool:
-        """True if the numbers of an array are still to be computed, or what is put off may write to its memory."""
-        return self.is_pending(array) or (self.here.writes and self.concerns(array))
-
     def stacked(self, arrays: Sequence[Array], axis: int, kind: Callable[..., Any]) -> Any:
         is_awaited = self.here.event is not None and any(map(self.is_awaited, arrays))
         return None if is_awaited else super().stacked(arrays, axis, kind)

@@ -18,9 +18,10 @@ from ...tensors.tensor import Tensor
 from ..common.callables import function_of
 from ..common.collection import referrers
 from ..common.pytree import containers, leaves, rebuilt
-from ..guards.environment import Environment, ValueGuard
+from ..guards.environment import Environment
 from ..guards.sources import Source
 from ..guards.states import is_one_object
+from ..guards.value_guard import ValueGuard
 from .escape_analysis import appended_lists, escape_at, only_appends
 from .validity import refusal
 

@@ -29,8 +29,8 @@ from ...tracing.watched_classes import classes
 from ..common.tensor_memory import memory_of
 from ..common.written_code import each, lines, written
 from ..guards.guard_codegen import GuardCodegen
-from ..inputs.arguments import TensorArgument
 from ..recording.call_inputs import CallInputs
+from .arguments import TensorArgument
 from .last_look import LastLook
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from ...runtime.program import address_of, is_entry
 from ..common.pytree import rebuilt
 from ..common.written_code import each, lines, written
 from ..execution.loop import STRIDED, Loop
-from ..inputs.arguments import NumberArgument
+from .arguments import NumberArgument
 from .batches import Batches
 from .fast_path import MISS, argument_checks, compile_checks, tensor_arguments
 from .fresh_tensors import FreshTensor

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...compiler.graph import Graph, Node, topological
 from ...ops.core import Movement, Pointwise, Source
 from ..common.pytree import Path, at
-
-if TYPE_CHECKING:
-    from .deferred_calls import Deferred
+from ..lazy.deferred_calls import Deferred
 
 # Ops that refuse an index because of its own value, whatever else there is.
 INDEXING = frozenset(

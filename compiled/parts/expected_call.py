@@ -11,7 +11,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,10 +31,11 @@ from ...tracing.watched_classes import classes
 from ..common.tensor_memory import memory_of
 from ..common.written_code import each, lines, written
 from ..guards.guard_codegen import GuardCodegen
-from ..inputs.arguments import TensorArgument
-from .backward_program import CompiledNode
-from .deferred_calls import CALL
-from .event_trie import Call, TrieInput, TrieNode
+from ..lazy.backward_program import CompiledNode
+from ..lazy.deferred_calls import CALL, NOT_NOTED
+from ..lazy.event_trie import Call, TrieInput, TrieNode
+from ..lazy.program_calls import PendingResults
+from ..replay.arguments import TensorArgument
 from .expected_source import (
     COPIED,
     KNOWN,
@@ -48,13 +49,9 @@ from .expected_source import (
     VIEW_WITH,
     WHOLE,
 )
-from .program_calls import PendingResults
+from .noting import NotedSpecialisation
 from .still import Still
 
-if TYPE_CHECKING:
-    from ..replay.specialisation import Specialisation
-
-NOT_NOTED = object()
 Steps = tuple[Step, ...]
 FEW = 3  # memories that are compared two by two
 AFTER = (2, 4, 8, 16)  # calls at one point that no function there has noted
@@ -68,7 +65,7 @@ class Unexpected(Exception):
 class Expected:
     """Writes the function for a call that has just been noted, between two points of the tree."""
 
-    def __init__(self, of: Specialisation, before: TrieNode, args: tuple[Any, ...], deferred: Any) -> None:
+    def __init__(self, of: NotedSpecialisation, before: TrieNode, args: tuple[Any, ...], deferred: Any) -> None:
         _require(of.plan is not None and of.arguments.simple is not None and not of.arguments.are_shared)
         _require(not of.captured.vary and not of.captured.writes_normals and not of.needs_numbers)
         assert of.plan is not None
@@ -381,7 +378,7 @@ def _require(condition: Any) -> None:
         raise Unexpected
 
 
-def expect(of: Specialisation, whole: Any, before: TrieNode, deferred: Any, call_arguments: Any) -> None:
+def expect(of: NotedSpecialisation, whole: Any, before: TrieNode, deferred: Any, call_arguments: Any) -> None:
     """A call of `whole` has been noted after `before`: what comes there again gets a function that notes it."""
     args, kwargs = call_arguments
     owner = id(owner_of_call(whole))
