@@ -96,7 +96,7 @@ class Deferred(DeferredOps):
 
     def _token_of_operand(self, program: ProgramCall, operand: Any) -> int:
         if isinstance(operand, Array):
-            return self._meet(operand, may_be_copied=id(operand.buffer.whole) not in program.wholes)[1]
+            return self.meet(operand, may_be_copied=id(operand.buffer.whole) not in program.wholes)[1]
         return self._met(operand.now(), (), None)[1]
 
     def _relation(self, program: ProgramCall) -> tuple[tuple[int, int], ...]:

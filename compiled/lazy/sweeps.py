@@ -230,14 +230,8 @@ class Observed:
 
 def _events_since(before: TrieNode, here: TrieNode) -> list[tuple[int, Any]]:
     """The events behind a point, each with the first token that it has brought."""
-    events: list[tuple[int, Any]] = []
-    point: TrieNode | None = here
-    while point is not before:
-        if point is None or point.event is None:
-            raise Unlike
-        events.append((point.tokens - point.event.tokens, point.event))
-        point = point.before
-    return events[::-1]
+    events = [(point.tokens, point.event) for point in here.since(before) or ()]
+    return [(tokens - event.tokens, event) for tokens, event in events if event is not None]
 
 
 def _nodes_behind(loss: Tensor) -> list[Any] | None:

@@ -18,11 +18,9 @@ import numpy as np
 from ...ops.array import Buffer
 from ...ops.core import Step
 from ...ops.exposure import exposed_owners
-from ...ops.types import defaults
 from ...runtime.references import memory
 from ...tape.grad_mode import switches
 from ...tape.nodes import Saved, count_now
-from ...tensors.autocasting import state as autocast
 from ...tensors.blank import blank
 from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import Tensor
@@ -88,11 +86,8 @@ class Expected:
     def function(self) -> Callable[..., Any]:
         """The function for calls like it."""
         of, event, names = self._of, self._event, self.names
-        modes = of.recording.modes
         taken = event.owners.union(*(call.owners for call in self._before.captured))
         names.update(
-            grad_enabled=modes.grad_enabled, default_dtype=modes.default_dtype, switches=switches, defaults=defaults,
-            autocast_modes=modes.autocast, autocast=autocast,
             NOT_NOTED=NOT_NOTED, GONE=GuardCodegen.GONE, Tensor=Tensor, Buffer=Buffer, memory_of=memory_of,
             copied=_copied,
             new=object.__new__, blank=blank, empty=np.empty, changes=changes, ref=weakref.ref, still=self._still,
@@ -106,7 +101,7 @@ class Expected:
         _require(len(self._names_of_met) == len(self._met))
         source = SOURCE.format(
             count=len(self._specs), call=CALL, elsewhere=self._still.elsewhere, now=self._still.term,
-            classes=classes.term,
+            classes=classes.term, modes=of.recording.modes.as_python(names, switches.inference),
             environment="\n            and ".join(self._terms) or "True",
             operands=operands.strip() or "pass", numbers=numbers, refused="\n            or ".join(self._refusals()),
             meet=lines(4, self._meeting()), results=self._results(), first=self._before.memories,
@@ -339,7 +334,7 @@ class Expected:
 
     def _result(self) -> str:
         results = self._of.results
-        if results.is_one_tensor:
+        if results.is_one_tensor and not switches.inference:  # which results are told when they are handed out
             return "r0"
         values = "values" if self._of.inputs.sources else "inputs.values"
         return f"hand_out([{each('r{}', range(len(results.fresh)))}], (args, nothing), {values})"
@@ -347,26 +342,14 @@ class Expected:
 
 def _events(before: TrieNode, after: TrieNode) -> tuple[list[TrieInput], Call]:
     """What has come between two points: tensors that were met, and the call."""
-    events: list[Any] = []
-    point: TrieNode | None = after
-    while point is not before:
-        if point is None:
-            raise Unexpected
-        events.append(point.event)
-        point = point.before
-    call, *met = events
-    _require(isinstance(call, Call) and all(isinstance(event, TrieInput) for event in met))
-    return met[::-1], call
+    events: list[Any] = [point.event for point in after.since(before) or ()]
+    _require(events and isinstance(events[-1], Call) and all(isinstance(event, TrieInput) for event in events[:-1]))
+    return events[:-1], events[-1]
 
 
 def _event_of(here: TrieNode, token: int) -> Any:
     """The event that has brought a token."""
-    point: TrieNode | None = here
-    while point is not None and point.event is not None:
-        if point.tokens - point.event.tokens <= token < point.tokens:
-            return point.event
-        point = point.before
-    raise Unexpected
+    return next(point.event for point in here.way() if token < point.tokens)
 
 
 def _copied(array: np.ndarray) -> np.ndarray:

@@ -1,12 +1,12 @@
-"""The text of the functions that `expected.py` writes."""
+"""The text of the functions that `expected_call.py` writes."""
+
+from ..lazy.sweep_reads import MET, NOT_COPIED
 
 # `note` takes what it works with from its globals. Nothing is changed before the guards are known to hold; `here` is
 # set last, so that an interrupt leaves a call noted, or not.
 SOURCE = """
 def note(deferred, args):
-    if switches.enabled is not grad_enabled or defaults.dtype is not default_dtype or len(args) != {count}:
-        return NOT_NOTED
-    if autocast.modes is not autocast_modes:
+    if len(args) != {count} or not ({modes}):
         return NOT_NOTED
     if ({elsewhere}{now} != still.count) and not still.is_so() or not ({classes}):
         return NOT_NOTED
@@ -58,23 +58,17 @@ MEMORY = """
         return NOT_NOTED
     o{i} = m{i}[3]
 """
-# `number_of` also has identities of memory that is gone, which new memory may have been given.
 WHOLE = """
     w{i} = a{i}.ndarray
-    if a{i}.steps or a{i}.buffer.whole is not w{i} or o{i} in taken or o{i} in deferred.owners or o{i} in exposed:
+    if a{i}.steps or a{i}.buffer.whole is not w{i} or MET:
         return NOT_NOTED
-    if id(w{i}) in deferred.number_of and deferred.number(w{i}) is not None:
-        return NOT_NOTED
-"""
+""".replace("MET", MET)
 # All of a memory in another form: a transposed weight, say.
 VIEW = """
     w{i} = a{i}.buffer.whole
-    if a{i}.steps != steps{i} or (w{i}.shape, w{i}.strides, w{i}.dtype) != whole{i}:
+    if a{i}.steps != steps{i} or (w{i}.shape, w{i}.strides, w{i}.dtype) != whole{i} or MET:
         return NOT_NOTED
-    if o{i} in taken or o{i} in deferred.owners or o{i} in exposed or (
-            id(w{i}) in deferred.number_of and deferred.number(w{i}) is not None):
-        return NOT_NOTED
-"""
+""".replace("MET", MET)
 OUTSIDE_VIEW = """
     if type(a{i}) is not kind{i} or a{i}._requires or a{i}._node is not None or a{i}.__dict__:
         return NOT_NOTED
@@ -83,13 +77,11 @@ OUTSIDE_VIEW = """
 """
 VIEW_WITH = {"none": OUTSIDE_VIEW, "history": OUTSIDE_RESULT}
 COPIED = """
-    h{i} = a{i}.buffer.whole
-    if o{i} not in exposed and (not a{i}.steps or a{i}.ndarray.size == h{i}.size or o{i} in taken
-                                or deferred.owners.get(o{i}, id(h{i})) != id(h{i}) or
-                                id(h{i}) in deferred.number_of and deferred.number(h{i}) is not None):
+    w{i}, h{i} = a{i}.ndarray, a{i}.buffer.whole
+    if NOT_COPIED:
         return NOT_NOTED
-    w{i} = copied(a{i}.ndarray)
-"""
+    w{i} = copied(w{i})
+""".replace("NOT_COPIED", NOT_COPIED)
 KNOWN = """
     p{i} = a{i}.place
     if p{i} is None or p{i}[0] is not segment or p{i}[1] != {token} or type(a{i}) is not kind{i} or a{i}.__dict__:

@@ -23,7 +23,7 @@ from ..guards.environment import Environment
 from ..symbolic.number import Formulas, Number, same_number, value_of
 from .holders import swap
 from .shims import shims_for
-from .substitution import Key, NumberLocation, Replaced, found_in, key_at, key_of, unwrapped
+from .substitution import NOT_THERE, Key, NumberLocation, Replaced, found_in, key_at, key_of, unwrapped
 from .validity import refusal
 
 STAYS = (
@@ -247,5 +247,5 @@ def _number_at(spot: NumberLocation, call_arguments: Any) -> Any:
     """The number that is there now, None if nothing is."""
     try:
         return value_of(spot.read(call_arguments))
-    except (LookupError, TypeError, AttributeError):
+    except NOT_THERE:
         return None

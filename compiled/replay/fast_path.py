@@ -17,11 +17,8 @@ import numpy as np
 
 from ...ops.array import Buffer
 from ...ops.memory import CACHE_LINE
-from ...ops.types import defaults
 from ...runtime.program import address_of
 from ...runtime.references import memory, versions_are_known
-from ...tape.grad_mode import switches
-from ...tensors.autocasting import state as autocast
 from ...tensors.blank import blank
 from ...tensors.tensor import Tensor
 from ...tracing.watch import changes
@@ -44,9 +41,7 @@ FEW = 3  # arguments that are compared two by two; for more a set is quicker
 # effect, if C has run: see commit.py and `Binding.run`. A failed check has written nothing; the general way gives the
 # eager error.
 CHECKS = """
-    if switches.enabled is not grad_enabled or defaults.dtype is not default_dtype{or_inference}:
-        return MISS
-    if autocast.modes is not autocast_modes:
+    if not ({modes}):
         return MISS
     {arguments}
     with lock:
@@ -210,11 +205,9 @@ def argument_checks(of: Specialisation, names: dict[str, Any], miss: str) -> str
 def _checked(of: Specialisation, words: str, arguments: UsualArguments) -> tuple[dict[str, Any], str]:
     """The checks of a call, with the names that these and the call use."""
     steady = GuardCodegen(of.recording.environment, words_apart=memory is not None)
-    modes, binding, names = of.recording.modes, of.binding, steady.names
+    binding, names = of.binding, steady.names
     look = LastLook(of, steady.cells)
     names.update(
-        grad_enabled=modes.grad_enabled, default_dtype=modes.default_dtype, switches=switches, defaults=defaults,
-        autocast_modes=modes.autocast, autocast=autocast,
         MISS=MISS, GONE=GuardCodegen.GONE, Tensor=Tensor, Buffer=Buffer,
         memory_of=memory_of, address_of=address_of, new=object.__new__, empty=np.empty, changes=changes, lock=of.lock,
         blank=blank, binding=binding, codes=binding.codes, c=binding.entry, pointers=binding.pointers,
@@ -235,7 +228,7 @@ def _checked(of: Specialisation, words: str, arguments: UsualArguments) -> tuple
         words += ITEMS
     return names, CHECKS.format(
         now=" + ".join(f"changes.{kind}" for kind in of.counted),
-        or_inference="" if modes.grad_enabled else " or switches.inference",
+        modes=of.recording.modes.as_python(names),
         words=words.strip(),
         environment="\n            and ".join(steady.terms) or "True",
         arguments=_arguments(of, names, arguments.specs),

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.views import shown
 from ...tensors.generator import Generator, default_generator
 from ...tensors.tensor import Tensor
 from ...tracing.counted import CountingDict
@@ -67,10 +68,7 @@ class Snapshot:
 
     def value(self, tensor: Tensor) -> np.ndarray:
         """What `tensor` showed."""
-        kept = self.before(tensor)
-        for step in tensor.steps:
-            kept = step.primitive.evaluate(kept, **dict(step.params))
-        return kept
+        return shown(self.before(tensor), tensor.steps)
 
     def _keep(self, value: Any) -> None:
         if isinstance(value, np.ndarray):
