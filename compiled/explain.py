@@ -12,6 +12,7 @@ from ..tensors.tensor import Tensor
 from .common.pytree import at, leaves, skeleton
 from .common.sharing import said_of, sharing
 from .execution.shape_cache import Programs
+from .guards.sources import NOT_THERE
 from .lazy.segments import Segments
 from .parts.fallback import Fallback
 from .replay.arguments import TensorArgument
@@ -188,7 +189,7 @@ def _guard(of: Specialisation, call: Any) -> Change | None:
         if not guard.holds():
             try:
                 now: Any = guard.get()
-            except (AttributeError, KeyError, IndexError, TypeError):
+            except NOT_THERE:
                 now = "<gone>"
             return replace(_changed(guard.describe, guard.value, now, guard.place), is_value=True)
     return None

@@ -26,6 +26,7 @@ from ...tracing.watched_classes import classes
 from .class_members import users_classes
 from .value_kinds import CONTAINERS, is_users, own_attributes
 
+NOT_THERE = (LookupError, TypeError, AttributeError)  # what reading raises where nothing is any more
 MISSING = object()  # the value of a variable or an attribute that is not there
 
 Naming = Callable[[Any], str]  # gives the variable of the generated code that holds a thing
@@ -65,6 +66,7 @@ class Source:
     leads_on = True  # what is there is searched for more places
     is_variable = False
     is_of_library = False  # what a library keeps: nothing is ever put there
+    is_compared = False  # equal values are as good as the same one
     tells = False  # `now` tells whether something is still the same, instead of what is there
 
     def now(self) -> Any:
@@ -85,6 +87,8 @@ class Source:
 
     def as_python(self, value: Any, name: Naming) -> str:
         """An expression that is true while `value` is there; "" if it always is."""
+        if self.is_compared:
+            return f"{name(self.now)}() == {name(value)}"
         return f"{name(self.now)}() is {name(value)}" if value is MISSING else f"{self.place(name)} is {name(value)}"
 
     def storage(self) -> Storage | None:

@@ -16,8 +16,8 @@ from ..common.argument_names import argument_names
 from ..common.pytree import Excerpt, Path
 from ..guards.argument_reads import Reads, reads_of_arguments
 from ..guards.environment import Environment
-from ..guards.sources import Source
-from .substitution import NOT_THERE, Key, NumberLocation, found_in, inner_key, key_at
+from ..guards.sources import NOT_THERE, Source
+from .substitution import Key, NumberLocation, found_in, inner_key, key_at
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]

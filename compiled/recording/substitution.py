@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..common.pytree import DICTS, Path, at
-from ..guards.sources import MISSING, Source
+from ..guards.sources import MISSING, NOT_THERE, Source
 from ..symbolic.number import KINDS
 
-NOT_THERE = (LookupError, TypeError, AttributeError)  # what reading raises where nothing is any more
 LARGEST = 256  # items of a container that are looked at one by one
 _CHANGEABLE = DICTS | {list}
 
@@ -48,7 +47,7 @@ def key_of(spot: NumberLocation, call_arguments: Any) -> Key | None:
         key = inner_key(value, key, item)
         try:
             value = value[item]
-        except (LookupError, TypeError):  # it is not there any more, or not read
+        except NOT_THERE:  # it is not there any more, or not read
             return None
     return key
 

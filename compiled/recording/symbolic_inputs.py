@@ -20,10 +20,11 @@ from ..common.collection import referrers
 from ..common.pytree import Path, leaves, rebuilt
 from ..guards import onlookers
 from ..guards.environment import Environment
+from ..guards.sources import NOT_THERE
 from ..symbolic.number import Formulas, Number, same_number, value_of
 from .holders import swap
 from .shims import shims_for
-from .substitution import NOT_THERE, Key, NumberLocation, Replaced, found_in, key_at, key_of, unwrapped
+from .substitution import Key, NumberLocation, Replaced, found_in, key_at, key_of, unwrapped
 from .validity import refusal
 
 STAYS = (

@@ -13,7 +13,8 @@ from ...runtime.program import address_of
 from ...tensors.tensor import Tensor, make
 from ..common.pytree import Path, at
 from ..execution.binding import Binding
-from ..recording.substitution import NOT_THERE, NumberLocation
+from ..guards.sources import NOT_THERE
+from ..recording.substitution import NumberLocation
 from ..recording.symbolic_inputs import SymbolicInputs
 from ..symbolic.number import is_nan, same_number, value_of
 
