@@ -298,7 +298,7 @@ class CompiledFunction(Running, Stages, Explaining):
         The call is an ordinary one: what it writes stays (it is made again, up to eight times, until it runs programs).
         Each kernel is timed in `repeats` runs on copies of the program's memory, without the time in which other
         programs have the processor. See `Profile`: a table, a trace for a browser, a picture of the roofline.
-        CompilerError if no program runs.
+        ValueError for `repeats` below 1, CompilerError if no program runs.
 
         >>> import tracegrad as tg
         >>> double = tg.compile(lambda x: (x * 2).sum())

@@ -298,6 +298,34 @@ def test_functions_are_short():
     assert sizes[int(0.9 * (len(sizes) - 1))] <= P90_FUNCTION
 
 
+def texts_raised(tree):
+    """(line, text) for each exception with a text of its own, as it stands in the code."""
+    for node in ast.walk(tree):
+        call = node.exc if isinstance(node, ast.Raise) else None
+        if not isinstance(call, ast.Call) or not call.args or is_refusal(call):
+            continue
+        if isinstance(call.args[0], ast.Constant | ast.JoinedStr):
+            parts = getattr(call.args[0], "values", [call.args[0]])
+            yield node.lineno, "".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
+
+
+def is_refusal(call):
+    """True for `refusal(what, where, advice)` and the like, which make the three parts of them."""
+    return "refus" in ast.unparse(call.func) or "side_effect" in ast.unparse(call.func)
+
+
+def test_errors_of_compiled_functions_have_three_parts():
+    """What, where and what to do; calls of helpers that make them of their arguments are as good."""
+    short = [
+        where(path, line)
+        for path in FILES
+        if path.relative_to(ROOT).parts[0] == "compiled"
+        for line, text in texts_raised(tree_of(path))
+        if text.count("\n  ") < 2
+    ]
+    assert short == []
+
+
 @pytest.mark.parametrize("folder", ["examples", "benchmarks"])
 def test_programs_around_the_package_have_short_functions_too(folder):
     too_long = []
