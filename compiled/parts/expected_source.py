@@ -1,6 +1,7 @@
 """The text of the functions that `expected_call.py` writes."""
 
 from ..lazy.sweep_reads import MET, NOT_COPIED
+from ..replay.fast_path import LAYOUT, NEW_TENSOR
 
 # `note` takes what it works with from its globals. Nothing is changed before the guards are known to hold; `here` is
 # set last, so that an interrupt leaves a call noted, or not.
@@ -50,14 +51,7 @@ OUTSIDE_RESULT = """
     if a{i}._base is not None and a{i}.buffer.version != a{i}._seen_version: return NOT_NOTED
 """
 OUTSIDE_WITH = {"none": OUTSIDE, "leaf": OUTSIDE_LEAF, "history": OUTSIDE_RESULT}
-MEMORY = """
-    m{i} = a{i}.memory
-    if m{i} is None or m{i}[0] is not a{i}.ndarray:
-        m{i} = memory_of(a{i})
-    if m{i}[1] is not layout{i}:
-        return NOT_NOTED
-    o{i} = m{i}[3]
-"""
+MEMORY = LAYOUT.replace("{miss}", "NOT_NOTED") + "    o{i} = m{i}[3]\n"
 WHOLE = """
     w{i} = a{i}.ndarray
     if a{i}.steps or a{i}.buffer.whole is not w{i} or MET:
@@ -97,10 +91,4 @@ NOT_WITH_HISTORY = {
     "leaf": "    if (a{i}._node is not None or not a{i}._requires or a{i}.leaf_hooks\n"
     "            or a{i}.post_accumulate_hooks): return NOT_NOTED\n",
 }
-RESULT = """
-    n{i} = empty(shape{i}, dtype{i})
-    r{i}, b{i} = blank(Tensor), new(Buffer)
-    b{i}.whole = r{i}.ndarray = n{i}
-    b{i}.version, r{i}.buffer, r{i}.steps, r{i}.label, r{i}.place = 0, b{i}, (), None, (segment, {token})
-    deferred.number_of[id(n{i})] = {memory}
-"""
+RESULT = NEW_TENSOR.replace("{place}", "(segment, {token})") + "    deferred.number_of[id(n{i})] = {memory}\n"

@@ -103,13 +103,13 @@ RUN = """
 """
 
 # `make`, where nobody watches: there is no recording.
-SMALL_RESULT = """
-        n{i} = empty(shape{i}, dtype{i})
-        r{i}, b{i} = blank(Tensor), new(Buffer)
-        b{i}.whole = r{i}.ndarray = n{i}
-        b{i}.version, r{i}.buffer, r{i}.steps, r{i}.label, r{i}.place = 0, b{i}, (), None, None
-        words[{slot}] = address_of(n{i})
+NEW_TENSOR = """
+    n{i} = empty(shape{i}, dtype{i})
+    r{i}, b{i} = blank(Tensor), new(Buffer)
+    b{i}.whole = r{i}.ndarray = n{i}
+    b{i}.version, r{i}.buffer, r{i}.steps, r{i}.label, r{i}.place = 0, b{i}, (), None, {place}
 """
+SMALL_RESULT = textwrap.indent(NEW_TENSOR + "    words[{slot}] = address_of(n{i})\n", " " * 4)
 
 # A result of one number: one that was handed out before and is held no more, or a new one.
 SPARE_RESULT = """
@@ -131,13 +131,18 @@ UNPACKED = """
         return {miss}
 """
 
-ARGUMENT = """
-    if type(a{i}) is not Tensor or a{i}._requires or a{i}._node is not None or a{i}.__dict__:
-        return {miss}
+# How a tensor lies, found anew where it shows another array.
+LAYOUT = """
     m{i} = a{i}.memory
     if m{i} is None or m{i}[0] is not a{i}.ndarray:
         m{i} = memory_of(a{i})
-    if m{i}[1] is not layout{i} or a{i}._base is not None and a{i}.requires_grad:
+    if m{i}[1] is not layout{i}:
+        return {miss}
+"""
+ARGUMENT = """
+    if type(a{i}) is not Tensor or a{i}._requires or a{i}._node is not None or a{i}.__dict__:
+        return {miss}
+    if a{i}._base is not None and a{i}.requires_grad:
         return {miss}
 """
 
@@ -281,7 +286,7 @@ def _arguments(of: Specialisation, names: dict[str, Any], expected: Sequence[Any
     names.update((f"layout{i}", spec.layout) for i, spec in specs)
     every = range(len(expected))
     text = UNPACKED.format(names=each("a{}", every), miss=miss).strip()
-    text += "".join(ARGUMENT.format(i=i, miss=miss) for i in at)
+    text += "".join((ARGUMENT + LAYOUT).format(i=i, miss=miss) for i in at)
     if specs and not of.arguments.alias_free:
         shared = [f"m{i}[3] in captured" for i in at]
         shared += [f"m{i}[3] == m{j}[3]" for i in at for j in at if j < i]
@@ -301,7 +306,7 @@ def _new_result(i: int, of: Specialisation, names: dict[str, Any]) -> str:
     if of_type.nbytes >= CACHE_LINE:
         return f"r{i} = fresh_result({i})"
     names.update({f"shape{i}": of_type.shape, f"dtype{i}": of_type.dtype.numpy})
-    return SMALL_RESULT.format(i=i, slot=of.binding.first_result + i).strip()
+    return SMALL_RESULT.format(i=i, place=None, slot=of.binding.first_result + i).strip()
 
 
 def _histories(outputs: list[FreshOutput], names: dict[str, Any]) -> list[str]:
