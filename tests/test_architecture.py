@@ -1,6 +1,7 @@
 """The shape of the code, held by its syntax trees: import direction, no cycles, no hidden imports, small pieces."""
 
 import ast
+import re
 import sys
 from collections import Counter
 from functools import cache
@@ -296,6 +297,23 @@ def test_functions_are_short():
     assert not too_long, "\n".join(too_long)
     sizes = sorted(lengths.values())
     assert sizes[int(0.9 * (len(sizes) - 1))] <= P90_FUNCTION
+
+
+# Files of programs in examples of messages, and a file of any name.
+FOR_EXAMPLE = {"model.py", "commandline/NAME.py"}
+
+
+def test_files_that_texts_name_are_there():
+    """``(`reachability.py`)``: a file that has been given another name has it in comments and docstrings, too."""
+    there = {"/" + path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py")}
+    gone = [
+        f"{where(path, number)}: {named}"
+        for path in [*FILES, ROOT / "ARCHITECTURE.md"]
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        for named in re.findall(r"`([\w/]+\.py)", line)
+        if named not in FOR_EXAMPLE and not any(each.endswith("/" + named) for each in there)
+    ]
+    assert gone == []
 
 
 def texts_raised(tree):

@@ -1,9 +1,9 @@
 """The environment guards of a recording: the Python values that the function may have read, and must find again.
 
-A recording freezes Python values. So there is a guard for each source that the function can reach (`reach.py`): globals
-and closure variables that its code names, attributes of objects among them, contents of lists and dicts. A guard that
-fails at a later call makes another specialisation; one that fails at the *end of the same call* shows a side effect,
-which a replay could not repeat, and which is refused by name.
+A recording freezes Python values. So there is a guard for each source that the function can reach (`reachability.py`):
+globals and closure variables that its code names, attributes of objects among them, contents of lists and dicts. A
+guard that fails at a later call makes another specialisation; one that fails at the *end of the same call* shows a side
+effect, which a replay could not repeat, and which is refused by name.
 """
 
 from __future__ import annotations

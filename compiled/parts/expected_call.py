@@ -75,8 +75,8 @@ class Expected:
         self._outside: list[Any] = []  # arguments that no call of this segment has made
         self._whole: dict[Any, int] = {}  # those of them that are met as they are: their tokens
         _require(self._event.program is of.plan.call and not (of.backward and of.backward.copied))
-        steady = GuardCodegen(of.recording.environment)
-        self._terms, self.names = steady.terms, steady.names
+        guards = GuardCodegen(of.recording.environment)
+        self._terms, self.names = guards.terms, guards.names
         self._paths = {label: path[1] for label, path in of.plan.arguments}
         kept = () if of.backward is None else of.backward.kept
         self._kept_arguments = sorted((self._paths[label], label) for label in kept if label in self._paths)

@@ -1,8 +1,8 @@
 """Which numbers of a function are data: opened places, stand-ins in them while a recording runs, and what is learned.
 
 The first recording takes all numbers as facts. When a call comes in which some differ, it is recorded with stand-ins in
-these places (`numbers.py`), and the recording serves all values. A number whose very value the program looks at (it
-shapes something) is closed again: a guard.
+these places (`symbolic/number.py`), and the recording serves all values. A number whose very value the program looks at
+(it shapes something) is closed again: a guard.
 """
 
 from __future__ import annotations

@@ -209,9 +209,9 @@ def argument_checks(of: Specialisation, names: dict[str, Any], miss: str) -> str
 
 def _checked(of: Specialisation, words: str, arguments: UsualArguments) -> tuple[dict[str, Any], str]:
     """The checks of a call, with the names that these and the call use."""
-    steady = GuardCodegen(of.recording.environment, words_apart=memory is not None)
-    binding, names = of.binding, steady.names
-    look = LastLook(of, steady.cells)
+    guards = GuardCodegen(of.recording.environment, words_apart=memory is not None)
+    binding, names = of.binding, guards.names
+    look = LastLook(of, guards.cells)
     names.update(
         MISS=MISS, GONE=GuardCodegen.GONE, Tensor=Tensor, Buffer=Buffer,
         memory_of=memory_of, address_of=address_of, new=object.__new__, empty=np.empty, changes=changes, lock=of.lock,
@@ -235,7 +235,7 @@ def _checked(of: Specialisation, words: str, arguments: UsualArguments) -> tuple
         now=" + ".join(f"changes.{kind}" for kind in of.counted),
         modes=of.recording.modes.as_python(names),
         words=words.strip(),
-        environment="\n            and ".join(steady.terms) or "True",
+        environment="\n            and ".join(guards.terms) or "True",
         arguments=_arguments(of, names, arguments.specs),
         numbers="if not numbers_hold(args): return MISS" if of.inputs.sources else "pass",
     )

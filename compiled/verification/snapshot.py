@@ -1,7 +1,7 @@
 """What a call may change, kept aside and put back: tensors, gradients, random numbers, and Python's objects.
 
-Everything that the function and its arguments lead to (`reach.py`) is kept: memory by its bytes, objects by their
-attributes, containers by their items. What a call does elsewhere (a file, the screen) cannot be put back, nor can
+Everything that the function and its arguments lead to (`reachability.py`) is kept: memory by its bytes, objects by
+their attributes, containers by their items. What a call does elsewhere (a file, the screen) cannot be put back, nor can
 iterators.
 """
 
