@@ -344,7 +344,7 @@ def test_verify_1_lets_programs_of_several_parts_run(monkeypatch):
 @pytest.mark.parametrize("dtype", [tg.float16, tg.bfloat16, tg.float32, tg.float64, tg.int64, tg.bool])
 def test_what_is_moved_by_a_rounding_keeps_its_type(dtype):
     """By a unit of the last place at most (there are two sizes around a power of two), and only numbers that round."""
-    array = tg.linspace(1.0, 2.0, 200).to(dtype).numpy()
+    array = tg.linspace(1.0, 2.0, 200).to(dtype).ndarray
     moved = moved_by_a_rounding(array, np.random.default_rng(0))
     apart = np.abs(moved.astype(np.float64) - array.astype(np.float64))
     assert moved.dtype == array.dtype and apart.max() <= (2 * tg.finfo(dtype).eps if dtype.is_floating_point else 0)
