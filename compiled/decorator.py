@@ -82,7 +82,7 @@ def compile(
     in others are then computed again instead of kept; all results have the same bits as without a limit. What cannot
     be done within it raises a MemoryLimitError that names the lines of the largest values, and the call has changed
     nothing. Such a function is always a `fullgraph`, and its recorded call, which runs eagerly, takes what eager mode
-    takes. PyTorch has no such option.
+    takes. TypeError for a limit that is no integer, ValueError for a negative one. PyTorch has no such option.
 
     >>> import tracegrad as tg
     >>> double = tg.compile(lambda x: x * 2)

@@ -28,7 +28,7 @@ from .lazy.departures import Departures
 from .lazy.expected_ops import NotingTape, noted_as_before
 from .lazy.finalisers import Aside
 from .lazy.segments import Segments
-from .lazy.subprograms import Subprograms
+from .parts.subprograms import Subprograms
 from .verification.programs import Checks
 
 MAY_WAIT = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR  # frames that go on later
@@ -51,7 +51,7 @@ class deferred:
 
     With ``verify=N`` numpy computes once more what C computes in every Nth step (from one step of an optimizer to the
     next), operation by operation from the same memory, and a difference that roundings do not explain raises
-    VerificationError with the line. `report` says how much was compared.
+    VerificationError with the line. `report` says how much was compared. ValueError for a negative `verify`.
 
     With ``tiered=True``, which is what ``python -m tracegrad run --compile`` says, a program is built only once its
     part has come so often that this is worth it, by a copy of the process beside it; see `explain`. What a program
@@ -69,7 +69,10 @@ class deferred:
 
     def __init__(self, verify: int = 0, tiered: bool = False) -> None:
         if verify < 0:
-            raise ValueError(f"deferred() wants verify to be a number of steps from 0 on, got {verify}.")
+            raise ValueError(
+                f"deferred() wants verify to be a number of steps from 0 on, got {verify}\n"
+                "  in the call of deferred()\n  Pass verify=N to compare every Nth step, or 0 for none."
+            )
         self.segments = Segments("deferred", tiered)
         self._checks = Checks(verify) if verify else None
         if self._checks is not None:

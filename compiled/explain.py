@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..ops.types import get_default_dtype
 from ..tape.grad_mode import is_grad_enabled
@@ -11,11 +11,12 @@ from ..tensors.autocasting import state as autocast
 from ..tensors.tensor import Tensor
 from .common.pytree import at, leaves, skeleton
 from .common.sharing import said_of, sharing
-from .inputs.arguments import TensorArgument
-
-if TYPE_CHECKING:
-    from .function import CompiledFunction
-    from .replay.specialisation import Specialisation
+from .execution.shape_cache import Programs
+from .guards.sources import NOT_THERE
+from .lazy.segments import Segments
+from .parts.fallback import Fallback
+from .replay.arguments import TensorArgument
+from .replay.specialisation import Specialisation
 
 LONGEST = 60  # characters of a value that is shown
 
@@ -47,23 +48,56 @@ def difference(of: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]
     return Change("numbers that the program computes with, or a check of them")
 
 
-def explanation(function: CompiledFunction) -> str:
-    """The text of ``explain()``."""
-    programs = function.specialisations
-    lines = [f"{function.__name__}: {len(programs)} replayed programs; the latest call: {function.way}"]
-    lines += [f"  program {i}: {_of_program(each)}" for i, each in enumerate(reversed(programs), 1)]
-    losses = [loss.__name__ for loss in function.programs.backward.losses.values() if loss and loss.specialisations]
-    if losses:
-        lines.append(f"  Losses of its results that are programs of their own: {', '.join(losses)}")
-    reasons = function.reasons
-    if reasons:
-        lines.append("  Python runs at calls that no program serves, because:")
-        for reason in reasons:
-            what, *rest = [line.strip() for line in reason.splitlines()]
-            lines.append(f"    {what}")
-            lines += [f"      {line}" for line in rest]
-        lines.append(f"  What that costs: {_cost(len(function.segments.programs), function.parts)}")
-    return "\n".join(lines)
+class Explaining:
+    """The part of a compiled function that says why calls are served as they are."""
+
+    __name__: str
+    way: str
+    specialisations: list[Specialisation]
+    programs: Programs
+    _rerun: Fallback
+
+    def explain(self) -> str:
+        """How calls are served, and why: one line for each program with what differed (old -> new) from the one before
+        and the line that depends on it; then what keeps other calls from being replayed, and what to write instead.
+
+        >>> import tracegrad as tg
+        >>> step = tg.compile(lambda x: x if x.sum() > 0 else -x)
+        >>> step(tg.ones(2)); print(step.explain())  # doctest: +ELLIPSIS
+        tensor([1., 1.])
+        <lambda>: 0 replayed programs; the latest call: eager
+          Python runs at calls that no program serves, because:
+            bool(tensor) (an if, while, and, or, not on it) needs a tensor's numbers ...
+          What that costs: Python runs each of these calls, and no program does any of their work yet
+        """
+        lines = [f"{self.__name__}: {len(self.specialisations)} replayed programs; the latest call: {self.way}"]
+        lines += [f"  program {i}: {_of_program(each)}" for i, each in enumerate(reversed(self.specialisations), 1)]
+        losses = [loss.__name__ for loss in self.programs.backward.losses.values() if loss and loss.specialisations]
+        if losses:
+            lines.append(f"  Losses of its results that are programs of their own: {', '.join(losses)}")
+        if self.reasons:
+            lines.append("  Python runs at calls that no program serves, because:")
+            for reason in self.reasons:
+                what, *rest = [line.strip() for line in reason.splitlines()]
+                lines.append(f"    {what}")
+                lines += [f"      {line}" for line in rest]
+            lines.append(f"  What that costs: {_cost(len(self.segments.programs), self.parts)}")
+        return "\n".join(lines)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why recordings could not be replayed: for each reason what, where and what to write instead."""
+        return self._rerun.reasons
+
+    @property
+    def segments(self) -> Segments:
+        """The parts of calls for which Python runs."""
+        return self._rerun.segments
+
+    @property
+    def parts(self) -> list[str]:
+        """Models, losses and optimizers that are programs of their own in calls for which Python runs."""
+        return self._rerun.parts.titles()
 
 
 def _cost(programs: int, parts: list[str]) -> str:
@@ -155,7 +189,7 @@ def _guard(of: Specialisation, call: Any) -> Change | None:
         if not guard.holds():
             try:
                 now: Any = guard.get()
-            except (AttributeError, KeyError, IndexError, TypeError):
+            except NOT_THERE:
                 now = "<gone>"
             return replace(_changed(guard.describe, guard.value, now, guard.place), is_value=True)
     return None

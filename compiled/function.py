@@ -23,15 +23,16 @@ from .common.outermost import clean_up, entered, entry
 from .common.profilers import PROFILED, is_profiled
 from .execution.binding import CheckFailed
 from .execution.shape_cache import Programs
-from .explain import Change, difference, explanation, first_call
+from .explain import Change, Explaining, difference, first_call
 from .guards.environment import Environment
 from .guards.reachability import Codes
-from .lazy.expected_call import NOT_NOTED, expect
-from .lazy.fallback import Fallback, kind_of
-from .lazy.segments import Segments
-from .lazy.subprograms import NOT_SERVED
+from .lazy.deferred_calls import NOT_NOTED
 from .limits import Limits
 from .memory_limit import undone_beyond_limit
+from .parts.expected_call import expect
+from .parts.fallback import Fallback, kind_of
+from .parts.noting import NotedSpecialisation
+from .parts.subprograms import NOT_SERVED
 from .profiling import Profile, profile
 from .recording.call_inputs import LearnedInputs
 from .recording.leaks import check_order_of_hooks
@@ -47,7 +48,7 @@ from .verification.report import Report
 from .verification.verify import check, verify
 
 
-class CompiledFunction(Running, Stages):
+class CompiledFunction(Running, Stages, Explaining):
     """A function whose calls run as one C function each, once recorded.
 
     The first call with new shapes, flags or other facts that the program depends on runs eagerly and records; later
@@ -55,6 +56,8 @@ class CompiledFunction(Running, Stages):
     and notes the ops, which C does when their numbers are needed. `way` tells how the latest call was served,
     `explain()` why. `graph`, `schedule` and `source` show the latest specialisation.
     """
+
+    _specialised: type[Specialisation] = Specialisation
 
     def __init__(self, function: Callable[..., Any], fullgraph: bool = False, memory_limit: int | None = None) -> None:
         functools.update_wrapper(self, function if isinstance(function, NAMED) else type(function), updated=())
@@ -249,7 +252,7 @@ class CompiledFunction(Running, Stages):
     def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: Change) -> None:
         """Build the program. The call itself is done by now: if that fails, its result is returned all the same."""
         try:
-            specialisation = Specialisation(recording, args, kwargs, self.programs)
+            specialisation = self._specialised(recording, args, kwargs, self.programs)
         except RuntimeFault as fault:
             self._give_up(fault)
             return
@@ -295,7 +298,7 @@ class CompiledFunction(Running, Stages):
         The call is an ordinary one: what it writes stays (it is made again, up to eight times, until it runs programs).
         Each kernel is timed in `repeats` runs on copies of the program's memory, without the time in which other
         programs have the processor. See `Profile`: a table, a trace for a browser, a picture of the roofline.
-        CompilerError if no program runs.
+        ValueError for `repeats` below 1, CompilerError if no program runs.
 
         >>> import tracegrad as tg
         >>> double = tg.compile(lambda x: (x * 2).sum())
@@ -303,36 +306,6 @@ class CompiledFunction(Running, Stages):
         [6]
         """
         return profile(functools.partial(self._call, args, kwargs), self.__name__, repeats)
-
-    def explain(self) -> str:
-        """How calls are served, and why: one line for each program with what differed (old -> new) from the one before
-        and the line that depends on it; then what keeps other calls from being replayed, and what to write instead.
-
-        >>> import tracegrad as tg
-        >>> step = tg.compile(lambda x: x if x.sum() > 0 else -x)
-        >>> step(tg.ones(2)); print(step.explain())  # doctest: +ELLIPSIS
-        tensor([1., 1.])
-        <lambda>: 0 replayed programs; the latest call: eager
-          Python runs at calls that no program serves, because:
-            bool(tensor) (an if, while, and, or, not on it) needs a tensor's numbers ...
-          What that costs: Python runs each of these calls, and no program does any of their work yet
-        """
-        return explanation(self)
-
-    @property
-    def reasons(self) -> list[str]:
-        """Why recordings could not be replayed: for each reason what, where and what to write instead."""
-        return self._rerun.reasons
-
-    @property
-    def segments(self) -> Segments:
-        """The parts of calls for which Python runs."""
-        return self._rerun.segments
-
-    @property
-    def parts(self) -> list[str]:
-        """Models, losses and optimizers that are programs of their own in calls for which Python runs."""
-        return self._rerun.parts.titles()
 
     def __repr__(self) -> str:
         return f"<compiled {self.__name__}, {len(self.specialisations)} specialisations>"
@@ -342,6 +315,9 @@ class Subprogram(CompiledFunction):
     """A piece of library work within the re-recorded calls of another function: `NOT_SERVED` if it cannot be replayed,
     with nothing done. Its graph becomes part of segments; its own program is built when a call is first made alone.
     """
+
+    _specialised = NotedSpecialisation
+    specialisations: list[NotedSpecialisation]  # type: ignore[assignment]
 
     def __init__(self, function: Callable[..., Any], fullgraph: bool = False) -> None:
         super().__init__(function, fullgraph)

@@ -20,7 +20,7 @@ from .explain import Change
 from .function import Subprogram
 from .guards.value_kinds import is_optimizer, is_ours
 from .lazy.backward_program import CompiledNode
-from .lazy.subprograms import NOT_SERVED
+from .parts.subprograms import NOT_SERVED
 from .recording.recording import Recording
 from .recording.validity import refusal
 

@@ -12,13 +12,16 @@ from .verification.snapshot import Snapshot
 
 def checked(limit: Any) -> int:
     """The limit as a number of bytes; TypeError for what is no integer, ValueError for a negative one."""
-    advice = "  in tg.compile(memory_limit=...)\n  Pass a number of bytes, as 256 * 2**20, or leave it out."
     if isinstance(limit, bool) or not hasattr(limit, "__index__"):
-        raise TypeError(f"memory_limit is a {type(limit).__name__}, not an integer\n{advice}")
+        raise TypeError(_refused(f"memory_limit is a {type(limit).__name__}, not an integer"))
     number = operator.index(limit)
     if number < 0:
-        raise ValueError(f"memory_limit is {number}, and no program works in less than nothing\n{advice}")
+        raise ValueError(_refused(f"memory_limit is {number}, and no program works in less than nothing"))
     return number
+
+
+def _refused(what: str) -> str:
+    return f"{what}\n  in tg.compile(memory_limit=...)\n  Pass a number of bytes, as 256 * 2**20, or leave it out."
 
 
 def undone_beyond_limit(

@@ -23,7 +23,9 @@ class Stages:
     def _latest(self) -> Specialisation:
         if not self.specialisations:
             raise CompilerError(
-                f"{self.__name__} has not been compiled yet\n  Call it once with real arguments; then look inside."
+                f"{self.__name__} has not been compiled yet\n"
+                f"  where its graph, schedule or source is asked for\n"
+                "  Call it once with real arguments; then look inside."
             )
         return self.specialisations[0]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -19,11 +19,18 @@ def evaluate_graph(graph: Graph, inputs: Mapping[str, np.ndarray]) -> dict[str, 
     `inputs` maps every input's name to an array of its type. ValueError for one that is missing, TypeError for one of
     another type.
     """
-    values: dict[Node, np.ndarray] = {}
-    with np.errstate(all="ignore"):  # infinities and NaN are values, as in eager mode
-        for node in graph.nodes():
-            values[node] = _input(graph, node, inputs) if node.is_input else evaluate_node(node, values)
+    nodes = graph.nodes()
+    values = {node: _input(graph, node, inputs) for node in nodes if node.is_input}
+    evaluate_nodes([node for node in nodes if not node.is_input], values)
     return {r.name: _unshared(values, r.node) for r in graph.results}
+
+
+def evaluate_nodes(nodes: Iterable[Node], values: dict[Node, np.ndarray]) -> dict[Node, np.ndarray]:
+    """`values`, to which those of `nodes` are added; each of them comes behind its operands."""
+    with np.errstate(all="ignore"):  # infinities and NaN are values, as in eager mode
+        for node in nodes:
+            values[node] = evaluate_node(node, values)
+    return values
 
 
 def _unshared(values: dict[Node, np.ndarray], node: Node) -> np.ndarray:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .complex_numbers.parts import conj, view_as_complex, view_as_real
 from .core import Step, bind, current
 from .indexing import put
@@ -21,6 +23,13 @@ def replay(whole: Any, steps: Sequence[Step]) -> Any:
     """The view of `whole` that `steps` lead to."""
     for step in steps:
         whole = bind(step.primitive, whole, **dict(step.params))
+    return whole
+
+
+def shown(whole: np.ndarray, steps: Sequence[Step]) -> np.ndarray:
+    """The view of an array that `steps` lead to, by numpy."""
+    for step in steps:
+        whole = step.primitive.evaluate(whole, **dict(step.params))
     return whole
 
 

@@ -1,6 +1,7 @@
 """The shape of the code, held by its syntax trees: import direction, no cycles, no hidden imports, small pieces."""
 
 import ast
+import re
 import sys
 from collections import Counter
 from functools import cache
@@ -49,9 +50,9 @@ COMPILED_MAY_IMPORT = {
     "verification": {"common", "guards"},
     "profiling": {"execution"},
     "recording": {"common", "symbolic", "guards"},
-    "inputs": {"common", "symbolic", "execution", "guards", "recording"},
-    "lazy": {"common", "symbolic", "execution", "guards", "inputs"},
-    "replay": {"common", "symbolic", "execution", "guards", "lazy", "recording", "inputs", "verification"},
+    "lazy": {"common", "symbolic", "execution", "guards"},
+    "replay": {"common", "symbolic", "execution", "guards", "lazy", "recording", "verification"},
+    "parts": {"common", "execution", "guards", "lazy", "recording", "replay"},
 }
 OPS_LIBRARIES = {"numpy", "ml_dtypes"}  # which gives numpy the type bfloat16
 # Optional libraries, imported where they are used.
@@ -101,9 +102,15 @@ def type_checking_only(tree):
 
 
 @cache
+def all_imports(path):
+    """The import statements of a file, those for type checkers among them."""
+    return [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
+@cache
 def imports(path):
     """The import statements of a file that are executed."""
-    found = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    found = all_imports(path)
     skipped = type_checking_only(tree_of(path)) if found else ()
     return [node for node in found if id(node) not in skipped]
 
@@ -139,9 +146,9 @@ def late_imports(path):
             yield node.lineno, f"{package}.{ast.literal_eval(node.args[1])}"
 
 
-def edges(path):
-    """(line, module) for each module of this package that the file imports, at once or late."""
-    names = [(node.lineno, dotted) for node in imports(path) for dotted in imported_names(path, node)]
+def edges(path, statements=imports):
+    """(line, module) for each module of this package that the file imports, at once or late, by these `statements`."""
+    names = [(node.lineno, dotted) for node in statements(path) for dotted in imported_names(path, node)]
     for line, dotted in [*names, *late_imports(path)]:
         target = own_module(dotted)
         if target is not None and MODULES.get(target) != path:
@@ -253,6 +260,13 @@ def test_no_import_cycles():
     assert " -> ".join(find_cycle(graph)) == ""
 
 
+def test_compiled_has_no_circle_of_types():
+    """What is imported for a type checker alone ties two files together as well."""
+    inside = {name: path for name, path in MODULES.items() if name.partition(".")[0] == "compiled"}
+    graph = {name: {to for _, to in edges(path, all_imports) if to in inside} for name, path in inside.items()}
+    assert " -> ".join(find_cycle(graph)) == ""
+
+
 def test_no_imports_inside_functions():
     hidden = []
     for path in FILES:
@@ -283,6 +297,51 @@ def test_functions_are_short():
     assert not too_long, "\n".join(too_long)
     sizes = sorted(lengths.values())
     assert sizes[int(0.9 * (len(sizes) - 1))] <= P90_FUNCTION
+
+
+# Files of programs in examples of messages, and a file of any name.
+FOR_EXAMPLE = {"model.py", "commandline/NAME.py"}
+
+
+def test_files_that_texts_name_are_there():
+    """``(`reachability.py`)``: a file that has been given another name has it in comments and docstrings, too."""
+    there = {"/" + path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py")}
+    gone = [
+        f"{where(path, number)}: {named}"
+        for path in [*FILES, ROOT / "ARCHITECTURE.md"]
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        for named in re.findall(r"`([\w/]+\.py)", line)
+        if named not in FOR_EXAMPLE and not any(each.endswith("/" + named) for each in there)
+    ]
+    assert gone == []
+
+
+def texts_raised(tree):
+    """(line, text) for each exception with a text of its own, as it stands in the code."""
+    for node in ast.walk(tree):
+        call = node.exc if isinstance(node, ast.Raise) else None
+        if not isinstance(call, ast.Call) or not call.args or is_refusal(call):
+            continue
+        if isinstance(call.args[0], ast.Constant | ast.JoinedStr):
+            parts = getattr(call.args[0], "values", [call.args[0]])
+            yield node.lineno, "".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
+
+
+def is_refusal(call):
+    """True for `refusal(what, where, advice)` and the like, which make the three parts of them."""
+    return "refus" in ast.unparse(call.func) or "side_effect" in ast.unparse(call.func)
+
+
+def test_errors_of_compiled_functions_have_three_parts():
+    """What, where and what to do; calls of helpers that make them of their arguments are as good."""
+    short = [
+        where(path, line)
+        for path in FILES
+        if path.relative_to(ROOT).parts[0] == "compiled"
+        for line, text in texts_raised(tree_of(path))
+        if text.count("\n  ") < 2
+    ]
+    assert short == []
 
 
 @pytest.mark.parametrize("folder", ["examples", "benchmarks"])

@@ -6,7 +6,7 @@ import dis
 import random
 import types
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -83,11 +83,17 @@ def lines_storing(codes: Iterable[types.CodeType]) -> str:
     """``at`` the lines of the program that store items in lists or dicts; empty if there are none."""
     found: dict[str, None] = {}
     for code in codes:
-        line = code.co_firstlineno
-        for instruction in dis.get_instructions(code):
-            if instruction.starts_line:
-                # A line up to Python 3.12; a flag from 3.13 on, where the line has a field of its own.
-                line = int(getattr(instruction, "line_number", None) or instruction.starts_line)
+        for instruction, line in with_lines(code):
             if instruction.opname in _STORING and is_user_file(code.co_filename):
                 found[str(Origin(code.co_filename, line))] = None
     return "at " + " or ".join(list(found)[:_FEW]) if found else ""
+
+
+def with_lines(code: types.CodeType) -> Iterator[tuple[dis.Instruction, int]]:
+    """The instructions of some code, each with its line."""
+    line = code.co_firstlineno
+    for instruction in dis.get_instructions(code):
+        if instruction.starts_line:
+            # A line up to Python 3.12; a flag from 3.13 on, where the line has a field of its own.
+            line = int(getattr(instruction, "line_number", None) or instruction.starts_line)
+        yield instruction, line

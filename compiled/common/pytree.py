@@ -61,6 +61,13 @@ def rebuilt(tree: Any, leaf: Callable[[Any], Any]) -> Any:
     return leaf(tree)
 
 
+def filled(tree: Any) -> list[Any]:
+    """What `rebuilt` takes for leaves, in order."""
+    found: list[Any] = []
+    rebuilt(tree, found.append)
+    return found
+
+
 def containers(tree: Any) -> Iterator[Any]:
     """The tuples, lists and dicts of the tree, outer ones first."""
     if isinstance(tree, (tuple, list, dict)):

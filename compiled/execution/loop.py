@@ -15,7 +15,7 @@ import numpy as np
 
 from ...compiler.pipeline import FLAGS, stages
 from ...runtime.build import Unit
-from ...runtime.program import SlotTable, address_of, address_of_entry
+from ...runtime.program import SlotTable, address_of_entry
 from ...runtime.provide import provide
 from .binding import Binding
 
@@ -71,8 +71,3 @@ class Loop:
         """Make the calls, up to one that is refused by a check of the program, or for `LONGEST` milliseconds."""
         self._codes.clear()
         self._codes.extend(map(self._entry, self._pointers))
-
-
-def address_in(array: np.ndarray, item: int = 0) -> int:
-    """The address of the item of a contiguous array along its first axis."""
-    return address_of(array) + item * (array.strides[0] if array.ndim else 0)

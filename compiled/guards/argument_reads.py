@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..common.pytree import Excerpt
+from .bytecode import instructions
 from .value_kinds import CONTAINERS, is_changeable, is_optimizer, is_users, own_attributes
 
 # Code that mentions these may look at variables by other ways than their names.
@@ -78,14 +79,14 @@ def _reads(code: types.CodeType) -> dict[str, Reads]:
     if code.co_flags & _OTHER_FRAMES or not _BY_NAME.isdisjoint(code.co_names):
         return {}
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    instructions = [i for i in _single_instructions(code) if i.opname not in ("CACHE", "EXTENDED_ARG", "PRECALL")]
-    found = {name: _reads_of(name, instructions) for name in parameters if name not in code.co_cellvars}
+    single = list(_single_instructions(code))
+    found = {name: _reads_of(name, single) for name in parameters if name not in code.co_cellvars}
     return {name: reads for name, reads in found.items() if reads is not None}
 
 
 def _single_instructions(code: types.CodeType) -> Iterator[dis.Instruction]:
     """The instructions, pairs taken apart."""
-    for instruction in dis.get_instructions(code):
+    for instruction in instructions(code):
         pair = _PAIR.fullmatch(instruction.opname)
         names = zip(pair.groups(), instruction.argval, strict=True) if pair else ()
         yield from (instruction._replace(opname=opname, argval=name) for opname, name in names)

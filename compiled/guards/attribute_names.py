@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Set
 from typing import Any
 
 from .bytecode import attribute_names, nested
-from .class_members import ASKING, functions_of, is_descriptor, is_used
+from .class_members import ASKING, functions_of, is_method, is_used
 from .sources import MISSING, attribute
 from .value_kinds import is_changeable, is_ours, is_users, own_attributes
 
@@ -68,11 +68,6 @@ def _mangled(name: str, owner: str) -> str:
     if not name.startswith("__") or name.endswith("__"):
         return name
     return f"_{owner.lstrip('_')}{name}"
-
-
-def is_method(member: Any) -> bool:
-    """True for a member that is no value of its own: it is called, or computes an attribute."""
-    return callable(member) or is_descriptor(member)
 
 
 def is_of_python(kind: type) -> bool:

@@ -11,12 +11,18 @@ _FORMATS = ("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")  # what f-strin
 _ASKED_BY = {**dict.fromkeys(_FORMATS, "__format__"), "MATCH_CLASS": "__match_args__"}
 
 
-_NOTHING = frozenset({"CACHE", "EXTENDED_ARG", "NOP", "PRECALL", "PUSH_NULL"})
+# What says nothing of the program.
+_NOTHING = frozenset({"CACHE", "COPY_FREE_VARS", "EXTENDED_ARG", "NOP", "PRECALL", "PUSH_NULL"})
 _CALLS = (["CALL"], ["CALL_FUNCTION"])  # the latter of Python 3.10
 _ASKING_FOR_CLASSES = frozenset({"type", "__class__"})
 _NAMES = (["__name__"], ["__qualname__"], ["__module__"])
 _WORDS = _ASKING_FOR_CLASSES.union(*_NAMES)
 _BY_COMPUTED_NAME = frozenset({"setattr", "__setattr__", "__dict__", "vars"})
+
+
+def instructions(code: types.CodeType) -> list[dis.Instruction]:
+    """The instructions of some code, without those that say nothing of the program."""
+    return [i for i in dis.get_instructions(code) if i.opname not in _NOTHING]
 
 
 @functools.lru_cache(maxsize=1024)
@@ -52,7 +58,7 @@ def _classes_compared(code: types.CodeType) -> set[str]:
     where the name of the class is read."""
     if _ASKING_FOR_CLASSES.isdisjoint(code.co_names):
         return set()
-    found = [i for i in dis.get_instructions(code) if i.opname not in _NOTHING]
+    found = instructions(code)
     words = [str(i.argval) if str(i.argval) in _WORDS else i.opname for i in found]
     left = {name: words.count(name) for name in _ASKING_FOR_CLASSES}
     for at, name in enumerate(words):
@@ -96,9 +102,9 @@ def imported_modules(code: types.CodeType, space: dict[str, Any]) -> list[str]:
 @functools.lru_cache(maxsize=1024)
 def _imports(code: types.CodeType) -> tuple[tuple[int, tuple[str, ...], str], ...]:
     """Level, items and name of each import statement: the level and the items are loaded just before."""
-    instructions = [i for i in dis.get_instructions(code) if i.opname not in ("EXTENDED_ARG", "CACHE")]
+    found = instructions(code)
     return tuple(
         (level.argval, items.argval or (), i.argval)
-        for level, items, i in zip(instructions, instructions[1:], instructions[2:], strict=False)
+        for level, items, i in zip(found, found[1:], found[2:], strict=False)
         if i.opname == "IMPORT_NAME"
     )

@@ -29,9 +29,9 @@ _STORAGE = (types.GetSetDescriptorType, types.MemberDescriptorType)
 _STATELESS = (types.ModuleType, type, types.FunctionType, bool, int, float, complex, str, bytes, tuple, type(None))
 
 
-def is_descriptor(member: Any) -> bool:
-    """True for what a class keeps to compute an attribute, or to show a slot."""
-    return hasattr(type(member), "__get__") or isinstance(member, types.MemberDescriptorType)
+def is_method(member: Any) -> bool:
+    """True for a member that is no value of its own: it is called, computes an attribute, or shows a slot."""
+    return callable(member) or hasattr(type(member), "__get__") or isinstance(member, types.MemberDescriptorType)
 
 
 def methods(kind: type, names: Set[str], ran: Container[types.CodeType], constructed: bool) -> Iterator[str]:
@@ -41,9 +41,9 @@ def methods(kind: type, names: Set[str], ran: Container[types.CodeType], constru
     found.
     """
     for name, member in vars(kind).items():
-        is_method = (callable(member) or is_descriptor(member)) and not isinstance(member, _STORAGE)
-        if is_method and (is_used(name, names, constructed) or _code_of(member) in ran):
-            yield name
+        if is_method(member) and not isinstance(member, _STORAGE):
+            if is_used(name, names, constructed) or _code_of(member) in ran:
+                yield name
 
 
 def _code_of(member: Any) -> Any:

@@ -12,6 +12,7 @@ from ...ops.array import Array
 from ...tracing.watched_classes import classes
 from ...tracing.watched_modules import replacements
 from ..symbolic.number import KINDS, same_number
+from .sources import NOT_THERE
 from .states import is_one_object
 
 # Where a tensor keeps its numpy array, below the property by which one without a shape refuses it.
@@ -32,7 +33,7 @@ class Guard:
     def holds(self) -> bool:
         try:
             now = self.get()
-        except (AttributeError, KeyError, IndexError, TypeError):  # what it looked at is gone
+        except NOT_THERE:  # what it looked at is gone
             return False
         if self.by_identity and not is_one_object(now):
             return now is self.value
@@ -44,7 +45,7 @@ class Guard:
             return self.holds()
         try:
             return type(self.get()) is type(self.value)
-        except (AttributeError, KeyError, IndexError, TypeError):
+        except NOT_THERE:
             return False
 
 

@@ -1,18 +1,14 @@
 """The environment guards of a recording: the Python values that the function may have read, and must find again.
 
-A recording freezes Python values. So there is a guard for each source that the function can reach (`reach.py`): globals
-and closure variables that its code names, attributes of objects among them, contents of lists and dicts. A guard that
-fails at a later call makes another specialisation; one that fails at the *end of the same call* shows a side effect,
-which a replay could not repeat, and which is refused by name.
+A recording freezes Python values. So there is a guard for each source that the function can reach (`reachability.py`):
+globals and closure variables that its code names, attributes of objects among them, contents of lists and dicts. A
+guard that fails at a later call makes another specialisation; one that fails at the *end of the same call* shows a side
+effect, which a replay could not repeat, and which is refused by name.
 """
 
 from __future__ import annotations
 
-import dis
 import types
-from collections.abc import Callable
-from dataclasses import dataclass
-from operator import is_
 from typing import Any
 
 import numpy as np
@@ -24,7 +20,6 @@ from ..common.collection import referrers
 from ..common.effect_lines import EffectLines, lines_storing
 from ..common.pytree import Path
 from ..common.tensor_memory import hooks_on
-from .class_members import users_classes
 from .counted_containers import CountedContainers
 from .identity_guards import asks_identity, compares, meets_nan
 from .onlookers import keeps_nothing, may_look
@@ -34,39 +29,11 @@ from .sources import MISSING, Kept, KindOf, LoadedModule, Source
 from .stable_words import StableWords
 from .states import LARGEST, state, without_numbers
 from .symbolic_safe import is_symbolic_safe
-from .value_kinds import CONTAINERS, MUTABLE, is_guardable, is_of_threads, is_optimizer, own_attributes
+from .value_guard import ValueGuard, flat_items, guard_at, has_items, others_in, writer_of
+from .value_kinds import CONTAINERS, MUTABLE, is_guardable, is_of_threads, is_optimizer
 
 _MAKING = frozenset({"backward", "retain_grad", "register_buffer", "register_parameter"})
 MOST = 20_000  # places that each call may look at
-
-
-@dataclass(frozen=True, eq=False)
-class ValueGuard:
-    """A guard: a source and its value. `value` is kept so that its identity stays taken."""
-
-    source: Source
-    code: types.CodeType | None  # that reads it, if that is known
-    value: Any
-    state: Any
-    free: frozenset[Path] = frozenset()  # the paths to numbers that are data
-    by_identity: bool = False  # an equal value that is another object is another value
-
-    @property
-    def name(self) -> str:
-        """What the user calls it."""
-        return self.source.describe()
-
-    @property
-    def line(self) -> str:
-        """The user's line."""
-        return writer_of(self.code, self.name)
-
-    def holds(self) -> bool:
-        return bool(state(self.source.now(), self.free, self.by_identity) == self.state)
-
-    def opened(self, free: frozenset[Path]) -> ValueGuard:
-        """The same fact, in which the numbers at the paths `free` may be others of the same type."""
-        return ValueGuard(self.source, self.code, self.value, state(self.value, free), free)
 
 
 class Environment:
@@ -82,12 +49,10 @@ class Environment:
         self.counted = {found.counter for found in declared if found.counter}
         self.summing = list(self._reach.summing.values())
         self._trusted: bool | None = None
-        self.as_arguments: frozenset[int] = (
-            frozenset()
-        )  # identities of captured tensors that are looked up at each call
+        self.as_arguments = frozenset[int]()  # identities of captured tensors that are looked up at each call
         self.compares = compares(self._reach)
         self.by_identity = asks_identity(self._reach) or (self.compares and meets_nan(self._reach, arguments))
-        self.facts = [_fact(*place, self.by_identity) for place in self._reach.places]
+        self.facts = [guard_at(*place, self.by_identity) for place in self._reach.places]
         self.containers = self._own_containers() if self.by_identity else []
         self._sort()
         owners = (fact.source.owner for fact in self.facts if fact.source.is_of_library)
@@ -100,15 +65,15 @@ class Environment:
         """Guards by how they are checked: counted ones only after a change, bindings by identity, contents by item."""
         counted_ones = [fact for fact in self.facts if fact.source.is_counted(fact.value) and not fact.free]
         changeable = [fact for fact in counted_ones if isinstance(fact.value, MUTABLE)]
-        self._counted = [(fact, None if fact.by_identity else _flat_items(fact.value)) for fact in changeable]
+        self._counted = [(fact, None if fact.by_identity else flat_items(fact.value)) for fact in changeable]
         self._counted_values = [fact for fact in counted_ones if not isinstance(fact.value, MUTABLE)]
         # What is one number is looked at as a source of the recording's formulas; containers have other items, too.
-        self.opened = [(_others_in(fact), fact) for fact in self.facts if fact.free and () not in fact.free]
+        self.opened = [(others_in(fact), fact) for fact in self.facts if fact.free and () not in fact.free]
         counted = {id(fact) for fact in counted_ones}
         rest = [fact for fact in self.facts if id(fact) not in counted and not fact.free]
         self.stable = StableWords(rest)
         rest = [fact for fact in rest if id(fact) not in self.stable.known]
-        self.contents = [(fact, _flat_items(fact.value)) for fact in rest if isinstance(fact.value, MUTABLE)]
+        self.contents = [(fact, flat_items(fact.value)) for fact in rest if isinstance(fact.value, MUTABLE)]
         bound = [fact for fact in rest if fact.by_identity or not isinstance(fact.value, MUTABLE)]
         self.bindings = [(fact.source.now, fact.value, fact) for fact in bound]
 
@@ -131,7 +96,7 @@ class Environment:
 
     def watch(self, source: Source) -> None:
         """Guard a source that was met while the function ran."""
-        self.facts.append(_fact(source, None))
+        self.facts.append(guard_at(source, None))
         self._sort()
 
     @property
@@ -214,7 +179,7 @@ class Environment:
     def only_a_list(self, fact: ValueGuard) -> None:
         """Guard of the list at this source only that it is one, not what is in it."""
         self.facts = [other for other in self.facts if other is not fact]
-        self.facts.append(_fact(KindOf(fact.source), fact.code))
+        self.facts.append(guard_at(KindOf(fact.source), fact.code))
         self._sort()
 
     def mentions(self, name: str) -> bool:
@@ -326,75 +291,8 @@ def _is_counted(value: Any) -> bool:
     return declared is None or declared.is_counted(value)
 
 
-def _flat_items(value: Any) -> tuple[Any, ...] | None:
-    """The items of a container that holds no containers itself (a dict's keys and values); None otherwise."""
-    if not isinstance(value, (list, tuple, dict)) or _has_its_own_iter(type(value)) or _has_attributes(value):
-        return None
-    items = (*value, *value.values()) if isinstance(value, dict) else tuple(value)
-    return None if any(isinstance(item, MUTABLE) for item in items) else items
-
-
-def _has_attributes(value: Any) -> bool:
-    """True for a user's container that has attributes, which another one with its items may not have."""
-    return bool(users_classes(type(value))) and own_attributes(value) is not None
-
-
-def _has_its_own_iter(kind: type) -> bool:
-    """True for a user's class of containers that goes through them in its own way."""
-    names = ("__iter__", "__len__", "values")
-    return any(name in vars(base) for base in users_classes(kind) for name in names)
-
-
-def has_items(value: Any, items: tuple[Any, ...]) -> bool:
-    """True if these very objects are in the container: the quick way to see that nothing has changed."""
-    if isinstance(value, dict):
-        return 2 * len(value) == len(items) and all(map(is_, (*value, *value.values()), items))
-    return isinstance(value, (list, tuple)) and len(value) == len(items) and all(map(is_, value, items))
-
-
-def _others_in(fact: ValueGuard) -> Callable[[], bool]:
-    """Whether the items beside the opened ones are the very same objects: the quick answer for a flat container."""
-    value, open_keys = fact.value, {path[0] for path in fact.free}
-    named = isinstance(value, dict)
-    items = [*(value.items() if named else enumerate(value))]  # at once: other threads may change it
-    others = [(key, item) for key, item in items if key not in open_keys]
-    if any(len(path) > 1 for path in fact.free) or any(isinstance(item, MUTABLE) for _, item in others):
-        return lambda: False
-    kind, count, keys, source = type(value), len(value), tuple(value) if named else None, fact.source
-
-    def same() -> bool:
-        now = source.now()
-        if type(now) is not kind or len(now) != count or (keys is not None and tuple(now) != keys):
-            return False
-        return all(now[key] is item for key, item in others)
-
-    return same
-
-
-def _fact(source: Source, code: types.CodeType | None, by_identity: bool = False) -> ValueGuard:
-    value = source.now()
-    by_identity = by_identity and source.holds(value)  # else it is made when it is looked at
-    return ValueGuard(source, code, value, state(value, by_identity=by_identity), by_identity=by_identity)
-
-
 def _side_effect(what: str, fact: ValueGuard, advice: str = "return the value and do this outside.") -> CaptureError:
     return CaptureError(
         f"{what}\n  at {fact.line}\n"
         f"  A compiled step repeats what it computes, not what it does to Python objects: {advice}"
     )
-
-
-def writer_of(code: types.CodeType | None, name: str) -> str:
-    """The line of `code` that stores `name`, else one that mentions it, else the line where it starts."""
-    if code is None:
-        return "a line that is not known"
-    line, mentioned = code.co_firstlineno, 0
-    for instruction in dis.get_instructions(code):
-        if instruction.starts_line:
-            # A line up to Python 3.12; a flag from 3.13 on, where the line has a field of its own.
-            line = int(getattr(instruction, "line_number", None) or instruction.starts_line)
-        if instruction.argval == name.rsplit(".", 1)[-1]:
-            if instruction.opname.startswith("STORE_"):
-                return f"{code.co_filename}:{line}"
-            mentioned = mentioned or line
-    return f"{code.co_filename}:{mentioned or code.co_firstlineno}"

@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...runtime.references import memory
-from .environment import Environment, ValueGuard, has_items
+from .environment import Environment
 from .sources import MISSING, Cell, Kept
 from .stable_words import is_immutable
+from .value_guard import ValueGuard, has_items
 
 FEW = 16  # items, keys among them
 STABLE = "(memory[stable.places].tobytes() == stable.expected or stable.look())"

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..common.pytree import leaves
 from ..symbolic.number import is_nan
-from .bytecode import global_names
+from .bytecode import global_names, instructions
 from .reachability import Reach
 from .sources import MISSING
 from .states import Same, state
@@ -25,7 +25,6 @@ _SEARCHING = frozenset({"contains", "countOf", "indexOf", "index", "count", "rem
 _FUNCTIONS = (operator.is_, operator.is_not, id)
 _VARIABLES = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF")
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
-_NOTHING = ("CACHE", "EXTENDED_ARG", "PRECALL", "COPY_FREE_VARS")
 
 Operand = tuple[Any, ...]  # a constant's value; or the name of a variable, and of the attributes that lead on
 
@@ -59,9 +58,9 @@ def asks_identity(reach: Reach) -> bool:
 @functools.lru_cache(maxsize=1024)
 def _compared(code: types.CodeType) -> tuple[Operand | None, ...]:
     """The right operand of each ``is``; None if it is no constant, and no variable from outside."""
-    instructions = [i for i in dis.get_instructions(code) if i.opname not in _NOTHING]
-    asked = (position for position, i in enumerate(instructions) if i.opname == "IS_OP")
-    return tuple(_operand(instructions[:at]) for at in asked if not _is_of_records(code, instructions[at - 1]))
+    found = instructions(code)
+    asked = (position for position, i in enumerate(found) if i.opname == "IS_OP")
+    return tuple(_operand(found[:at]) for at in asked if not _is_of_records(code, found[at - 1]))
 
 
 def _is_of_records(code: types.CodeType, loaded: dis.Instruction) -> bool:

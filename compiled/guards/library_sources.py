@@ -86,13 +86,11 @@ class GeneratorState(Source):
     """The state of a generator of random numbers of numpy."""
 
     text = "the state of a random generator"
+    is_compared = True
 
     def now(self) -> bytes:
         of = self.owner.bit_generator.state if isinstance(self.owner, np.random.Generator) else self.owner.get_state()
         return pickle.dumps(of)
-
-    def as_python(self, value: Any, name: Naming) -> str:
-        return f"{name(self.now)}() == {name(value)}"
 
 
 class LibraryContents(Source):
@@ -116,14 +114,12 @@ class LoggerLevel(Source):
     """Below which level a logger is silent."""
 
     text = "the level of logger {name}"
+    is_compared = True
 
     def now(self) -> int:
         if self.owner.disabled:
             return logging.CRITICAL + 1
         return max(self.owner.getEffectiveLevel(), self.owner.manager.disable + 1)
-
-    def as_python(self, value: Any, name: Naming) -> str:
-        return f"{name(self.now)}() == {value}"
 
 
 class DecimalContext(Source):
@@ -181,18 +177,20 @@ class TensorAttributes(Source):
     """How many attributes the program has set on tensors; the owner is the list of their ``__dict__``."""
 
     text = "the attributes of captured tensors"
+    is_compared = True
 
     def now(self) -> int:
         return sum(map(len, self.owner))
 
     def as_python(self, value: Any, name: Naming) -> str:
-        return f"{name(self.now)}() == {value}" if value else f"not any({name(self.owner)})"
+        return super().as_python(value, name) if value else f"not any({name(self.owner)})"
 
 
 class ProgramAttributes(Source):
     """Which attributes the program has set on an object of this package."""
 
     text = "the attributes of {of}"
+    is_compared = True
 
     def now(self) -> frozenset[str]:
         names = (name for name in own_attributes(self.owner) or () if isinstance(name, str))  # vars(o)[3] = … is none
@@ -200,7 +198,7 @@ class ProgramAttributes(Source):
 
     def as_python(self, value: Any, name: Naming) -> str:
         if value:
-            return f"{name(self.now)}() == {name(value)}"
+            return super().as_python(value, name)
         return f"{name(own_attributes(self.owner))}.keys() <= {name(fields_of(type(self.owner)))}"
 
     def is_counted(self, value: Any) -> bool:
@@ -244,11 +242,12 @@ class HiddenMethods(Source):
     attributes: list[dict[str, Any]] = field(default_factory=list)
 
     text = "methods of {of} that are hidden"
+    is_compared = True
 
     def now(self) -> int:
         return len(self.attributes) - sum(map(self.names.isdisjoint, self.attributes))
 
     def as_python(self, value: Any, name: Naming) -> str:
-        found = f"{name(self.now)}() == {value}"
+        found = super().as_python(value, name)
         # Tensors have attributes only if a program sets some: one look tells that there are none.
         return found if any(self.attributes) else f"(not any({name(self.attributes)}) or {found})"

@@ -23,8 +23,10 @@ from ...tracing.counted import CountingDict
 from ...tracing.declares import declares
 from ...tracing.watch import WatchedDict
 from ...tracing.watched_classes import classes
+from .class_members import users_classes
 from .value_kinds import CONTAINERS, is_users, own_attributes
 
+NOT_THERE = (LookupError, TypeError, AttributeError)  # what reading raises where nothing is any more
 MISSING = object()  # the value of a variable or an attribute that is not there
 
 Naming = Callable[[Any], str]  # gives the variable of the generated code that holds a thing
@@ -64,6 +66,7 @@ class Source:
     leads_on = True  # what is there is searched for more places
     is_variable = False
     is_of_library = False  # what a library keeps: nothing is ever put there
+    is_compared = False  # equal values are as good as the same one
     tells = False  # `now` tells whether something is still the same, instead of what is there
 
     def now(self) -> Any:
@@ -84,6 +87,8 @@ class Source:
 
     def as_python(self, value: Any, name: Naming) -> str:
         """An expression that is true while `value` is there; "" if it always is."""
+        if self.is_compared:
+            return f"{name(self.now)}() == {name(value)}"
         return f"{name(self.now)}() is {name(value)}" if value is MISSING else f"{self.place(name)} is {name(value)}"
 
     def storage(self) -> Storage | None:
@@ -222,11 +227,7 @@ def counts_changes(value: Any) -> bool:
     declared = declares(type(value))
     if declared is None or not declared.counter or not isinstance(own_attributes(value), CountingDict):
         return False
-    return not any("__setattr__" in vars(base) or "__delattr__" in vars(base) for base in _users_bases(type(value)))
-
-
-def _users_bases(kind: type) -> list[type]:
-    return [base for base in kind.__mro__[:-1] if is_users(base)]
+    return not any("__setattr__" in vars(base) or "__delattr__" in vars(base) for base in users_classes(type(value)))
 
 
 class _OfObject(Source):

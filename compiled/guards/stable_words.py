@@ -15,7 +15,7 @@ import functools
 import sys
 import types
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -34,10 +34,8 @@ from .sources import (
     Variable,
 )
 from .states import PLAIN
+from .value_guard import ValueGuard
 from .value_kinds import MUTABLE, is_users, own_attributes
-
-if TYPE_CHECKING:
-    from .environment import ValueGuard
 
 Places = list[int] | None  # in `references.memory`; None where it is not known which words would change
 

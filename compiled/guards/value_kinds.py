@@ -1,7 +1,7 @@
 """The kinds of values: which are of the user's program, and which can be guarded.
 
-A value can be guarded if its whole state is found by the walk of `reach.py`. Others (a memoryview, a weak reference,
-objects of extension modules) may change without notice, so a function that may read one is not replayed.
+A value can be guarded if its whole state is found by the walk of `reachability.py`. Others (a memoryview, a weak
+reference, objects of extension modules) may change without notice, so a function that may read one is not replayed.
 """
 
 from __future__ import annotations

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...ops.array import Array
 from ...ops.complex_numbers.parts import RETYPING
 from ...ops.core import REGISTRY, Movement, Params, Pointwise, Primitive
 from ...ops.types import DType
-
-if TYPE_CHECKING:
-    from .interpreter import DeferredOps
+from .segment_memories import SegmentMemories
 
 MOST_INTEGERS = 4096  # elements; more are worth a loop in C
 FEW = 4  # operands
@@ -44,7 +42,7 @@ def is_retyped(array: Array) -> bool:
     return any(step.primitive in RETYPING for step in array.steps)
 
 
-def is_done_at_once(deferred: DeferredOps, primitive: Primitive, operands: Sequence[Any], params: Params) -> bool:
+def is_done_at_once(deferred: SegmentMemories, primitive: Primitive, operands: Sequence[Any], params: Params) -> bool:
     """True if the op is to be done now."""
     if not operands:
         return primitive in _MADE and params["dtype"].numpy.kind == "i" and _is_small(math.prod(params["shape"]))
@@ -73,6 +71,6 @@ def _are_integers(operands: Sequence[Any]) -> bool:
     return found
 
 
-def _are_there(deferred: DeferredOps, operands: Sequence[Any]) -> bool:
+def _are_there(deferred: SegmentMemories, operands: Sequence[Any]) -> bool:
     """True if no number of the operands is still to be computed, or to be written."""
     return not any(isinstance(operand, Array) and deferred.is_awaited(operand) for operand in operands)

@@ -10,7 +10,7 @@ import numpy as np
 from ...ops.array import Array
 from ...ops.exposure import exposed_owners, owner_of
 from .at_once import is_retyped
-from .event_trie import TrieInput, TrieNode, key_of
+from .event_trie import Event, TrieInput, TrieNode, key_of
 from .interpreter import DeferredOps
 
 #: An operand by its position, and the event that has met a copy of it.
@@ -35,15 +35,14 @@ def is_copied(deferred: DeferredOps, operand: Any) -> bool:
 def copies_between(before: TrieNode, after: TrieNode, positions: list[int]) -> tuple[Copy, ...] | None:
     """The events that have met copies of the operands at `positions`, in this order, and nothing else between the two
     points; None for others."""
-    found: list[Copy] = []
-    point: TrieNode | None = after
-    for position in reversed(positions):
-        event = None if point is None else point.event
-        if point is None or not isinstance(event, TrieInput) or event.steps or event.dtype is None:
-            return None
-        found.append((position, point))
-        point = point.before
-    return tuple(reversed(found)) if point is before else None
+    points = after.since(before)
+    if points is None or len(points) != len(positions) or not all(_is_copy(point.event) for point in points):
+        return None
+    return tuple(zip(positions, points, strict=True))
+
+
+def _is_copy(event: Event | None) -> bool:
+    return isinstance(event, TrieInput) and not event.steps and event.dtype is not None
 
 
 def copy_again(deferred: DeferredOps, operands: Any, copies: tuple[Copy, ...]) -> None:

@@ -18,6 +18,7 @@ from .event_trie import Call, Compute, Met
 from .interpreter import DeferredOps
 from .program_calls import PendingArray, ProgramCall
 
+NOT_NOTED = object()  # what is given for a call that has to be made now
 CALL = 2  # that a call counts among ops: what is made of it is worth a program
 
 
@@ -57,11 +58,6 @@ class Deferred(DeferredOps):
         """Where result number `index` of the `count` results of the latest call is, for the tensor that shows it."""
         return self.segment, self.here.tokens - count + index
 
-    @property
-    def count_of_memories(self) -> int:
-        """How many memories the segment has met or made so far."""
-        return self.here.memories
-
     def numbers_since(self, count: int) -> dict[int, int]:
         """The memories from number `count` on that are still alive: their numbers behind it by identity."""
         met = ((self.memories[number], number - count) for number in range(count, self.here.memories))
@@ -100,7 +96,7 @@ class Deferred(DeferredOps):
 
     def _token_of_operand(self, program: ProgramCall, operand: Any) -> int:
         if isinstance(operand, Array):
-            return self._meet(operand, may_be_copied=id(operand.buffer.whole) not in program.wholes)[1]
+            return self.meet(operand, may_be_copied=id(operand.buffer.whole) not in program.wholes)[1]
         return self._met(operand.now(), (), None)[1]
 
     def _relation(self, program: ProgramCall) -> tuple[tuple[int, int], ...]:

@@ -183,12 +183,15 @@ class TrieNode:
 
     def way(self) -> list[TrieNode]:
         """The points from the first event to this one."""
-        points = []
-        point: TrieNode | None = self
-        while point is not None and point.event is not None:
+        return self.since(None) or []
+
+    def since(self, before: TrieNode | None) -> list[TrieNode] | None:
+        """The points behind `before`, None for the start, up to this one; None if there is no way from there."""
+        points, point = [], self
+        while point.before is not None and point is not before:
             points.append(point)
             point = point.before
-        return points[::-1]
+        return points[::-1] if before is None or point is before else None
 
 
 def start() -> TrieNode:

@@ -115,7 +115,7 @@ def _key(deferred: Deferred, primitive: Primitive, operands: Sequence[Any], para
                     continue
                 if primitive is CONCATENATE:
                     return None  # which is done at once where all is there
-                place = deferred.met(operand)
+                place = deferred.meet(operand)
                 if deferred.segment is not segment:  # which others have to be met in again
                     return None
             key.append(~place[1] if _requires(operand) else place[1])
@@ -178,7 +178,7 @@ def noted_as_before(deferred: Deferred, primitive: Primitive, general: Callable[
                         return general(*operands)
                     key.append((_requires(operand), array.shape, array.dtype.char))
                     continue
-                place = deferred.met(operand)
+                place = deferred.meet(operand)
                 if deferred.segment is not segment:  # which others have to be met in again
                     return general(*operands)
             key.append(~place[1] if _requires(operand) else place[1])

@@ -20,8 +20,8 @@ from ...tensors.tensor import EAGER, Tensor
 from ...tracing.watch import changes, served
 from ..common.tensor_memory import memory_of
 from ..common.written_code import each, lines, written
+from .deferred_calls import NOT_NOTED
 from .event_trie import key_of
-from .expected_call import NOT_NOTED
 from .gradient_pool import GradientPool
 from .sweep_ops import VisitedOp, places_of_slice
 from .sweep_reads import Read, met_lines, text_of, text_of_fresh_leaf

@@ -202,7 +202,7 @@ class DeferredOps(SegmentMemories):
             if isinstance(operand, Array):
                 place = operand.place
                 if place is None or place[0] is not segment:
-                    place = self._meet(operand)
+                    place = self.meet(operand)
                 tokens.append(place[1])
             else:
                 tokens.append(key_of(operand))
@@ -230,22 +230,16 @@ class DeferredOps(SegmentMemories):
     def _is_written_now(target: Array) -> bool:
         return is_exposed(target.ndarray) or is_retyped(target) or not target.type_.dtype.is_in_c
 
-    def met(self, array: Array) -> tuple[Any, int]:
-        """The place of an array that this segment has not seen yet, as an operand that is read."""
-        return self._meet(array)
-
-    def _meet(self, array: Array, may_be_copied: bool = True) -> tuple[Any, int]:
+    def meet(self, array: Array, may_be_copied: bool = True) -> tuple[Any, int]:
         """The place of an array that this segment has not seen yet.
 
         Of a part of a larger memory only the numbers count, which are copied now: which part it is, be it another batch
         at each call, makes no other path. So it is not with what is written (`may_be_copied` is False).
         """
         require_c(array.type_.dtype)
-        if is_retyped(array):
-            if self.is_awaited(array):
-                self.settle()
-            return self._met(np.array(array.ndarray, order="C"), (), array)
-        if is_exposed(array.ndarray):
+        if is_retyped(array) and self.is_awaited(array):
+            self.settle()
+        if is_retyped(array) or is_exposed(array.ndarray):
             return self._met(np.array(array.ndarray, order="C"), (), array)
         whole = array.buffer.whole
         number = self.number(whole)
@@ -257,14 +251,14 @@ class DeferredOps(SegmentMemories):
         copied = may_be_copied and bool(array.steps) and array.ndarray.size < whole.size
         if owner in self.windows:
             self.settle()
-            return self._meet(array, may_be_copied)
+            return self.meet(array, may_be_copied)
         captured = any(owner in call.owners for call in self.here.captured)
         if captured or self.owners.get(owner, id(whole)) != id(whole):
             # Two arrays over one memory that do not know of each other: what one writes, the other reads.
             self.settle()
             if not copied:
                 expose(whole)
-                return self._meet(array)
+                return self.meet(array)
         if copied:
             return self._met(np.array(array.ndarray, order="C"), (), array)
         self.owners[owner] = id(whole)
@@ -281,7 +275,7 @@ class DeferredOps(SegmentMemories):
         whole, part = target.buffer.whole, target.ndarray
         owner = owner_of(whole)
         if not 0 < part.size < whole.size or overlaps_itself(part) or self.is_met(whole, owner):
-            return self._meet(target, may_be_copied=False)
+            return self.meet(target, may_be_copied=False)
         if any(np.may_share_memory(part, other) for other in self.windows.get(owner, ())):
             self.settle()
         self.windows.setdefault(owner, []).append(part)
@@ -381,10 +375,6 @@ class DeferredOps(SegmentMemories):
         if place is not None and place[0] is self.segment:
             return False
         return is_exposed(array.ndarray) or self.number(array.buffer.whole) is None
-
-    def is_awaited(self, array: Array) -> bool:
-        """True if the numbers of an array are still to be computed, or what is put off may write to its memory."""
-        return self.is_pending(array) or (self.here.writes and self.concerns(array))
 
     def stacked(self, arrays: Sequence[Array], axis: int, kind: Callable[..., Any]) -> Any:
         is_awaited = self.here.event is not None and any(map(self.is_awaited, arrays))

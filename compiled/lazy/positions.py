@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...ops.array import Array
 from ...ops.core import Check, Params, Primitive
 from ...ops.reductions import argmax_primitive, argmin_primitive
-
-if TYPE_CHECKING:
-    from .interpreter import DeferredOps
+from .segment_memories import SegmentMemories
 
 POSITIONS = (argmax_primitive, argmin_primitive)
 
 
 def check_numbers(
-    deferred: DeferredOps, primitive: Primitive, check: Check, operands: Sequence[Any], params: Params
+    deferred: SegmentMemories, primitive: Primitive, check: Check, operands: Sequence[Any], params: Params
 ) -> None:
     """Raise what eager mode raises for the numbers that `primitive` meets: all checks look at integers.
 
@@ -44,7 +42,7 @@ def check_numbers(
 
 
 def note_bound(
-    deferred: DeferredOps, primitive: Primitive, operands: Sequence[Any], params: Params, out: Array
+    deferred: SegmentMemories, primitive: Primitive, operands: Sequence[Any], params: Params, out: Array
 ) -> None:
     """Positions along an axis are below its extent, and so are views of them."""
     assert out.place is not None

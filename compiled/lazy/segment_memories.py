@@ -38,6 +38,10 @@ class SegmentMemories(Evaluator):
         self.bounds: dict[int, int] = {}  # by token: what positions that are still to be computed are below
         self.pools: list[Any] = []  # gradients of this segment that are used again, if nobody holds them
 
+    def settle(self) -> None:
+        """Do what has been noted: from now on all memory holds its numbers."""
+        raise NotImplementedError
+
     def looked(self, here: TrieNode | None) -> None:
         """The program looks at a number: a segment has come to its end, or, for None, ops that were done at once."""
         if here is not None and self._look is not None:
@@ -75,6 +79,10 @@ class SegmentMemories(Evaluator):
             return True
         number = self.number(whole)
         return number is not None and type(self.memories[number]) is weakref.ref
+
+    def is_awaited(self, array: Array) -> bool:
+        """True if the numbers of an array are still to be computed, or what is put off may write to its memory."""
+        return self.is_pending(array) or (self.here.writes and self.concerns(array))
 
     def is_met(self, whole: np.ndarray, owner: int) -> bool:
         """True if the segment knows the memory otherwise than by parts of it that are written."""

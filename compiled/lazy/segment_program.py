@@ -14,7 +14,7 @@ from ...ops.memory import read_first
 from ...ops.movement import broadcast
 from ...ops.pointwise import cast
 from ...ops.types import Type, dtype_of
-from ...ops.views import replay, write_through
+from ...ops.views import replay, shown, write_through
 from ...runtime.program import DATA_POINTERS
 from ..execution.binding import Binding
 from ..execution.shape_cache import Programs
@@ -60,7 +60,7 @@ class NumpyRun:
     def _met(self, memory: int, steps: Sequence[Step]) -> np.ndarray:
         whole = self._wholes[memory]
         assert whole is not None
-        return _seen(whole, steps)
+        return shown(whole, steps)
 
     def _called(self, event: Call, position: int) -> list[np.ndarray]:
         if position not in self._calls:
@@ -95,12 +95,6 @@ class NumpyRun:
             return operand
         position, index = self._tokens[operand]
         return self._arrays[position][index]
-
-
-def _seen(whole: np.ndarray, steps: Sequence[Step]) -> np.ndarray:
-    for step in steps:
-        whole = step.primitive.evaluate(whole, **dict(step.params))
-    return whole
 
 
 # ------------------------------------------------------------------------------------------------------------- by C

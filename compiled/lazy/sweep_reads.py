@@ -9,40 +9,43 @@ from typing import Any
 import numpy as np
 
 from ...ops.core import Step
+from ...ops.views import shown
 from ...tensors.tensor import Tensor, make
 from ..common.tensor_memory import memory_of
 from .event_trie import TrieInput
 from .program_calls import PendingResults
 
+# Conditions, to be put into texts: that the segment knows a memory (`number_of` also has identities of memory that is
+# gone, which new memory may have been given); that it has met w{i} of o{i}, or numpy code sees that; that w{i}, which
+# shows h{i}, is not met as a copy.
+_KNOWS = "(id({0}) in deferred.number_of and deferred.number({0}) is not None)"
+MET = "(o{i} in taken or o{i} in deferred.owners or o{i} in exposed or " + _KNOWS.format("w{i}") + ")"
+NOT_COPIED = """o{i} not in exposed and (w{i}.size >= h{i}.size or o{i} in taken
+            or deferred.owners.get(o{i}, id(h{i})) != id(h{i}) or """ + _KNOWS.format("h{i}") + ")"  # fmt: skip
 SHOWN = """
     t{i} = {source}
     m{i} = memory_of(t{i})
     w{i}, _, _, o{i} = m{i}
-    if (m{i}[1] is not layout{i} or t{i}.steps or t{i}.buffer.whole is not w{i} or o{i} in taken
-            or o{i} in deferred.owners or o{i} in exposed or (
-            id(w{i}) in deferred.number_of and deferred.number(w{i}) is not None)):
+    if m{i}[1] is not layout{i} or t{i}.steps or t{i}.buffer.whole is not w{i} or MET:
         return NOT_NOTED
-"""
+""".replace("MET", MET)
 SHOWN_BY_STEPS = """
     t{i} = {source}
     w{i} = t{i}.buffer.whole
     m{i} = memory_of(t{i})
     o{i} = m{i}[3]
     if (m{i}[1] is not layout{i} or (w{i}.shape, w{i}.strides, w{i}.dtype) != whole{i} or t{i}.steps != steps{i}
-            or o{i} in taken or o{i} in deferred.owners or o{i} in exposed or (
-            id(w{i}) in deferred.number_of and deferred.number(w{i}) is not None)):
+            or MET):
         return NOT_NOTED
-"""
+""".replace("MET", MET)
 COPY = """
     t{i} = {source}
-    m{i}, h{i} = memory_of(t{i}), t{i}.buffer.whole
-    o{i} = m{i}[3]
-    if (m{i}[1] is not layout{i} or o{i} not in exposed and (not t{i}.steps or t{i}.ndarray.size == h{i}.size
-            or o{i} in taken or deferred.owners.get(o{i}, id(h{i})) != id(h{i}) or (
-                id(h{i}) in deferred.number_of and deferred.number(h{i}) is not None))):
+    w{i}, layout, _, o{i} = memory_of(t{i})
+    h{i} = t{i}.buffer.whole
+    if layout is not layout{i} or (NOT_COPIED):
         return NOT_NOTED
-    w{i} = array(t{i}.ndarray, order="C")
-"""
+    w{i} = array(w{i}, order="C")
+""".replace("NOT_COPIED", NOT_COPIED)
 SEEN = """
     t{i} = {source}
     if {other_memory} or t{i}.steps != steps{i}:
@@ -84,16 +87,13 @@ def read_of_tensor(
     view = memory_of(tensor)[1], event.steps, (whole.shape, whole.strides, whole.dtype)
     if event.dtype is None:
         return Read(token, event.memory, "seen", source, view, steps)
-    shown = (tensor if met is None else met).place == place
-    return Read(token, event.memory, "shown" if shown else "copy", source, view, steps)
+    is_shown = (tensor if met is None else met).place == place
+    return Read(token, event.memory, "shown" if is_shown else "copy", source, view, steps)
 
 
 def view_of(tensor: Tensor, steps: Sequence[Step]) -> Tensor:
     """The view that a derivative takes of a tensor that is there."""
-    array = tensor.ndarray
-    for step in steps:
-        array = step.primitive.evaluate(array, **dict(step.params))
-    return make(array, tensor.buffer, (*tensor.steps, *steps))
+    return make(shown(tensor.ndarray, steps), tensor.buffer, (*tensor.steps, *steps))
 
 
 def text_of(i: int, read: Read, before: int, reads: Sequence[Read], names: dict[str, Any]) -> str:

@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...tape.nodes import AccumulateGrad
 from ...tensors.tensor import Tensor
 from .backward_program import CompiledNode
+from .deferred_calls import Deferred
 from .event_trie import Call, Compute, TrieInput, TrieNode
 from .sweep_ops import KeptByOps, Unlike, VisitedOp, is_op
 from .sweep_reads import Read, read_of_tensor
-
-if TYPE_CHECKING:
-    from .deferred_calls import Deferred
 
 MOST_PASSES = 8  # functions for passes that begin at one point
 MOST_NODES = 500  # of a pass: the text of its function grows with them
@@ -232,14 +230,8 @@ class Observed:
 
 def _events_since(before: TrieNode, here: TrieNode) -> list[tuple[int, Any]]:
     """The events behind a point, each with the first token that it has brought."""
-    events: list[tuple[int, Any]] = []
-    point: TrieNode | None = here
-    while point is not before:
-        if point is None or point.event is None:
-            raise Unlike
-        events.append((point.tokens - point.event.tokens, point.event))
-        point = point.before
-    return events[::-1]
+    events = [(point.tokens, point.event) for point in here.since(before) or ()]
+    return [(tokens - event.tokens, event) for tokens, event in events if event is not None]
 
 
 def _nodes_behind(loss: Tensor) -> list[Any] | None:

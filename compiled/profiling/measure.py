@@ -33,7 +33,7 @@ _WARM = 3  # runs that do not count: caches and branch predictors learn
 def profile(call: Callable[[], Any], name: str, repeats: int) -> Profile:
     """Make ``call()`` until programs run in it, and measure these. CompilerError if none does."""
     if repeats < 1:
-        raise ValueError(f"profile() measures {repeats} runs\n  Pass repeats=1 or more.")
+        raise ValueError(f"profile() measures {repeats} runs\n  in the call of profile()\n  Pass repeats=1 or more.")
     known = machine()
     for _ in range(ATTEMPTS):
         measured = _Measured(repeats)
@@ -41,7 +41,10 @@ def profile(call: Callable[[], Any], name: str, repeats: int) -> Profile:
             call()
         if measured.rows:
             return Profile(name, tuple(measured.rows), known, repeats)
-    raise CompilerError(f"{name} runs no program in {ATTEMPTS} calls\n  Python does all of it; explain() says why.")
+    raise CompilerError(
+        f"{name} runs no program in {ATTEMPTS} calls\n  in the call of profile()\n"
+        "  Python does all of it: explain() says why, and what to write instead."
+    )
 
 
 class _Measured:

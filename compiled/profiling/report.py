@@ -104,7 +104,8 @@ class Profile:
             pyplot = importlib.import_module("matplotlib.pyplot")
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(
-                "profile().plot() draws with matplotlib, which is not installed\n  Install it: pip install matplotlib"
+                "profile().plot() draws with matplotlib, which is not installed\n  in the call of plot()\n"
+                "  Install it: pip install matplotlib"
             ) from error
         figure, axes = pyplot.subplots(figsize=(9, 6))
         self._draw(axes)

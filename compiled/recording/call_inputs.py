@@ -16,7 +16,7 @@ from ..common.argument_names import argument_names
 from ..common.pytree import Excerpt, Path
 from ..guards.argument_reads import Reads, reads_of_arguments
 from ..guards.environment import Environment
-from ..guards.sources import Source
+from ..guards.sources import NOT_THERE, Source
 from .substitution import Key, NumberLocation, found_in, inner_key, key_at
 
 Args = tuple[Any, ...]
@@ -45,7 +45,7 @@ class CallInputs:
             return args, kwargs
         try:
             return (*args, *[place.read(None) for place in self.places]), kwargs
-        except (LookupError, TypeError, AttributeError):
+        except NOT_THERE:
             return None
 
     def _input(self, at: Any, argument: Any) -> Any:
@@ -154,7 +154,7 @@ def _differ(now: Any, before: Any) -> bool:
 def _is_rebound(spot: NumberLocation, tensor: Tensor) -> bool:
     try:
         now = spot.read(None)
-    except (LookupError, TypeError, AttributeError):
+    except NOT_THERE:
         return False
     return type(now) is Tensor and now is not tensor
 

@@ -58,7 +58,7 @@ _CLASSES = frozenset({
     np.random.RandomState,
 })  # fmt: skip
 _EXCEPT = frozenset({"__subclasses__"})
-# Modules written in Python: what they call in turn is looked at by `outside`.
+# Modules written in Python: what they call in turn is looked at by `external_effects.py`.
 _MODULES = frozenset(
     "_collections_abc _py_abc _pydecimal _pydatetime _strptime _weakrefset abc bisect calendar codecs collections "
     "colorsys contextlib copy copyreg dataclasses datetime decimal difflib encodings enum fnmatch fractions functools "

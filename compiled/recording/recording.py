@@ -366,7 +366,7 @@ class Recording:
             try:
                 around.refuse_side_effects(self._calls.effect_lines)
             except CaptureError as effect:
-                raise SideEffect(f"in a branch of tg.cond, {effect}") from None
+                raise SideEffect("in a branch of tg.cond, " + str(effect)) from None
             if self._calls.refused is not spoken and self._calls.refused is not None:
                 what, place = self._calls.refused
                 raise SideEffect(f"{what} in a branch of tg.cond\n  at {place}\n  Branches compute: do this outside.")

@@ -1,8 +1,9 @@
 """Numbers that a recorded function only passes on: returned, or appended to lists outside of it.
 
 In the recorded call ``item()`` gives the number of eager mode, an object that is known again by its identity. When the
-call is done, such numbers are looked for where `passing.py` says that they go, and a replay puts numbers of its own
-there. Of small ints Python has one object each: for these an instance of a subclass goes there until the call is done.
+call is done, such numbers are looked for where `escape_analysis.py` says that they go, and a replay puts numbers of its
+own there. Of small ints Python has one object each: for these an instance of a subclass goes there until the call is
+done.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from ...tensors.tensor import Tensor
 from ..common.callables import function_of
 from ..common.collection import referrers
 from ..common.pytree import containers, leaves, rebuilt
-from ..guards.environment import Environment, ValueGuard
+from ..guards.environment import Environment
 from ..guards.sources import Source
 from ..guards.states import is_one_object
+from ..guards.value_guard import ValueGuard
 from .escape_analysis import appended_lists, escape_at, only_appends
 from .validity import refusal
 

@@ -7,18 +7,16 @@ spots which lead to one storage are known to.
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..common.pytree import Excerpt, Path, at
-from ..guards.sources import MISSING, Source
+from ..common.pytree import DICTS, Path, at
+from ..guards.sources import MISSING, NOT_THERE, Source
 from ..symbolic.number import KINDS
 
 LARGEST = 256  # items of a container that are looked at one by one
-_LISTS = (list,)
-_DICTS = (dict, OrderedDict, defaultdict, Excerpt)
+_CHANGEABLE = DICTS | {list}
 
 Key = tuple[Any, ...]
 
@@ -49,7 +47,7 @@ def key_of(spot: NumberLocation, call_arguments: Any) -> Key | None:
         key = inner_key(value, key, item)
         try:
             value = value[item]
-        except (LookupError, TypeError):  # it is not there any more, or not read
+        except NOT_THERE:  # it is not there any more, or not read
             return None
     return key
 
@@ -61,7 +59,7 @@ def key_at(source: Source) -> Key | None:
 
 
 def inner_key(container: Any, key: Key | None, item: Any) -> Key | None:
-    if type(container) in (*_LISTS, *_DICTS):
+    if type(container) in _CHANGEABLE:
         return ("item", id(container), item)
     return None if key is None else (*key, "in", item)
 
@@ -78,13 +76,18 @@ def found_in(
     kind = type(value)
     if id(value) in within or not _is_open(kind) or len(value) > LARGEST:
         return
-    for item, inner in list(value.items() if kind in _DICTS else enumerate(value)):
+    for item, inner in _items(value):
         yield from found_in(inner, inner_key(value, key, item), kinds, (*path, item), (*within, id(value)))
+
+
+def _items(container: Any) -> list[tuple[Any, Any]]:
+    """What is in it by key or position, all at once: others may change it."""
+    return list(container.items() if isinstance(container, dict) else enumerate(container))
 
 
 def _is_open(kind: type) -> bool:
     named = issubclass(kind, tuple) and hasattr(kind, "_fields") and kind.__new__ is not tuple.__new__
-    return kind is tuple or kind in _LISTS or kind in _DICTS or named
+    return kind is tuple or kind in _CHANGEABLE or named
 
 
 class Replaced:
@@ -101,8 +104,8 @@ class Replaced:
         if id(value) in within or not _is_open(kind) or len(value) > LARGEST:
             return value
         inner = (*within, id(value))
-        if kind in _DICTS or kind in _LISTS:
-            for item, old in list(value.items() if kind in _DICTS else enumerate(value)):
+        if kind in _CHANGEABLE:
+            for item, old in _items(value):
                 self._put_item(value, item, old, self.replaced(old, inner_key(value, key, item), new, inner))
             return value
         items = [self.replaced(old, inner_key(value, key, i), new, inner) for i, old in enumerate(value)]
@@ -183,8 +186,8 @@ def unwrapped(value: Any, plain: Callable[[Any], Any], within: tuple[int, ...] =
     if id(value) in within:
         return value
     within = (*within, id(value))
-    if kind in _LISTS or kind in _DICTS:
-        for item, old in list(value.items() if kind in _DICTS else enumerate(value)):
+    if kind in _CHANGEABLE:
+        for item, old in _items(value):
             new = unwrapped(old, plain, within)
             if new is not old:
                 value[item] = new

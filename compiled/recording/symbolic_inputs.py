@@ -1,8 +1,8 @@
 """Which numbers of a function are data: opened places, stand-ins in them while a recording runs, and what is learned.
 
 The first recording takes all numbers as facts. When a call comes in which some differ, it is recorded with stand-ins in
-these places (`numbers.py`), and the recording serves all values. A number whose very value the program looks at (it
-shapes something) is closed again: a guard.
+these places (`symbolic/number.py`), and the recording serves all values. A number whose very value the program looks at
+(it shapes something) is closed again: a guard.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ..common.collection import referrers
 from ..common.pytree import Path, leaves, rebuilt
 from ..guards import onlookers
 from ..guards.environment import Environment
+from ..guards.sources import NOT_THERE
 from ..symbolic.number import Formulas, Number, same_number, value_of
 from .holders import swap
 from .shims import shims_for
@@ -247,5 +248,5 @@ def _number_at(spot: NumberLocation, call_arguments: Any) -> Any:
     """The number that is there now, None if nothing is."""
     try:
         return value_of(spot.read(call_arguments))
-    except (LookupError, TypeError, AttributeError):
+    except NOT_THERE:
         return None

@@ -13,8 +13,9 @@ import types
 from ...tensors.tensor import Tensor
 from ..common.tensor_memory import users_attributes
 from ..guards.bytecode import global_names
-from ..guards.environment import Environment, writer_of
+from ..guards.environment import Environment
 from ..guards.sources import Attribute
+from ..guards.value_guard import writer_of
 from .validity import refusal
 
 _BY_NAME = frozenset({"is_", "is_not", "contains", "index", "count", "remove"})

@@ -19,7 +19,7 @@ from ...compiler.errors import CaptureError
 from ...compiler.graph import Graph, Node, topological
 from ...ops.callers.source_files import is_standard_file, is_user_file
 from ...ops.core import switch
-from ...ops.types import get_default_dtype
+from ...ops.types import defaults, get_default_dtype
 from ...tape.grad_mode import is_grad_enabled, switches
 from ...tape.nodes import AccumulateGrad, PrimitiveNode, Saved
 from ...tape.nodes import Node as TapeNode
@@ -187,6 +187,17 @@ class ThreadModes:
         if autocast.modes is not self.autocast:
             return False
         return is_grad_enabled() is self.grad_enabled and get_default_dtype() is self.default_dtype
+
+    def as_python(self, names: dict[str, Any], inference: bool = False) -> str:
+        """An expression that is true while they are as they were, and inference mode as `inference` says; it finds what
+        it works with in `names`, where that is put."""
+        names.update(
+            switches=switches, defaults=defaults, autocast=autocast, grad_enabled=self.grad_enabled,
+            default_dtype=self.default_dtype, autocast_modes=self.autocast,
+        )  # fmt: skip
+        term = "switches.enabled is grad_enabled and defaults.dtype is default_dtype"
+        in_mode = "" if self.grad_enabled else f" and switches.inference is {inference}"
+        return f"{term} and autocast.modes is autocast_modes{in_mode}"
 
     def check(self, name: str, effect_lines: EffectLines) -> None:
         """CaptureError if the call has changed one, or has begun inference mode while its caller had no gradients

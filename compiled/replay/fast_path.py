@@ -17,11 +17,8 @@ import numpy as np
 
 from ...ops.array import Buffer
 from ...ops.memory import CACHE_LINE
-from ...ops.types import defaults
 from ...runtime.program import address_of
 from ...runtime.references import memory, versions_are_known
-from ...tape.grad_mode import switches
-from ...tensors.autocasting import state as autocast
 from ...tensors.blank import blank
 from ...tensors.tensor import Tensor
 from ...tracing.watch import changes
@@ -29,8 +26,8 @@ from ...tracing.watched_classes import classes
 from ..common.tensor_memory import memory_of
 from ..common.written_code import each, lines, written
 from ..guards.guard_codegen import GuardCodegen
-from ..inputs.arguments import TensorArgument
 from ..recording.call_inputs import CallInputs
+from .arguments import TensorArgument
 from .last_look import LastLook
 
 if TYPE_CHECKING:
@@ -44,9 +41,7 @@ FEW = 3  # arguments that are compared two by two; for more a set is quicker
 # effect, if C has run: see commit.py and `Binding.run`. A failed check has written nothing; the general way gives the
 # eager error.
 CHECKS = """
-    if switches.enabled is not grad_enabled or defaults.dtype is not default_dtype{or_inference}:
-        return MISS
-    if autocast.modes is not autocast_modes:
+    if not ({modes}):
         return MISS
     {arguments}
     with lock:
@@ -108,13 +103,13 @@ RUN = """
 """
 
 # `make`, where nobody watches: there is no recording.
-SMALL_RESULT = """
-        n{i} = empty(shape{i}, dtype{i})
-        r{i}, b{i} = blank(Tensor), new(Buffer)
-        b{i}.whole = r{i}.ndarray = n{i}
-        b{i}.version, r{i}.buffer, r{i}.steps, r{i}.label, r{i}.place = 0, b{i}, (), None, None
-        words[{slot}] = address_of(n{i})
+NEW_TENSOR = """
+    n{i} = empty(shape{i}, dtype{i})
+    r{i}, b{i} = blank(Tensor), new(Buffer)
+    b{i}.whole = r{i}.ndarray = n{i}
+    b{i}.version, r{i}.buffer, r{i}.steps, r{i}.label, r{i}.place = 0, b{i}, (), None, {place}
 """
+SMALL_RESULT = textwrap.indent(NEW_TENSOR + "    words[{slot}] = address_of(n{i})\n", " " * 4)
 
 # A result of one number: one that was handed out before and is held no more, or a new one.
 SPARE_RESULT = """
@@ -136,13 +131,18 @@ UNPACKED = """
         return {miss}
 """
 
-ARGUMENT = """
-    if type(a{i}) is not Tensor or a{i}._requires or a{i}._node is not None or a{i}.__dict__:
-        return {miss}
+# How a tensor lies, found anew where it shows another array.
+LAYOUT = """
     m{i} = a{i}.memory
     if m{i} is None or m{i}[0] is not a{i}.ndarray:
         m{i} = memory_of(a{i})
-    if m{i}[1] is not layout{i} or a{i}._base is not None and a{i}.requires_grad:
+    if m{i}[1] is not layout{i}:
+        return {miss}
+"""
+ARGUMENT = """
+    if type(a{i}) is not Tensor or a{i}._requires or a{i}._node is not None or a{i}.__dict__:
+        return {miss}
+    if a{i}._base is not None and a{i}.requires_grad:
         return {miss}
 """
 
@@ -209,12 +209,10 @@ def argument_checks(of: Specialisation, names: dict[str, Any], miss: str) -> str
 
 def _checked(of: Specialisation, words: str, arguments: UsualArguments) -> tuple[dict[str, Any], str]:
     """The checks of a call, with the names that these and the call use."""
-    steady = GuardCodegen(of.recording.environment, words_apart=memory is not None)
-    modes, binding, names = of.recording.modes, of.binding, steady.names
-    look = LastLook(of, steady.cells)
+    guards = GuardCodegen(of.recording.environment, words_apart=memory is not None)
+    binding, names = of.binding, guards.names
+    look = LastLook(of, guards.cells)
     names.update(
-        grad_enabled=modes.grad_enabled, default_dtype=modes.default_dtype, switches=switches, defaults=defaults,
-        autocast_modes=modes.autocast, autocast=autocast,
         MISS=MISS, GONE=GuardCodegen.GONE, Tensor=Tensor, Buffer=Buffer,
         memory_of=memory_of, address_of=address_of, new=object.__new__, empty=np.empty, changes=changes, lock=of.lock,
         blank=blank, binding=binding, codes=binding.codes, c=binding.entry, pointers=binding.pointers,
@@ -235,9 +233,9 @@ def _checked(of: Specialisation, words: str, arguments: UsualArguments) -> tuple
         words += ITEMS
     return names, CHECKS.format(
         now=" + ".join(f"changes.{kind}" for kind in of.counted),
-        or_inference="" if modes.grad_enabled else " or switches.inference",
+        modes=of.recording.modes.as_python(names),
         words=words.strip(),
-        environment="\n            and ".join(steady.terms) or "True",
+        environment="\n            and ".join(guards.terms) or "True",
         arguments=_arguments(of, names, arguments.specs),
         numbers="if not numbers_hold(args): return MISS" if of.inputs.sources else "pass",
     )
@@ -288,7 +286,7 @@ def _arguments(of: Specialisation, names: dict[str, Any], expected: Sequence[Any
     names.update((f"layout{i}", spec.layout) for i, spec in specs)
     every = range(len(expected))
     text = UNPACKED.format(names=each("a{}", every), miss=miss).strip()
-    text += "".join(ARGUMENT.format(i=i, miss=miss) for i in at)
+    text += "".join((ARGUMENT + LAYOUT).format(i=i, miss=miss) for i in at)
     if specs and not of.arguments.alias_free:
         shared = [f"m{i}[3] in captured" for i in at]
         shared += [f"m{i}[3] == m{j}[3]" for i in at for j in at if j < i]
@@ -308,7 +306,7 @@ def _new_result(i: int, of: Specialisation, names: dict[str, Any]) -> str:
     if of_type.nbytes >= CACHE_LINE:
         return f"r{i} = fresh_result({i})"
     names.update({f"shape{i}": of_type.shape, f"dtype{i}": of_type.dtype.numpy})
-    return SMALL_RESULT.format(i=i, slot=of.binding.first_result + i).strip()
+    return SMALL_RESULT.format(i=i, place=None, slot=of.binding.first_result + i).strip()
 
 
 def _histories(outputs: list[FreshOutput], names: dict[str, Any]) -> list[str]:

@@ -14,10 +14,10 @@ import numpy as np
 
 from ...runtime.errors import RuntimeFault
 from ...runtime.program import address_of, is_entry
-from ..common.pytree import rebuilt
+from ..common.pytree import filled, rebuilt
 from ..common.written_code import each, lines, written
 from ..execution.loop import STRIDED, Loop
-from ..inputs.arguments import NumberArgument
+from .arguments import NumberArgument
 from .batches import Batches
 from .fast_path import MISS, argument_checks, compile_checks, tensor_arguments
 from .fresh_tensors import FreshTensor
@@ -166,9 +166,7 @@ def many_steps(of: Specialisation) -> ManySteps | None:
 
 
 def _filled(of: Specialisation) -> list[Any]:
-    found: list[Any] = []
-    rebuilt(of.results.tree, found.append)
-    return found + [leaf for _, leaves in of.results.appends for leaf in leaves]
+    return filled(of.results.tree) + [leaf for _, leaves in of.results.appends for leaf in leaves]
 
 
 def _is_column(leaf: Any) -> bool:

@@ -69,10 +69,14 @@ class Results:
         self._wholes: dict[int, tuple[Tensor, Fill]] = {}
         self.tensors: list[Tensor] = []
         self.fresh: list[FreshOutput] = []
-        self._tree = rebuilt(recording.outcome, self._placed)
+        self._places: dict[int, Placed] = {}
+        self._has_numbers = False
+        # The result, with `Placed` and `Computed` leaves where a call fills something in.
+        self.tree = rebuilt(recording.outcome, self._placed)
         for thing in held(recording.outcome):
             self._check_plain(thing)
-        self._appends: list[tuple[Source, list[Any]]] = [
+        # The lists that a call appends numbers to, and the leaves that it appends.
+        self.appends: list[tuple[Source, list[Any]]] = [
             (appends.source, [self._placed(number) for number in appends.numbers])
             for appends in recording.scalar_outputs.appends
         ]
@@ -80,7 +84,7 @@ class Results:
 
     def _is_one_tensor(self) -> bool:
         """True if the whole result is one new tensor, and not a view of one."""
-        tree = self._tree
+        tree = self.tree
         fills = [fill for _, fill in self._wholes.values()]
         if not isinstance(tree, Placed) or not isinstance(tree.fill, FreshTensor):
             return False
@@ -89,25 +93,15 @@ class Results:
     @property
     def appends_anything(self) -> bool:
         """True if a call appends numbers to lists, or returns some: they would have to be known at once."""
-        return bool(self._appends) or self._has_numbers
-
-    @property
-    def tree(self) -> Any:
-        """The result, with `Placed` and `Computed` leaves where a call fills something in."""
-        return self._tree
-
-    @property
-    def appends(self) -> list[tuple[Source, list[Any]]]:
-        """The lists that a call appends numbers to, and the leaves that it appends."""
-        return self._appends
+        return bool(self.appends) or self._has_numbers
 
     def hand_out(self, fresh: list[Tensor], call_arguments: Any, numbers: list[Any]) -> Any:
         """The result of one call, in which the formulas have given `numbers`; what the function appends to lists is
         appended."""
-        for source, appended in self._appends:
+        for source, appended in self.appends:
             source.now().extend([number.fill(fresh, call_arguments) for number in appended])
-        if isinstance(self._tree, Placed):
-            return self._tree.fill(fresh, call_arguments)
+        if isinstance(self.tree, Placed):
+            return self.tree.fill(fresh, call_arguments)
         filled: dict[Placed, Any] = {}  # a tensor that is returned twice is one object
 
         def fill(leaf: Any) -> Any:
@@ -119,7 +113,7 @@ class Results:
                 filled[leaf] = leaf.fill(fresh, call_arguments)
             return filled[leaf]
 
-        return rebuilt(self._tree, fill)
+        return rebuilt(self.tree, fill)
 
     def let_go(self) -> None:
         """Forget the recorded call's own tensors."""
@@ -127,10 +121,6 @@ class Results:
         del self._recording
 
     # ------------------------------------------------------------------------------------------------------ planning
-
-    _places: dict[int, Placed]
-
-    _has_numbers = False
 
     def _placed(self, leaf: Any) -> Any:
         if isinstance(leaf, Number):
@@ -141,7 +131,6 @@ class Results:
         if not isinstance(leaf, Tensor):
             self._check_plain(leaf)
             return leaf
-        self._places = self.__dict__.get("_places", {})
         if id(leaf) not in self._places:
             self._places[id(leaf)] = Placed(self._source(leaf))
         return self._places[id(leaf)]

@@ -7,7 +7,7 @@ has moved are the guards looked at and the addresses of captured tensors found a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,17 +26,15 @@ from ..common.sharing import sharing
 from ..execution.binding import Binding
 from ..execution.commit import Effects, run
 from ..execution.shape_cache import Programs
-from ..inputs.arguments import Args, Arguments, Kwargs
-from ..inputs.captured_inputs import CapturedInputs
-from ..inputs.number_inputs import NumberInputs
 from ..lazy.backward_program import Backward, CompiledNode, EagerTape
-from ..lazy.expected_call import NOT_NOTED
-from ..lazy.noting import CallPlan
 from ..recording.leaks import refuse_leaks
 from ..recording.recording import Recording
 from ..recording.validity import check_ends, check_history, check_unused_errors, refusal
 from ..verification.verify import is_wanted
+from .arguments import Args, Arguments, Kwargs
+from .captured_inputs import CapturedInputs
 from .gradients import Grads
+from .number_inputs import NumberInputs
 from .results import Results, graph_of
 from .saved_memory import SavedMemory
 
@@ -66,8 +64,6 @@ class Specialisation:
         self.seen = -1  # the value of `changes` for which all guards are known to hold
         self._seen_count = self._seen_options = self._seen_memories = -1  # the same, by what is counted
         self._unlike_at = (-1, -1)  # where they are known not to hold, whatever gradients there are
-        self._noted_count = self._noted_options = self._noted_memories = -1
-        self._noted_at = -1  # the same, by what concerns calls that are noted
         self.guards_of_gradients = [guard for guard in recording.guards if guard.of_gradients]
         self.captured = CapturedInputs(recording, self.binding)
         self.arguments = Arguments(recording, self.binding, self.captured, args, kwargs)
@@ -75,8 +71,7 @@ class Specialisation:
         counted |= {"memories"} if self.captured.all else set()
         self.counted = tuple(sorted(counted))  # what of `changes` concerns this program
         self.now = counter(self.counted)
-        self._now_but_for_gradients = counter(tuple(sorted(counted - {"grads"})))
-        self._now_but_for_updates = counter(tuple(sorted(counted - {"grads", "memories", "options"})))
+        self.now_but_for_updates = counter(tuple(sorted(counted - {"grads", "memories", "options"})))
         self.sharing = sharing(recording, self.captured, (args, kwargs))  # as recorded, for messages
         self.grads = Grads(recording, self.binding, len(self.results.fresh))
         saved = () if self.backward is None else self.backward.parts.saved
@@ -89,7 +84,6 @@ class Specialisation:
         self._find_sources()
         self.results.let_go()
         recording.let_go()
-        self.plan = CallPlan.of(self)
         self.usual: Any = NOT_WRITTEN  # the function for its usual calls, None if they are never usual
         self.many: Any = NOT_WRITTEN  # what does many steps at once, None if each has to be done by itself
 
@@ -133,7 +127,7 @@ class Specialisation:
 
     def _counted_now(self) -> tuple[int, int]:
         """What is counted that guards may look at, but for gradients."""
-        return self._now_but_for_updates(), changes.options if "options" in self.counted else 0
+        return self.now_but_for_updates(), changes.options if "options" in self.counted else 0
 
     def _is_like(self) -> bool:
         """True if what only counted changes can have touched, gradients apart, is as it was recorded."""
@@ -164,48 +158,20 @@ class Specialisation:
 
     def _only_gradients_changed(self) -> bool:
         """True if nothing else of what is counted has been rebound since the guards were looked at."""
-        same = self._now_but_for_updates() == self._seen_count
+        same = self.now_but_for_updates() == self._seen_count
         return same and (changes.options == self._seen_options or "options" not in self.counted)
-
-    def has_looked(self, call: Any) -> bool:
-        """True if all that is counted, gradients apart, is as it was when calls were first noted as `call`.
-
-        What is found is for calls that are noted: the table of addresses is not looked at.
-        """
-        plan = self.plan
-        if plan is None or plan.call is not call:
-            return False
-        self.recording.environment.counted_containers.look()
-        now = self._now_but_for_gradients()
-        if now == self._noted_at:
-            return True
-        count = self._now_but_for_updates()
-        with self.lock:
-            memories, options = changes.memories, changes.options
-            if count != self._noted_count or memories != self._noted_memories:
-                if not plan.is_unmoved(self.captured):
-                    return False
-            if count != self._noted_count:
-                classes.patches()
-                if not self.recording.environment.hold(True):
-                    return False
-            if (count != self._noted_count or options != self._noted_options) and not self._look_at_options():
-                return False
-            self._noted_at, self._noted_count = now, count
-            self._noted_memories, self._noted_options = memories, options
-        return True
 
     def _look_again(self, call_arguments: Any) -> bool:
         """Guards, addresses and numbers, after something has been rebound somewhere."""
         now, options, memories = self.now(), changes.options, changes.memories
-        count = self._now_but_for_updates()
+        count = self.now_but_for_updates()
         if count == self._seen_count and memories == self._seen_memories and not self.captured.vary:
-            found: bool | None = options == self._seen_options or self._look_at_options()
+            found: bool | None = options == self._seen_options or self.look_at_options()
             found = found and self._look_at_gradients(call_arguments)
             if found is None:
                 found = self.captured.find(call_arguments)
         else:
-            found = self._look_at_options() and self.captured.find(call_arguments)
+            found = self.look_at_options() and self.captured.find(call_arguments)
         # Which memory arguments must not share follows from the memory that captured tensors have now.
         if not found or not self.arguments.share_as_recorded(*call_arguments):
             return False
@@ -217,7 +183,8 @@ class Specialisation:
             return False
         return self.captured.find_gradients(call_arguments)
 
-    def _look_at_options(self) -> bool:
+    def look_at_options(self) -> bool:
+        """True if what the library has declared is as recorded; its numbers are read."""
         if not all(guard.holds() for guard in self.recording.guards):
             return False
         for i, number in enumerate(self.recording.numbers):
@@ -248,23 +215,24 @@ class Specialisation:
         self.join_tape(fresh, saved, call_arguments)
         return self.results.hand_out(fresh, call_arguments, self.inputs.values)
 
-    def note(self, deferred: Any, args: Args, kwargs: Kwargs) -> Any:
-        """Let `deferred` make the call later, together with others; NOT_NOTED if it has to be made now.
-
-        As for `call`, the caller has made sure that it matches, and holds `lock`.
-        """
-        if self.plan is None:
-            return NOT_NOTED
-        call_arguments = (args, kwargs)
-        fresh = self.plan.note(deferred, call_arguments)
-        return NOT_NOTED if fresh is None else self.results.hand_out(fresh, call_arguments, self.inputs.values)
-
-    def join_tape(self, fresh: list[Tensor], saved: Sequence[Any], call_arguments: Any, deferred: Any = None) -> None:
-        """Give the results the history that they have in eager mode. `deferred` is who has noted the call."""
+    def join_tape(
+        self,
+        fresh: list[Tensor],
+        saved: Sequence[Any],
+        call_arguments: Any,
+        deferred: Any = None,
+        instead: Mapping[int, Tensor] | None = None,
+    ) -> None:
+        """Give the results the history that they have in eager mode. `deferred` is who has noted the call, `instead`
+        what has taken the places of captured tensors, by the identity of these."""
         outputs = self.results.fresh
         if self.backward is not None:
             live = [tensor for tensor, output in zip(fresh, outputs, strict=True) if output.live]
             sources, edges = self._sources(call_arguments), self.captured_edges()
+            if instead:
+                others = {k: instead[id(one)] for k, one in self.captured_sources.items() if id(one) in instead}
+                sources.update(others)
+                edges = {label: edge for label, edge in edges.items() if label not in others}
             node = CompiledNode(self.backward, sources, edges, saved, live, deferred)
             for i, tensor in enumerate(live):
                 tensor.attach(node, i)
@@ -287,7 +255,7 @@ class Specialisation:
 
     def captured_edges(self) -> dict[str, Edge]:
         """Where the gradients of captured leaves go."""
-        now = self._now_but_for_updates()
+        now = self.now_but_for_updates()
         if self._edges_seen != now:
             self._edges_seen = now
             leaves: dict[str, Any] = {k: array for k, array in self.captured_sources.items() if k in self._leaves}

@@ -12,7 +12,7 @@ from ...ops.movement import concatenate, reshape
 from ...tensors.overriding import overrides
 from ...tensors.tensor import EAGER, Tensor, make
 from ..common.autograd_graph import is_spent
-from ..common.pytree import rebuilt
+from ..common.pytree import filled, rebuilt
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ def _joined(trees: list[Any]) -> Any:
     structure = rebuilt(trees[0], _no_leaf)
     if any(rebuilt(tree, _no_leaf) != structure for tree in trees[1:]):
         return [result for tree in trees for result in _one_by_one(tree)]
-    columns = iter([_stacked(column) for column in zip(*map(_leaves, trees), strict=True)])
+    columns = iter([_stacked(column) for column in zip(*map(filled, trees), strict=True)])
     return rebuilt(trees[0], lambda leaf: next(columns))
 
 
@@ -97,14 +97,8 @@ def _no_leaf(leaf: Any) -> None:
     return None
 
 
-def _leaves(tree: Any) -> list[Any]:
-    found: list[Any] = []
-    rebuilt(tree, found.append)
-    return found
-
-
 def _one_by_one(tree: Any) -> list[Any]:
-    columns = [leaf.values() for leaf in _leaves(tree)]
+    columns = [leaf.values() for leaf in filled(tree)]
     if not columns:
         return [tree]
     rows = [iter(row) for row in zip(*columns, strict=True)]

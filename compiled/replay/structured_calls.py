@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..common.pytree import Excerpt
 from ..common.written_code import each, lines, written
-from ..inputs.arguments import NumberArgument, TensorArgument
+from .arguments import NumberArgument, TensorArgument
 from .fast_path import MISS, UsualArguments, compile_call_with
 
 if TYPE_CHECKING:

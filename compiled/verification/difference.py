@@ -54,6 +54,13 @@ def difference_of(one: np.ndarray | None, other: np.ndarray | None) -> Differenc
     return _measured(one, other, scale)
 
 
+def moved_by_a_rounding(array: np.ndarray, draw: np.random.Generator) -> np.ndarray:
+    """An array that no one could tell from this one but for the last bit of each number; itself for whole numbers."""
+    if array.dtype.kind not in FLOATING_KINDS:
+        return array
+    return np.asarray(array * (1 + ml_dtypes.finfo(array.dtype).eps * draw.uniform(-1, 1, array.shape)), array.dtype)
+
+
 def _measured(one: np.ndarray, other: np.ndarray, scale: float) -> Difference:
     a, b = np.asarray(one, np.float64), np.asarray(other, np.float64)  # bool and int, too; int64 to 53 bits
     with np.errstate(all="ignore"):

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...compiler.evaluate import evaluate_graph
-from ...ops.types import FLOATING_KINDS
-from .difference import Difference, difference_of
+from .difference import Difference, difference_of, moved_by_a_rounding
 from .verify import LIMIT_ULP, NOISE_FACTOR, SMALLEST_SCALE, VerificationError
 
 
@@ -68,13 +67,7 @@ def _evaluated(program: Any, inputs: dict[str, np.ndarray]) -> dict[str, np.ndar
 def _moved(inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Inputs that no one could tell from these but for the last bit of each number."""
     draw = np.random.default_rng(0)
-    return {label: _moved_by_a_rounding(array, draw) for label, array in inputs.items()}
-
-
-def _moved_by_a_rounding(array: np.ndarray, draw: np.random.Generator) -> np.ndarray:
-    if array.dtype.kind not in FLOATING_KINDS:
-        return array
-    return np.asarray(array * (1 + np.finfo(array.dtype).eps * draw.uniform(-1, 1, array.shape)), array.dtype)
+    return {label: moved_by_a_rounding(array, draw) for label, array in inputs.items()}
 
 
 def _complaint(program: Any, name: str, difference: Difference) -> str:

@@ -1,7 +1,7 @@
 """What a call may change, kept aside and put back: tensors, gradients, random numbers, and Python's objects.
 
-Everything that the function and its arguments lead to (`reach.py`) is kept: memory by its bytes, objects by their
-attributes, containers by their items. What a call does elsewhere (a file, the screen) cannot be put back, nor can
+Everything that the function and its arguments lead to (`reachability.py`) is kept: memory by its bytes, objects by
+their attributes, containers by their items. What a call does elsewhere (a file, the screen) cannot be put back, nor can
 iterators.
 """
 
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.views import shown
 from ...tensors.generator import Generator, default_generator
 from ...tensors.tensor import Tensor
 from ...tracing.counted import CountingDict
@@ -67,10 +68,7 @@ class Snapshot:
 
     def value(self, tensor: Tensor) -> np.ndarray:
         """What `tensor` showed."""
-        kept = self.before(tensor)
-        for step in tensor.steps:
-            kept = step.primitive.evaluate(kept, **dict(step.params))
-        return kept
+        return shown(self.before(tensor), tensor.steps)
 
     def _keep(self, value: Any) -> None:
         if isinstance(value, np.ndarray):

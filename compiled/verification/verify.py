@@ -18,13 +18,12 @@ import numpy as np
 from ...compiler.errors import CompilerError
 from ...ops.array import Evaluator
 from ...ops.core import interpreted
-from ...ops.types import FLOATING_KINDS
 from ...tape.reverse import backward
 from ...tape.tape import Tape
 from ...tensors.tensor import Tensor, make
 from ..common.autograd_graph import cut_off, is_spent
 from ..common.pytree import leaves, skeleton
-from .difference import Difference, difference_of
+from .difference import Difference, difference_of, moved_by_a_rounding
 from .provenance import Provenance
 from .report import Report, Row
 from .snapshot import Snapshot
@@ -205,8 +204,8 @@ def _moved(call: Callable[[], Any], start: Snapshot, step: Any, seed: int) -> Ou
     draw = np.random.default_rng(seed)
     generators = {id(t.buffer.whole) for t in start.tensors if (t.label or "").startswith("generator.")}
     for key, (whole, _) in start.memories.items():
-        if whole.dtype.kind in FLOATING_KINDS and key not in generators and whole.flags.writeable:
-            whole *= (1 + np.finfo(whole.dtype).eps * draw.uniform(-1, 1, whole.shape)).astype(whole.dtype)
+        if key not in generators and whole.flags.writeable:
+            whole[...] = moved_by_a_rounding(whole, draw)
     return _outcome(call, start, step)
 
 

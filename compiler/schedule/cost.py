@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
-from .index import Index, Variable
+from .index import Variable
 from .records import (
     Buffer,
     ConvKernel,
@@ -14,13 +14,11 @@ from .records import (
     Fold,
     Kernel,
     Let,
-    Load,
     LoopKernel,
     RepeatKernel,
     SpecialKernel,
     Statement,
-    Store,
-    operands_in,
+    places_in,
 )
 from .row_blocks.records import SCRATCH, RowBlockKernel
 
@@ -118,15 +116,9 @@ def _ctype(statement: Statement) -> str:
 
 def _note(statement: Statement, touched: dict[str, int], buffers: Mapping[str, Buffer]) -> None:
     """How many elements of each buffer a statement reads or writes; never more than there are."""
-    for name, index in _places(statement):
+    for name, index in places_in(statement):
         turns = _extent(tuple(v for v in index.variables() if type(v) is Variable))
         touched[name] = min(buffers[name].type.size, max(touched.get(name, 0), turns))
-
-
-def _places(statement: Statement) -> Iterator[tuple[str, Index]]:
-    if isinstance(statement, Store):
-        yield statement.buffer, statement.index
-    yield from ((operand.buffer, operand.index) for operand in operands_in(statement) if isinstance(operand, Load))
 
 
 def _bytes(touched: Mapping[str, int], buffers: Mapping[str, Buffer]) -> int:

@@ -142,6 +142,13 @@ def operands_in(statement: Statement) -> list[Operand]:
     return [operand for _, operand in statement.operands] if isinstance(statement, Let) else [statement.value]
 
 
+def places_in(statement: Statement) -> Iterator[tuple[str, Index]]:
+    """The buffers that a statement reads, then the one that it writes, each with the index there."""
+    yield from ((operand.buffer, operand.index) for operand in operands_in(statement) if isinstance(operand, Load))
+    if isinstance(statement, Store):
+        yield statement.buffer, statement.index
+
+
 @dataclass(frozen=True)
 class Accumulator:
     """A fold: one variable, or with `index` an array with an element for each value of the inner loops.

@@ -1,7 +1,7 @@
 """Convolution over one to three axes, transposed too.
 
-Floating-point numbers go to the contraction of `ops/convolution.py`. Integers, and arrays without elements, are a
-matrix product: the input's windows are laid out as a matrix of [channels * kernel, batch * places] (im2col).
+Floating-point numbers go to the contraction of `ops/spatial/convolution.py`. Integers, and arrays without elements, are
+a matrix product: the input's windows are laid out as a matrix of [channels * kernel, batch * places] (im2col).
 """
 
 from __future__ import annotations

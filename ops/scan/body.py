@@ -1,6 +1,6 @@
 """The body of a loop: a straight line of primitives, made by calling ops on stand-ins.
 
-A body is data. It is evaluated with numpy, run by whatever interpreter is current, differentiated (`derivative.py`) and
+A body is data. It is evaluated with numpy, run by whatever interpreter is current, differentiated (`reverse.py`) and
 lowered by the compiler; its text is the parameter that a loop's primitive has.
 """
 

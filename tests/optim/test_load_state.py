@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from traced import is_interrupted
 
 import tracegrad as tg
 
@@ -273,17 +274,11 @@ def interrupted(call, line):
             raise KeyboardInterrupt
         return trace
 
-    before = sys.gettrace()
     gc.disable()  # a callback of a collection would swallow it as well
-    sys.settrace(trace)
     try:
-        call()
-    except KeyboardInterrupt:
-        return True
+        return is_interrupted(call, trace)
     finally:
-        sys.settrace(before)
         gc.enable()
-    return False
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)

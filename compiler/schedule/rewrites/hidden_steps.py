@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ..index import Index, Variable
-from ..records import Kernel, Load, LoopKernel, Stage, Store, operands_in
+from ..index import Variable
+from ..records import Kernel, LoopKernel, Stage, places_in
 
 #: Two are interleaved well; of more than these gcc does not think so itself.
 STEPS = (4, 8, 16, 32, 64)
@@ -30,13 +30,6 @@ def _steps(stage: Stage) -> Iterator[tuple[Variable, int]]:
     if len(stage.loops) < 2:
         return
     lanes = stage.loops[-1]
-    for index in _memory(stage):
+    for _, index in (place for statement in stage.body for place in places_in(statement)):
         if index.is_affine and index.coefficient(lanes) in STEPS:
             yield lanes, index.coefficient(lanes)
-
-
-def _memory(stage: Stage) -> Iterator[Index]:
-    for statement in stage.body:
-        yield from (operand.index for operand in operands_in(statement) if isinstance(operand, Load))
-        if isinstance(statement, Store):
-            yield statement.index

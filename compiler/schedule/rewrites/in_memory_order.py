@@ -6,12 +6,11 @@ stage that folds nothing need not do so: along the row its memory is contiguous,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from ..index import Index, Variable
 from ..live import form_cost
-from ..records import Fold, Keep, Let, Load, Local, LoopKernel, Stage, Statement, Store, indices, operands_in
+from ..records import Fold, Keep, Let, Load, Local, LoopKernel, Stage, Statement, operands_in, places_in
 
 #: What a stage may cost for each element: where a row fills no vector, functions are computed for a few elements.
 CHEAP = 8
@@ -37,7 +36,9 @@ def _is_across(stage: Stage) -> bool:
     operands = [operand for statement in stage.body for operand in operands_in(statement)]
     if any(isinstance(o, Local) and along in o.index.variables() for o in operands):
         return False
-    touched = [index for statement in stage.body for index in _memory(statement) if along in index.variables()]
+    touched = [index for statement in stage.body for _, index in places_in(statement)]
+    touched += [each.index for operand in operands if isinstance(operand, Load) for each in operand.ranges]
+    touched = [index for index in touched if along in index.variables()]
     return bool(touched) and all(_is_row(index, along, lanes) for index in touched)
 
 
@@ -47,12 +48,3 @@ def _is_row(index: Index, along: Variable, lanes: Variable) -> bool:
 
 def _cost(statement: Statement) -> float:
     return form_cost(statement.form) if isinstance(statement, Let) else 0
-
-
-def _memory(statement: Statement) -> Iterator[Index]:
-    """Where a statement reads and writes buffers."""
-    for operand in operands_in(statement):
-        if isinstance(operand, Load):
-            yield from indices(operand)
-    if isinstance(statement, Store):
-        yield statement.index

@@ -7,6 +7,7 @@ import types
 from pathlib import Path
 
 import numpy as np
+from traced import is_interrupted
 
 import tracegrad as tg
 from tracegrad.nn.recording import _outermost
@@ -32,15 +33,7 @@ class Tracer:
 
     def run(self, call):
         """True if `call` was interrupted."""
-        before = sys.gettrace()
-        sys.settrace(self)
-        try:
-            call()
-        except KeyboardInterrupt:
-            return True
-        finally:
-            sys.settrace(before)
-        return False
+        return is_interrupted(call, self)
 
 
 class Interrupter(Tracer):

@@ -8,6 +8,7 @@ import pytest
 
 import tracegrad as tg
 from tracegrad.compiled import VerificationError
+from tracegrad.compiled.verification.difference import moved_by_a_rounding
 from tracegrad.compiler import pipeline
 from tracegrad.compiler.errors import CompilerError
 
@@ -338,3 +339,21 @@ def test_verify_1_lets_programs_of_several_parts_run(monkeypatch):
     assert functions[0].way == "re-record" and functions[0].parts
     for one, other in zip([*expected[0], *expected[1]], [*actual[0], *actual[1]], strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-5)  # Adam divides gradients by their size
+
+
+@pytest.mark.parametrize("dtype", [tg.float16, tg.bfloat16, tg.float32, tg.float64, tg.int64, tg.bool])
+def test_what_is_moved_by_a_rounding_keeps_its_type(dtype):
+    """By a unit of the last place at most (there are two sizes around a power of two), and only numbers that round."""
+    array = tg.linspace(1.0, 2.0, 200).to(dtype).ndarray
+    moved = moved_by_a_rounding(array, np.random.default_rng(0))
+    apart = np.abs(moved.astype(np.float64) - array.astype(np.float64))
+    assert moved.dtype == array.dtype and apart.max() <= (2 * tg.finfo(dtype).eps if dtype.is_floating_point else 0)
+    assert apart.any() == dtype.is_floating_point
+
+
+@pytest.mark.parametrize("dtype", [tg.float16, tg.bfloat16, tg.float64])
+def test_tensors_of_all_types_are_moved_where_a_difference_needs_a_second_look(dtype, monkeypatch):
+    monkeypatch.setattr("tracegrad.compiled.verification.verify.LIMIT_ULP", 1e-9)  # so that any difference does
+    weight, x = tg.randn(64, 64).to(dtype), tg.randn(64, 64)
+    step = tg.compile(lambda x: ((x @ weight.float()).exp().sum(0), tg.tanh(x).sum()))
+    assert step.verify(x).ok

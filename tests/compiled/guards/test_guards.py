@@ -13,7 +13,7 @@ from side_by_side import Program, assert_agree, ramp, run
 
 from tracegrad.compiled.guards.declared import Guard
 from tracegrad.compiled.guards.states import state
-from tracegrad.compiled.inputs.arguments import _COMPARED, _fits
+from tracegrad.compiled.replay.arguments import _COMPARED, _fits
 from tracegrad.compiled.symbolic.number import same_number
 
 PROGRAMS = []

@@ -7,7 +7,7 @@ import itertools
 import pytest
 from side_by_side import ramp, served
 
-from tracegrad.compiled.lazy import still
+from tracegrad.compiled.parts import still
 from tracegrad.compiled.replay import fast_path
 from tracegrad.runtime import references
 

@@ -5,7 +5,7 @@ from collections import OrderedDict
 
 import pytest
 
-from tracegrad.compiled.lazy import still
+from tracegrad.compiled.parts import still
 from tracegrad.compiled.replay import fast_path
 from tracegrad.nn.hooks import ForwardHook
 from tracegrad.runtime import references

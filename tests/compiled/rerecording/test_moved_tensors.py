@@ -97,12 +97,12 @@ def looks(tg, follow, monkeypatch, name):
 
 
 def test_other_memory_is_no_reason_to_look_at_guards(tg, monkeypatch):
-    assert looks(tg, by_data, monkeypatch, "_look_at_options") == 0
+    assert looks(tg, by_data, monkeypatch, "look_at_options") == 0
 
 
 def test_calls_with_a_weight_of_each_copy_are_expected(tg, monkeypatch):
     """The transposed weights of a model that is made anew are operands as others are."""
-    monkeypatch.setattr("tracegrad.compiled.lazy.subprograms.LIMIT", 2)  # as after many copies
+    monkeypatch.setattr("tracegrad.compiled.parts.subprograms.LIMIT", 2)  # as after many copies
     # One for the whole function; those of the calls that copy come where they have not come before.
     assert looks(tg, by_copy, monkeypatch, "matches") < 2
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ...compiler.evaluate import evaluate_nodes
 from ...compiler.graph import Graph, Node, topological
 from ...ops.core import Movement, Pointwise, Source
 from ..common.pytree import Path, at
-
-if TYPE_CHECKING:
-    from .deferred_calls import Deferred
+from ..lazy.deferred_calls import Deferred
 
 # Ops that refuse an index because of its own value, whatever else there is.
 INDEXING = frozenset(
@@ -32,14 +31,8 @@ class LookedAt:
 
     def values(self, deferred: Deferred, call_arguments: Any) -> dict[Node, Any]:
         """All of them; what is pending is done first."""
-        return self._from({node: deferred.peek_if_pending(at(call_arguments, path)) for node, path in self._inputs})
-
-    def _from(self, values: dict[Node, Any]) -> dict[Node, Any]:
-        with np.errstate(all="ignore"):
-            for node in self._inner:
-                operands = [values[arg] for arg in node.args]
-                values[node] = np.asarray(node.op.evaluate(*operands, **dict(node.params)))
-        return values
+        given = {node: deferred.peek_if_pending(at(call_arguments, path)) for node, path in self._inputs}
+        return evaluate_nodes(self._inner, given)
 
 
 class ArgumentCheck(LookedAt):
@@ -75,7 +68,7 @@ class ArgumentCheck(LookedAt):
         while tried:
             numbers = np.minimum(np.arange(most + 1, most + 1 + size), most + tried).astype(dtype)
             if most + tried <= min(MOST, np.iinfo(dtype).max) and self._accepts(
-                self._from({node: numbers.reshape(node.type.shape)})
+                evaluate_nodes(self._inner, {node: numbers.reshape(node.type.shape)})
             ):
                 most += tried
             else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,26 +10,23 @@ from ...runtime.references import versions_are_known
 from ...tape.nodes import Edge
 from ...tracing.watch import counter
 from ..guards.option_numbers import OptionNumbers
-from .backward_program import Snapshot, snapshot
-from .program_calls import ProgramCall
-
-if TYPE_CHECKING:
-    from ..replay.specialisation import Specialisation
+from ..lazy.backward_program import Snapshot, snapshot
+from ..lazy.program_calls import ProgramCall
+from .noting import NotedSpecialisation
 
 
 class Still:
     """Whether all that is counted (but for gradients) is as it was when the general way looked at it last, and what
     followed from it."""
 
-    def __init__(self, of: Specialisation, call: ProgramCall, kept: Sequence[str]) -> None:
+    def __init__(self, of: NotedSpecialisation, call: ProgramCall, kept: Sequence[str]) -> None:
         self._of = of
         self._call = call
-        self.kinds = tuple(kind for kind in of.counted if kind != "grads")
-        self.term, self.now = " + ".join(f"changes.{kind}" for kind in self.kinds), counter(self.kinds)
+        self.term, self.now = " + ".join(f"changes.{kind}" for kind in of.kinds), counter(of.kinds)
         self.labels = tuple(kept)  # of captured inputs that the backward pass reads
         self.containers = of.recording.environment.counted_containers
         self.count = self._count_of_others = -1
-        self._others = counter(tuple(kind for kind in self.kinds if kind != "options"))
+        self._others = counter(tuple(kind for kind in of.kinds if kind != "options"))
         numbers = [number for number in of.recording.numbers if number.root.node.label in call.operands]
         self._reads = [number.get for number in numbers]
         self._options = OptionNumbers(self._reads, of.recording.guards, self.containers)

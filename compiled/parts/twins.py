@@ -10,26 +10,19 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Hashable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from ...ops.exposure import exposes_any
 from ...ops.types import DType
 from ...tensors.operands import PLAIN_TENSORS
-from ...tensors.tensor import Tensor, make
+from ...tensors.tensor import Tensor
 from ...tracing.counted import CountingDict
 from ...tracing.declares import Declares, declares
-from ...tracing.watch import changes, counter
+from ...tracing.watch import counter
 from ...tracing.watched_order import WatchedOrder
-from ..common.pytree import at
 from ..guards.value_kinds import own_attributes
-from .backward_program import CompiledNode
-from .deferred_calls import Deferred
-from .program_calls import PendingArray, ProgramCall
-
-if TYPE_CHECKING:
-    from ..replay.specialisation import Specialisation
+from ..lazy.deferred_calls import Deferred
+from ..lazy.program_calls import ProgramCall
+from .noting import NotedSpecialisation
 
 MOST_USES = 32  # of one module: what is used for longer gets a program of its own
 MOST_PARTS = 4  # of one structure
@@ -142,7 +135,7 @@ class Twins:
     def __init__(self) -> None:
         self._parts: dict[type, list[tuple[Any, Any, int]]] = {}  # by class: module, part, the call it came up in
         self._known: dict[int, _Known] = {}
-        self._plans: dict[Specialisation, TwinPlan | None] = {}
+        self._plans: dict[NotedSpecialisation, TwinPlan | None] = {}
 
     def add(self, owner: Any, part: Any, call: int) -> None:
         """`owner` is served by `part` from this call of the whole function on."""
@@ -197,7 +190,7 @@ class Twins:
 class TwinPlan:
     """How calls of one specialisation are noted with other tensors than those of its module."""
 
-    def __init__(self, of: Specialisation) -> None:
+    def __init__(self, of: NotedSpecialisation) -> None:
         assert of.plan is not None
         self._of, self._plan = of, of.plan
         labels = {node.label for node in of.graph.inputs}
@@ -206,7 +199,7 @@ class TwinPlan:
         self._labels: list[str] = []  # of the inputs that are operands of it besides arguments
 
     @staticmethod
-    def of(specialisation: Specialisation) -> TwinPlan | None:
+    def of(specialisation: NotedSpecialisation) -> TwinPlan | None:
         """The plan; None where calls read gradients or numbers, ask which tensors are the same, or are not noted."""
         of, plan = specialisation, specialisation.plan
         if plan is None or plan.gradients or plan.numbers or of.inputs.sources or of.needs_numbers:
@@ -224,23 +217,11 @@ class TwinPlan:
             return None
         moved = [each for each in self._captured if id(each.array) in instead]
         call = self._call_with([each.root.node.label for each in moved], instead)
-        if not call.is_regular or not call.is_current() or exposes_any(call.owners):
+        if not call.is_regular or not call.is_current():
             return None
-        if not all(check.passes(deferred, call_arguments) for check in self._plan.checks):
-            return None  # it has to be made, and raises
-        given = [at(call_arguments, path) for _, path in self._plan.arguments]
-        given += [instead[id(each.array)] for each in moved]
-        fresh = [make(np.empty(shape, dtype)) for shape, dtype in self._plan.fresh]
-        saved = [PendingArray(shape, dtype) for shape, dtype in self._plan.saved]
-        if not deferred.call(call, given, [*(t.ndarray for t in fresh), *saved]):
-            return None
-        for i, tensor in enumerate(fresh):
-            tensor.place = deferred.place_of_result(i, len(fresh) + len(saved))
-        for buffer in of.captured.written_buffers:
-            buffer.version += 1
-        changes.count += of.captured.writes_normals
-        self._join_tape(fresh, saved, call_arguments, instead, deferred)
-        return [of.results.hand_out(fresh, call_arguments, of.inputs.values)]
+        others = [instead[id(each.array)] for each in moved]
+        fresh = self._plan.noted(deferred, call, others, call_arguments, instead)
+        return None if fresh is None else [of.results.hand_out(fresh, call_arguments, of.inputs.values)]
 
     @staticmethod
     def _fits(captured: Any, instead: Mapping[int, Tensor]) -> bool:
@@ -254,22 +235,3 @@ class TwinPlan:
             stays = [(c.root.node.label, c.array) for c in self._captured if id(c.array) not in instead]
             self._call, self._labels = ProgramCall(self._of.graph, [*arguments, *labels], stays), labels
         return self._call
-
-    def _join_tape(
-        self, fresh: list[Tensor], saved: Any, call_arguments: Any, instead: Mapping[int, Tensor], deferred: Deferred
-    ) -> None:
-        """Give the results the history that they have in eager mode."""
-        of, backward = self._of, self._of.backward
-        live = [tensor for tensor, output in zip(fresh, of.results.fresh, strict=True) if output.live]
-        if backward is not None:
-            known = of.captured_sources
-            sources: dict[str, Any] = {label: instead.get(id(array), array) for label, array in known.items()}
-            arguments = ((root.node.label, path) for path, root in of.recording.arguments)
-            sources.update((label, at(call_arguments, path)) for label, path in arguments if label in backward.needed)
-            edges = {k: edge for k, edge in of.captured_edges().items() if id(known[k]) not in instead}
-            node = CompiledNode(backward, sources, edges, saved, live, deferred)
-            for i, tensor in enumerate(live):
-                tensor.attach(node, i)
-        for tensor, output in zip(fresh, of.results.fresh, strict=True):
-            if output.leaf:
-                tensor.requires_grad_()

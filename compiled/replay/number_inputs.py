@@ -13,6 +13,7 @@ from ...runtime.program import address_of
 from ...tensors.tensor import Tensor, make
 from ..common.pytree import Path, at
 from ..execution.binding import Binding
+from ..guards.sources import NOT_THERE
 from ..recording.substitution import NumberLocation
 from ..recording.symbolic_inputs import SymbolicInputs
 from ..symbolic.number import is_nan, same_number, value_of
@@ -63,7 +64,7 @@ class NumberInputs:
                     if not same_number(value_of(other.read(call_arguments)), value):
                         return False
                 given.append(value)
-        except (LookupError, TypeError, AttributeError):
+        except NOT_THERE:
             return False
         return self.take(given)
 
@@ -71,7 +72,7 @@ class NumberInputs:
         """What the recording expects of the numbers and what it is in this call, where these differ."""
         try:
             given = [value_of(source.spots[0].read(call_arguments)) for source in self.sources]
-        except (LookupError, TypeError, AttributeError):
+        except NOT_THERE:
             return None
         return self._formulas.refusing(given)
 
@@ -96,7 +97,7 @@ class NumberInputs:
         def read(args: Sequence[Any]) -> bool:
             try:
                 given = [get(args) for get in gets]
-            except (LookupError, TypeError, AttributeError):
+            except NOT_THERE:
                 return False
             return self.take(given)
 

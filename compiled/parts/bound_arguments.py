@@ -30,19 +30,12 @@ class BoundFunctions:
         """The function of tensors alone that does this call, and the tensors; None where there is none."""
         tensors: list[Any] = []
         key: list[Hashable] = [function]
-        for arg in args:
+        for name, arg in (*enumerate(args), *kwargs.items()):
             if type(arg) in PLAIN_TENSORS:
                 tensors.append(arg)
-                key.append(TENSOR)
+                key += (name, TENSOR)
             else:
-                key.append(_key_of(arg))
-        for name, arg in kwargs.items():
-            key.append(name)
-            if type(arg) in PLAIN_TENSORS:
-                tensors.append(arg)
-                key.append(TENSOR)
-            else:
-                key.append(_key_of(arg))
+                key += (name, _key_of(arg))
         if None in key:
             return None
         known = self._forms.get(tuple(key)) or self._new(tuple(key), function, args, kwargs)

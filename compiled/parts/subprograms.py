@@ -22,11 +22,11 @@ from ...tracing.watch import AT_ONCE, served
 from ..common.callables import owner_of
 from ..guards.environment import Environment
 from ..guards.value_kinds import is_optimizer
+from ..lazy.deferred_calls import NOT_NOTED, Deferred
+from ..lazy.expected_sweep import backward_of
+from ..lazy.tiers import PartTries
 from .bound_arguments import MOST_FORMS, BoundFunctions
-from .deferred_calls import Deferred
-from .expected_call import NOT_NOTED, owner_of_call
-from .expected_sweep import backward_of
-from .tiers import PartTries
+from .expected_call import owner_of_call
 from .twins import Twins
 
 NOT_SERVED = object()

@@ -7,25 +7,73 @@ backward and update, as if the function had been replayed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from ...compiler.graph import Graph
 from ...ops.exposure import exposes_any
 from ...tensors.tensor import Tensor, make
-from ...tracing.watch import changes
+from ...tracing.watch import changes, counter
+from ...tracing.watched_classes import classes
 from ..common.pytree import at
-from .argument_checks import ArgumentCheck, Requirement, checks_of
-from .program_calls import PendingArray, ProgramCall
-
-if TYPE_CHECKING:
-    from ..inputs.captured_inputs import CapturedInputs
-    from ..replay.specialisation import Specialisation
-    from .deferred_calls import Deferred
+from ..execution.shape_cache import Programs
+from ..lazy.deferred_calls import NOT_NOTED, Deferred
+from ..lazy.program_calls import PendingArray, ProgramCall
+from ..recording.recording import Recording
+from ..replay.arguments import Args, Kwargs
+from ..replay.captured_inputs import CapturedInputs
+from ..replay.specialisation import Specialisation
+from .argument_checks import checks_of
 
 MOST_CALLS = 4  # forms of a program's captured memory; what changes more often is not noted
+
+
+class NotedSpecialisation(Specialisation):
+    """A specialisation whose calls can be noted, if there is a `plan`."""
+
+    def __init__(self, recording: Recording, args: Args, kwargs: Kwargs, programs: Programs) -> None:
+        super().__init__(recording, args, kwargs, programs)
+        self.plan = CallPlan.of(self)
+        self.kinds = tuple(kind for kind in self.counted if kind != "grads")  # of changes that concern noted calls
+        self._now = counter(self.kinds)
+        self._at = self._count = self._options = self._memories = -1  # what is counted, at the latest look
+
+    def note(self, deferred: Deferred, args: Args, kwargs: Kwargs) -> Any:
+        """Let `deferred` make the call later, together with others; NOT_NOTED if it has to be made now.
+
+        As for `call`, the caller has made sure that it matches, and holds `lock`.
+        """
+        fresh = None if self.plan is None else self.plan.note(deferred, (args, kwargs))
+        return NOT_NOTED if fresh is None else self.results.hand_out(fresh, (args, kwargs), self.inputs.values)
+
+    def has_looked(self, call: ProgramCall) -> bool:
+        """True if all that is counted, gradients apart, is as it was when calls were first noted as `call`.
+
+        What is found is for calls that are noted: the table of addresses is not looked at.
+        """
+        plan = self.plan
+        if plan is None or plan.call is not call:
+            return False
+        self.recording.environment.counted_containers.look()
+        now = self._now()
+        if now == self._at:
+            return True
+        count = self.now_but_for_updates()
+        with self.lock:
+            memories, options = changes.memories, changes.options
+            if count != self._count or memories != self._memories:
+                if not plan.is_unmoved(self.captured):
+                    return False
+            if count != self._count:
+                classes.patches()
+                if not self.recording.environment.hold(True):
+                    return False
+            if (count != self._count or options != self._options) and not self.look_at_options():
+                return False
+            self._at, self._count, self._memories, self._options = now, count, memories, options
+        return True
 
 
 class CallPlan:
@@ -42,7 +90,9 @@ class CallPlan:
         self._captured = [each for each in captured if each.slot is None]
         self.moving: list[Any] = []  # those that have been given other memory: operands, as arguments are
         self.numbers = specialisation.number_arrays(labels)
-        self._checks = checks_of(self._graph, dict(self.arguments))
+        checks = checks_of(self._graph, dict(self.arguments))
+        self.can_be_checked = checks is not None
+        self.checks = checks or []  # what calls refuse of the numbers in arguments
         self.call: ProgramCall | None = None
         self._calls = 0
         self._seen = -1  # the value of `changes` for which the captured arrays are known to be the same
@@ -61,38 +111,42 @@ class CallPlan:
         if any(output.strides is not None for output in of.results.fresh):
             return None
         plan = CallPlan(of)
-        return None if plan._checks is None or any(each.written for each in plan.gradients) else plan
+        return plan if plan.can_be_checked and not any(each.written for each in plan.gradients) else None
 
     def note(self, deferred: Deferred, call_arguments: Any) -> list[Tensor] | None:
         """Note a call that the specialisation matches; returns its new tensors, and attaches their history."""
         call = self._current()
-        if call is None or exposes_any(call.owners):
+        if call is None:
             return None
+        operands = [each.now(call_arguments) for each in self.gradients] + [each.array for each in self.moving]
+        operands += [PendingArray.holding(array.copy()) for _, array in self.numbers]
+        return self.noted(deferred, call, operands, call_arguments)
+
+    def noted(
+        self,
+        deferred: Deferred,
+        call: ProgramCall,
+        operands: Sequence[Any],
+        call_arguments: Any,
+        instead: Mapping[int, Tensor] | None = None,
+    ) -> list[Tensor] | None:
+        """`note` for a call with these operands behind the arguments; `instead` stands for captured tensors, by the
+        identity of these."""
+        if exposes_any(call.owners) or not all(check.passes(deferred, call_arguments) for check in self.checks):
+            return None  # what a check refuses raises when the call is made
         given = [at(call_arguments, path) for _, path in self.arguments]
-        gradients = [each.now(call_arguments) for each in self.gradients]
-        for check in self._checks or ():
-            if not check.passes(deferred, call_arguments):
-                return None  # it has to be made, and raises
-        moving = [each.array for each in self.moving]
-        numbers = [PendingArray.holding(array.copy()) for _, array in self.numbers]
         fresh = [make(np.empty(shape, dtype)) for shape, dtype in self.fresh]
         saved = [PendingArray(shape, dtype) for shape, dtype in self.saved]
-        if not deferred.call(call, [*given, *gradients, *moving, *numbers], [*(t.ndarray for t in fresh), *saved]):
+        if not deferred.call(call, [*given, *operands], [*(t.ndarray for t in fresh), *saved]):
             return None
-        count = len(fresh) + len(saved)
         for i, tensor in enumerate(fresh):
-            tensor.place = deferred.place_of_result(i, count)
+            tensor.place = deferred.place_of_result(i, len(fresh) + len(saved))
         of = self._of
         for buffer in of.captured.written_buffers:
             buffer.version += 1
         changes.count += of.captured.writes_normals
-        of.join_tape(fresh, saved, call_arguments, deferred)
+        of.join_tape(fresh, saved, call_arguments, deferred, instead)
         return fresh
-
-    @property
-    def checks(self) -> Sequence[ArgumentCheck | Requirement]:
-        """What calls refuse of the numbers in arguments."""
-        return self._checks or ()
 
     def is_unmoved(self, captured: CapturedInputs) -> bool:
         """True if the tensors that calls are noted with are where they were, but for those that are operands."""

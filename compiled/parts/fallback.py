@@ -15,10 +15,10 @@ from ...tracing.watch import served
 from ..common.collection import around_collections
 from ..guards.environment import Environment
 from ..guards.onlookers import threads_are_absent
-from .deferred_calls import Deferred
-from .expected_ops import NotingTape, noted_as_before
-from .finalisers import Aside
-from .segments import Segments
+from ..lazy.deferred_calls import Deferred
+from ..lazy.expected_ops import NotingTape, noted_as_before
+from ..lazy.finalisers import Aside
+from ..lazy.segments import Segments
 from .subprograms import Compile, Subprograms
 
 FOR_THREADS = (

@@ -11,18 +11,16 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...ops.array import Buffer
 from ...ops.core import Step
 from ...ops.exposure import exposed_owners
-from ...ops.types import defaults
 from ...runtime.references import memory
 from ...tape.grad_mode import switches
 from ...tape.nodes import Saved, count_now
-from ...tensors.autocasting import state as autocast
 from ...tensors.blank import blank
 from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import Tensor
@@ -31,10 +29,11 @@ from ...tracing.watched_classes import classes
 from ..common.tensor_memory import memory_of
 from ..common.written_code import each, lines, written
 from ..guards.guard_codegen import GuardCodegen
-from ..inputs.arguments import TensorArgument
-from .backward_program import CompiledNode
-from .deferred_calls import CALL
-from .event_trie import Call, TrieInput, TrieNode
+from ..lazy.backward_program import CompiledNode
+from ..lazy.deferred_calls import CALL, NOT_NOTED
+from ..lazy.event_trie import Call, TrieInput, TrieNode
+from ..lazy.program_calls import PendingResults
+from ..replay.arguments import TensorArgument
 from .expected_source import (
     COPIED,
     KNOWN,
@@ -48,13 +47,9 @@ from .expected_source import (
     VIEW_WITH,
     WHOLE,
 )
-from .program_calls import PendingResults
+from .noting import NotedSpecialisation
 from .still import Still
 
-if TYPE_CHECKING:
-    from ..replay.specialisation import Specialisation
-
-NOT_NOTED = object()
 Steps = tuple[Step, ...]
 FEW = 3  # memories that are compared two by two
 AFTER = (2, 4, 8, 16)  # calls at one point that no function there has noted
@@ -68,7 +63,7 @@ class Unexpected(Exception):
 class Expected:
     """Writes the function for a call that has just been noted, between two points of the tree."""
 
-    def __init__(self, of: Specialisation, before: TrieNode, args: tuple[Any, ...], deferred: Any) -> None:
+    def __init__(self, of: NotedSpecialisation, before: TrieNode, args: tuple[Any, ...], deferred: Any) -> None:
         _require(of.plan is not None and of.arguments.simple is not None and not of.arguments.are_shared)
         _require(not of.captured.vary and not of.captured.writes_normals and not of.needs_numbers)
         assert of.plan is not None
@@ -80,8 +75,8 @@ class Expected:
         self._outside: list[Any] = []  # arguments that no call of this segment has made
         self._whole: dict[Any, int] = {}  # those of them that are met as they are: their tokens
         _require(self._event.program is of.plan.call and not (of.backward and of.backward.copied))
-        steady = GuardCodegen(of.recording.environment)
-        self._terms, self.names = steady.terms, steady.names
+        guards = GuardCodegen(of.recording.environment)
+        self._terms, self.names = guards.terms, guards.names
         self._paths = {label: path[1] for label, path in of.plan.arguments}
         kept = () if of.backward is None else of.backward.kept
         self._kept_arguments = sorted((self._paths[label], label) for label in kept if label in self._paths)
@@ -91,11 +86,8 @@ class Expected:
     def function(self) -> Callable[..., Any]:
         """The function for calls like it."""
         of, event, names = self._of, self._event, self.names
-        modes = of.recording.modes
         taken = event.owners.union(*(call.owners for call in self._before.captured))
         names.update(
-            grad_enabled=modes.grad_enabled, default_dtype=modes.default_dtype, switches=switches, defaults=defaults,
-            autocast_modes=modes.autocast, autocast=autocast,
             NOT_NOTED=NOT_NOTED, GONE=GuardCodegen.GONE, Tensor=Tensor, Buffer=Buffer, memory_of=memory_of,
             copied=_copied,
             new=object.__new__, blank=blank, empty=np.empty, changes=changes, ref=weakref.ref, still=self._still,
@@ -109,7 +101,7 @@ class Expected:
         _require(len(self._names_of_met) == len(self._met))
         source = SOURCE.format(
             count=len(self._specs), call=CALL, elsewhere=self._still.elsewhere, now=self._still.term,
-            classes=classes.term,
+            classes=classes.term, modes=of.recording.modes.as_python(names, switches.inference),
             environment="\n            and ".join(self._terms) or "True",
             operands=operands.strip() or "pass", numbers=numbers, refused="\n            or ".join(self._refusals()),
             meet=lines(4, self._meeting()), results=self._results(), first=self._before.memories,
@@ -342,7 +334,7 @@ class Expected:
 
     def _result(self) -> str:
         results = self._of.results
-        if results.is_one_tensor:
+        if results.is_one_tensor and not switches.inference:  # which results are told when they are handed out
             return "r0"
         values = "values" if self._of.inputs.sources else "inputs.values"
         return f"hand_out([{each('r{}', range(len(results.fresh)))}], (args, nothing), {values})"
@@ -350,26 +342,14 @@ class Expected:
 
 def _events(before: TrieNode, after: TrieNode) -> tuple[list[TrieInput], Call]:
     """What has come between two points: tensors that were met, and the call."""
-    events: list[Any] = []
-    point: TrieNode | None = after
-    while point is not before:
-        if point is None:
-            raise Unexpected
-        events.append(point.event)
-        point = point.before
-    call, *met = events
-    _require(isinstance(call, Call) and all(isinstance(event, TrieInput) for event in met))
-    return met[::-1], call
+    events: list[Any] = [point.event for point in after.since(before) or ()]
+    _require(events and isinstance(events[-1], Call) and all(isinstance(event, TrieInput) for event in events[:-1]))
+    return events[:-1], events[-1]
 
 
 def _event_of(here: TrieNode, token: int) -> Any:
     """The event that has brought a token."""
-    point: TrieNode | None = here
-    while point is not None and point.event is not None:
-        if point.tokens - point.event.tokens <= token < point.tokens:
-            return point.event
-        point = point.before
-    raise Unexpected
+    return next(point.event for point in here.way() if token < point.tokens)
 
 
 def _copied(array: np.ndarray) -> np.ndarray:
@@ -381,7 +361,7 @@ def _require(condition: Any) -> None:
         raise Unexpected
 
 
-def expect(of: Specialisation, whole: Any, before: TrieNode, deferred: Any, call_arguments: Any) -> None:
+def expect(of: NotedSpecialisation, whole: Any, before: TrieNode, deferred: Any, call_arguments: Any) -> None:
     """A call of `whole` has been noted after `before`: what comes there again gets a function that notes it."""
     args, kwargs = call_arguments
     owner = id(owner_of_call(whole))

@@ -1,1 +1,0 @@
-"""What a specialisation is called with: arguments, captured tensors, numbers."""

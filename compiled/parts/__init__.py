@@ -1,0 +1,1 @@
+"""Library work within re-recorded calls as programs of its own: models, losses, steps of optimizers; calls of them."""
