@@ -22,6 +22,7 @@ from ..tape.tape import Tape
 from ..tensors import autocasting
 from ..tensors.generator import default_generator
 from ..tensors.tensor import Tensor
+from ..tracing.refusals import Refusal
 
 
 class CheckpointError(RuntimeError):
@@ -35,8 +36,8 @@ class CheckpointError(RuntimeError):
     """
 
 
-class StopRecomputation(BaseException):
-    """All that was saved is there again; no `Exception`, which the function could take for an error of its own."""
+class StopRecomputation(Refusal):
+    """All that was saved is there again: the function need not go on."""
 
 
 class Context(Protocol):
