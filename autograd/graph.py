@@ -14,6 +14,7 @@ from ..tape.nodes import Edge, Node
 from ..tape.saved import packing
 from ..tensors.autocasting import state, switch
 from ..tensors.tensor import Tensor
+from ..tracing.blocks import Block
 from ..tracing.watch import local, set_server
 
 __all__ = [
@@ -168,7 +169,7 @@ class save_on_cpu(saved_tensors_hooks):
         super().__init__(lambda tensor: tensor, lambda tensor: tensor)
 
 
-class disable_saved_tensors_hooks:
+class disable_saved_tensors_hooks(Block):
     """A context within which ``saved_tensors_hooks`` is a RuntimeError with the message `error_message`.
 
     >>> import tracegrad as tg
@@ -182,13 +183,13 @@ class disable_saved_tensors_hooks:
     """
 
     def __init__(self, error_message: str) -> None:
-        self._message = error_message
+        self.wanted = error_message
 
-    def __enter__(self) -> None:
-        self._before, _disabled.message = _disabled.message, self._message
+    def now(self) -> str | None:
+        return _disabled.message
 
-    def __exit__(self, *exc_info: object) -> None:
-        _disabled.message = self._before
+    def put(self, state: str | None) -> None:
+        _disabled.message = state
 
 
 class _Copies:

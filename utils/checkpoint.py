@@ -9,6 +9,7 @@ from typing import Any
 from ..tape.grad_mode import is_grad_enabled, no_grad
 from ..tensors.generator import default_generator
 from ..tensors.tensor import Tensor
+from ..tracing.blocks import Block
 from ..tracing.settings import Setting
 from ..tracing.user_warning import warn_user
 from . import reentrant
@@ -199,33 +200,20 @@ _early_stop: Setting[bool | None] = Setting("whether checkpoints stop early", No
 _debug: Setting[bool | None] = Setting("whether checkpoints log their operations", None)
 
 
-class _Overridden:
+class _Overridden(Block):
     """A block in which a setting has another value."""
 
-    _setting: Setting[bool | None]
+    def __init__(self, setting: Setting[bool | None], wanted: bool | None) -> None:
+        self._setting, self.wanted = setting, wanted
 
-    def __init__(self, value: bool | None) -> None:
-        self._value = value
-        self._before: tuple[bool | None, ...] = ()
+    def now(self) -> bool | None:
+        return self._setting.now()
 
-    def __enter__(self) -> None:
-        self._before = (*self._before, self._setting.now())
-        self._setting.put(self._value)
-
-    def __exit__(self, *exc_info: object) -> None:
-        before = self._before[-1]
-        try:  # twice, as in `ops.core.interpreted`
-            self._setting.put(before)
-        finally:
-            self._setting.put(before)
-            self._before = self._before[:-1]
-
-    def __del__(self) -> None:
-        if self._before:  # an interrupt has come before its end
-            self._setting.put(self._before[0])
+    def put(self, state: bool | None) -> None:
+        self._setting.put(state)
 
 
-class set_checkpoint_early_stop(_Overridden):
+def set_checkpoint_early_stop(enable: bool) -> Block:
     """A context in which `early_stop` of all calls of ``checkpoint`` is the argument `enable`, whatever they say.
 
     >>> import tracegrad as tg
@@ -237,14 +225,10 @@ class set_checkpoint_early_stop(_Overridden):
     >>> y.backward()
     to its end
     """
-
-    _setting = _early_stop
-
-    def __init__(self, enable: bool) -> None:
-        super().__init__(enable)
+    return _Overridden(_early_stop, enable)
 
 
-class set_checkpoint_debug_enabled(_Overridden):
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Block:
     """A context in which `debug` of all calls of ``checkpoint`` is the argument `enabled` (None: what they say).
 
     >>> import tracegrad as tg
@@ -252,8 +236,4 @@ class set_checkpoint_debug_enabled(_Overridden):
     >>> with set_checkpoint_debug_enabled(True):
     ...     pass
     """
-
-    _setting = _debug
-
-    def __init__(self, enabled: bool | None) -> None:
-        super().__init__(enabled)
+    return _Overridden(_debug, enabled)
