@@ -111,8 +111,7 @@ class saved_tensors_hooks:
     """Keep ``pack_hook(tensor)`` in the place of each tensor that is saved for a derivative within the context.
 
     ``unpack_hook`` of that gives a tensor of the same numbers, when the derivative is computed. Contexts nest: the
-    innermost counts. Within it, composites are recorded as their primitives, and compiled functions run eagerly: there
-    is nothing that a program would let a hook keep.
+    innermost counts. Within it compiled functions run eagerly: there is nothing that a program would let a hook keep.
 
     >>> import tracegrad as tg
     >>> x = tg.tensor([1.0, 2.0], requires_grad=True)

@@ -64,7 +64,8 @@ def checkpoint(
 
     Difference: a call with ``use_reentrant=True`` also works with ``autograd.grad`` and ``backward(inputs=...)``. In a
     compiled function both calls are recorded: whether values are kept is the compiler's decision there
-    (``memory_limit``). A function that catches all exceptions (``except:``) is called to its end again.
+    (``memory_limit``). What stops the second call early is no ``Exception``. A tensor that `function`
+    has written to since it was saved is an error in the backward pass, as it is outside of checkpoints.
 
     >>> import tracegrad as tg
     >>> from tracegrad.utils.checkpoint import checkpoint

@@ -11,6 +11,7 @@ from expected.compare import FLOAT64_ATOL, STORE
 
 import tracegrad as tg
 from tracegrad.utils.checkpoint import CheckpointError, checkpoint, set_checkpoint_debug_enabled
+from tracegrad.utils.recomputation import logged
 
 STORED = json.loads((STORE / "checkpoints.json").read_text(encoding="utf-8"))
 
@@ -79,6 +80,25 @@ def test_gradients_of_operations(expression, way):
         for one, other in zip(found, expected, strict=True):
             # In float64 composites are computed in one go, or by their primitives: some tens of roundings of 1e-16.
             np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-10, atol=1e-12)
+
+
+def packed(expression, requiring, run):
+    """How many tensors the operations of an expression save."""
+    known, count = saved_tensors.leaves(tg), []
+    for name in saved_tensors.FLOATING:
+        known[name] = known[name].clone().requires_grad_() * 1 if name in requiring else known[name].clone()
+    with tg.autograd.graph.saved_tensors_hooks(lambda x: (count.append(1), x)[1], lambda x: x):
+        run(lambda: eval(expression, {"tg": tg, "F": tg.nn.functional, **known}))
+    return len(count)
+
+
+@pytest.mark.parametrize("expression", saved_tensors.expressions())
+def test_composites_save_something_where_their_primitives_do(expression):
+    """Else a call would be stopped at another operation where it is compiled."""
+    names = [name for name in saved_tensors.operands_of(expression) if name in saved_tensors.FLOATING]
+    for requiring in [names, *([name] for name in names if len(names) > 1)]:
+        by_primitives = packed(expression, requiring, lambda function: logged([], function))
+        assert bool(packed(expression, requiring, lambda function: function())) is bool(by_primitives)
 
 
 def test_nothing_but_the_arguments_is_kept():
