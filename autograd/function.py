@@ -13,8 +13,8 @@ from ..ops.sources import zeros
 from ..ops.types import FLOATING, Type, broadcast_shapes
 from ..ops.vjp import unbroadcast
 from ..tape.grad_mode import is_grad_enabled, no_grad
-from ..tape.nodes import NO_EDGE, SECOND_BACKWARD, Node, Saved
-from ..tape.saved import saved
+from ..tape.nodes import NO_EDGE, SECOND_BACKWARD, Node
+from ..tape.saved import SavedTensor, saved
 from ..tensors.in_place import by_custom_function
 from ..tensors.overriding import overrides
 from ..tensors.subclass import in_class
@@ -113,7 +113,7 @@ class FunctionNode(Node):
         return tuple(self._unpacked(kept, place) for kept, place in self.saved)
 
     def _unpacked(self, kept: Any, place: int) -> Any:
-        if not isinstance(kept, Saved):
+        if not isinstance(kept, SavedTensor):
             return kept
         tensor = kept.unpack(self)
         if place >= 0:

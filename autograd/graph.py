@@ -14,7 +14,8 @@ from ..tape.nodes import Edge, Node
 from ..tape.saved import packing
 from ..tensors.autocasting import state, switch
 from ..tensors.tensor import Tensor
-from ..tracing.watch import set_server
+from ..tracing.blocks import Block
+from ..tracing.watch import local, set_server
 
 __all__ = [
     "GradientEdge",
@@ -89,12 +90,28 @@ class _Disabled(threading.local):
 _disabled = _Disabled()
 
 
+Hooks = tuple[tuple[Callable[[Any], Any], Callable[[Any], Any]], ...]
+
+
+class _Block(NamedTuple):
+    """The hooks within a block, and what its thread had before."""
+
+    hooks: Hooks
+    server: Any
+    within: Hooks
+
+    def put_back(self) -> None:
+        """End the block; done twice, it is the same."""
+        set_server(self.server)
+        switch(state.modes._replace(packs_saved=bool(self.hooks)))
+        packing.hooks = self.hooks
+
+
 class saved_tensors_hooks:
     """Keep ``pack_hook(tensor)`` in the place of each tensor that is saved for a derivative within the context.
 
     ``unpack_hook`` of that gives a tensor of the same numbers, when the derivative is computed. Contexts nest: the
-    innermost counts. Within it, composites are recorded as their primitives, and compiled functions run eagerly: there
-    is nothing that a program would let a hook keep.
+    innermost counts. Within it compiled functions run eagerly: there is nothing that a program would let a hook keep.
 
     >>> import tracegrad as tg
     >>> x = tg.tensor([1.0, 2.0], requires_grad=True)
@@ -105,6 +122,9 @@ class saved_tensors_hooks:
     tensor([2., 4.])
     """
 
+    #: The blocks that are open, the outermost first; an interrupt may leave one that nobody closes.
+    _open: tuple[_Block, ...] = ()
+
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
@@ -112,16 +132,24 @@ class saved_tensors_hooks:
     def __enter__(self) -> None:
         if _disabled.message is not None:
             raise RuntimeError(_disabled.message)
-        self._server = set_server(None)
-        self._set((*packing.hooks, (self.pack_hook, self.unpack_hook)))
+        within = (*packing.hooks, (self.pack_hook, self.unpack_hook))
+        self._open = (*self._open, _Block(packing.hooks, local.server, within))
+        packing.hooks = within
+        switch(state.modes._replace(packs_saved=True))
+        set_server(None)
 
     def __exit__(self, *exc_info: Any) -> None:
-        self._set(packing.hooks[:-1])
-        set_server(self._server)
+        if self._open:
+            block = self._open[-1]
+            try:  # twice, as in `ops.core.interpreted`
+                block.put_back()
+            finally:
+                block.put_back()
+                self._open = self._open[:-1]
 
-    def _set(self, hooks: tuple[tuple[Callable[[Any], Any], Callable[[Any], Any]], ...]) -> None:
-        packing.hooks = hooks
-        switch(state.modes._replace(packs_saved=bool(hooks)))
+    def __del__(self) -> None:
+        if self._open and packing is not None and packing.hooks is self._open[-1].within:  # None as Python ends
+            self._open[0].put_back()
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -140,7 +168,7 @@ class save_on_cpu(saved_tensors_hooks):
         super().__init__(lambda tensor: tensor, lambda tensor: tensor)
 
 
-class disable_saved_tensors_hooks:
+class disable_saved_tensors_hooks(Block):
     """A context within which ``saved_tensors_hooks`` is a RuntimeError with the message `error_message`.
 
     >>> import tracegrad as tg
@@ -154,13 +182,13 @@ class disable_saved_tensors_hooks:
     """
 
     def __init__(self, error_message: str) -> None:
-        self._message = error_message
+        self.wanted = error_message
 
-    def __enter__(self) -> None:
-        self._before, _disabled.message = _disabled.message, self._message
+    def now(self) -> str | None:
+        return _disabled.message
 
-    def __exit__(self, *exc_info: object) -> None:
-        _disabled.message = self._before
+    def put(self, state: str | None) -> None:
+        _disabled.message = state
 
 
 class _Copies:

@@ -20,7 +20,7 @@ from ..ops.pointwise import cast
 from ..ops.vjp import unbroadcast
 from ..tape.grad_mode import is_grad_enabled
 from ..tape.nodes import NO_EDGE, SECOND_BACKWARD, Node
-from ..tape.saved import Saved
+from ..tape.saved import SavedTensor, saved
 from ..tensors.tensor import Tensor
 from ..tracing.watch import watcher
 
@@ -114,7 +114,7 @@ class NumpyNode(Node):
             self.origin = listening.origin()
         kept = [(name, x, False) for name, x in zip(function.inputs, operands, strict=True)]
         kept += [(name, x, True) for name, x in zip(function.outputs, results, strict=True)]
-        self.kept: dict[str, Saved] | None = {n: Saved(x, is_out) for n, x, is_out in kept if n in function.needs}
+        self.kept: dict[str, SavedTensor] | None = {n: saved(x, is_out) for n, x, is_out in kept if n in function.needs}
         for i, result in enumerate(results):
             if result.dtype.category >= types.float32.category and i not in function.constant:
                 result.attach(self, i)
@@ -128,9 +128,9 @@ class NumpyNode(Node):
             raise RuntimeError(SECOND_BACKWARD)
         known: dict[str, Any] = {**self.parameters, "g": cotangents if self.outputs > 1 else cotangents[0]}
         known["wanted"] = wanted
-        for name, saved in self.kept.items():
-            known[name] = saved.unpack(self)
-            if saved.is_output:
+        for name, tensor in self.kept.items():
+            known[name] = tensor.unpack(self)
+            if tensor.is_output:
                 known[name].attach(self, self.function.outputs.index(name))
         assert self.function.gradient is not None
         found = self.function.gradient(*(known[name] for name in self.function.needs))

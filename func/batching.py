@@ -24,6 +24,7 @@ from ..ops.views import replay, write_through
 from ..tape.grad_mode import is_grad_enabled, no_grad
 from ..tape.tape import Tape
 from ..tensors.tensor import make
+from ..tracing.refusals import Refusal, Refusing, unless_refused
 from .batch_rules import Batched, Held, turned
 from .slices import is_of_generator
 from .tracking import OuterInput
@@ -36,7 +37,7 @@ _TOO_MANY = (
 )
 
 
-class CannotBatchError(Exception):
+class CannotBatchError(Refusal):
     """The function does what can be done for one slice only; `is_worth_saying` where PyTorch has no way for it."""
 
     def __init__(self, reason: str, is_worth_saying: bool = True) -> None:
@@ -44,7 +45,7 @@ class CannotBatchError(Exception):
         self.is_worth_saying = is_worth_saying
 
 
-class Batcher(Evaluator):
+class Batcher(Refusing, Evaluator):
     """Evaluates for all slices. Use it below a tape, in ``interpreted(...)``; `around` is the interpreter outside."""
 
     def __init__(self, size: int, around: Any, randomness: str = "error") -> None:
@@ -112,7 +113,7 @@ class Batcher(Evaluator):
         held = [self.held(x) if isinstance(x, Array) else None for x in args]
         if function is None or not any(h is not None and h.batched for h in held):
             if is_grad_enabled() and any(h is not None and h.tensor.requires_grad for h in held):
-                raise CannotBatchError("the gradient of an autograd.Function", is_worth_saying=False)
+                self.refuse(CannotBatchError("the gradient of an autograd.Function", is_worth_saying=False))
             return None
         given = [x if h is None else h.tensor for x, h in zip(args, held, strict=True)]
         axes = tuple(0 if h is not None and h.batched else None for h in held)
@@ -158,7 +159,7 @@ class Batcher(Evaluator):
             self._write_outside(target, self.held(value))
             return
         if region[1].tensor.requires_grad and not is_grad_enabled():
-            raise CannotBatchError("a write without gradients to what has some", is_worth_saying=False)
+            self.refuse(CannotBatchError("a write without gradients to what has some", is_worth_saying=False))
         stored = self._within(_written, region[1], target.steps, self.held(value), target.type_)
         if not stored.batched:
             np.copyto(target.ndarray, value.ndarray if isinstance(value, Array) else value)
@@ -168,11 +169,13 @@ class Batcher(Evaluator):
     def _write_outside(self, target: Array, value: Held) -> None:
         """A write to memory that is the same for all slices is done once. RuntimeError where slices have their own."""
         if is_of_generator(target):
-            raise CannotBatchError("random numbers", is_worth_saying=False)
+            self.refuse(CannotBatchError("random numbers", is_worth_saying=False))
         if value.batched:
             raise RuntimeError(_TOO_MANY)
         if getattr(target, "requires_grad", False) or getattr(value.tensor, "requires_grad", False):
-            raise CannotBatchError("a write to what has gradients outside of the function", is_worth_saying=False)
+            self.refuse(
+                CannotBatchError("a write to what has gradients outside of the function", is_worth_saying=False)
+            )
         self.keep(target)
         interpreted(self.around, self.around.write, target, value.tensor)
 
@@ -189,7 +192,7 @@ class Batcher(Evaluator):
 
     def read(self, array: Array, purpose: str) -> np.ndarray:
         if self.held(array).batched:
-            raise CannotBatchError(f"{purpose} needs the numbers of each slice")
+            self.refuse(CannotBatchError(f"{purpose} needs the numbers of each slice"))
         return array.ndarray
 
     def item(self, array: Array) -> bool | int | float:
@@ -240,7 +243,7 @@ def batched_call(
     leaves = [x if axis is None else batcher.slice_of(x, axis) for x, axis in arguments]
     versions = [leaf.buffer.version if isinstance(leaf, Array) else 0 for leaf in leaves]
     try:
-        result = interpreted(Tape(batcher, make), function, leaves)
+        result = unless_refused(batcher, interpreted, Tape(batcher, make), function, leaves)
     except CannotBatchError:
         batcher.take_back()
         raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..functional.joining import cat, stack
@@ -66,72 +67,75 @@ def vmap(
             )
         axes = _axes(in_dims, args, kwargs, title)
         size = _size(leaves, axes, title)
-        slices = [x for x, axis in zip(leaves, axes, strict=True) if axis is not None]
+        call = _Call(func, called, leaves, axes, shape, size, randomness)
         is_plain = watcher() is None and can_batch()
-        if size and not is_plain and (found := _recorded(func, leaves, axes, shape, size, randomness, slices)):
-            return _joined(found, out_dims, size, called)
+        if size and not is_plain and (found := _recorded(call)):
+            return _joined(found, out_dims, call)
         if size:
             try:
-                return _batched(func, leaves, axes, shape, size, out_dims, called, chunk_size, randomness)
+                return _batched(call, out_dims, chunk_size)
             except CannotBatchError as error:
                 if error.is_worth_saying:
                     warn_user(f"vmap({called}): {error}: it is called for each slice")
-        return _joined(_results(func, leaves, axes, shape, size, randomness), out_dims, size, called)
+        return _joined(_results(call), out_dims, call)
 
     return mapped
 
 
-def _recorded(
-    func: Callable[..., Any],
-    leaves: list[Any],
-    axes: list[int | None],
-    shape: Any,
-    size: int,
-    randomness: str,
-    slices: list[Any],
-) -> list[Any] | None:
+@dataclass(frozen=True)
+class _Call:
+    """A call of a mapped function: `leaves` of its arguments and the axis of each (None: it goes in whole)."""
+
+    func: Callable[..., Any]
+    name: str
+    leaves: list[Any]
+    axes: list[int | None]
+    shape: Any  # how the arguments are nested
+    size: int  # how many slices there are
+    randomness: str
+
+    def slices(self) -> list[Any]:
+        """The leaves that are mapped over."""
+        return [x for x, axis in zip(self.leaves, self.axes, strict=True) if axis is not None]
+
+    def of(self, leaves: Sequence[Any]) -> Any:
+        """What `func` returns for other leaves."""
+        args, kwargs = unflatten_tree(self.shape, list(leaves))
+        return self.func(*args, **kwargs)
+
+    def title(self, out_dims: Any) -> str:
+        """The call, for messages about its results."""
+        return f"vmap({self.name}, ..., out_dims={out_dims})(<inputs>)"
+
+
+def _recorded(call: _Call) -> list[Any] | None:
     """What `func` returns for each slice while its ops are recorded; None where that must be one call for all of them.
 
     Those are calls that write to what all slices share; they are not recorded.
     """
-    start = default_generator.snapshot()
+    start, slices = default_generator.snapshot(), call.slices()
     try:
-        return slicing.called(_results, slices, func, leaves, axes, shape, size, randomness)
+        return slicing.called(_results, slices, call)
     except slicing.WritesOutside:
         default_generator._restore(*start)
         eager().read(slices[0].detach(), "vmap() of a function that writes to memory from outside")
         return None
 
 
-def _batched(
-    func: Callable[..., Any],
-    leaves: list[Any],
-    axes: list[int | None],
-    shape: Any,
-    size: int,
-    out_dims: Any,
-    called: str,
-    chunk_size: int | None,
-    randomness: str,
-) -> Any:
+def _batched(call: _Call, out_dims: Any, chunk_size: int | None) -> Any:
     """The results of one call for all slices, or of one for each `chunk_size` of them."""
-
-    def one(own: list[Any]) -> Any:
-        args, kwargs = unflatten_tree(shape, own)
-        return func(*args, **kwargs)
-
     start, drawn = default_generator.snapshot(), default_generator.state.buffer.version
     parts: list[list[Any]] = []
     done: list[Batcher] = []
-    count = chunk_size or size
-    for first in range(0, size, count):
-        extent = min(count, size - first)
+    count = chunk_size or call.size
+    for first in range(0, call.size, count):
+        extent = min(count, call.size - first)
         arguments = [
             (x, None) if axis is None else (x.narrow(axis, first, extent), axis)
-            for x, axis in zip(leaves, axes, strict=True)
+            for x, axis in zip(call.leaves, call.axes, strict=True)
         ]
         try:
-            result, batcher = batched_call(one, extent, arguments, randomness)
+            result, batcher = batched_call(call.of, extent, arguments, call.randomness)
             done.append(batcher)
             if default_generator.state.buffer.version != drawn:
                 default_generator._restore(*start)
@@ -141,8 +145,8 @@ def _batched(
                 each.take_back()
             raise
         found, nest = flatten_tree(result)
-        places = _spread(out_dims, result, out_dims, f"vmap({called}, ..., out_dims={out_dims})(<inputs>)", "out_dims")
-        parts.append([_checked_result(batcher, x, at, called) for x, at in zip(found, places, strict=True)])
+        places = _spread(out_dims, result, out_dims, call.title(out_dims), "out_dims")
+        parts.append([_checked_result(batcher, x, at, call.name) for x, at in zip(found, places, strict=True)])
     columns = zip(zip(*parts, strict=True), places, strict=True)
     return unflatten_tree(nest, [xs[0] if at is None or len(xs) == 1 else cat(list(xs), at) for xs, at in columns])
 
@@ -224,23 +228,20 @@ def _size(leaves: list[Any], axes: list[int | None], title: str) -> int:
 # -------------------------------------------------------------------------------------------------------------- calls
 
 
-def _results(
-    func: Callable[..., Any], leaves: list[Any], axes: list[int | None], shape: Any, size: int, randomness: str
-) -> list[Any]:
+def _results(call: _Call) -> list[Any]:
     """What `func` returns for each slice; for none of them, what it returns for zeros."""
-    if not size:
-        pairs = zip(leaves, axes, strict=True)
-        leaves = [x if axis is None else _one_of_zeros(x, axis) for x, axis in pairs]
-    start = default_generator.snapshot()
+    leaves, start = call.leaves, default_generator.snapshot()
+    if not call.size:
+        leaves = [x if axis is None else _one_of_zeros(x, axis) for x, axis in zip(leaves, call.axes, strict=True)]
     found = []
-    for place in range(max(size, 1)):
-        if randomness == "same" and place:
+    for place in range(max(call.size, 1)):
+        if call.randomness == "same" and place:
             default_generator._restore(*start)
-        pairs = zip(leaves, axes, strict=True)
-        args, kwargs = unflatten_tree(shape, [x if axis is None else x.select(axis, place) for x, axis in pairs])
+        pairs = zip(leaves, call.axes, strict=True)
+        slices = [x if axis is None else x.select(axis, place) for x, axis in pairs]
         drawn = default_generator.state.buffer.version
-        found.append(func(*args, **kwargs))
-        if randomness == "error" and default_generator.state.buffer.version != drawn:
+        found.append(call.of(slices))
+        if call.randomness == "error" and default_generator.state.buffer.version != drawn:
             default_generator._restore(*start)
             raise RuntimeError(
                 "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
@@ -258,22 +259,22 @@ def _one_of_zeros(x: Any, axis: int) -> Any:
 # ------------------------------------------------------------------------------------------------------------ results
 
 
-def _joined(results: list[Any], out_dims: Any, size: int, called: str) -> Any:
+def _joined(results: list[Any], out_dims: Any, call: _Call) -> Any:
     """The results of all calls, stacked along `out_dims`."""
     parts = [flatten_tree(result) for result in results]
     shape = parts[0][1]
-    axes = _spread(out_dims, results[0], out_dims, f"vmap({called}, ..., out_dims={out_dims})(<inputs>)", "out_dims")
+    axes = _spread(out_dims, results[0], out_dims, call.title(out_dims), "out_dims")
     columns = zip(*(leaves for leaves, _ in parts), strict=True)
-    return unflatten_tree(shape, [_stacked(xs, axis, size, called) for xs, axis in zip(columns, axes, strict=True)])
+    return unflatten_tree(shape, [_stacked(xs, axis, call) for xs, axis in zip(columns, axes, strict=True)])
 
 
-def _stacked(tensors: Any, axis: Any, size: int, called: str) -> Any:
+def _stacked(tensors: Any, axis: Any, call: _Call) -> Any:
     for x in tensors:
-        _require_result(x, called)
+        _require_result(x, call.name)
     if axis is None:
-        return _only_one(tensors, called)
+        return _only_one(tensors, call.name)
     whole = stack(list(tensors), axis)
-    return whole if size else whole.narrow(axis, 0, 0)
+    return whole if call.size else whole.narrow(axis, 0, 0)
 
 
 def _require_result(x: Any, called: str) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..functional.joining import stack
@@ -37,8 +36,7 @@ def functional_call(
     if tie_weights:
         values = _tied(module, values)
     positional = () if args is None else args if isinstance(args, tuple) else (args,)
-    with _replaced(module, values):
-        return module(*positional, **(kwargs or {}))
+    return _with_replaced(module, values, positional, kwargs or {})
 
 
 def _merged(given: Any) -> dict[str, Any]:
@@ -93,20 +91,26 @@ def _tied(module: Module, values: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-@contextmanager
-def _replaced(module: Module, values: Mapping[str, Any]) -> Iterator[None]:
-    """The named tensors are in the module's registries within the block."""
+def _with_replaced(module: Module, values: Mapping[str, Any], args: Any, kwargs: Mapping[str, Any]) -> Any:
+    """``module(*args, **kwargs)`` with the named tensors in the module's registries; put back twice, as in
+    `ops.core.interpreted`."""
     known = _entries(module)
     places = [known[name] if name in known else _attributes(module, name) for name in values]
-    before: list[tuple[Any, str, Any]] = []
+    before = [(place, key, place.get(key, _ABSENT)) for place, key in places]
     try:
-        for (place, key), value in zip(places, values.values(), strict=True):
-            before.append((place, key, place.get(key, _ABSENT)))
-            _put(place, key, value)
-        yield
+        try:
+            for (place, key), value in zip(places, values.values(), strict=True):
+                _put(place, key, value)
+            return module(*args, **kwargs)
+        finally:
+            _put_all(before)
     finally:
-        for place, key, value in reversed(before):
-            _put(place, key, value)
+        _put_all(before)
+
+
+def _put_all(entries: Sequence[tuple[Any, str, Any]]) -> None:
+    for place, key, value in reversed(entries):
+        _put(place, key, value)
 
 
 _ABSENT = object()
@@ -114,6 +118,8 @@ _ABSENT = object()
 
 def _put(place: Any, key: str, value: Any) -> None:
     """Rebind or delete an entry of a registry, which compiled functions notice: those that do it are re-recorded."""
+    if place.get(key, _ABSENT) is value:
+        return
     if value is _ABSENT:
         del place[key]
     else:

@@ -12,13 +12,14 @@ from typing import Any
 
 from ..ops.core import Params, Primitive, current, interpreted
 from ..tape.tape import Tape
+from ..tracing.refusals import Refusal, Refusing, unless_refused
 
 
-class WritesOutside(Exception):
+class WritesOutside(Refusal):
     """The function writes to memory that is neither of its slices nor made by itself."""
 
 
-class SlicesTape(Tape):
+class SlicesTape(Refusing, Tape):
     """The tape around, which refuses writes to memory but that of `shared`, and what was made since."""
 
     def __init__(self, around: Tape, shared: Sequence[Any]) -> None:
@@ -43,7 +44,7 @@ class SlicesTape(Tape):
         whole = target.buffer.whole
         known = self._own.get(id(whole))
         if (known is None or known() is not whole) and not is_of_generator(target):
-            raise WritesOutside
+            self.refuse(WritesOutside())
         super().write(target, value)
 
 
@@ -58,4 +59,5 @@ def called(function: Callable[..., Any], slices: Sequence[Any], *arguments: Any)
     around = current()
     if not isinstance(around, Tape):
         return function(*arguments)
-    return interpreted(SlicesTape(around, slices), function, *arguments)
+    tape = SlicesTape(around, slices)
+    return unless_refused(tape, interpreted, tape, function, *arguments)

@@ -23,21 +23,21 @@ from ..ops.types import FLOATING, bool_
 from ..tape.grad_mode import is_grad_enabled
 from ..tape.nodes import AccumulateGrad, Edge, Node, PrimitiveNode
 from ..tensors.tensor import Tensor
+from ..tracing.refusals import Refusal, Refusing, unless_refused
 from ..tracing.watch import Watcher, watched
 
 GATE = "CondGateBackward0"
 
 
-class Unrecordable(BaseException):
-    """A branch does what cannot be picked from afterwards. No `except Exception` of the branch shall swallow it."""
+class Unrecordable(Refusal):
+    """A branch does what cannot be picked from afterwards."""
 
 
-class _Trial:
+class _Trial(Refusing):
     """The interpreter of one branch: hands ops to `outer`, with gates, and refuses what outlives the branch."""
 
     def __init__(self, outer: Any, gate: Callable[[Tensor], Tensor]) -> None:
         self.outer = outer
-        self.refused = ""
         self._gate = gate
         self._gated: dict[int, tuple[Tensor, Tensor]] = {}  # the first one keeps the id valid
         self._own: dict[int, Any] = {}  # the buffers that the branch has made
@@ -62,24 +62,22 @@ class _Trial:
         self._own[id(out.buffer)] = out.buffer
         return out
 
-    def refuse(self, what: str) -> NoReturn:
-        """Give the trial up."""
-        self.refused = what
-        raise Unrecordable(what)
+    def give_up(self, what: str) -> NoReturn:
+        self.refuse(Unrecordable(what))
 
     def literal(self, values: np.ndarray) -> Any:
         return self._made(self.outer.literal(values))
 
     def write(self, target: Any, value: Any) -> None:
         if id(target.buffer) not in self._own:
-            self.refuse(f"writes to {target.label or 'a tensor from outside'}")
+            self.give_up(f"writes to {target.label or 'a tensor from outside'}")
         self.outer.write(target, value)
 
     def read(self, array: Any, purpose: str) -> np.ndarray:
-        self.refuse(f"needs numbers, for {purpose}")
+        self.give_up(f"needs numbers, for {purpose}")
 
     def item(self, array: Any) -> bool | int | float:
-        self.refuse("needs numbers, for item()")
+        self.give_up("needs numbers, for item()")
 
     def peek(self, array: Any) -> np.ndarray:
         return np.asarray(self.outer.peek(array))
@@ -113,19 +111,19 @@ class _TrialWatcher:
 
     def deriving(self, origin: Any, function: Callable[..., Any], *args: Any) -> Any:
         """A backward pass would go on outside, where it frees what was saved and accumulates."""
-        self._trial.refuse("computes gradients")
+        self._trial.give_up("computes gradients")
 
     def grad_written(self, tensor: Any) -> None:
-        self._trial.refuse(f"sets .grad of {tensor.label or 'a tensor'}")
+        self._trial.give_up(f"sets .grad of {tensor.label or 'a tensor'}")
 
     def flag_written(self, tensor: Any) -> None:
-        self._trial.refuse("sets requires_grad")
+        self._trial.give_up("sets requires_grad")
 
     def forbid(self, what: str, instead: str) -> None:
-        self._trial.refuse(f"does more than compute: {what}")
+        self._trial.give_up(f"does more than compute: {what}")
 
     def transient_because(self, reason: str) -> None:
-        self._trial.refuse(f"does more than compute: {reason}")
+        self._trial.give_up(f"does more than compute: {reason}")
 
 
 def tried(listening: Watcher, condition: Tensor, function: Callable[..., Any], operands: Any, when: bool) -> Any:
@@ -143,10 +141,7 @@ def tried(listening: Watcher, condition: Tensor, function: Callable[..., Any], o
     trial = _Trial(current(), gate)
     watching: Any = _TrialWatcher(listening, trial)
     run = functools.partial(watched, watching, interpreted, trial, function, *operands)
-    out = listening.trial(function, list(operands), run)
-    if trial.refused:
-        raise Unrecordable(trial.refused)
-    return out
+    return unless_refused(trial, listening.trial, function, list(operands), run)
 
 
 # ------------------------------------------------------------------------------------------------ what results come of

@@ -17,6 +17,7 @@ from ..ops.pointwise import cast
 from ..ops.reductions import sum as total
 from ..tape.direct import FLOAT32, FLOAT64
 from ..tape.grad_mode import no_grad
+from ..tape.saved import packing
 from ..tensors.calling.kernels import require_floating
 from ..tensors.composite import composite
 from ..tensors.fusion import fused
@@ -71,9 +72,14 @@ def batch_norm(
         count = input.ndarray.size // shape[1]
         if count == 1:
             raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
+        running = running_mean, running_var, momentum, count / max(count - 1, 1)
+        if packing.hooks:  # which may end the call where the last tensor is saved: the running ones move before
+            with no_grad():
+                _, mean, var = _by_batch(input.detach(), None, None, axes, along, eps)
+                _follow_both(mean, var, *running)
+            return _by_batch(input, weight, bias, axes, along, eps)[0]
         out, mean, var = _by_batch(input, weight, bias, axes, along, eps)
-        _follow(running_mean, mean, momentum, 1.0)
-        _follow(running_var, var, momentum, count / max(count - 1, 1))
+        _follow_both(mean, var, *running)
         return out
     return _by_running(input, weight, bias, running_mean, running_var, along, eps)
 
@@ -122,6 +128,12 @@ def _by_running(input: Any, weight: Any, bias: Any, mean: Any, var: Any, along: 
 def _scaled(normal: Any, weight: Any, bias: Any, along: tuple[int, ...]) -> Any:
     out = normal if weight is None else normal * reshape(weight, along)
     return out if bias is None else out + reshape(bias, along)
+
+
+def _follow_both(mean: Any, var: Any, running_mean: Any, running_var: Any, momentum: Any, unbiased: Any) -> None:
+    """Move the running statistics towards the batch's; `unbiased` is what makes its variance the unbiased one."""
+    _follow(running_mean, mean, momentum, 1.0)
+    _follow(running_var, var, momentum, unbiased)
 
 
 def _follow(running: Any, value: Any, momentum: Any, scale: float) -> None:

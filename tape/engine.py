@@ -36,6 +36,7 @@ class Sweep:
     store_captures: bool = False
     pending: dict[Node, dict[int, Any]] = field(default_factory=dict)
     useful: Set[Node] = frozenset()  # the nodes that the walk visits
+    recomputed: dict[Any, Any] = field(default_factory=dict)  # checkpointed calls that were done again for this pass
     # Buffers that a gradient must not take over, by identity; kept, so that no other one is given the same identity.
     owned_elsewhere: dict[int, Any] = field(default_factory=dict)
 

@@ -18,7 +18,8 @@ from ..ops.core import switch
 from .computed_again import derivative
 from .grad_mode import switches
 from .nodes import NO_EDGE, SECOND_BACKWARD, PrimitiveNode, by_zero, class_called, count_now
-from .saved import INFERENCE, Saved, modified
+from .saved import INFERENCE, Packed, SavedTensor, modified, packing
+from .saved import saved as as_saved
 
 Arrays = tuple[Any, ...]
 
@@ -107,6 +108,19 @@ class Watched(NamedTuple):
             raise RuntimeError(modified(node, self.shape, self.is_output, buffer.version, self.version))
 
 
+def _packed(kept: Any, make: Any) -> Any:
+    """What a form keeps, its arrays as programs want to keep them: tensors without a history."""
+    if type(kept) is tuple:
+        return tuple([_packed(each, make) for each in kept])
+    return Packed(make(kept), False) if type(kept) is np.ndarray else kept
+
+
+def _unpacked(kept: Any, node: Any) -> Any:
+    if type(kept) is tuple:
+        return tuple([_unpacked(each, node) for each in kept])
+    return kept.look(node).ndarray if type(kept) is Packed else kept
+
+
 class FusedNode(PrimitiveNode):
     """A composite on the tape; `FusedNode.made` makes them."""
 
@@ -149,10 +163,12 @@ class FusedNode(PrimitiveNode):
         node.known = known = {}
         for i, x in enumerate(saved):
             if hasattr(x, "buffer"):
-                saved[i] = known[str(i)] = Saved(x, False)
+                saved[i] = known[str(i)] = as_saved(x, False)
         node.read = tuple([i for i in plan.read if saved[i] is not None]) if plan.read else ()
         if fused.checks_value:
-            known["out"] = Saved(out, is_output=True)
+            known["out"] = as_saved(out, True)
+        if packing.hooks:
+            node.kept, node.watched = _packed(kept, make), ()
         node.saves = fused.checks_value or bool(node.read) or kept is not None or bool(node.watched)
         return node
 
@@ -162,6 +178,8 @@ class FusedNode(PrimitiveNode):
             self.kept, self.watched, self.arguments = None, (), []
 
     def keep(self, tensors: Sequence[Any], out: Any) -> None:
+        if packing.hooks:
+            return
         self.watched = [*self.watched, *[Watched.of(x, x is out) for x in tensors]]
         self.saves = True
 
@@ -190,8 +208,8 @@ class FusedNode(PrimitiveNode):
         arrays: list[Any] = [None] * count
         for i in self.read:
             arrays[i] = saved[i].look(self).ndarray
-        kept = self.known["out"].look(self).ndarray if fused.checks_value else self.kept
-        others = [x.look(self) if type(x) is Saved else x for x in saved[count:]] if len(saved) > count else ()
+        kept = self.known["out"].look(self).ndarray if fused.checks_value else _unpacked(self.kept, self)
+        others = [x.look(self) if isinstance(x, SavedTensor) else x for x in saved[count:]]
         gradients = quietly(fused.backward, g.ndarray, kept, shapes, *arrays, *others)
         return [self._tensor(gradients[i], g) for i in given]
 
@@ -199,8 +217,8 @@ class FusedNode(PrimitiveNode):
         """The derivative in primitives, which may be differentiated again."""
         fused = self.fused
         assert fused.rule is not None
-        others = [x.look(self) if type(x) is Saved else x for x in self.arguments[fused.operands :]]
-        found = fused.rule(g, self.kept, *others)
+        others = [x.look(self) if isinstance(x, SavedTensor) else x for x in self.arguments[fused.operands :]]
+        found = fused.rule(g, _unpacked(self.kept, self), *others)
         return by_zero(found, g, self) if fused.zero and switches.enabled else found
 
     def _tensor(self, gradient: Any, g: Any) -> Any:
@@ -210,7 +228,7 @@ class FusedNode(PrimitiveNode):
 
     def _by_chain(self, g: Any, given: Sequence[int], wanted: Sequence[bool]) -> list[Any]:
         """The derivative of the composite's primitives, which may be differentiated again."""
-        arguments = [x.unpack(self) if type(x) is Saved else x for x in self.arguments]
+        arguments = [x.unpack(self) if isinstance(x, SavedTensor) else x for x in self.arguments]
         operands = list(zip(given, self.edges, wanted, strict=True))
 
         def values(*arguments: Any) -> Sequence[Any]:

@@ -27,7 +27,7 @@ from ..tracing.watch import declare_hook
 from .grad_mode import switches
 from .handles import RemovableHandle
 from .saved import Saved as Saved
-from .saved import saved
+from .saved import SavedTensor, saved
 
 _sequence: Any = itertools.count()
 
@@ -198,7 +198,7 @@ class PrimitiveNode(Node):
         # A constant operand counts as saved, too: PyTorch frees it like a tensor.
         self.saves = False
         for value in self.known.values():
-            if isinstance(value, (Saved, np.generic)):
+            if isinstance(value, (SavedTensor, np.generic)):
                 self.saves = True
         self.released = False
 
@@ -210,7 +210,7 @@ class PrimitiveNode(Node):
             return {}
         plainly = not switches.enabled and not switch.stack
         return {
-            name: (value.look(self) if plainly else value.unpack(self)) if isinstance(value, Saved) else value
+            name: (value.look(self) if plainly else value.unpack(self)) if isinstance(value, SavedTensor) else value
             for name, value in self.known.items()
         }
 
@@ -224,13 +224,13 @@ class PrimitiveNode(Node):
 
     def let_go(self, target: Any) -> None:
         """`target`, whose memory is about to be written to by this operation: copy it where a rule reads it."""
-        buffer, known = target.buffer, dict(self.known)
+        known = dict(self.known)
         for name, value in self.known.items():
-            if type(value) is Saved and not value.is_output and value.tensor.buffer is buffer:
+            if isinstance(value, SavedTensor) and not value.is_output and value.shows(target.buffer):
                 if name.startswith(KEPT):
                     del known[name]
                 else:
-                    value.keep_own_copy()
+                    value.keep_own_copy(target)
         self.known = known
 
     def moved(self, value: Any, target: Any) -> None:
@@ -276,7 +276,7 @@ class PrimitiveNode(Node):
         self.known = known = _known(operands, out, needs)
         for value in known.values():
             # A constant operand counts as saved, too: PyTorch frees it like a tensor.
-            if isinstance(value, (Saved, np.generic)):
+            if isinstance(value, (SavedTensor, np.generic)):
                 self.saves = True
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:

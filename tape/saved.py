@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..ops.identity import copy
+from ..ops.views import replay
 from .grad_mode import no_grad
 
 INFERENCE = (
@@ -24,10 +26,34 @@ class _Local(threading.local):
 packing = _Local()
 
 
-class Saved:
-    """A tensor kept for the backward pass, with the version of its memory at that time."""
+class SavedTensor:
+    """A tensor kept for the backward pass, in one of two ways: `Saved`, or `Packed`."""
 
-    __slots__ = ("is_output", "tensor", "version")
+    __slots__ = ("is_output",)
+
+    is_output: bool
+
+    def unpack(self, node: Any) -> Any:
+        """The tensor, with its history; `node` has saved it."""
+        raise NotImplementedError
+
+    def look(self, node: Any) -> Any:
+        """`unpack` where nothing is recorded: no history is of use."""
+        raise NotImplementedError
+
+    def shows(self, buffer: Any) -> bool:
+        """Whether it is in the memory `buffer`."""
+        raise NotImplementedError
+
+    def keep_own_copy(self, target: Any) -> None:
+        """Let the memory of `target` go, which is about to be written to: keep a copy with the same history."""
+        raise NotImplementedError
+
+
+class Saved(SavedTensor):
+    """A tensor itself, with the version of its memory at that time."""
+
+    __slots__ = ("tensor", "version")
 
     def __init__(self, tensor: Any, is_output: bool) -> None:
         self.tensor = tensor.detach() if is_output else tensor  # an output that held its own node would never be freed
@@ -48,14 +74,15 @@ class Saved:
         return alias
 
     def look(self, node: Any) -> Any:
-        """`unpack` where nothing is recorded: no history is of use."""
         tensor = self.tensor
         if tensor.buffer.version != self.version:
             raise RuntimeError(self._modified(node))
         return tensor
 
-    def keep_own_copy(self) -> None:
-        """Let the memory go: keep a copy with the same history."""
+    def shows(self, buffer: Any) -> bool:
+        return self.tensor.buffer is buffer
+
+    def keep_own_copy(self, target: Any) -> None:
         edge = self.tensor.gradient_edge()
         copied = copy(self.tensor.detach())
         if edge.node is not None:
@@ -77,30 +104,50 @@ def modified(node: Any, shape: Sequence[int], is_output: bool, now: int, expecte
     )
 
 
-class Packed(Saved):
-    """A tensor that a program keeps in its own way (``autograd.graph.saved_tensors_hooks``)."""
+class Packed(SavedTensor):
+    """A tensor that a program keeps in its own way (``autograd.graph.saved_tensors_hooks``). To have it is to call the
+    program, which nobody does but the derivative, once."""
 
-    __slots__ = ("edge", "packed", "unpack_hook")
+    __slots__ = ("buffer", "edge", "packed", "steps", "unpack_hook")
 
     def __init__(self, tensor: Any, is_output: bool) -> None:
         if tensor.buffer.version < 0:
             raise RuntimeError(INFERENCE)
-        pack, self.unpack_hook = packing.hooks[-1]
         self.is_output = is_output
         self.edge: Any = None if is_output else tensor.gradient_edge()
+        self._pack(tensor)
+
+    def _pack(self, tensor: Any) -> None:
+        pack, self.unpack_hook = packing.hooks[-1]
+        self.buffer, self.steps = weakref.ref(tensor.buffer), tensor.steps
         version = tensor.buffer.version
         with no_grad():
             # An operand is handed over itself, so that a program can tell parameters by their class or identity.
-            self.packed = pack(tensor.detach() if is_output else tensor)
+            self.packed = pack(tensor.detach() if self.is_output else tensor)
         if tensor.buffer.version != version:
             raise RuntimeError(
                 "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
                 "cannot be modified by in-place operations as this can lead to unexpected side-effects."
             )
 
-    @property
-    def tensor(self) -> Any:
-        """The tensor that the program gives back."""
+    def shows(self, buffer: Any) -> bool:
+        return self.buffer() is buffer
+
+    def keep_own_copy(self, target: Any) -> None:
+        root = target if target.base is None else target.base
+        with no_grad():
+            copied = copy(replay(root, self.steps[len(root.steps) :]))
+        self._pack(copied)
+
+    def unpack(self, node: Any) -> Any:
+        tensor = self.look(node)
+        if self.is_output:
+            tensor.attach(node, 0)
+        elif self.edge.node is not None:
+            tensor.attach(self.edge.node, self.edge.output)
+        return tensor
+
+    def look(self, node: Any) -> Any:
         with no_grad():
             tensor = self.unpack_hook(self.packed)
         if not hasattr(tensor, "buffer"):
@@ -110,23 +157,7 @@ class Packed(Saved):
             )
         return tensor.detach()
 
-    def unpack(self, node: Any) -> Any:
-        """The tensor, with the history that it had."""
-        tensor = self.tensor
-        if self.is_output:
-            tensor.attach(node, 0)
-        elif self.edge.node is not None:
-            tensor.attach(self.edge.node, self.edge.output)
-        return tensor
 
-    def look(self, node: Any) -> Any:
-        """The tensor without a history."""
-        return self.tensor
-
-    def keep_own_copy(self) -> None:
-        """Nothing: what is kept is the program's business."""
-
-
-def saved(tensor: Any, is_output: bool) -> Saved:
+def saved(tensor: Any, is_output: bool) -> SavedTensor:
     """`tensor` as a node keeps it."""
     return Packed(tensor, is_output) if packing.hooks else Saved(tensor, is_output)

@@ -63,8 +63,10 @@ def fused(
         def called(*arguments: Any) -> Any:
             if switch.stack:
                 return serve(called, named, arguments, {})
-            looked_at = None if packing.hooks else _looked_at(arguments, operands)
-            return named(*arguments) if looked_at is None else _evaluated(form, arguments, *looked_at)
+            looked_at = _looked_at(arguments, operands)
+            if looked_at is None or (packing.hooks and not _saves_alike(form, *looked_at)):
+                return named(*arguments)
+            return _evaluated(form, arguments, *looked_at)
 
         return called  # type: ignore[return-value]
 
@@ -77,6 +79,13 @@ def _saved(form: Fused, arguments: tuple[Any, ...], value: Any) -> list[Any]:
     found = [arguments[i] for i in form.reads(requiring)]
     found += [x for x in arguments[form.operands :] if isinstance(x, Tensor)]
     return [x for x in found if x is not None] + [value] * (form.checks_value or form.watches_value)
+
+
+def _saves_alike(form: Fused, arrays: list[Any], wanted: list[bool]) -> bool:
+    """Whether hooks are given numbers where the primitives give them some: not where the form keeps a mask in place of
+    the value, nor where some operands want no gradients, which a node keeps all the same."""
+    wants_all = all(want or array is None for array, want in zip(arrays, wanted, strict=True))
+    return wants_all and not form.watches_value
 
 
 def _looked_at(arguments: tuple[Any, ...], operands: int) -> tuple[list[Any], list[bool]] | None:

@@ -10,7 +10,7 @@ import builtins
 import os
 import typing
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import nullcontext
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ..nn.module import Module
@@ -178,16 +178,14 @@ def wait(future: Any) -> Any:
     return future.wait()
 
 
-@contextmanager
-def optimized_execution(should_optimize: bool) -> Any:
+def optimized_execution(should_optimize: bool) -> nullcontext[None]:
     """A block that means nothing: Python runs."""
-    yield
+    return nullcontext()
 
 
-@contextmanager
-def fuser(name: str) -> Any:
+def fuser(name: str) -> nullcontext[None]:
     """A block that means nothing: Python runs."""
-    yield
+    return nullcontext()
 
 
 _onednn = [False]

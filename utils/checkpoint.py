@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from ..tape.engine import Sweep
-from ..tape.grad_mode import enable_grad, is_grad_enabled, no_grad, switches
-from ..tape.nodes import SECOND_BACKWARD, AccumulateGrad, Edge, Node, count_now
-from ..tape.reverse import accumulate
-from ..tape.saved import Saved
-from ..tensors import autocasting
+from ..tape.grad_mode import is_grad_enabled, no_grad
 from ..tensors.generator import default_generator
 from ..tensors.tensor import Tensor
+from ..tracing.blocks import Block
+from ..tracing.settings import Setting
 from ..tracing.user_warning import warn_user
-from ..tracing.watch import watcher
+from . import reentrant
+from .recomputation import CheckpointError, Options, Region
+from .reentrant import tracked
 
 __all__ = [
     "CheckpointError",
@@ -31,17 +30,6 @@ __all__ = [
 ]
 
 
-class CheckpointError(RuntimeError):
-    """What was computed again is not what was computed first: other shapes or types. A RuntimeError, raised in the
-    backward pass.
-
-    >>> import tracegrad as tg
-    >>> from tracegrad.utils.checkpoint import CheckpointError
-    >>> issubclass(CheckpointError, RuntimeError)
-    True
-    """
-
-
 def noop_context_fn() -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
     """Two contexts that do nothing: the default of `context_fn`.
 
@@ -51,96 +39,6 @@ def noop_context_fn() -> tuple[AbstractContextManager[Any], AbstractContextManag
     2
     """
     return nullcontext(), nullcontext()
-
-
-class _InnerSweep(Sweep):
-    """The backward pass of what was computed again: it ends where that begins, and leaves hooks there to the outer."""
-
-    def _visit(self, node: Node, useful: Set[Node]) -> None:
-        if not any(edge.node is node for edge in self.captures):
-            super()._visit(node, useful)
-            return
-        for output, gradient in self.pending.pop(node, {}).items():
-            if Edge(node, output) in self.captures:
-                self.captures[Edge(node, output)] = gradient
-
-
-class _Checkpoint(Node):
-    """A call on the tape of which only the arguments are kept."""
-
-    user_defined = True
-
-    def __init__(self, call: _Call, edges: Sequence[Edge]) -> None:
-        super().__init__("CheckpointFunctionBackward", tuple(edges))
-        self.rename(self.title)
-        self.call: _Call | None = call
-        listening = watcher()
-        self.origin = None if listening is None else listening.origin()
-
-    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
-        if self.call is None:
-            raise RuntimeError(SECOND_BACKWARD)
-        outputs = self.call.again(self)
-        roots = [(out.gradient_edge(), g) for out, g in zip(outputs, cotangents, strict=True) if g is not None]
-        create_graph = bool(switches.enabled)
-        captures = dict.fromkeys(edge for edge, want in zip(self.edges, wanted, strict=True) if want)
-        sweep = _InnerSweep(create_graph, create_graph, accumulate, captures)
-        for edge, g in roots:
-            sweep.seed(edge, g)
-        sweep.run([edge for edge, _ in roots])
-        return [sweep.captures.get(edge) for edge in self.edges]
-
-    def release(self) -> None:
-        self.call = None
-
-
-class _Call:
-    """A function and its arguments, to be called twice."""
-
-    def __init__(self, function: Any, args: Any, kwargs: Any, preserve: bool, context: Any, check: bool) -> None:
-        self.function, self.kwargs, self.context, self.check = function, kwargs, context, check
-        self.args = [Saved(x, is_output=False) if isinstance(x, Tensor) else x for x in args]
-        self.state = default_generator.snapshot() if preserve else None
-        self.autocast = autocasting.state.modes
-        self.outputs: list[tuple[Any, Any]] = []  # shapes and types of those with gradients
-
-    def again(self, node: Node) -> list[Any]:
-        """The outputs that have gradients, with their history."""
-        args = [x.unpack(node) if isinstance(x, Saved) else x for x in self.args]
-        with enable_grad(), autocasting.using(self.autocast), _Randomness(self.state), self.context:
-            outputs = _tracked(_tuple(self.function(*args, **self.kwargs)))
-        found = [(out.shape, out.dtype) for out in outputs]
-        if found != self.outputs and (self.check or len(found) != len(self.outputs)):
-            raise CheckpointError(
-                "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
-                f"during the forward pass: outputs were {self.outputs}, now {found}. The function must compute the "
-                "same each time."
-            )
-        return outputs
-
-
-class _Randomness:
-    """The generator's state of the first call, while the region is computed again; nothing for None."""
-
-    def __init__(self, state: Any) -> None:
-        self._state = state
-
-    def __enter__(self) -> None:
-        if self._state is not None:
-            self._now = default_generator.snapshot()
-            default_generator._restore(*self._state)
-
-    def __exit__(self, *exc_info: object) -> None:
-        if self._state is not None:
-            default_generator._restore(*self._now)
-
-
-def _tuple(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else tuple(value) if isinstance(value, list) else (value,)
-
-
-def _tracked(outputs: Sequence[Any]) -> list[Any]:
-    return [out for out in outputs if isinstance(out, Tensor) and out.requires_grad]
 
 
 def checkpoint(
@@ -155,14 +53,19 @@ def checkpoint(
 ) -> Any:
     """``function(*args, **kwargs)`` without keeping what its derivative needs: the backward pass calls it again.
 
-    The random state is put back for the second call unless ``preserve_rng_state=False``. With ``use_reentrant=True``
-    one of the tensors in `args` must require gradients (a warning, and no gradients, if none does), and keyword
-    arguments are refused (ValueError). `context_fn` gives one context for each of the two calls. CheckpointError if
-    the second call gives other shapes or dtypes, unless ``determinism_check="none"``.
+    With ``use_reentrant=False`` nothing is kept of what operations of the call save for their derivatives: the first
+    of them that a backward pass asks calls `function` again, under autocast as it was, with the random state of then
+    unless ``preserve_rng_state=False``, and, with `early_stop`, until the last tensor is saved again. What is saved
+    must be the same number of tensors, of the same shapes, dtypes and devices, unless ``determinism_check="none"``
+    (CheckpointError; with `debug` it shows the operations of both calls). `context_fn` gives one context for each call.
 
-    Difference: a call with ``use_reentrant=True`` also works with ``autograd.grad`` and ``backward(inputs=...)``; the
-    second call always runs to its end (`early_stop`), and a CheckpointError has no traces (`debug`). In a compiled
-    function both calls are recorded: whether values are kept is the compiler's decision there (``memory_limit``).
+    With ``use_reentrant=True`` the call is one operation. One of the tensors in `args` must require gradients (a
+    warning, and no gradients, if none does), and keyword arguments, contexts and `debug` are refused (ValueError).
+
+    Difference: a call with ``use_reentrant=True`` also works with ``autograd.grad`` and ``backward(inputs=...)``. In a
+    compiled function both calls are recorded: whether values are kept is the compiler's decision there
+    (``memory_limit``). What stops the second call early is no ``Exception``. A tensor that `function`
+    has written to since it was saved is an error in the backward pass, as it is outside of checkpoints.
 
     >>> import tracegrad as tg
     >>> from tracegrad.utils.checkpoint import checkpoint
@@ -183,56 +86,31 @@ def checkpoint(
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     if use_reentrant and (context_fn is not noop_context_fn or debug):
         raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+    if use_reentrant:
+        return _reentrantly(function, args, preserve)
+    overridden = _debug.get()
+    logs = debug if overridden is None else overridden
+    if logs and context_fn is not noop_context_fn:
+        raise ValueError("debug=True is incompatible with non-default context_fn")
     if determinism_check not in ("default", "none"):
         raise ValueError(f"determinism_check should be one of {['default', 'none']}, but got {determinism_check}")
     first, second = context_fn()
-    if use_reentrant and is_grad_enabled() and not _tracked(args):
+    if not is_grad_enabled():
+        return function(*args, **kwargs)
+    overridden = _early_stop.get()
+    options = Options(early_stop if overridden is None else overridden, determinism_check == "default", logs)
+    random = default_generator.snapshot() if preserve else None
+    return Region(function, args, kwargs, options, second, random).first(first, args)
+
+
+def _reentrantly(function: Callable[..., Any], args: tuple[Any, ...], preserve: bool) -> Any:
+    if not is_grad_enabled():
+        return function(*args)
+    if not tracked(args):
         check_backward_validity(args)
         with no_grad():
             return function(*args)
-    call = _Call(function, args, kwargs, preserve, second, determinism_check == "default")
-    begun = count_now()
-    with first:
-        returned = function(*args, **kwargs)
-    return _remembered(call, returned, begun) if is_grad_enabled() else returned
-
-
-def _remembered(call: _Call, returned: Any, begun: int) -> Any:
-    """The outputs, with the call as their history; what was recorded since `begun` is let go."""
-    outputs = _tuple(returned)
-    tracked = _tracked(outputs)
-    if not tracked:
-        return returned
-    node = _Checkpoint(call, _edges_before([out.gradient_edge() for out in tracked], begun))
-    node.outputs = len(tracked)
-    call.outputs = [(out.shape, out.dtype) for out in tracked]
-    aliases = {id(out): _alias(out, node, place) for place, out in enumerate(tracked)}
-    found = [aliases.get(id(out), out) for out in outputs]
-    return found[0] if not isinstance(returned, (tuple, list)) else type(returned)(found)
-
-
-def _alias(out: Any, node: Node, place: int) -> Any:
-    alias = out.detach()
-    alias.attach(node, place)
-    return alias
-
-
-def _edges_before(roots: Sequence[Edge], begun: int) -> list[Edge]:
-    """Where the history of `roots` leaves what was recorded since `begun`: at leaves, and at older operations."""
-    found: dict[Edge, None] = {}
-    seen: set[Node] = set()
-    stack = list(roots)
-    while stack:
-        edge = stack.pop()
-        node = edge.node
-        if node is None:
-            continue
-        if isinstance(node, AccumulateGrad) or node.sequence < begun:
-            found[edge] = None
-        elif node not in seen:
-            seen.add(node)
-            stack.extend(node.edges)
-    return list(found)
+    return reentrant.called(function, args, preserve)
 
 
 def checkpoint_sequential(
@@ -281,7 +159,7 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
     >>> from tracegrad.utils.checkpoint import check_backward_validity
     >>> check_backward_validity([tg.ones(1, requires_grad=True), 2])
     """
-    if not _tracked(tuple(inputs)):
+    if not tracked(tuple(inputs)):
         warn_user("None of the inputs have requires_grad=True. Gradients will be None")
 
 
@@ -318,23 +196,45 @@ def set_device_states(devices: Sequence[int], states: Sequence[Tensor], *, devic
     """
 
 
-def set_checkpoint_early_stop(enable: bool) -> nullcontext[None]:
-    """A context that is accepted and changes nothing: the second call always runs to its end here.
+#: What blocks override, None outside of them.
+_early_stop: Setting[bool | None] = Setting("whether checkpoints stop early", None)
+_debug: Setting[bool | None] = Setting("whether checkpoints log their operations", None)
+
+
+class _Overridden(Block):
+    """A block in which a setting has another value."""
+
+    def __init__(self, setting: Setting[bool | None], wanted: bool | None) -> None:
+        self._setting, self.wanted = setting, wanted
+
+    def now(self) -> bool | None:
+        return self._setting.now()
+
+    def put(self, state: bool | None) -> None:
+        self._setting.put(state)
+
+
+def set_checkpoint_early_stop(enable: bool) -> Block:
+    """A context in which `early_stop` of all calls of ``checkpoint`` is the argument `enable`, whatever they say.
 
     >>> import tracegrad as tg
-    >>> from tracegrad.utils.checkpoint import set_checkpoint_early_stop
+    >>> from tracegrad.utils.checkpoint import checkpoint, set_checkpoint_early_stop
+    >>> x = tg.tensor([0.0], requires_grad=True)
     >>> with set_checkpoint_early_stop(False):
-    ...     pass
+    ...     y = checkpoint(lambda x: (x.exp(), print("to its end"))[0], x, use_reentrant=False)
+    to its end
+    >>> y.backward()
+    to its end
     """
-    return nullcontext()
+    return _Overridden(_early_stop, enable)
 
 
-def set_checkpoint_debug_enabled(enabled: bool | None) -> nullcontext[None]:
-    """A context that is accepted and changes nothing: no traces are kept here.
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Block:
+    """A context in which `debug` of all calls of ``checkpoint`` is the argument `enabled` (None: what they say).
 
     >>> import tracegrad as tg
     >>> from tracegrad.utils.checkpoint import set_checkpoint_debug_enabled
     >>> with set_checkpoint_debug_enabled(True):
     ...     pass
     """
-    return nullcontext()
+    return _Overridden(_debug, enabled)

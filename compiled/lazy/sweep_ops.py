@@ -12,6 +12,7 @@ from ...ops.core import REGISTRY, Params, Primitive
 from ...ops.types import Type
 from ...tape.fused import FusedNode
 from ...tape.nodes import PrimitiveNode, Saved
+from ...tape.saved import Packed
 from ...tensors.tensor import Tensor
 from ..symbolic.number import exact
 from .event_trie import Compute, TrieInput, key_of
@@ -61,8 +62,11 @@ def facts_of(node: PrimitiveNode) -> tuple[Any, ...]:
 
 def is_op(node: Any) -> bool:
     """True for what one primitive has left on the tape, still to be differentiated. A composite of eager mode is none:
-    a program may have computed in that mode until it was worth noting."""
-    return isinstance(node, PrimitiveNode) and not isinstance(node, FusedNode) and not node.released
+    a program may have computed in that mode until it was worth noting. Nor is one that has saved a tensor in a
+    program's own way: the program is asked for it at each pass."""
+    if not isinstance(node, PrimitiveNode) or isinstance(node, FusedNode) or node.released:
+        return False
+    return not any(isinstance(kept, Packed) for kept in node.known.values())
 
 
 class Kept:

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from ...compiler.capture import Recorder, Root
-from ...compiler.errors import CaptureError
 from ...compiler.origins import Whereabouts
 from ...ops.core import interpreted
 from ...ops.pointwise import cast
@@ -28,7 +27,7 @@ from ...tape.selected import declare_kept
 from ...tape.tape import Tape
 from ...tensors.tensor import Tensor, make
 from ...tracing.entries import SameEntries
-from ...tracing.watch import SideEffect, watched
+from ...tracing.watch import watched
 from ..common.aliasing import with_history
 from ..common.argument_names import name_captured, name_of_argument
 from ..common.pytree import Path, leaves
@@ -37,6 +36,7 @@ from ..guards.environment import Environment
 from ..guards.reachability import Codes
 from ..symbolic.number import Formulas, Number
 from ..symbolic.tape import NumberInput, NumberTape, Scalar
+from .branch_trials import BranchTrials
 from .call_inputs import CallInputs, LearnedInputs, Noted, noted
 from .cond_gates import follow_writes
 from .scalar_outputs import ScalarOutputs, plain
@@ -99,6 +99,7 @@ class Recording:
     _entries: set[SameEntries] = field(default_factory=set)  # that have been read
     _is_settled: bool = False
     _calls: CallTrace = field(init=False)
+    _trials: BranchTrials = field(default_factory=BranchTrials)
 
     def __post_init__(self) -> None:
         self.recorder = Recorder(Whereabouts(), self.strict)
@@ -199,7 +200,8 @@ class Recording:
         declare_kept(leaf for _, leaf in leaves([self.result, [s.tensor._grad for s in self.grads.values()]]))
 
     def _check(self) -> None:
-        """CaptureError if the call did what cannot be repeated."""
+        """CaptureError if the call did what cannot be repeated; SideEffect for what nothing can take back."""
+        self._trials.check()
         if self.recorder.refused is not None:
             raise self.recorder.refused  # the function has caught it
         if imported := self.environment.imported():
@@ -359,17 +361,7 @@ class Recording:
         return self.recorder.whereabouts.now()
 
     def trial(self, function: Callable[..., Any], arguments: list[Any], run: Callable[[], Any]) -> Any:
-        around, spoken = Environment(function, arguments), self._calls.refused
-        try:
-            return run()
-        finally:
-            try:
-                around.refuse_side_effects(self._calls.effect_lines)
-            except CaptureError as effect:
-                raise SideEffect("in a branch of tg.cond, " + str(effect)) from None
-            if self._calls.refused is not spoken and self._calls.refused is not None:
-                what, place = self._calls.refused
-                raise SideEffect(f"{what} in a branch of tg.cond\n  at {place}\n  Branches compute: do this outside.")
+        return self._trials.run(self._calls, function, arguments, run)
 
     def module_called(self, module: Any, path: str) -> None:
         self.recorder.whereabouts.enter_module(path)

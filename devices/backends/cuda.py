@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
+from ...tracing.blocks import Block
 from ...tracing.settings import Setting
 from ..answers import answering
 from .flags import Switches
@@ -56,23 +56,27 @@ fp16_bf16_reduction_math_sdp_allowed, allow_fp16_bf16_reduction_math_sdp = _swit
 )
 
 
-@contextmanager
 def sdp_kernel(
     enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True, enable_cudnn: bool = True
-) -> Iterator[None]:
+) -> Block:
     """A block with other switches of attention, which is computed in one way here."""
-    before = {kind: setting.now() for kind, setting in _sdp.items()}
-    within = {"flash": enable_flash, "math": enable_math, "mem_efficient": enable_mem_efficient, "cudnn": enable_cudnn}
-    _put(within)
-    try:
-        yield
-    finally:
-        _put(before)
+    return _Kernels(
+        {"flash": enable_flash, "math": enable_math, "mem_efficient": enable_mem_efficient, "cudnn": enable_cudnn}
+    )
 
 
-def _put(values: dict[str, bool]) -> None:
-    for kind, value in values.items():
-        _sdp[kind].put(value)
+class _Kernels(Block):
+    """The switches of attention."""
+
+    def __init__(self, wanted: dict[str, bool]) -> None:
+        self.wanted = wanted
+
+    def now(self) -> dict[str, bool]:
+        return {kind: _sdp[kind].now() for kind in self.wanted}
+
+    def put(self, state: dict[str, bool]) -> None:
+        for kind, value in state.items():
+            _sdp[kind].put(value)
 
 
 class _LinalgBackend(enum.Enum):

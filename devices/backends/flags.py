@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
+
+from ...tracing.blocks import Block
 
 
 def functions_for(module: dict[str, Any], **defaults: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -16,6 +17,13 @@ def functions_for(module: dict[str, Any], **defaults: Any) -> tuple[Callable[...
     >>> set_flags, flags = functions_for(vars(tg.backends), fp32_precision="none")
     """
     names = tuple(defaults)
+
+    def given(values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+        found = dict(zip(names, values, strict=False)) | {name.lstrip("_"): value for name, value in named.items()}
+        unknown = set(found) - set(names)
+        if unknown or len(values) > len(names):
+            raise TypeError(f"set_flags() got {', '.join(sorted(unknown)) or len(values)}; it takes {', '.join(names)}")
+        return found
 
     def set_flags(*values: Any, **named: Any) -> tuple[Any, ...]:
         """Set the switches, in their order or by name with an underscore before it; returns what they were.
@@ -29,15 +37,11 @@ def functions_for(module: dict[str, Any], **defaults: Any) -> tuple[Callable[...
         ('ieee',)
         """
         before = tuple(module[name] for name in names)
-        given = dict(zip(names, values, strict=False)) | {name.lstrip("_"): value for name, value in named.items()}
-        unknown = set(given) - set(names)
-        if unknown or len(values) > len(names):
-            raise TypeError(f"set_flags() got {', '.join(sorted(unknown)) or len(values)}; it takes {', '.join(names)}")
-        module.update({name: value for name, value in given.items() if value is not None})
+        found = given(values, named)
+        module.update({name: value for name, value in found.items() if value is not None})
         return before
 
-    @contextmanager
-    def flags(*values: Any, **named: Any) -> Iterator[None]:
+    def flags(*values: Any, **named: Any) -> Block:
         """A block in which the switches are set; those not given have their defaults. Afterwards they are as before.
 
         >>> import tracegrad as tg
@@ -45,14 +49,23 @@ def functions_for(module: dict[str, Any], **defaults: Any) -> tuple[Callable[...
         ...     tg.backends.fp32_precision
         'ieee'
         """
-        given = defaults | dict(zip(names, values, strict=False)) | named
-        before = set_flags(**given)
-        try:
-            yield
-        finally:
-            module.update(zip(names, before, strict=True))
+        found = defaults | given(values, named)
+        return _Flags(module, {name: value for name, value in found.items() if value is not None})
 
     return set_flags, flags
+
+
+class _Flags(Block):
+    """Switches that are attributes of a module."""
+
+    def __init__(self, module: dict[str, Any], wanted: dict[str, Any]) -> None:
+        self._module, self.wanted = module, wanted
+
+    def now(self) -> dict[str, Any]:
+        return {name: self._module[name] for name in self.wanted}
+
+    def put(self, state: dict[str, Any]) -> None:
+        self._module.update(state)
 
 
 class Switches:

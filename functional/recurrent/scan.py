@@ -14,7 +14,8 @@ from ...ops.scan.loop import Loop, last_of, stack_of
 from ...ops.scan.primitive import Body, apply_loop, pull_back_loop, scan_primitive, traced
 from ...ops.types import Type
 from ...tape.grad_mode import is_grad_enabled
-from ...tape.nodes import JointNode, Saved, needs_of
+from ...tape.nodes import JointNode, needs_of
+from ...tape.saved import saved
 from ...tensors.tensor import Tensor
 
 
@@ -35,7 +36,7 @@ class LoopNode(JointNode):
         self.rename(scan_primitive.backward_name)
         self.loop = loop
         self.outputs = len(loop.results) + loop.carries
-        self.known = {**self.known, "out": Saved(flat, is_output=False)}  # which is none of the outputs
+        self.known = {**self.known, "out": saved(flat, is_output=False)}  # which is none of the outputs
         self.origin = flat.grad_fn.origin
         self.turned = [by_columns(operand.ndarray) for operand in operands]
 
@@ -68,10 +69,10 @@ def scan(
     element type of the carried values.
     """
     operands = [*initial, *streams, *constants]
-    saved = is_grad_enabled() and any(o.requires_grad for o in operands)
+    has_gradients = is_grad_enabled() and any(o.requires_grad for o in operands)
     types = [tuple(map(current().type_of, group)) for group in (initial, streams, constants)]
     types[1] = tuple(Type(of.dtype, (of.shape[0] // length, *of.shape[1:])) for of in types[1])
-    loop, count = _traced(body, length, *types, saved, backwards)
+    loop, count = _traced(body, length, *types, has_gradients, backwards)
     flat = apply_loop(loop, operands)
     shown = range(loop.carries + count)
     # Copies: whoever writes to a result does not write to what the derivative needs. In a graph they cost nothing.

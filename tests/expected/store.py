@@ -19,6 +19,7 @@ from expected import (
     averages,
     bad_calls,
     behaviour,
+    checkpoints,
     corner_points,
     database_calls,
     database_samples,
@@ -81,6 +82,7 @@ def store_text(name, tree, indent=1):
 def main():
     torch.set_num_threads(1)
     store_text("behaviour", behaviour.make(torch))
+    store_text("checkpoints", checkpoints.make(torch))
     store_text("operands", operands.make(torch))
     store_arrays("numpy_operators", numpy_operators.make(torch))
     store_text("numpy_calls", numpy_calls.make(torch))
