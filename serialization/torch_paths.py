@@ -94,7 +94,7 @@ _CLASSES = {
 _UNSHOWN = {
     "NonDynamicallyQuantizableLinear": "nn.multihead_attention",
     "RemovableHandle": "tape.handles",
-    "_WrappedHook": "nn.calls.restoring",
+    "_WrappedHook": "nn.calls.state_hooks",
 }
 #: Modules of PyTorch's whose functions stand elsewhere here.
 _ELSEWHERE = {"torch._C._nn": "torch.nn.functional", "torch._VF": "torch", "torch._C": "torch"}
