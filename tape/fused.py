@@ -17,8 +17,9 @@ from ..ops.array import quietly
 from ..ops.core import switch
 from .computed_again import derivative
 from .grad_mode import switches
-from .nodes import NO_EDGE, SECOND_BACKWARD, PrimitiveNode, by_zero, class_called, count_now
+from .nodes import NO_EDGE, PrimitiveNode, by_zero, class_called, count_now
 from .saved import INFERENCE, Saved, modified
+from .saved_names import SECOND_BACKWARD
 
 Arrays = tuple[Any, ...]
 
@@ -161,8 +162,8 @@ class FusedNode(PrimitiveNode):
         if self.released:
             self.kept, self.watched, self.arguments = None, (), []
 
-    def keep(self, tensors: Sequence[Any], out: Any) -> None:
-        self.watched = [*self.watched, *[Watched.of(x, x is out) for x in tensors]]
+    def keep(self, tensors: Mapping[str, Any], out: Any) -> None:
+        self.watched = [*self.watched, *[Watched.of(x, x is out) for x in tensors.values()]]
         self.saves = True
 
     def let_go(self, target: Any) -> None:

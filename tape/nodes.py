@@ -29,15 +29,10 @@ from .handles import RemovableHandle, add_hook
 from .needs import Needs, known_of, needs_of
 from .saved import Saved as Saved
 from .saved import saved
+from .saved_names import KEPT, saved_properties
+from .saved_names import SECOND_BACKWARD as SECOND_BACKWARD
 
 _sequence: Any = itertools.count()
-
-SECOND_BACKWARD = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
-    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
-    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
-    "after calling backward."
-)
 
 
 class Edge(NamedTuple):
@@ -165,13 +160,10 @@ def class_called(kind: type[Node], title: str) -> type[Node]:
     base = next(c for c in kind.__mro__ if "title" not in c.__dict__)
     if (base, title) not in _classes:
         # A subclass marks itself by having the title, so that renaming it goes back to the class it came from.
-        _classes[base, title] = type(title, (base,), {"title": title, "__module__": base.__module__})
+        members = {"title": title, "__module__": base.__module__, **saved_properties(title)}
+        _classes[base, title] = type(title, (base,), members)
     _classes[kind, title] = _classes[base, title]
     return _classes[kind, title]
-
-
-#: What the names begin with of what is kept although no rule reads it.
-KEPT = "kept"
 
 
 class PrimitiveNode(Node):
@@ -219,12 +211,12 @@ class PrimitiveNode(Node):
             for name, value in self.known.items()
         }
 
-    def keep(self, tensors: Sequence[Any], out: Any) -> None:
+    def keep(self, tensors: Mapping[str, Any], out: Any) -> None:
         """Keep tensors that the rules do not name, since PyTorch's derivative reads them: a write to one is an error.
 
-        `out` is this node's result.
+        They are named by the place among the operands; `out` is this node's result.
         """
-        kept = {f"{KEPT} {i}": saved(x, is_output=x is out) for i, x in enumerate(tensors)}
+        kept = {f"{KEPT} {place}": saved(x, is_output=x is out) for place, x in tensors.items()}
         self.known, self.saves = {**self.known, **kept}, True
 
     def let_go(self, target: Any) -> None:
