@@ -1,4 +1,4 @@
-"""In-place functions on element types that they are not for: the classes and words of PyTorch's errors."""
+"""Functions on element types that they are not for: the classes and words of PyTorch's errors."""
 
 import pytest
 
@@ -41,6 +41,7 @@ REFUSED = [
         RuntimeError,
         "fill_ only supports 0-dimension value tensor but got tensor with 1 dimensions",
     ),
+    ("ones(2, dtype=complex64).mode()", NO_KERNEL, "\"mode_cpu\" not implemented for 'ComplexFloat'"),
     ("ones(2).resize_as_(1)", TypeError, "argument 'the_template' (position 1) must be Tensor, not int"),
 ]
 
