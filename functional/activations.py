@@ -31,7 +31,7 @@ def finished(input: Any, out: Any, inplace: bool, keeps: bool = False) -> Any:
     node = out.grad_fn
     store(input, out)
     if keeps and node is not None:
-        node.keep([input], input)
+        node.keep({"out": input}, input)
     return input
 
 

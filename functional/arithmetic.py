@@ -223,6 +223,9 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
     return _lerp_by(input, end, weight)
 
 
+lerp.of_one_type = True  # type: ignore[attr-defined]  # a number does not promote what it weighs
+
+
 @composite("LerpBackward0", {"input": ("weight",), "end": ("weight",), "weight": ("input", "end", "weight")})
 def _lerp_by(input: Any, end: Any, weight: Any) -> Any:
     difference = end - input

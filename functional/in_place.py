@@ -13,7 +13,7 @@ from ..ops.array import eager
 from ..ops.complex_numbers.parts import view_as_complex
 from ..ops.core import current
 from ..ops.pointwise import common_dtype
-from ..ops.types import NUMBERS, real_of
+from ..ops.types import NUMBERS, bool_, real_of
 from ..tape.grad_mode import is_grad_enabled
 from ..tensors.arguments import Shape
 from ..tensors.calling.operators import through_class
@@ -74,6 +74,8 @@ def _computed(function: Callable[..., Any], self: Any, *args: Any, **kwargs: Any
     try:
         return function(self, *args, **kwargs)
     except NotImplementedError:
+        if hasattr(function, "of_one_type"):
+            raise
         numbers = (number_of(value) if isinstance(value, np.generic) else value for value in args)
         operands = [value for value in numbers if isinstance(value, (Tensor, *NUMBERS))]
         require_castable(common_dtype([self, *operands]), self.dtype)
@@ -135,6 +137,11 @@ def fill_(self: Tensor, value: Tensor | Number) -> Tensor:
             f"fill_() received an invalid combination of arguments - got ({builtins.type(value).__name__}), but "
             "takes a number or a 0-d tensor. Use copy_() for several."
         )
+    if isinstance(value, Tensor) and value.ndarray.ndim:
+        axes = value.ndarray.ndim
+        raise RuntimeError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with {axes} dimensions. Use copy_()."
+        )
     return copy_into(self, value, "FillBackward3" if isinstance(value, Tensor) else "FillBackward2")
 
 
@@ -182,6 +189,12 @@ def abs_(self: Tensor) -> Tensor:
 
 def _strides(x: Any) -> Shape:
     return tuple(x.ndarray.strides)
+
+
+def _require_kernel(x: Tensor, kernel: str, truth_too: bool = True) -> None:
+    """NotImplementedError for complex numbers, and for truth values unless they are drawn, too."""
+    if x.dtype.is_complex or (x.dtype is bool_ and not truth_too):
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{x.dtype.title}'. Draw another type.")
 
 
 def uniform_(
@@ -232,15 +245,17 @@ def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | Non
 def bernoulli_(self: Tensor, p: Tensor | float = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Store ones with probability `p` (a number, or a tensor of probabilities that is broadcast), else zeros.
 
-    Returns the tensor, of any type. `generator` is the default one unless given. RuntimeError for a probability outside
-    [0, 1].
+    Returns the tensor, of any type but the complex ones (NotImplementedError). `generator` is the default one unless
+    given. RuntimeError for a probability outside [0, 1].
 
     >>> import tracegrad as tg
     >>> tg.zeros(2).bernoulli_(1.0)
     tensor([1., 1.])
     """
+    is_number = isinstance(p, (int, float))
+    _require_kernel(self, "bernoulli_scalar_cpu_" if is_number else "bernoulli_tensor_cpu_self_")
     shape, strides = self.ndarray.shape, _strides(self)
-    if isinstance(p, (int, float)):
+    if is_number:
         return assign(self, bernoulli_with(p, shape, self.dtype, generator, strides))
     return assign(self, bernoulli(p, generator, shape, self.dtype, strides))
 
@@ -251,7 +266,7 @@ def random_(
     """Store random integers: any that the type holds, those below one bound, or those in [from, to).
 
     Returns the tensor. Floating types get the integers that they hold without rounding. `generator` is the default one
-    unless given. RuntimeError for an empty range.
+    unless given. RuntimeError for an empty range; complex numbers are refused.
 
     >>> import tracegrad as tg
     >>> tg.zeros(2).random_(3, 4)
@@ -259,7 +274,13 @@ def random_(
     """
     shape, strides = self.ndarray.shape, _strides(self)
     if from_ is None:
+        _require_kernel(self, "random_kernel_cpu")
         return assign(self, random(shape, self.dtype, generator, strides))
+    if self.dtype.is_complex:
+        raise RuntimeError(
+            "check_random_bounds handles only integral, floating-point and boolean types, and random_() got a complex "
+            "one. Fill .real and .imag."
+        )
     low, high = (0, from_) if to is None else (from_, to)
     return assign(self, randint(low, high, shape, self.dtype, generator, strides))
 
@@ -267,12 +288,14 @@ def random_(
 def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
     """Store how many trials it takes to succeed once with probability `p`; returns the tensor.
 
-    `generator` is the default one unless given. RuntimeError unless `p` is between 0 and 1.
+    `generator` is the default one unless given. RuntimeError unless `p` is between 0 and 1, NotImplementedError for
+    truth values and complex numbers.
 
     >>> import tracegrad as tg
     >>> (tg.zeros(3).geometric_(0.5) >= 1).all()
     tensor(True)
     """
+    _require_kernel(self, "geometric_cpu", truth_too=False)
     return assign(self, geometric(self.ndarray.shape, self.dtype, p, generator, _strides(self)))
 
 

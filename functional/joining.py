@@ -127,8 +127,7 @@ def hstack(tensors: Sequence[Tensor]) -> Tensor:
     tensor([[1, 3],
             [2, 4]])
     """
-    given = [_at_least(x, 1) for x in tensors]
-    if not given:
+    if not (given := [_at_least(x, 1) for x in tensors]):
         raise RuntimeError("hstack expects a non-empty TensorList")
     return cat(given, 0 if given[0].ndarray.ndim == 1 else 1)
 
@@ -146,8 +145,7 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     >>> tg.narrow(tg.arange(5), 0, 1, 3)
     tensor([1, 2, 3])
     """
-    shape = input.ndarray.shape
-    if not shape:
+    if not (shape := input.ndarray.shape):
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
         raise RuntimeError(f"narrow(): length must be non-negative, got {length}.")
@@ -170,7 +168,9 @@ def _position(number: Any) -> Any:
     """An int; a stand-in for one as it is; the number in a 0-d tensor."""
     if isinstance(number, Tensor) and (number.ndarray.ndim or number.ndarray.dtype.kind not in "iu"):
         raise RuntimeError("start must be an 0-dim integral Tensor.")
-    return whole(number) if isinstance(number, int) else int(number)
+    if not isinstance(number, bool):
+        return whole(number)
+    raise TypeError("narrow(): argument 'start' (position 2) must be int, not bool")
 
 
 def select(input: Tensor, dim: int, index: int) -> Tensor:

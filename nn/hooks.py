@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from ..ops.sources import zeros
 from ..ops.types import Type
@@ -12,63 +11,11 @@ from ..tape.grad_mode import is_grad_enabled
 from ..tape.nodes import Edge, Node
 from ..tensors.in_place import by_custom_function
 from ..tensors.tensor import Tensor
-from ..tracing.declares import Declares
 from ..tracing.user_warning import warn_user
 from ..tracing.watch import watcher
 
 Gradients = tuple[Any, ...]
 Hook = Callable[[Gradients], Any]
-
-
-def _hook_of(value: Any) -> list[Any]:
-    return [value.hook]
-
-
-@dataclass(frozen=True)
-class ForwardPreHook:
-    """A user's hook that may replace the arguments of a call."""
-
-    _declares: ClassVar = Declares(attributes=True, parts=_hook_of)
-
-    hook: Callable[..., Any]
-    with_kwargs: bool
-
-    def __call__(self, module: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
-        if not self.with_kwargs:
-            return _arguments(self.hook(module, args), args), kwargs
-        given = self.hook(module, args, kwargs)
-        if given is None:
-            return args, kwargs
-        if not isinstance(given, tuple) or len(given) != 2:
-            raise RuntimeError(
-                f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {given}."
-            )
-        return given
-
-
-@dataclass(frozen=True)
-class ForwardHook:
-    """A user's hook that may replace the output of a call, perhaps called also where there is none."""
-
-    _declares: ClassVar = Declares(attributes=True, parts=_hook_of)
-
-    hook: Callable[..., Any]
-    with_kwargs: bool
-    always: bool = False
-
-    def __call__(self, module: Any, args: Any, kwargs: Any, output: Any) -> Any:
-        given = self.hook(module, args, kwargs, output) if self.with_kwargs else self.hook(module, args, output)
-        return output if given is None else given
-
-
-@dataclass(frozen=True)
-class BackwardHook:
-    """A user's hook of a module's backward pass, or, in PyTorch's old way, of its last operation's."""
-
-    _declares: ClassVar = Declares(attributes=True, parts=_hook_of)
-
-    hook: Callable[..., Any]
-    full: bool
 
 
 class Border(Node):
@@ -181,13 +128,6 @@ def _spread(values: Sequence[Any], places: Sequence[int], count: int) -> Gradien
     """`values` at their places among `count`, None at the others."""
     by_place = dict(zip(places, values, strict=True))
     return tuple(by_place.get(i) for i in range(count))
-
-
-def _arguments(given: Any, before: Any) -> Any:
-    """The positional arguments after a hook returned `given`."""
-    if given is None:
-        return before
-    return given if isinstance(given, tuple) else (given,)
 
 
 def _replaced(given: Any, before: Gradients, kind: str, of: str) -> Gradients:

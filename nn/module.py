@@ -23,8 +23,9 @@ from ..tracing.user_warning import warn_user
 from ..tracing.watched_order import WatchedOrder
 from . import state
 from .calls import restoring
-from .calls.calling import HOOKS, Calling
+from .calls.calling import Calling
 from .calls.state_hooks import STATE_HOOKS, StateHooks, hooks_of
+from .calls.tables import HOOKS, TABLES
 from .option import Option
 from .parameter import Parameter, is_lazy
 from .printing import block
@@ -81,7 +82,8 @@ class Module(StateHooks, Calling):
         if args or kwargs:
             _refuse_arguments(type(self).__name__, args, kwargs)
         super().__init__()
-        dict.update(self.__dict__, {hooks: WatchedOrder() for hooks in (*HOOKS, *STATE_HOOKS)})
+        hooks = {name: WatchedOrder() for name in (*TABLES, *STATE_HOOKS)}
+        dict.update(self.__dict__, hooks, _is_full_backward_hook=None)
         self.training = True
 
     def __getstate__(self) -> dict[str, Any]:
@@ -149,7 +151,7 @@ class Module(StateHooks, Calling):
         assign = bool(local_metadata.get("assign_to_params_buffers"))
         hook_args = (state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         for hook in hooks_of(self, "_load_state_dict_pre_hooks"):
-            hook(self, *hook_args)
+            hook(*hook_args)
         state.load_own(self, state_dict, prefix, assign, report, error_msgs)
 
     @default

@@ -93,7 +93,10 @@ def collect(module: Any, into: Any, prefix: str, keep_vars: bool) -> Any:
         if child is not None:
             child.state_dict(destination=into, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
     for hook in hooks_of(module, "_state_dict_hooks"):
-        into = hook(module, into, prefix, metadata)
+        given = hook(module, into, prefix, metadata)
+        if given is not None and getattr(hook, "_from_public_api", False):
+            raise RuntimeError("state_dict post-hook must return None; change the dict in place")
+        into = into if given is None else given
     return into
 
 

@@ -12,7 +12,8 @@ from ..tracing.counted import Counted
 from ..tracing.watch import declare_read
 from ..tracing.watched_order import WatchedOrder
 
-_before_every_step, _after_every_step = WatchedOrder(), WatchedOrder()
+#: Hooks of all optimizers, under PyTorch's names.
+_global_optimizer_pre_hooks, _global_optimizer_post_hooks = WatchedOrder(), WatchedOrder()
 
 #: The attributes in which an optimizer keeps its hooks, under PyTorch's names.
 HOOKS = (
@@ -27,12 +28,12 @@ HOOKS = (
 
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(optimizer, args, kwargs)`` before each step of each optimizer; it may return both anew."""
-    return RemovableHandle(_before_every_step, hook)
+    return add_hook(_global_optimizer_pre_hooks, hook)
 
 
 def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(optimizer, args, kwargs)`` after each step of each optimizer."""
-    return RemovableHandle(_after_every_step, hook)
+    return add_hook(_global_optimizer_post_hooks, hook)
 
 
 class StepHooks(Counted):
@@ -65,11 +66,11 @@ class StepHooks(Counted):
         ...     optimizer.step()
         step
         """
-        return RemovableHandle(self._hooks("_optimizer_step_pre_hooks"), hook)
+        return add_hook(self._hooks("_optimizer_step_pre_hooks"), hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` after each step."""
-        return RemovableHandle(self._hooks("_optimizer_step_post_hooks"), hook)
+        return add_hook(self._hooks("_optimizer_step_post_hooks"), hook)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call ``hook(optimizer)`` before ``state_dict()``."""
@@ -104,7 +105,7 @@ class StepHooks(Counted):
         if HOOKS[0] not in own:
             self.make_hooks()
         before, after = own[HOOKS[0]], own[HOOKS[1]]
-        tables = (_before_every_step, before, after, _after_every_step)
+        tables = (_global_optimizer_pre_hooks, before, after, _global_optimizer_post_hooks)
         has_hooks = declare_read("whether hooks are around the optimizer's step", partial(any, tables))
         if self._in_step or not has_hooks:
             return step(self, *args, **kwargs)
@@ -112,10 +113,10 @@ class StepHooks(Counted):
         args = (self, *args)  # as hooks see them in PyTorch
         try:
             object.__setattr__(self, "_in_step", True)
-            for hook in [*_before_every_step.values(), *before.values()]:
+            for hook in [*_global_optimizer_pre_hooks.values(), *before.values()]:
                 args, kwargs = _replaced(step, hook(self, args, kwargs), args, kwargs)
             result = step(*args, **kwargs)
-            for hook in [*after.values(), *_after_every_step.values()]:
+            for hook in [*after.values(), *_global_optimizer_post_hooks.values()]:
                 hook(self, args, kwargs)
             return result
         finally:

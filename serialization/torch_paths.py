@@ -56,7 +56,7 @@ _CLASSES = {
     "nn.modules.instancenorm": (
         "InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d"
     ),
-    "nn.modules.module": "Module",
+    "nn.modules.module": "Module _WrappedHook",
     "nn.modules.pixelshuffle": "PixelShuffle PixelUnshuffle",
     "nn.modules.transformer": (
         "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer"
@@ -64,6 +64,7 @@ _CLASSES = {
     "nn.modules.upsampling": "Upsample UpsamplingBilinear2d UpsamplingNearest2d",
     "nn.parallel.data_parallel": "DataParallel",
     "nn.utils.rnn": "PackedSequence",
+    "utils.hooks": "RemovableHandle",
     "optim._adafactor": "Adafactor",
     "optim._muon": "Muon",
     "optim.adadelta": "Adadelta",
@@ -94,7 +95,7 @@ _CLASSES = {
 _UNSHOWN = {
     "NonDynamicallyQuantizableLinear": "nn.multihead_attention",
     "RemovableHandle": "tape.handles",
-    "_WrappedHook": "nn.calls.restoring",
+    "_WrappedHook": "nn.calls.state_hooks",
 }
 #: Modules of PyTorch's whose functions stand elsewhere here.
 _ELSEWHERE = {"torch._C._nn": "torch.nn.functional", "torch._VF": "torch", "torch._C": "torch"}

@@ -154,13 +154,12 @@ def _with_plain_state(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A copy of a watched dict or list, and of those in it; anything else as it is."""
-    if not _is_watched(value):
+    """A copy of a watched dict or list, and of those in it; hooks (handles name the dict) and else as it is."""
+    if not _is_watched(value) or isinstance(value, OrderedDict):
         return value
     if isinstance(value, list):
         return [_plain(held) for held in value]
-    kind = OrderedDict if isinstance(value, OrderedDict) else dict
-    return kind((key, _plain(held)) for key, held in dict.items(value))
+    return {key: _plain(held) for key, held in dict.items(value)}
 
 
 def pickled(obj: Any, pickle_module: Any, protocol: int, storages: Storages) -> bytes:

@@ -34,6 +34,7 @@ HOMES = {
     "torch.functional": ("",),
     "torch.nn._reduction": ("shim.names.reduction",),
     "torch.nn.modules": ("nn",),
+    "torch.nn.modules.module": ("nn.modules.module", "shim.names.modules"),
     "torch.nn.modules.utils": ("shim.names.tuples",),
     "torch.optim.optimizer": ("optim.optimizer", "shim.names.optimizers"),
     "torch.overrides": ("tensors.overrides",),

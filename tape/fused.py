@@ -17,9 +17,10 @@ from ..ops.array import quietly
 from ..ops.core import switch
 from .computed_again import derivative
 from .grad_mode import switches
-from .nodes import NO_EDGE, SECOND_BACKWARD, PrimitiveNode, by_zero, class_called, count_now
+from .nodes import NO_EDGE, PrimitiveNode, by_zero, class_called, count_now
 from .saved import INFERENCE, Packed, SavedTensor, modified, packing
 from .saved import saved as as_saved
+from .saved_names import SECOND_BACKWARD
 
 Arrays = tuple[Any, ...]
 
@@ -177,10 +178,10 @@ class FusedNode(PrimitiveNode):
         if self.released:
             self.kept, self.watched, self.arguments = None, (), []
 
-    def keep(self, tensors: Sequence[Any], out: Any) -> None:
+    def keep(self, tensors: Mapping[str, Any], out: Any) -> None:
         if packing.hooks:
             return
-        self.watched = [*self.watched, *[Watched.of(x, x is out) for x in tensors]]
+        self.watched = [*self.watched, *[Watched.of(x, x is out) for x in tensors.values()]]
         self.saves = True
 
     def let_go(self, target: Any) -> None:

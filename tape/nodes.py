@@ -10,33 +10,29 @@ import itertools
 import math
 import types
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..ops.arithmetic import sign
-from ..ops.array import by_columns
 from ..ops.comparison import where
 from ..ops.complex_numbers.parts import real
 from ..ops.core import Params, Primitive, current, switch
 from ..ops.pointwise import cast
-from ..ops.types import Type, bool_, dtype_of
-from ..ops.vjp import names_needed, pull_back, pull_back_all, unbroadcast
+from ..ops.types import Type, bool_
+from ..ops.vjp import pull_back, pull_back_all, unbroadcast
 from ..tracing.watch import declare_hook
 from .grad_mode import switches
-from .handles import RemovableHandle
+from .handles import RemovableHandle, add_hook
+from .needs import Needs, known_of, needs_of
 from .saved import Saved as Saved
 from .saved import SavedTensor, saved
+from .saved_names import KEPT, saved_properties
+from .saved_names import SECOND_BACKWARD as SECOND_BACKWARD
 
 _sequence: Any = itertools.count()
-
-SECOND_BACKWARD = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
-    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
-    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
-    "after calling backward."
-)
 
 
 class Edge(NamedTuple):
@@ -88,9 +84,14 @@ class Node:
 
     def own_hooks(self, output: int) -> dict[int, Callable[[Any], Any]]:
         """The hooks on the tensor that is output number `output`, to add one to."""
-        if not self.tensor_hooks:
-            self.tensor_hooks = {}
-        return self.tensor_hooks.setdefault(output, {})  # type: ignore[attr-defined]
+        if output not in self.tensor_hooks:
+            self.set_hooks(output, OrderedDict())
+        return self.tensor_hooks[output]
+
+    def set_hooks(self, output: int, hooks: dict[int, Callable[[Any], Any]] | None) -> None:
+        """Let these be the hooks on the tensor that is output number `output`."""
+        others = {place: kept for place, kept in self.tensor_hooks.items() if place != output}
+        self.tensor_hooks = others if hooks is None else {**others, output: hooks}
 
     def retain(self, output: int, tensor: Any) -> None:
         """Let the gradient of output number `output` be kept in `tensor`, which is that output."""
@@ -119,14 +120,14 @@ class Node:
         declare_hook(self)
         if not self.pre_hooks:
             self.pre_hooks = {}
-        return RemovableHandle(self.pre_hooks, hook)  # type: ignore[arg-type]
+        return add_hook(self.pre_hooks, hook)
 
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """`hook(grad_inputs, grad_outputs)` runs after the node; what it returns replaces ``grad_inputs``."""
         declare_hook(self)
         if not self.post_hooks:
             self.post_hooks = {}
-        return RemovableHandle(self.post_hooks, hook)  # type: ignore[arg-type]
+        return add_hook(self.post_hooks, hook)
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         """One cotangent per edge (None where there is none); `wanted` tells which are of use."""
@@ -159,14 +160,10 @@ def class_called(kind: type[Node], title: str) -> type[Node]:
     base = next(c for c in kind.__mro__ if "title" not in c.__dict__)
     if (base, title) not in _classes:
         # A subclass marks itself by having the title, so that renaming it goes back to the class it came from.
-        _classes[base, title] = type(title, (base,), {"title": title, "__module__": base.__module__})
+        members = {"title": title, "__module__": base.__module__, **saved_properties(title)}
+        _classes[base, title] = type(title, (base,), members)
     _classes[kind, title] = _classes[base, title]
     return _classes[kind, title]
-
-
-#: What the names begin with of what is kept although no rule reads it.
-KEPT = "kept"
-Needs = Sequence[tuple[str, int, int]]  # what rules name: its name, its kind, the place of the operand
 
 
 class PrimitiveNode(Node):
@@ -194,7 +191,7 @@ class PrimitiveNode(Node):
         self.rename(primitive.backward_name)
         self.primitive = primitive
         self.params = params
-        self.known = _known(operands, out, needs_of(primitive, on))
+        self.known = known_of(operands, out, needs_of(primitive, on))
         # A constant operand counts as saved, too: PyTorch frees it like a tensor.
         self.saves = False
         for value in self.known.values():
@@ -214,12 +211,12 @@ class PrimitiveNode(Node):
             for name, value in self.known.items()
         }
 
-    def keep(self, tensors: Sequence[Any], out: Any) -> None:
+    def keep(self, tensors: Mapping[str, Any], out: Any) -> None:
         """Keep tensors that the rules do not name, since PyTorch's derivative reads them: a write to one is an error.
 
-        `out` is this node's result.
+        They are named by the place among the operands; `out` is this node's result.
         """
-        kept = {f"{KEPT} {i}": saved(x, is_output=x is out) for i, x in enumerate(tensors)}
+        kept = {f"{KEPT} {place}": saved(x, is_output=x is out) for place, x in tensors.items()}
         self.known, self.saves = {**self.known, **kept}, True
 
     def let_go(self, target: Any) -> None:
@@ -273,7 +270,7 @@ class PrimitiveNode(Node):
             self._save(operands, out, needs)
 
     def _save(self, operands: Sequence[Any], out: Any, needs: Needs) -> None:
-        self.known = known = _known(operands, out, needs)
+        self.known = known = known_of(operands, out, needs)
         for value in known.values():
             # A constant operand counts as saved, too: PyTorch frees it like a tensor.
             if isinstance(value, (SavedTensor, np.generic)):
@@ -339,47 +336,6 @@ class JointNode(PrimitiveNode):
         name = self.primitive.inputs[0][1:]
         known[name] = [known.get(f"{name}{i}") for i in range(len(self.edges))]
         return known
-
-
-OUT, OUT_TYPE, OPERAND, OPERAND_TYPE, OPERAND_TYPES, OPERANDS, OPERAND_LAYOUT = range(7)
-
-
-def needs_of(primitive: Primitive, on: tuple[int, ...]) -> tuple[tuple[str, int, int], ...]:
-    """What the derivative rules of the operands `on` name: name, kind, position of the operand."""
-    names = names_needed(primitive, on)
-    needs = [("out", OUT, 0)] if "out" in names else []
-    needs += [("out_type", OUT_TYPE, 0)] if "out_type" in names else []
-    if primitive.variadic:
-        name = primitive.inputs[0][1:]
-        needs += [(f"{name}_types", OPERAND_TYPES, 0)] if f"{name}_types" in names else []
-        return (*needs, (name, OPERANDS, 0)) if name in names else tuple(needs)
-    for i, name in enumerate(primitive.inputs):
-        needs += [(name, OPERAND, i)] if name in names else []
-        needs += [(f"{name}_type", OPERAND_TYPE, i)] if f"{name}_type" in names else []
-        needs += [(f"{name}_by_columns", OPERAND_LAYOUT, i)] if f"{name}_by_columns" in names else []
-    return tuple(needs)
-
-
-def _known(operands: Sequence[Any], out: Any, needs: Sequence[tuple[str, int, int]]) -> Mapping[str, Any]:
-    """What the rules need: values are saved with their versions, types are just types."""
-    known: dict[str, Any] = {}
-    for name, kind, i in needs:
-        if kind == OUT:
-            known[name] = saved(out, is_output=True)
-        elif kind == OUT_TYPE:
-            known[name] = out.type_
-        elif kind == OPERAND_TYPES:
-            known[name] = tuple(o.type_ for o in operands)
-        elif kind == OPERANDS:
-            each = [o if isinstance(o, np.generic) else saved(o, is_output=False) for o in operands]
-            known.update({f"{name}{place}": one for place, one in enumerate(each)})
-        elif kind == OPERAND_LAYOUT:
-            known[name] = by_columns(operands[i].ndarray)
-        elif isinstance(operands[i], np.generic):
-            known[name] = operands[i] if kind == OPERAND else Type(dtype_of(operands[i]), ())
-        else:
-            known[name] = saved(operands[i], is_output=False) if kind == OPERAND else operands[i].type_
-    return known
 
 
 class AccumulateGrad(Node):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.array import Array
 from ..ops.core import current
 from ..ops.pointwise import cast
 from ..ops.types import bool_
@@ -56,6 +57,8 @@ def sizes_of(sizes: Sequence[Any]) -> Shape:
             return tuple(sizes)
         if isinstance(sizes[0], bool):  # by which PyTorch's C sees that these are no integers; later ones are 0 or 1
             raise TypeError("bool")
+        if any(isinstance(n, Array) and n.type_.dtype is bool_ for n in sizes):
+            raise RuntimeError(f"Expected sizes to be integers, and no tensors of bool, got {tuple(sizes)!r}")
         return tuple(operator.index(n) for n in sizes)
     except TypeError:
         raise TypeError(f"sizes must be ints or one tuple of ints, got {tuple(sizes)!r}") from None

@@ -86,6 +86,15 @@ def _saved(kept: Sequence[tuple[int, Sequence[int]]], given: Sequence[Any], valu
     return found
 
 
+def _by_place(saved: Sequence[Any], operands: Sequence[Any], out: Any) -> dict[str, Any]:
+    """The tensors in `saved` by what they are: the value, operands, or others."""
+    found: dict[str, Any] = {}
+    for n, x in enumerate(saved):
+        places = [str(i) for i, operand in enumerate(operands) if operand is x]
+        found.update(dict.fromkeys([OUT] if x is out else places or [f"beside {n}"], x))
+    return found
+
+
 def relabel(out: Any, title: str, operands: Any, saved: Sequence[Any] = (), zero: bool = False) -> None:
     """Call `out`'s node `title` and let it show the edges to `operands`; nothing happens where none was made.
 
@@ -106,6 +115,6 @@ def relabel(out: Any, title: str, operands: Any, saved: Sequence[Any] = (), zero
         node.saves = False
     node.shown_edges = tuple(edges)
     if saved:
-        node.keep(saved, out)
+        node.keep(_by_place(saved, operands, out), out)
     if zero:
         node.zero = True

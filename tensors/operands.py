@@ -16,7 +16,7 @@ from .calling.conventions import Conventions
 from .calling.kernels import KERNELS, floating_only
 from .calling.nonfinite import checking
 from .calling.refusals import no_tensor, numbers_alone, refuse_sequence
-from .calling.scalars import Integers, Scalar, are_plain, lists_of, scalars_of
+from .calling.scalars import Integers, Scalar, are_plain, lists_of, of_one_list, scalars_of
 from .overriding import PLAIN, ask, overloaded, subclasses
 
 #: The kinds of numpy's scalars that are no numbers: dates, durations, texts, bytes, records.
@@ -100,6 +100,7 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
     conventions = Conventions(function, _path(name, "Tensor" if skipped else within), parameters.values())
     if any(parameter in parameters for parameter in _SEQUENCES):
         return _joining(function, f"tracegrad.{conventions.path}", conventions, parameters.values())
+    function = of_one_list(function, name, parameters) if conventions.path == name else function
     if function.__name__ in KERNELS:
         function = floating_only(function, KERNELS[function.__name__])
     allowed: dict[str, Any] = {n: classes for n, p in parameters.items() if (classes := _classes(function.__name__, p))}

@@ -98,7 +98,7 @@ def cauchy(
     if not dtype.is_floating_point:
         raise RuntimeError(
             "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you "
-            f"specified {_C_NAMES[dtype.name]}"
+            f"specified {_C_NAMES.get(dtype.name, dtype.c_name)}"
         )
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")

@@ -12,7 +12,7 @@ from ...ops.comparison import eq, where
 from ...ops.complex_numbers import parts
 from ...ops.core import switch
 from ...ops.pointwise import cast
-from ...ops.types import INTEGER, DType, float32
+from ...ops.types import INTEGER, DType, bool_, float32
 from ...tape.grad_mode import no_grad
 from ...tensors.composite import composite
 from ...tensors.data import fitting
@@ -40,6 +40,8 @@ def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Numbe
     """
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if all(isinstance(x, Tensor) and x.dtype is bool_ for x in (input, min, max)):
+        raise NotImplementedError("\"clamp_cpu\" not implemented for 'Bool'. Use logical_and() and logical_or().")
     plain = not switch.stack and _is_plain_bound(min) and _is_plain_bound(max)
     return _clamp_at_once(input, min, max) if plain else _clamp(input, min, max)
 

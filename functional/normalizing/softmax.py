@@ -57,6 +57,16 @@ def _softmax(x: Any, axes: Shape) -> Any:
     return raised / _kept_sum(raised, axes)
 
 
+def _type_of(stacklevel: Any, dtype: DType | None, name: str = "softmax") -> DType | None:
+    """Outside nn.functional the third argument is the type. TypeError for what is neither."""
+    if isinstance(stacklevel, DType):
+        return stacklevel
+    if stacklevel is not None and type(stacklevel) is not int:
+        given = type(stacklevel).__name__
+        raise TypeError(f"{name}(): argument 'dtype' (position 2) must be torch.dtype, not {given}")
+    return dtype
+
+
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int | DType = 3, dtype: DType | None = None) -> Tensor:
     """``exp(input) / sum(exp(input))`` along `dim`: numbers between 0 and 1 whose sum is 1, without overflow.
 
@@ -67,8 +77,7 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int | DType = 3,
     >>> tg.softmax(tg.tensor([0., 0., 1000.]), dim=0)
     tensor([0., 0., 1.])
     """
-    # Outside nn.functional the third argument is the type.
-    x, axes = _prepared(input, dim, _stacklevel if isinstance(_stacklevel, DType) else dtype)
+    x, axes = _prepared(input, dim, _type_of(_stacklevel, dtype))
     out = _softmax(x, axes)
     if x is not input:
         relabel(out, "SoftmaxBackward0", (input,))
@@ -92,7 +101,7 @@ def log_softmax(
     >>> tg.log_softmax(tg.tensor([0., 0.]), dim=0)
     tensor([-0.6931, -0.6931])
     """
-    x, axes = _prepared(input, dim, _stacklevel if isinstance(_stacklevel, DType) else dtype, "log_softmax")
+    x, axes = _prepared(input, dim, _type_of(_stacklevel, dtype, "log_softmax"), "log_softmax")
     out = _log_softmax(x, axes)
     if x is not input:
         relabel(out, "LogSoftmaxBackward0", (input,))

@@ -14,7 +14,8 @@ from ...ops.scan.loop import Loop, last_of, stack_of
 from ...ops.scan.primitive import Body, apply_loop, pull_back_loop, scan_primitive, traced
 from ...ops.types import Type
 from ...tape.grad_mode import is_grad_enabled
-from ...tape.nodes import JointNode, needs_of
+from ...tape.needs import needs_of
+from ...tape.nodes import JointNode
 from ...tape.saved import saved
 from ...tensors.tensor import Tensor
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any, overload
 
 from ...ops import movement
 from ...ops import reductions as folds
+from ...ops.numbers import whole
 from ...ops.pointwise import converted
 from ...ops.types import broadcast_shapes as common_shape
 from ...tensors.arguments import numbers_called, sizes_of
@@ -32,7 +32,7 @@ def broadcast_to(input: Tensor, *size: int | Sequence[int]) -> Tensor:
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     """The shape that results of tensors of these shapes have; a number stands for one extent.
 
-    RuntimeError for shapes that do not fit together, ValueError for negative extents.
+    RuntimeError for shapes that do not fit together and for what is no shape, ValueError for negative extents.
 
     >>> import tracegrad as tg
     >>> tg.broadcast_shapes((2, 1), (3,), 1)
@@ -41,7 +41,9 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     common: list[int] = []
     shape: Any
     for place, shape in enumerate(shapes):
-        given = tuple(shape) if isinstance(shape, (tuple, list)) else (operator.index(shape),)
+        if not isinstance(shape, (int, tuple, list)):
+            raise RuntimeError(f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {shape}")
+        given = tuple(whole(n) for n in (shape if isinstance(shape, (tuple, list)) else (shape,)))
         if any(n < 0 for n in given):
             raise ValueError(f"Attempting to broadcast a dimension with negative length! Got {given}.")
         common[:0] = [1] * (len(given) - len(common))

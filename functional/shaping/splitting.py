@@ -26,6 +26,8 @@ def tensor_split(input: Tensor, indices_or_sections: int | Sequence[int] | Tenso
     if not input.ndarray.ndim:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     given: Any = indices_or_sections
+    if isinstance(given, bool):
+        raise TypeError("tensor_split(): argument 'indices_or_sections' must be int or a tuple of ints, not bool")
     if isinstance(given, Tensor):
         given = _read(given)
     axis = axis_of(dim, input.ndarray.ndim)

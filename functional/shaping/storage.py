@@ -18,10 +18,11 @@ from ...ops.exposure import expose
 from ...ops.types import DType
 from ...tape.grad_mode import no_grad
 from ...tensors.arguments import numbers_called, sizes_of
+from ...tensors.calling.refusals import no_tensor
 from ...tensors.creation import from_numpy
 from ...tensors.data import fitting
 from ...tensors.in_place import assign, refuse_inference
-from ...tensors.tensor import make
+from ...tensors.tensor import Tensor, make
 from .. import shapes
 from ..conversions import storage_offset as offset_of
 from ..reductions import in_dtype
@@ -110,6 +111,8 @@ def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: memory_form
     tensor([[0, 1],
             [2, 3]])
     """
+    if not isinstance(the_template, Tensor):
+        raise no_tensor("resize_as_", "the_template", 1, (the_template,), the_template)
     _refuse_formats(memory_format)
     return _resized(self, the_template.ndarray.shape)
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...ops import arithmetic as ops
-from ...ops import elementary, rounding, trigonometry
+from ...ops import elementary
 from ...ops.types import NUMBERS
 from ...tensors.creation import from_numpy, zeros
 from ...tensors.tensor import Tensor
-from .. import activations
 from .. import arithmetic as dense_ops
 from ..joining import cat as cat_dense
 from ..places.index_writes import index_add
@@ -152,34 +149,6 @@ def pow(self: SparseTensor, exponent: Number) -> SparseTensor:
         raise unsupported("pow")
     self = coalesce(self)
     return with_values(self, self.stored**exponent)
-
-
-def _of_values(name: str, function: Callable[[Any], Any], linear: bool = False) -> None:
-    def computed(input: SparseTensor) -> SparseTensor:
-        x = input if linear else coalesce(input)
-        return with_values(x, function(x.stored))
-
-    computed.__name__ = name
-    computed.__doc__ = f"""``{name}()`` of the values: it is 0 at 0, so that the other elements stay 0.
-
-    >>> import tracegrad as tg
-    >>> x = tg.eye(2).to_sparse()
-    >>> tg.equal(x.{name}().values(), x.values().{name}())
-    True
-    """
-    operation(name)(computed)
-
-
-for _name in ("neg", "__neg__", "negative"):
-    _of_values(_name, ops.neg, linear=True)
-for _name, _function in {
-    "abs": ops.abs, "__abs__": ops.abs, "sign": ops.sign, "sqrt": elementary.sqrt, "expm1": elementary.expm1,
-    "log1p": elementary.log1p, "erf": elementary.erf, "sin": trigonometry.sin, "tan": trigonometry.tan,
-    "asin": trigonometry.asin, "atan": trigonometry.atan, "sinh": trigonometry.sinh, "tanh": trigonometry.tanh,
-    "asinh": trigonometry.asinh, "atanh": trigonometry.atanh, "floor": rounding.floor, "ceil": rounding.ceil,
-    "trunc": rounding.trunc, "square": dense_ops.square, "relu": activations.relu,
-}.items():  # fmt: skip
-    _of_values(_name, _function)
 
 
 @operation("sum")

@@ -317,7 +317,7 @@ def _conversion(name: str) -> None:
     operation(name)(convert)
 
 
-for _name in "float double half bfloat16 int long short char byte bool detach clone cpu".split():
+for _name in "float double half bfloat16 int long short char byte bool cfloat cdouble detach clone cpu".split():
     _conversion(_name)
 
 

@@ -78,10 +78,15 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tup
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """(values, indices) of the elements that occur most often along `dim`: the smallest of several, its last place.
 
+    NotImplementedError for complex numbers. Difference: NaN counts as the largest number, where PyTorch's order of
+    numbers among NaN is that of its sort.
+
     >>> import tracegrad as tg
     >>> tg.mode(tg.tensor([2, 1, 2, 1])).indices
     tensor(3)
     """
+    if input.dtype.is_complex:
+        raise NotImplementedError(f"\"mode_cpu\" not implemented for '{input.dtype.title}'. Take its .real or .abs().")
     return return_types.mode(*_selected("mode", "ModeBackward0", input, dim, keepdim, _most_frequent))
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...tape.handles import RemovableHandle, add_hook
@@ -16,10 +15,10 @@ from ...tracing.tracebacks import boundary, fold
 from ...tracing.user_warning import warn_user
 from ...tracing.watch import Watcher, declare_read, serve, watcher
 from ...tracing.watched_order import WatchedOrder
-from ..hooks import BackwardHook, BackwardHooks, ForwardHook, ForwardPreHook
+from ..hooks import BackwardHooks
 from ..recording import declared, naming
 from ..traversal import Traversal
-from . import everywhere
+from . import everywhere, tables
 from .last_operation import hook_last_operation
 from .locating import layer_now, locate
 
@@ -28,17 +27,19 @@ _PACKAGE = __name__.partition(".")[0]
 #: Where layers are defined that only call others.
 _CONTAINERS = frozenset({f"{_PACKAGE}.nn.containers.of_modules", f"{_PACKAGE}.nn.parallel.data_parallel"})
 
-#: The attributes in which a module keeps its hooks, under PyTorch's names.
-HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
-
 
 class Calling(Traversal):
     """What Module has of calls."""
 
     _forward_pre_hooks: WatchedOrder
+    _forward_pre_hooks_with_kwargs: WatchedOrder
     _forward_hooks: WatchedOrder
+    _forward_hooks_with_kwargs: WatchedOrder
+    _forward_hooks_always_called: WatchedOrder
     _backward_pre_hooks: WatchedOrder
     _backward_hooks: WatchedOrder
+    #: What the backward hooks are, and all later ones have to be; None before the first.
+    _is_full_backward_hook: bool | None
     #: The call as a program, after `compile`.
     _compiled_call_impl: Callable[..., Any] | None = None
 
@@ -108,25 +109,8 @@ class Calling(Traversal):
 
         return naming(self, run)
 
-    @property
-    def _forward_pre_hooks_with_kwargs(self) -> OrderedDict[int, bool]:
-        return _marked(self._forward_pre_hooks, "with_kwargs")
-
-    @property
-    def _forward_hooks_with_kwargs(self) -> OrderedDict[int, bool]:
-        return _marked(self._forward_hooks, "with_kwargs")
-
-    @property
-    def _forward_hooks_always_called(self) -> OrderedDict[int, bool]:
-        return _marked(self._forward_hooks, "always")
-
-    @property
-    def _is_full_backward_hook(self) -> bool | None:
-        kinds = [hook.full for hook in self._backward_hooks.values()]
-        return kinds[0] if kinds else None
-
-    def _hook_ids(self) -> tuple[int, ...]:
-        return tuple(number for hooks in HOOKS for number in self.__dict__.get(hooks, ()))
+    def _hook_ids(self) -> tuple[Any, ...]:
+        return tables.identities(self.__dict__)
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         own = self.__dict__
@@ -151,7 +135,8 @@ class Calling(Traversal):
 
         With `with_kwargs`: ``hook(module, args, kwargs)``, which may return both. With `prepend` it comes first.
         """
-        return add_hook(self._forward_pre_hooks, ForwardPreHook(hook, with_kwargs), prepend)
+        marks = [(self._forward_pre_hooks_with_kwargs, with_kwargs)]
+        return add_hook(self._forward_pre_hooks, hook, prepend, marks)
 
     def register_forward_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
@@ -161,7 +146,8 @@ class Calling(Traversal):
         With `with_kwargs`: ``hook(module, args, kwargs, output)``. With `always_call` it is called, with the output
         so far, also where forward or a hook raises.
         """
-        return add_hook(self._forward_hooks, ForwardHook(hook, with_kwargs, always_call), prepend)
+        marks = [(self._forward_hooks_with_kwargs, with_kwargs), (self._forward_hooks_always_called, always_call)]
+        return add_hook(self._forward_hooks, hook, prepend, marks)
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call ``hook(module, grad_output)`` before the module's backward; what it returns replaces the gradients."""
@@ -173,20 +159,16 @@ class Calling(Traversal):
         What it returns replaces ``grad_input``. Only positional arguments and tensors in a tuple are seen.
         RuntimeError for a module with hooks of `register_backward_hook`.
         """
-        self._refuse_both(full=True)
-        return add_hook(self._backward_hooks, BackwardHook(hook, full=True), prepend)
+        return self._add_backward_hook(hook, True, prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Deprecated: ``hook(module, grad_input, grad_output)`` of the operation that gave the module's output."""
-        self._refuse_both(full=False)
-        return add_hook(self._backward_hooks, BackwardHook(hook, full=False), False)
+        return self._add_backward_hook(hook, False)
 
-    def _refuse_both(self, full: bool) -> None:
-        if any(hook.full is not full for hook in self._backward_hooks.values()):
-            raise RuntimeError(
-                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only "
-                "one of them."
-            )
+    def _add_backward_hook(self, hook: Callable[..., Any], full: bool, prepend: bool = False) -> RemovableHandle:
+        tables.require_one_kind(self.__dict__, full, "on a single Module")
+        self._is_full_backward_hook = full
+        return add_hook(self._backward_hooks, hook, prepend)
 
 
 _CALL = Calling.__call__
@@ -195,18 +177,14 @@ CALL = _CALL.__code__
 find_layers_by(functools.partial(layer_now, CALL))
 
 
-def _marked(hooks: Mapping[int, Any], mark: str) -> OrderedDict[int, bool]:
-    """PyTorch's dicts beside the hooks: which of them were registered with an option."""
-    return OrderedDict((number, True) for number, hook in hooks.items() if getattr(hook, mark))
-
-
 class _HookedCall:
     """One call of a module with hooks."""
 
     def __init__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.module, self.args, self.kwargs = module, args, kwargs
         self.output: Any = None
-        self.after = [*everywhere.forward.values(), *module._forward_hooks.values()]
+        self.of_all = [*tables.after_forward(everywhere.tables)]
+        self.after = [*self.of_all, *tables.after_forward(module.__dict__)]
         self.called = 0  # how many of the hooks after the forward
 
     def run(self) -> Any:
@@ -218,34 +196,33 @@ class _HookedCall:
 
     def _run(self) -> Any:
         module = self.module
-        before = [*everywhere.backward_pre.values(), *module._backward_pre_hooks.values()]
-        behind = [*everywhere.backward.values(), *module._backward_hooks.values()]
-        for hook in [*everywhere.forward_pre.values(), *module._forward_pre_hooks.values()]:
-            self.args, self.kwargs = hook(module, self.args, self.kwargs)
-        full = [hook.hook for hook in behind if hook.full]
+        both = (everywhere.tables, module.__dict__)
+        for first in [hook for of in both for hook in tables.before_forward(of)]:
+            self.args, self.kwargs = first.before(module, self.args, self.kwargs)
+        before = [hook for of in both for hook in of["_backward_pre_hooks"].values()]
+        full, partial = ([hook for of in both for hook in tables.backward(of, kind)] for kind in (True, False))
         borders = BackwardHooks(module, before, full) if before or full else None
         args = self.args if borders is None else borders.around_inputs(self.args)
         self.output = module.forward(*args, **self.kwargs)
         for hook in self.after:
             self.called += hook.always
-            self.output = hook(module, self.args, self.kwargs, self.output)
+            self.output = hook.after(module, self.args, self.kwargs, self.output)
             self.called += not hook.always
         if borders is not None:
             self.output = borders.around_outputs(self.output)
-        partial = [hook.hook for hook in behind if not hook.full]
         if partial:
             hook_last_operation(module, partial, self.args, self.output)
         return self.output
 
-    def _always(self, hooks: list[ForwardHook]) -> None:
+    def _always(self, hooks: list[tables.ForwardHook]) -> None:
         """The hooks that are called although there was an error; what they raise is a warning."""
         for hook in hooks:
             if not hook.always:
                 continue
             try:
-                self.output = hook(self.module, self.args, self.kwargs, self.output)
+                self.output = hook.after(self.module, self.args, self.kwargs, self.output)
             except Exception as error:
-                kind = "global module" if hook in everywhere.forward.values() else "module"
+                kind = "global module" if hook in self.of_all else "module"
                 warn_user(
                     f"{kind} forward hook with ``always_call=True`` raised an exception that was silenced as another "
                     f"error was raised in forward: {error}",

@@ -381,5 +381,5 @@ def is_pruned(module: Module) -> bool:
     >>> tg.nn.utils.prune.is_pruned(layer), tg.nn.utils.prune.is_pruned(tg.nn.utils.prune.identity(layer, "bias"))
     (False, True)
     """
-    hooks = (entry.hook for below in module.modules() for entry in below._forward_pre_hooks.values())
+    hooks = (hook for below in module.modules() for hook in below._forward_pre_hooks.values())
     return any(isinstance(hook, BasePruningMethod) for hook in hooks)

@@ -100,9 +100,9 @@ def _check_scores(scores: Any, t: Any, what: str) -> None:
 
 
 def hook_of(module: Any, name: str) -> tuple[int, BasePruningMethod] | None:
-    for key, entry in module._forward_pre_hooks.items():
-        if isinstance(entry.hook, BasePruningMethod) and entry.hook._tensor_name == name:
-            return key, entry.hook
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, BasePruningMethod) and hook._tensor_name == name:
+            return key, hook
     return None
 
 

@@ -52,9 +52,9 @@ class SpectralNorm:
 
 
 def _hook_of(module: Module, name: str) -> tuple[int, SpectralNorm] | None:
-    for key, entry in module._forward_pre_hooks.items():
-        if isinstance(entry.hook, SpectralNorm) and entry.hook.name == name:
-            return key, entry.hook
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, SpectralNorm) and hook.name == name:
+            return key, hook
     return None
 
 
@@ -109,7 +109,7 @@ def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
         delattr(module, name + suffix)
     module.register_parameter(name, Parameter(weight.detach()))
     del module._forward_pre_hooks[key]
-    for key, entry in list(module._state_dict_hooks.items()):
-        if entry.hook == hook.saved:
+    for key, kept in list(module._state_dict_hooks.items()):
+        if kept == hook.saved:
             del module._state_dict_hooks[key]
     return module

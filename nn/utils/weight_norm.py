@@ -29,9 +29,9 @@ class WeightNorm:
 
 
 def _hook_of(module: Module, name: str) -> tuple[int, WeightNorm] | None:
-    for key, entry in module._forward_pre_hooks.items():
-        if isinstance(entry.hook, WeightNorm) and entry.hook.name == name:
-            return key, entry.hook
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, WeightNorm) and hook.name == name:
+            return key, hook
     return None
 
 

@@ -6,12 +6,15 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ...optim.hooks import _global_optimizer_post_hooks, _global_optimizer_pre_hooks
 from ...tape.grad_mode import set_grad_enabled
 from ...tensors.tensor import Tensor
 
 __all__ = [
     "ParamsT",
     "_get_value",
+    "_global_optimizer_post_hooks",
+    "_global_optimizer_pre_hooks",
     "_stack_if_compiling",
     "_use_grad_for_differentiable",
     "_view_as_real",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.types import FLOATING, DType, int64
+from ...ops.types import FLOATING, DType, bool_, complex_of, get_default_dtype, int64
 from ..arguments import Shape
 from ..data import fitting, values_of
 from ..operands import number_of
@@ -52,6 +52,26 @@ def count_between(first: Any, last: Any, step: Any) -> int:
         return math.ceil((last - first) / step)
     except (OverflowError, ValueError):
         raise RuntimeError(f"unsupported range: {first} -> {last}") from None
+
+
+def ends_of(name: str, start: Any, end: Any, dtype: DType | None) -> tuple[Any, Any, DType]:
+    """The numbers between which others lie, and the type of these; RuntimeError for what is no number."""
+    axes = {n: x.ndim for n, x in (("start", start), ("end", end)) if isinstance(x, Tensor) and x.ndim}
+    if axes:
+        got = " and ".join(f"{n} with {count} dimension(s)" for n, count in axes.items())
+        raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {got}. Use .item().")
+    first, last = (int(x) if isinstance(x, bool) else x for x in (item_of(start), item_of(end)))
+    if isinstance(first, complex) or isinstance(last, complex):
+        inferred = complex_of(get_default_dtype())
+        if dtype is not None and not dtype.is_complex:
+            raise RuntimeError(
+                f"torch.{name}(): inferred dtype {inferred.c_name} can't be safely cast to passed dtype {dtype.title}. "
+                "Give the parts of the ends, or a complex dtype."
+            )
+        return first, last, dtype or inferred
+    if dtype is bool_:
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'. Compare numbers of another type.")
+    return first, last, dtype or get_default_dtype()
 
 
 def require_steps(name: str, steps: Any) -> None:

@@ -6,9 +6,10 @@ What a parameter takes follows from its annotation: ``keepdim: bool`` takes True
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -113,6 +114,27 @@ class Integers(Scalar):
             if type(n) is not int:
                 return type(arg)(_elements(arg, function, parameter, position)) if type(arg) in (tuple, list) else arg
         return arg
+
+
+def of_one_list(
+    function: Callable[..., Any], name: str, parameters: Mapping[str, inspect.Parameter]
+) -> Callable[..., Any]:
+    """`function`; where it gathers integers behind a tensor, it takes one list of them, as no method does."""
+    gathering = [p.name for p in parameters.values() if p.kind is p.VAR_POSITIONAL and p.annotation in _LISTS]
+    if not gathering or "input" not in parameters:
+        return function
+    integers, parameter = Integers(False, False, False), gathering[0]
+
+    @functools.wraps(function)
+    def called(input: Any, *given: Any, **named: Any) -> Any:
+        if len(given) > 1:
+            count = len(given) + 1
+            raise TypeError(f"{name}() takes 2 positional arguments but {count} were given: '{parameter}' is one tuple")
+        for one in given:
+            integers.given(one, name, parameter, 2)
+        return function(input, *given, **named)
+
+    return called
 
 
 def are_plain(args: Sequence[Any], places: Sequence[int]) -> bool:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...tape.handles import RemovableHandle
+from ...tape.handles import RemovableHandle, add_hook
 from ...tape.nodes import NO_EDGE, AccumulateGrad, Edge, Node
 from ...tape.reverse import backward
 from ...tracing.tracebacks import boundary, fold
 from ...tracing.user_warning import warn_user
-from ...tracing.watch import changes, declare_hook, watcher
+from ...tracing.watch import changes, declare_hook, forbid, watcher
 from ..blank import NO_HOOKS
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class Differentiable:
     __slots__ = NO_SLOTS
     ndarray: np.ndarray
     requires_grad: bool
+    leaf_hooks: dict[int, Callable[..., Any]]
+    post_accumulate_hooks: dict[int, Callable[..., Any]]
     _requires: bool
     _grad: Tensor | None
     _node: Node | None
@@ -213,9 +216,9 @@ class Differentiable:
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if self._node is None:
-            return RemovableHandle(self._own_hooks("leaf_hooks"), hook)
+            return add_hook(self._own_hooks("leaf_hooks"), hook)
         declare_hook(self._node)
-        return RemovableHandle(self._node.own_hooks(self._output), hook)
+        return add_hook(self._node.own_hooks(self._output), hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Have ``hook(tensor)`` called after the ``.grad`` of this leaf has been added up; the handle removes it.
@@ -230,9 +233,37 @@ class Differentiable:
         """
         if self._node is not None:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-        return RemovableHandle(self._own_hooks("post_accumulate_hooks"), hook)
+        return add_hook(self._own_hooks("post_accumulate_hooks"), hook)
+
+    @property
+    def _backward_hooks(self) -> dict[int, Callable[..., Any]] | None:
+        """The hooks of `register_hook` by the numbers of their handles; None before the first."""
+        forbid("reading a tensor's hooks", "Read them outside.")
+        hooks = self.leaf_hooks if self._node is None else self._node.tensor_hooks.get(self._output, NO_HOOKS)
+        return None if hooks is NO_HOOKS else hooks
+
+    @_backward_hooks.setter
+    def _backward_hooks(self, hooks: dict[int, Callable[..., Any]] | None) -> None:
+        forbid("setting a tensor's hooks", "Set them outside.")
+        if self._node is None:
+            self.leaf_hooks = NO_HOOKS if hooks is None else hooks
+        else:
+            self._node.set_hooks(self._output, hooks)
+        changes.count += 1
+
+    @property
+    def _post_accumulate_grad_hooks(self) -> dict[int, Callable[..., Any]] | None:
+        """The hooks of `register_post_accumulate_grad_hook` by the numbers of their handles; None before the first."""
+        forbid("reading a tensor's hooks", "Read them outside.")
+        return None if self.post_accumulate_hooks is NO_HOOKS else self.post_accumulate_hooks
+
+    @_post_accumulate_grad_hooks.setter
+    def _post_accumulate_grad_hooks(self, hooks: dict[int, Callable[..., Any]] | None) -> None:
+        forbid("setting a tensor's hooks", "Set them outside.")
+        self.post_accumulate_hooks = NO_HOOKS if hooks is None else hooks
+        changes.count += 1
 
     def _own_hooks(self, name: str) -> dict[int, Callable[..., Any]]:
         if getattr(self, name) is NO_HOOKS:  # those of all tensors without any
-            setattr(self, name, {})
+            setattr(self, name, OrderedDict())
         return getattr(self, name)

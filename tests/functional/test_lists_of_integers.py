@@ -91,6 +91,51 @@ def test_what_pytorch_takes_for_a_list_of_integers_is_taken(call, same):
     assert got.shape == expected.shape and tg.equal(got, expected)
 
 
+def gathering():
+    """Functions of a tensor and integers one by one as methods, of one list as functions."""
+    for name, function in sorted(vars(tg).items()):
+        if not inspect.isfunction(function) or name.startswith("_"):
+            continue
+        own = inspect.signature(function).parameters.values()
+        integers = [p for p in own if p.kind is p.VAR_POSITIONAL and p.annotation == "int | Sequence[int]"]
+        if integers and "input" in inspect.signature(function).parameters:
+            yield name
+
+
+def test_functions_of_one_list_are_found():
+    assert {"broadcast_to", "expand_copy", "flip", "permute", "permute_copy", "reshape", "tile"} <= {*gathering()}
+
+
+@pytest.mark.parametrize("name", gathering())
+def test_a_list_stands_in_one_argument(name):
+    x, method = tg.ones(1, 1), getattr(tg.Tensor, name, None)
+    if name not in ("permute", "permute_copy", "flip"):  # whose integers are axes
+        assert getattr(tg, name)(x, (1, 1)).shape == getattr(tg, name)(x, [np.int64(1), tg.tensor(1)]).shape == (1, 1)
+        assert method is None or method(x, 1, 1).shape == (1, 1)
+    wrong = [(1, 1), (0,), (np.int64(0),), (tg.tensor(0),), (tg.tensor([0, 0]),), (np.array([0, 0]),), (True,), (None,)]
+    for given in [*wrong, ("a",), (1.0,), ((0.0,),), ((True, 0),), (range(2),), ([0], [0])]:
+        with pytest.raises(TypeError, match=name):
+            getattr(tg, name)(x, *given)
+
+
+@pytest.mark.parametrize("call", [
+    "tg.zeros({})", "tg.rand({})", "X.reshape(4, {})", "X.view({})", "X.expand(2, {})", "X.repeat(1, {})", "X.tile({})",
+    "X.new_ones({})", "X.sum_to_size({})", "tg.empty(2, {})",
+])  # fmt: skip
+def test_truth_values_in_tensors_are_no_sizes(call):
+    with pytest.raises(RuntimeError, match="integers"):
+        eval(call.format("tg.tensor(True)"), {"tg": tg, "X": X})
+
+
+@pytest.mark.parametrize("call", [
+    "X.narrow(0, True, 1)", "X.narrow(0, 1.0, 1)", "X.tensor_split(True)", "X.softmax(0, 'a')", "X.log_softmax(0, 1.0)",
+    "tg.broadcast_shapes((1.0,))",
+])  # fmt: skip
+def test_what_is_no_integer_and_no_type_is_refused(call):
+    with pytest.raises(TypeError):
+        eval(call, {"tg": tg, "X": X})
+
+
 def test_lists_are_data_in_compiled_functions():
     """Numbers that a recording holds in place of integers stay themselves within lists."""
     step = tg.compile(lambda x, n, axes: (F.pad(x, (n, 0)).sum(axes), x.roll([n], (0,))))

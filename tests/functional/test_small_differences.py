@@ -30,6 +30,25 @@ def test_windows_are_aligned_without_centering_only(align):
         tg.stft(tg.ones(17), 8, 3, 5, tg.ones(5), center=False, return_complex=True, align_to_window=True)
 
 
+@pytest.mark.parametrize("dtype", [None, tg.complex64, tg.complex128])
+def test_complex_ends_of_a_row(dtype):
+    row = tg.linspace(1 + 1j, tg.tensor(2.0), 5, dtype=dtype)
+    assert row.dtype is (dtype or tg.complex64)
+    assert row.tolist() == [1 + 1j, 1.25 + 0.75j, 1.5 + 0.5j, 1.75 + 0.25j, 2]
+    assert np.allclose(tg.logspace(0, 1j, 3, 2.0, dtype=dtype).numpy(), [1, 2**0.5j, 2**1j])
+    assert tg.linspace(0, 1j, 1).tolist() == [0] and tg.linspace(0, 1j, 0).dtype is tg.complex64
+
+
+@pytest.mark.parametrize("function", [tg.linspace, tg.logspace])
+def test_ends_of_a_row_that_are_refused(function):
+    with pytest.raises(RuntimeError, match="inferred dtype c10::complex<float> can't be safely cast to passed dtype"):
+        function(0, 1j, 3, dtype=tg.float32)
+    with pytest.raises(RuntimeError, match=r"0-dimensional start and end tensors, but got start with 1 dimension\(s\)"):
+        function(tg.ones(1), 2, 3)
+    with pytest.raises(NotImplementedError, match="space_cpu\" not implemented for 'Bool'"):
+        function(0, 1, 3, dtype=tg.bool)
+
+
 def test_truth_values_at_the_ends_of_a_row():
     assert tg.linspace(False, True, 3).tolist() == [0.0, 0.5, 1.0]
     assert tg.linspace(True, 5, 3).tolist() == [1.0, 3.0, 5.0]

@@ -2,6 +2,7 @@
 
 import io
 import pickle
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,21 @@ def test_hooks_come_back(way):
     assert out.item() == layer(x).item()
     copied.register_forward_pre_hook(before)
     assert len(copied._forward_pre_hooks) == 2
+
+
+def test_files_name_pytorchs_classes_of_hooks():
+    layer = tg.nn.Linear(2, 1)
+    layer.handle = layer.register_forward_hook(after, with_kwargs=True)
+    layer.register_load_state_dict_pre_hook(loading)
+    file = io.BytesIO()
+    tg.save(layer, file)
+    with zipfile.ZipFile(file) as archive:
+        text = next(archive.read(name) for name in archive.namelist() if name.endswith("data.pkl"))
+    assert b"torch.utils.hooks\nRemovableHandle" in text and b"torch.nn.modules.module\n_WrappedHook" in text
+    assert b"tracegrad" not in text
+    copied = saved(layer)
+    copied.handle.remove()
+    assert not copied._forward_hooks and not copied._forward_hooks_with_kwargs and layer._forward_hooks
 
 
 LAZY = {

@@ -7,7 +7,6 @@ import pytest
 
 from tracegrad.compiled.parts import still
 from tracegrad.compiled.replay import fast_path
-from tracegrad.nn.hooks import ForwardHook
 from tracegrad.runtime import references
 from tracegrad.tracing.counted import Counted
 from tracegrad.tracing.watch import WatchedDict, WatchedList, counter
@@ -78,9 +77,7 @@ MODULE = {
     "a parameter": lambda c, i, tg: put(c.model.inner._parameters, "bias", None),
     "a submodule": lambda c, i, tg: put(c.model._modules, "inner", tg.nn.Sequential(c.model.inner, tg.nn.Tanh())),
     "no hook": lambda c, i, tg: OrderedDict.clear(c.model._forward_hooks),
-    "a hook": lambda c, i, tg: OrderedDict.__setitem__(
-        c.model._forward_hooks, 0, ForwardHook(lambda module, args, out: out * i, False)
-    ),
+    "a hook": lambda c, i, tg: OrderedDict.__setitem__(c.model._forward_hooks, 0, lambda module, args, out: out * i),
 }
 OPTIMIZER = {
     "lr": lambda c, i, tg: put(group(c), "lr", 0.01 * i),
