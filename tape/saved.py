@@ -8,6 +8,7 @@ from typing import Any
 
 from ..ops.identity import copy
 from .grad_mode import no_grad
+from .tangents import alias_of, levels
 
 INFERENCE = (
     "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
@@ -30,7 +31,8 @@ class Saved:
     __slots__ = ("is_output", "tensor", "version")
 
     def __init__(self, tensor: Any, is_output: bool) -> None:
-        self.tensor = tensor.detach() if is_output else tensor  # an output that held its own node would never be freed
+        # An output that held its own node would never be freed.
+        self.tensor = tensor if not is_output else tensor.detach() if levels.open is None else alias_of(tensor)
         self.version = version = tensor.buffer.version
         if version < 0:
             raise RuntimeError(INFERENCE)
@@ -43,7 +45,7 @@ class Saved:
             raise RuntimeError(self._modified(node))
         if not self.is_output:
             return tensor
-        alias = tensor.detach()
+        alias = tensor.detach() if levels.open is None else alias_of(tensor)
         alias.attach(node, 0)
         return alias
 
@@ -57,10 +59,14 @@ class Saved:
     def keep_own_copy(self) -> None:
         """Let the memory go: keep a copy with the same history."""
         edge = self.tensor.gradient_edge()
-        copied = copy(self.tensor.detach())
+        copied = copy(alias_of(self.tensor))
         if edge.node is not None:
             copied.attach(edge.node, edge.output)
         self.tensor, self.version = copied, copied.buffer.version
+
+    def move_to(self, target: Any) -> None:
+        """The numbers have been stored in the memory of `target`: it is there that they are kept."""
+        self.tensor, self.version = alias_of(target), target.buffer.version
 
     def _modified(self, node: Any) -> str:
         shape, now = self.tensor.ndarray.shape, self.tensor.buffer.version
