@@ -11,7 +11,7 @@ import tracegrad
 PLACES = """
     nn nn.init nn.attention nn.parallel nn.utils nn.utils.rnn nn.utils.parametrize nn.utils.parametrizations
     nn.utils.prune nn.utils.stateless optim optim.lr_scheduler optim.swa_utils utils.data utils.checkpoint autograd
-    autograd.functional autograd.graph autograd.profiler amp func distributions distributions.constraints
+    autograd.functional autograd.forward_ad autograd.graph autograd.profiler amp func distributions distributions.constraints
     distributions.transforms distributions.kl distributions.utils accelerator backends cpu cuda distributed mps
     multiprocessing xpu
 """.split()
