@@ -18,6 +18,7 @@ from ..ops.pointwise import cast
 from ..ops.sources import zeros
 from ..ops.types import DIFFERENTIABLE_KINDS, DType, Type
 from ..ops.views import replay, write_through
+from ..ops.vjp import unbroadcast
 from ..tape.grad_mode import enable_grad, switches
 from ..tape.nodes import PrimitiveNode
 from ..tape.reverse import grad
@@ -150,7 +151,8 @@ def pushed(pull_back: PullBack, operands: Sequence[Any], results: Sequence[Type]
         pairs = [(found[i], t) for i, t in tangents.items() if found[i] is not None and found[i].requires_grad]
         if not pairs:
             return [zeros(of) for of in results]
-        linear, along = zip(*[(g, t if t.dtype is g.dtype else cast(t, g.dtype)) for g, t in pairs], strict=True)
+        linear = [unbroadcast(g, t.ndarray.shape) for g, t in pairs]
+        along = [t if t.dtype is g.dtype else cast(t, g.dtype) for g, t in pairs]
         changes = grad(linear, cotangents, along, create_graph=recorded, materialize_grads=True)
     return [x if recorded else x.detach() for x in changes]
 

@@ -90,6 +90,9 @@ FUNCTIONS = {
     "extremes": lambda x: x.max(1).values + x.amin() + x.sort(1).values[:, 0],
     "numpy functions": lambda x: tg.linalg.svdvals(x) + tg.linalg.det(x @ x.t()) + tg.fft.rfft(x).abs().sum(),
     "inverse": lambda x: tg.linalg.inv(x @ x.t()),
+    "broadcast operands": lambda x: (
+        tg.xlogy(x[:1].exp(), x.exp()) + tg.linalg.solve(x @ x.t(), x.expand(4, 2, 3)).sum(0)
+    ),
     "complex": lambda x: tg.view_as_real(tg.complex(x[0], x[1]).exp().conj() * x[0]),
     "piecewise": lambda x: x.round() + x.sign() + x.clamp(-0.5, 1) + x.relu(),
     "no gradients": tg.no_grad()(lambda x: x.sin() * x),
