@@ -6,7 +6,7 @@ from ..tape.grad_mode import enable_grad, inference_mode, is_grad_enabled, no_gr
 from ..tape.reverse import backward as _backward
 from ..tape.reverse import grad as _grad
 from ..tensors.operands import overridable
-from . import functional, graph, profiler
+from . import forward_ad, functional, graph, profiler
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .function import Function, FunctionCtx, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
@@ -20,6 +20,7 @@ __all__ = [
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "forward_ad",
     "functional",
     "grad",
     "gradcheck",

@@ -8,18 +8,18 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..ops.core import current
-from ..ops.pointwise import cast
-from ..ops.sources import zeros
-from ..ops.types import FLOATING, Type, broadcast_shapes
-from ..ops.vjp import unbroadcast
+from ..ops.types import FLOATING
 from ..tape.grad_mode import is_grad_enabled, no_grad
-from ..tape.nodes import NO_EDGE, SECOND_BACKWARD, Node
-from ..tape.saved import SavedTensor, saved
+from ..tape.nodes import Node
+from ..tape.tangents import alias_of
 from ..tensors.in_place import by_custom_function
 from ..tensors.overriding import overrides
 from ..tensors.subclass import in_class
 from ..tensors.tensor import Tensor
 from ..tracing.watch import watcher
+from .forward_mode import forward_tape
+from .function_node import FunctionNode
+from .function_tangents import applied_forward
 
 
 class FunctionCtx:
@@ -48,6 +48,7 @@ class FunctionCtx:
         self.needs_input_grad = needs_input_grad
         self.materialize_grads = True
         self.to_save: tuple[Any, ...] = ()
+        self.for_forward: tuple[Any, ...] | None = None
         self.non_differentiable: tuple[Any, ...] = ()
         self.dirty: tuple[Any, ...] = ()
         self.node: FunctionNode | None = None
@@ -56,9 +57,20 @@ class FunctionCtx:
         """Keep inputs or outputs (tensors or None) for `backward`; later writes to them are noticed there."""
         self.to_save = tensors
 
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Keep inputs or outputs (tensors or None) for `jvp`, as its `saved_tensors`. AssertionError for others."""
+        if not all(x is None or isinstance(x, Tensor) for x in tensors):
+            raise AssertionError(
+                "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on "
+                "ctx."
+            )
+        self.for_forward = tensors
+
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What was saved; RuntimeError once it is freed, or where its memory has been written to since."""
+        if self.for_forward is not None:
+            return self.for_forward
         return self.to_save if self.node is None else self.node.saved_tensors
 
     def mark_non_differentiable(self, *tensors: Any) -> None:
@@ -72,113 +84,6 @@ class FunctionCtx:
     def set_materialize_grads(self, value: bool) -> None:
         """Whether `backward` gets zeros (True, the default) or None for outputs without gradient."""
         self.materialize_grads = value
-
-
-class FunctionNode(Node):
-    """A user's operation on the tape."""
-
-    user_defined = True
-
-    def __init__(self, function: type[Function], ctx: FunctionCtx, inputs: Sequence[Any]) -> None:
-        tensors = [(i, x) for i, x in enumerate(inputs) if isinstance(x, Tensor)]
-        edges = tuple(x.gradient_edge() if ctx.needs_input_grad[i] else NO_EDGE for i, x in tensors)
-        super().__init__(f"{function.__name__}Backward", edges)
-        self.rename(self.title)
-        self.function = function
-        self.ctx = ctx
-        self.positions = [i for i, _ in tensors]
-        self.input_types = [x.type_ for _, x in tensors]
-        self.input_count = len(inputs)
-        self.output_types: list[Type | None] = []
-        self.saved: list[tuple[Any, int]] | None = None
-
-    def save(self, outputs: Sequence[Any]) -> None:
-        """Take over what `forward` wanted to keep, now that the outputs are known."""
-        self.saved = []
-        for i, tensor in enumerate(self.ctx.to_save):
-            if tensor is not None and not isinstance(tensor, Tensor):
-                raise TypeError(
-                    f"save_for_backward can only save variables, but argument {i} is of type {type(tensor).__name__}. "
-                    "Set what is no tensor as an attribute of ctx."
-                )
-            place = next((i for i, out in enumerate(outputs) if out is tensor), -1)
-            self.saved.append((saved(tensor, is_output=place >= 0) if isinstance(tensor, Tensor) else tensor, place))
-        self.ctx.to_save = ()
-
-    @property
-    def saved_tensors(self) -> tuple[Any, ...]:
-        """What `forward` saved. RuntimeError once it is freed, or where its memory has been written to since."""
-        if self.saved is None:
-            raise RuntimeError(SECOND_BACKWARD)
-        return tuple(self._unpacked(kept, place) for kept, place in self.saved)
-
-    def _unpacked(self, kept: Any, place: int) -> Any:
-        if not isinstance(kept, SavedTensor):
-            return kept
-        tensor = kept.unpack(self)
-        if place >= 0:
-            tensor.attach(self, place)
-        return tensor
-
-    def __getattr__(self, name: str) -> Any:
-        """In PyTorch ctx is the node: what `forward` has set on it is seen at ``tensor.grad_fn``, too."""
-        if name == "ctx" or name.startswith("__"):
-            raise AttributeError(name)
-        try:
-            return getattr(self.ctx, name)
-        except AttributeError:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}") from None
-
-    def release(self) -> None:
-        if self.saved:
-            self.saved = None
-
-    def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
-        if self.ctx.materialize_grads:
-            cotangents = [
-                zeros(of) if g is None and of is not None else g
-                for g, of in zip(cotangents, self.output_types, strict=True)
-            ]
-        returned = self.function.backward(self.ctx, *cotangents)
-        gradients = returned if isinstance(returned, tuple) else (returned,)
-        expected = self.input_count
-        if len(gradients) < expected or any(g is not None for g in gradients[expected:]):
-            raise RuntimeError(
-                f"function {self.title} returned an incorrect number of gradients "
-                f"(expected {expected}, got {len(gradients)}): return one for each argument of forward, None where none"
-            )
-        for i, g in enumerate(gradients[:expected]):
-            if g is not None and i not in self.positions:
-                raise RuntimeError(
-                    f"function {self.title} returned a gradient different than None at position {i + 1}, but the "
-                    "corresponding forward input was not a Variable. Return None there."
-                )
-        return [self._fitting(gradients[i], of, i) for i, of in zip(self.positions, self.input_types, strict=True)]
-
-    def _fitting(self, g: Any, of: Type, place: int) -> Any:
-        """`g` in its input's shape and type."""
-        if g is None:
-            return None
-        if not isinstance(g, Tensor):
-            raise RuntimeError(
-                f"expected Variable or None (got {type(g).__name__}) at index {place} of what {self.title} returned"
-            )
-        shape = g.type_.shape
-        if shape != of.shape:
-            if not _reducible(shape, of.shape):
-                raise RuntimeError(
-                    f"Function {self.title} returned an invalid gradient at index {place} - got {list(shape)} but "
-                    f"expected shape compatible with {list(of.shape)}"
-                )
-            g = unbroadcast(g, of.shape)
-        return g if g.dtype is of.dtype else cast(g, of.dtype)
-
-
-def _reducible(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
-    try:
-        return broadcast_shapes(shape, target) == shape
-    except RuntimeError:
-        return False
 
 
 class Function:
@@ -216,6 +121,16 @@ class Function:
         )
 
     @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """One tangent for each output of `forward` (None where there is none), from one for each input.
+
+        Tangents of outputs that share memory with inputs share it with those of the inputs.
+        """
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
+
+    @staticmethod
     def vmap(info: VmapInfo, in_dims: tuple[int | None, ...], *args: Any) -> Any:
         """How `func.vmap` computes all slices at once: the outputs, and where their batch axis is (None: no such).
 
@@ -233,6 +148,13 @@ class Function:
         has_setup = cls.setup_context is not Function.setup_context
         if has_setup or kwargs:
             args, kwargs = _bound(cls.forward, args, kwargs, has_setup)
+        tape = forward_tape()
+        return cls.applied(args, kwargs)[0] if tape is None else applied_forward(tape, cls, args, kwargs)
+
+    @classmethod
+    def applied(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, FunctionCtx]:
+        """What `apply` returns for arguments in the order of `forward`, and the context."""
+        has_setup = cls.setup_context is not Function.setup_context
         level = getattr(getattr(current(), "below", None), "custom_function", None)
         mapped = None if level is None else level(cls if has_setup and cls.vmap is not Function.vmap else None, args)
         needs = tuple(isinstance(x, Tensor) and x.requires_grad for x in args)
@@ -242,7 +164,7 @@ class Function:
             if mapped is not None:
                 cls.setup_context(ctx, args, returned)
         if not (is_grad_enabled() and any(needs)):
-            return returned
+            return returned, ctx
         node = FunctionNode(cls, ctx, args)
         outputs = returned if isinstance(returned, tuple) else (returned,)
         _check_dirty(ctx.dirty, outputs)
@@ -251,7 +173,7 @@ class Function:
         # What was saved is found among the outputs as forward made them; an alias has the same memory.
         node.save(outputs)
         ctx.node = node
-        return tracked if isinstance(returned, tuple) else tracked[0]
+        return tracked if isinstance(returned, tuple) else tracked[0], ctx
 
     @classmethod
     def _computed(cls, ctx: FunctionCtx, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -260,6 +182,12 @@ class Function:
         output = cls.forward(*args, **kwargs)
         cls.setup_context(ctx, args, output)
         return output
+
+
+class Operation(Function):
+    """A Function of the library's own: its tangents follow from `backward`."""
+
+    jvp: Any = None
 
 
 class VmapInfo(NamedTuple):
@@ -382,7 +310,7 @@ def without_derivative(operator: str) -> Callable[[Any], Any]:
 def _refusing(g: Any, edges: tuple[Any, ...], message: str = _Refusal.message) -> Any:
     if g is None:
         return None
-    alias, node = g.detach(), _Refusal("ErrorBackward", edges)
+    alias, node = alias_of(g), _Refusal("ErrorBackward", edges)
     node.message = message
     alias.attach(node, 0)
     return alias

@@ -10,10 +10,11 @@ from ..ops.identity import copy
 from ..ops.movement import concatenate, reshape, slice
 from ..ops.pointwise import cast
 from ..ops.sources import iota, zeros
-from ..ops.types import int64
+from ..ops.types import Type, int64
 from ..tape.grad_mode import enable_grad
 from ..tape.reverse import grad, ones_like
 from ..tensors.tensor import Tensor
+from .forward_ad import dual_level, make_dual, unpack_dual
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
@@ -104,7 +105,7 @@ def _rows(output: Any, place: int, inputs: tuple[Any, ...], create_graph: bool, 
     found = [_derived((output,), inputs, (unit,), create_graph, strict, what) for unit in _unit_rows(output)]
     shape = output.ndarray.shape
     if not found:
-        return tuple(zeros(x.type_._replace(shape=(*shape, *x.ndarray.shape))) for x in inputs)
+        return tuple(zeros(Type(output.dtype, (*shape, *x.ndarray.shape))) for x in inputs)
     return tuple(
         reshape(concatenate([reshape(row[i], (1, x.ndarray.size)) for row in found], 0), (*shape, *x.ndarray.shape))
         for i, x in enumerate(inputs)
@@ -147,8 +148,8 @@ def jacobian(
     """The derivative of each element of ``func(*inputs)`` by each element of the inputs.
 
     A tensor of shape ``output.shape + input.shape``; tuples of them where there are several inputs or outputs. With
-    `strict` an output that does not depend on an input is a RuntimeError. `vectorize` and `strategy` say how PyTorch
-    computes it; here it is row by row, the numbers are the same.
+    `strict` an output that does not depend on an input is a RuntimeError. It is computed row by row, with
+    ``strategy="forward-mode"``, which wants `vectorize`, column by column by dual tensors (``forward_ad``).
 
     >>> import tracegrad as tg
     >>> tg.autograd.functional.jacobian(lambda x: x * x, tg.tensor([1.0, 2.0]))
@@ -156,11 +157,53 @@ def jacobian(
             [0., 4.]])
     """
     _check_ways("jacobian", strict, vectorize, strategy)
+    if strategy == "forward-mode":
+        if create_graph:
+            raise NotImplementedError(
+                'torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not '
+                'supported together (yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.'
+            )
+        return _by_columns(func, inputs)
     with enable_grad():
         given, outputs = _called(func, inputs, "jacobian", create_graph, strict)
         table = tuple(_rows(out, i, given, create_graph, strict) for i, out in enumerate(_tuple(outputs)))
     rows = tuple(row if isinstance(inputs, tuple) else row[0] for row in table)
     return rows if isinstance(outputs, tuple) else rows[0]
+
+
+def _by_columns(func: Callable[..., Any], inputs: Tensor | tuple[Tensor, ...]) -> Any:
+    """The `jacobian` by tangents: one call of `func` for each element of the inputs."""
+    given = _tensors(inputs, "inputs given to", "jacobian")
+    columns: list[list[tuple[Any, ...]]] = []
+    outputs = None
+    for place, x in enumerate(given):
+        columns.append([])
+        for unit in _unit_rows(x):
+            along = [unit if i == place else zeros(y.type_) for i, y in enumerate(given)]
+            with dual_level():
+                outputs = func(*(make_dual(y, t) for y, t in zip(given, along, strict=True)))
+                found = _tensors(outputs, "outputs of the user-provided function given to", "jacobian")
+                columns[-1].append(tuple(_tangent(out) for out in found))
+    outputs = func(*given) if outputs is None else outputs
+    table = tuple(
+        tuple(_joined([column[i] for column in of_one], out, x) for of_one, x in zip(columns, given, strict=True))
+        for i, out in enumerate(_tuple(outputs))
+    )
+    rows = tuple(row if isinstance(inputs, tuple) else row[0] for row in table)
+    return rows if isinstance(outputs, tuple) else rows[0]
+
+
+def _tangent(output: Any) -> Any:
+    tangent = unpack_dual(output).tangent
+    return zeros(output.type_) if tangent is None else tangent
+
+
+def _joined(columns: Sequence[Any], output: Any, x: Any) -> Any:
+    """The Jacobian, of which `columns` are the derivatives of `output` by each element of `x`."""
+    shape = (*output.ndarray.shape, *x.ndarray.shape)
+    if not columns:
+        return zeros(Type(output.dtype, shape))
+    return reshape(concatenate([reshape(column, (output.ndarray.size, 1)) for column in columns], 1), shape)
 
 
 def hessian(
@@ -182,7 +225,10 @@ def hessian(
     """
     _check_ways("hessian", strict, vectorize, outer_jacobian_strategy, "outer_jacobian_strategy")
 
+    forward = outer_jacobian_strategy == "forward-mode"
+
     def gradient(*xs: Any) -> Any:
+        xs = tuple(x.requires_grad_() for x in xs) if forward else xs  # dual tensors do not
         out = _single(func(*xs), "hessian")
         if strict and not out.requires_grad:
             raise RuntimeError(
@@ -192,7 +238,7 @@ def hessian(
         found = _derived((out,), xs, (ones_like(out),), True, strict)
         return found if isinstance(inputs, tuple) else found[0]
 
-    return jacobian(gradient, inputs, create_graph, strict)
+    return jacobian(gradient, inputs, create_graph, strict, vectorize, outer_jacobian_strategy)
 
 
 def _single(output: Any, function: str) -> Any:

@@ -104,8 +104,8 @@ def gradcheck(
     What is looked at besides: whether two backward passes differ by more than `nondet_tol`; whether gradients are zero
     where those of the outputs are zero, and with `check_undefined_grad` where ``autograd.Function``\\ s get None; with
     `check_grad_dtypes` the gradients' types; with `check_batched_grad` ``grad(is_grads_batched=True)``. With
-    `check_forward_ad`, ``jvp`` is compared as well (``check_backward_ad=False``: alone), which differentiates twice
-    here; batches of tangents are computed one by one, so that `check_batched_forward_grad` has nothing to find.
+    `check_forward_ad`, tangents of dual tensors are compared as well (``check_backward_ad=False``: alone); batches of
+    them are computed one by one, so that `check_batched_forward_grad` has nothing to find.
     `masked` is about sparse inputs, which do not occur here: it changes nothing for others, as in PyTorch.
     ValueError if no input requires gradients, AssertionError for options that contradict each other.
 
@@ -354,6 +354,7 @@ def gradgradcheck(
         name = "check_undefined_grad" if check_undefined_grad else "check_batched_grad"
         raise AssertionError(f"Setting {name}=True requires check_rev_over_rev to be True")
     given = as_tuple(inputs)
+    places = tracked(given)
     if grad_outputs is None:
         cotangents = _drawn(differentiable(func(*given)), gen_non_contig_grad_outputs)
     else:
@@ -361,7 +362,7 @@ def gradgradcheck(
 
     def gradients(*args: Any) -> Any:
         own, of_outputs = args[: len(given)], args[len(given) :]
-        wanted = [own[place] for place in tracked(own)]
+        wanted = [own[place].requires_grad_() for place in places]  # dual tensors do not require gradients
         outputs = differentiable(func(*own))
         found = grad(outputs, wanted, of_outputs, create_graph=True, allow_unused=True)
         return tuple(g for g in found if g is not None)

@@ -14,7 +14,7 @@ import numpy as np
 from ..tape.reverse import grad
 from ..tensors.creation import from_numpy
 from ..tensors.tensor import Tensor
-from .functional import jvp
+from .forward_ad import dual_level, make_dual, unpack_dual
 
 Function = Callable[..., Any]
 
@@ -104,11 +104,12 @@ def batched_jacobian(output: Any, x: Any) -> np.ndarray:
 def pushed(function: Function, inputs: tuple[Any, ...], place: int, tangent: np.ndarray) -> list[np.ndarray]:
     """For each output, its derivative along `tangent`, numbers for the parts of input `place`."""
 
-    def of_one(x: Any) -> Any:
-        return tuple(as_tuple(function(*inputs[:place], x, *inputs[place + 1 :])))
-
-    changes = jvp(of_one, inputs[place].detach(), tensor_of(tangent, inputs[place]))[1]
-    return [numbers_of(change) for change in changes]
+    places = tracked(inputs)
+    with dual_level():
+        along = {i: tensor_of(tangent if i == place else 0 * numbers_of(inputs[i]), inputs[i]) for i in places}
+        duals = [make_dual(x.detach(), along[i]) if i in along else x for i, x in enumerate(inputs)]
+        outputs = [unpack_dual(out) for out in as_tuple(function(*duals))]
+    return [0 * numbers_of(out.primal) if out.tangent is None else numbers_of(out.tangent) for out in outputs]
 
 
 def forward_jacobians(function: Function, inputs: tuple[Any, ...], place: int) -> list[np.ndarray]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..ops import types
 from ..ops.array import eager, quietly
+from ..ops.core import interpreted
 from ..ops.pointwise import cast
 from ..ops.vjp import unbroadcast
 from ..tape.grad_mode import is_grad_enabled
@@ -23,6 +24,7 @@ from ..tape.nodes import NO_EDGE, SECOND_BACKWARD, Node
 from ..tape.saved import SavedTensor, saved
 from ..tensors.tensor import Tensor
 from ..tracing.watch import watcher
+from .forward_mode import forward_tape
 
 Rule = Callable[..., Any]
 
@@ -57,6 +59,28 @@ class NumpyFunction:
         self.needs = tuple(inspect.signature(gradient).parameters) if gradient else ()
 
     def __call__(self, *operands: Any, **parameters: Any) -> Any:
+        tape = forward_tape()
+        if tape is None:
+            return self._computed(*operands, **parameters)
+        found = interpreted(tape.around, self._computed, *operands, **parameters)
+        results = found if type(found) is tuple else (found,)
+
+        def pull_back(cotangents: list[Any]) -> list[Any]:
+            known = {**dict(zip(self.inputs, operands, strict=True)), **dict(zip(self.outputs, results, strict=True))}
+            return self.pulled(cotangents, {**known, **parameters}, [i in tangents for i in range(len(operands))])
+
+        tangents = tape.tangents_of(operands) if self.gradient else {}
+        tape.give(results, self.constant, tangents, operands, pull_back)
+        return found
+
+    def pulled(self, cotangents: Sequence[Any], known: Mapping[str, Any], wanted: Sequence[bool]) -> list[Any]:
+        """The cotangents of the operands, as `gradient` gives them; `known` is what it may name."""
+        assert self.gradient is not None
+        named = {**known, "g": cotangents if len(self.outputs) > 1 else cotangents[0], "wanted": wanted}
+        found = self.gradient(*(named[name] for name in self.needs))
+        return list(found) if type(found) is tuple else [found]
+
+    def _computed(self, *operands: Any, **parameters: Any) -> Any:
         interpreter = eager()
         arrays = [interpreter.read(x.detach(), f"{self.name}()") for x in operands]
         values = quietly(self.evaluate, *arrays, **parameters)
@@ -126,15 +150,12 @@ class NumpyNode(Node):
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         if self.kept is None:
             raise RuntimeError(SECOND_BACKWARD)
-        known: dict[str, Any] = {**self.parameters, "g": cotangents if self.outputs > 1 else cotangents[0]}
-        known["wanted"] = wanted
-        for name, tensor in self.kept.items():
-            known[name] = tensor.unpack(self)
-            if tensor.is_output:
+        known: dict[str, Any] = dict(self.parameters)
+        for name, kept in self.kept.items():
+            known[name] = kept.unpack(self)
+            if kept.is_output:
                 known[name].attach(self, self.function.outputs.index(name))
-        assert self.function.gradient is not None
-        found = self.function.gradient(*(known[name] for name in self.function.needs))
-        gradients = found if type(found) is tuple else (found,)
+        gradients = self.function.pulled(cotangents, known, wanted)
         return [
             _fitted(g, of) if g is not None and i in self.on else None
             for i, (g, of) in enumerate(zip(gradients, self.types, strict=True))

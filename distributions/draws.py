@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..autograd.function import Function
+from ..autograd.function import Operation
 from ..functional.elementwise.draws import _sample_dirichlet, _standard_gamma, binomial, poisson
 from ..ops.elementwise.special import dirichlet_grad
 
@@ -13,7 +13,7 @@ __all__ = ["binomial", "dirichlet", "poisson", "standard_gamma"]
 standard_gamma = _standard_gamma
 
 
-class _Dirichlet(Function):
+class _Dirichlet(Operation):
     """Shares x of concentrations a: ``dx_j / da_i = d_i (delta_ij - x_j)``, where d_i is how the i-th moves with a_i.
 
     Jankowiak and Obermeyer, "Pathwise derivatives beyond the reparameterization trick", 2018.

@@ -8,6 +8,7 @@ from ..functional.trees import flatten_tree, unflatten_tree
 from ..ops.identity import copy
 from ..tape.grad_mode import is_grad_enabled
 from ..tape.nodes import AccumulateGrad, Node
+from ..tape.tangents import alias_of, levels
 from ..tensors.tensor import Tensor
 
 
@@ -23,7 +24,7 @@ class Tracked:
         for x in given:
             _require_tensor(x, what)
         self.is_outer = any(x.requires_grad for x in given)  # somebody differentiates by the given tensors as well
-        self.leaves = [copy(x) if x.requires_grad else x.detach().requires_grad_() for x in given]
+        self.leaves = [copy(x) if x.requires_grad else alias_of(x).requires_grad_() for x in given]
         self.tree = unflatten_tree(self.shape, self.leaves)
 
     def nest(self, leaves: Any) -> Any:
@@ -40,7 +41,10 @@ class Tracked:
             return x
         if is_grad_enabled() and (self.is_outer or self._reaches_beyond(x)):
             return x
-        return x.detach()
+        alias = x.detach()
+        if levels.open is not None and levels.open.has_tangent(x):
+            levels.open.give(alias, self._released(levels.open.tangent_of(x)))
+        return alias
 
     def _reaches_beyond(self, x: Tensor) -> bool:
         """Whether a leaf that is none of the tracked ones takes part in x."""

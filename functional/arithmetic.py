@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..autograd.function import Function
+from ..autograd.function import Operation
 from ..ops import arithmetic as ops
 from ..ops import comparison, division, elementary, logic, rounding
 from ..ops.comparison import eq, where
@@ -331,7 +331,7 @@ def xlogy_(self: Tensor, other: Tensor | Number) -> Tensor:
     return store(self, xlogy(copy(self) if self.requires_grad else self, other), (other,))
 
 
-class _XLogY(Function):
+class _XLogY(Operation):
     """``x * log(y)`` with PyTorch's derivatives: 0 for x where x is 0 and y not above it, x / y for y."""
 
     @staticmethod

@@ -8,6 +8,7 @@ from ..ops import indexing, movement
 from ..ops.comparison import isfinite, where
 from ..ops.sources import full
 from ..tape.grad_mode import no_grad
+from ..tape.tangents import alias_of
 
 
 def bound_rows(weight: Any, places: Any, max_norm: float, norm_type: float) -> None:
@@ -28,5 +29,5 @@ def by_frequency(rows: Any, places: Any, extent: int) -> Any:
         ones = full(flat.ndarray.shape, 1.0, rows.dtype)
         counts = indexing.index_add(full((extent,), 0.0, rows.dtype), flat, ones)
         met = movement.reshape(indexing.take(counts, places), (*places.ndarray.shape, 1))
-    value = rows.detach()
+    value = alias_of(rows)
     return where(isfinite(value), value + (rows - value) / met, rows)

@@ -12,6 +12,7 @@ from ..ops.pointwise import cast, common_dtype, converted
 from ..ops.requirements import Requirement, require
 from ..ops.sources import iota
 from ..ops.types import broadcast_shapes, float32, int32, int64, promote_types, real_of
+from ..tape.tangents import alias_of
 from ..tensors.calling.kernels import require_floating
 from ..tensors.composite import composite, part, relabel, whole
 from ..tensors.fusion import fused
@@ -77,7 +78,7 @@ def embedding(
     if padding_idx is None:
         return rows
     padding = movement.reshape(eq(input, padding_idx % extent), (*input.ndarray.shape, 1))
-    return where(padding, rows.detach(), rows)
+    return where(padding, alias_of(rows), rows)
 
 
 NOT_NEGATIVE = Requirement(lambda classes: (classes >= 0,), RuntimeError, "Class values must be non-negative.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..autograd.function import Function
+from ..autograd.function import Operation
 from ..ops import arithmetic, elementary
 from ..ops.comparison import lt, where
 from ..ops.pointwise import common_dtype
@@ -239,7 +239,7 @@ def binary_cross_entropy(
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
-class _ProbabilityCrossEntropy(Function):
+class _ProbabilityCrossEntropy(Operation):
     """The cross entropy element by element, with a derivative that survives 0 and 1."""
 
     @staticmethod

@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..autograd.function import Function
+from ..autograd.function import Operation
 from ..ops import arithmetic, comparison, elementary, movement
 from ..ops import reductions as ops
 from ..ops.comparison import eq, where
@@ -245,7 +245,7 @@ def std_mean(
     return std(input, dim, None, keepdim, correction=taken), mean(input, dim, keepdim)
 
 
-class _Count(Function):
+class _Count(Operation):
     """How many elements are not 0, as a floating number; the gradient is none at all, as in PyTorch."""
 
     @staticmethod

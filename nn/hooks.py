@@ -9,6 +9,7 @@ from ..ops.sources import zeros
 from ..ops.types import Type
 from ..tape.grad_mode import is_grad_enabled
 from ..tape.nodes import Edge, Node
+from ..tape.tangents import alias_of
 from ..tensors.in_place import by_custom_function
 from ..tensors.tensor import Tensor
 from ..tracing.user_warning import warn_user
@@ -148,7 +149,7 @@ def _behind_border(values: Gradients, tracked: Sequence[int], passed: Hook, fill
     border = Border(edges, [values[i].type_ for i in tracked], passed, fills_first)
     bordered = list(values)
     for output, i in enumerate(tracked):
-        alias = values[i].detach()
+        alias = alias_of(values[i])
         alias.attach(border, output)
         alias.view_of_several = by_custom_function(output, _TITLE)
         bordered[i] = alias

@@ -145,6 +145,7 @@ class Primitive:
     check: Check | None = None
     joint: bool = False
     keeps_integers: bool = False  # of int64 it is computed in int64
+    linear: tuple[str, ...] = ()  # operands in which, together, it is linear, where the rules are not the exact adjoint
     variadic: bool = field(init=False)
     is_view: bool = field(init=False)
     evaluate: Callable[..., Any] = field(init=False)  # of all types
@@ -210,6 +211,7 @@ def define(
     check: Rule | None = None,
     joint: bool = False,
     keeps_integers: bool = False,
+    linear: tuple[str, ...] = (),
 ) -> Primitive:
     """Declare a primitive and enter it in the registry; a missing derivative fails here, at import."""
     if name in REGISTRY:
@@ -221,7 +223,9 @@ def define(
     derivatives = {n: None if isinstance(r, NoGradient) else _derivative(r, names) for n, r in rules.items()}
     title = backward_name or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
     checking = None if check is None else Check(check, _names_in(check))
-    primitive = Primitive(name, tuple(inputs), type, eval, derivatives, lower, title, checking, joint, keeps_integers)
+    primitive = Primitive(
+        name, tuple(inputs), type, eval, derivatives, lower, title, checking, joint, keeps_integers, linear
+    )
     REGISTRY[name] = primitive
     return primitive
 

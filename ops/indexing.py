@@ -124,6 +124,7 @@ scatter_primitive = define(
         "index": NO_GRADIENT,
         "src": lambda g, index, axis: gather(g, index, axis),
     },
+    linear=("x", "src"),  # of several numbers for one place the last counts, and all of them get the gradient
 )
 
 
@@ -228,6 +229,7 @@ put_primitive = define(
         "src": lambda g, index: take(g, index),
     },
     backward_name="IndexPutBackward0",
+    linear=("x", "src"),
 )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from .engine import Sweep
 from .grad_mode import enable_grad, switches
 from .nodes import Edge, Node
+from .tangents import alias_of
 
 
 class _OperandNode(Node):
@@ -35,7 +36,7 @@ def derivative(
     for place, edge, want in operands:
         entry = _OperandNode(edge) if want else None
         if entry is not None:
-            arguments[place] = arguments[place].detach()
+            arguments[place] = alias_of(arguments[place])
             arguments[place].attach(entry, 0)
         entries.append(entry)
     keep = switches.enabled

@@ -234,7 +234,7 @@ class PrimitiveNode(Node):
         """The result `value` has been stored in the memory of `target`: it is there that it is kept."""
         for kept in self.known.values():
             if type(kept) is Saved and kept.is_output and kept.tensor.buffer is value.buffer:
-                kept.tensor, kept.version = target.detach(), target.buffer.version
+                kept.move_to(target)
 
     def release(self) -> None:
         if self.saves:

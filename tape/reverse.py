@@ -18,6 +18,7 @@ from . import anomaly
 from .engine import Sweep, added, cotangent_for
 from .grad_mode import no_grad
 from .nodes import Edge
+from .tangents import levels
 
 
 def backward(
@@ -149,6 +150,7 @@ def accumulate(leaf: Any, g: Any, create_graph: bool, fresh: bool) -> None:
     if g.is_sparse or (before is not None and before.is_sparse):
         leaf.grad = _with_sparse(before, g, create_graph)
     elif before is None:
+        g = g if levels.open is None or create_graph else g.detach()  # as PyTorch: the gradient has no tangent
         flags = g.ndarray.flags
         usual = leaf.ndarray.flags.c_contiguous
         owned = usual and fresh and not g.steps and flags.c_contiguous and flags.owndata

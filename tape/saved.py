@@ -10,6 +10,7 @@ from typing import Any
 from ..ops.identity import copy
 from ..ops.views import replay
 from .grad_mode import no_grad
+from .tangents import alias_of, levels
 
 INFERENCE = (
     "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
@@ -56,7 +57,8 @@ class Saved(SavedTensor):
     __slots__ = ("tensor", "version")
 
     def __init__(self, tensor: Any, is_output: bool) -> None:
-        self.tensor = tensor.detach() if is_output else tensor  # an output that held its own node would never be freed
+        # An output that held its own node would never be freed.
+        self.tensor = tensor if not is_output else tensor.detach() if levels.open is None else alias_of(tensor)
         self.version = version = tensor.buffer.version
         if version < 0:
             raise RuntimeError(INFERENCE)
@@ -69,7 +71,7 @@ class Saved(SavedTensor):
             raise RuntimeError(self._modified(node))
         if not self.is_output:
             return tensor
-        alias = tensor.detach()
+        alias = tensor.detach() if levels.open is None else alias_of(tensor)
         alias.attach(node, 0)
         return alias
 
@@ -84,10 +86,14 @@ class Saved(SavedTensor):
 
     def keep_own_copy(self, target: Any) -> None:
         edge = self.tensor.gradient_edge()
-        copied = copy(self.tensor.detach())
+        copied = copy(alias_of(self.tensor))
         if edge.node is not None:
             copied.attach(edge.node, edge.output)
         self.tensor, self.version = copied, copied.buffer.version
+
+    def move_to(self, target: Any) -> None:
+        """The numbers have been stored in the memory of `target`: it is there that they are kept."""
+        self.tensor, self.version = alias_of(target), target.buffer.version
 
     def _modified(self, node: Any) -> str:
         shape, now = self.tensor.ndarray.shape, self.tensor.buffer.version

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..ops.array import eager
 from ..ops.types import bfloat16, bool_, complex_of, dtype_of, float16, float64, get_default_dtype, int64
+from ..tape.tangents import levels
 from .overriding import PLAIN
 
 
@@ -99,6 +100,8 @@ def _suffixes(tensor: Any, values: np.ndarray) -> list[str]:
         suffixes.append(f"grad_fn=<{tensor.grad_fn.title}>")
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
+    if levels.open is not None and levels.open.has_tangent(tensor):
+        suffixes.append(f"tangent={levels.open.tangent_of(tensor)!r}")
     return suffixes
 
 

@@ -22,6 +22,7 @@ from ..ops.types import NUMBERS, DType, Type, bool_, broadcast_shapes
 from ..ops.views import write_through
 from ..tape.grad_mode import is_grad_enabled, switches
 from ..tape.nodes import PrimitiveNode
+from ..tape.tangents import levels
 from ..tracing.watch import declare_write, watcher
 from .data import fitting
 from .operands import PLAIN_TENSORS, number_of
@@ -106,11 +107,14 @@ def store(target: Any, value: Any, others: Sequence[Any] = ()) -> Any:
     What its derivative needs of the old target is copied first, unless one of the others shows the same memory: then
     the backward pass is an error, as in PyTorch (``y *= y``).
     """
-    if not (is_grad_enabled() and value.requires_grad):
+    tracked = is_grad_enabled() and value.requires_grad
+    tangent = None if levels.open is None else levels.open.tangent_of(value)
+    if not tracked and tangent is None:
         return assign(target, value)
-    node = value.grad_fn
+    node = value.grad_fn if tracked else None
     if not any(getattr(other, "buffer", None) is target.buffer for other in others):
         _keep_old_value(node, target, others)
+        _keep_old_value(None if tangent is None else tangent.grad_fn, target, others)
     assign(target, value)
     if isinstance(node, PrimitiveNode) and target.type_ == value.type_:
         node.moved(value, target)

@@ -11,9 +11,9 @@ import tracegrad
 PLACES = """
     nn nn.init nn.attention nn.parallel nn.utils nn.utils.rnn nn.utils.parametrize nn.utils.parametrizations
     nn.utils.prune nn.utils.stateless optim optim.lr_scheduler optim.swa_utils utils.data utils.checkpoint autograd
-    autograd.functional autograd.graph autograd.profiler amp func distributions distributions.constraints
-    distributions.transforms distributions.kl distributions.utils accelerator backends cpu cuda distributed mps
-    multiprocessing xpu
+    autograd.functional autograd.forward_ad autograd.graph autograd.profiler amp func distributions
+    distributions.constraints distributions.transforms distributions.kl distributions.utils accelerator backends cpu
+    cuda distributed mps multiprocessing xpu
 """.split()
 
 #: Folders whose classes and functions these are; what is found at a place besides is another chapter's.

@@ -230,7 +230,7 @@ class Recomputation:
         """
         region, number = self.region, self.count
         expected = len(region.places)
-        tensor = tensor.detach() if tensor.requires_grad else tensor
+        tensor = alias_of(tensor) if tensor.requires_grad else tensor
         if number < expected:
             self.count += 1
             if region.places[number]() is not None:

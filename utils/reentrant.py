@@ -10,6 +10,7 @@ from ..tape.grad_mode import enable_grad, switches
 from ..tape.nodes import SECOND_BACKWARD, AccumulateGrad, Edge, Node, count_now
 from ..tape.reverse import accumulate
 from ..tape.saved import Saved
+from ..tape.tangents import alias_of
 from ..tensors import autocasting
 from ..tensors.generator import default_generator
 from ..tensors.tensor import Tensor
@@ -109,7 +110,7 @@ def _remembered(call: _Call, returned: Any, begun: int) -> Any:
 
 
 def _alias(out: Any, node: Node, place: int) -> Any:
-    alias = out.detach()
+    alias = alias_of(out)
     alias.attach(node, place)
     return alias
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...autograd.function import Function, without_derivative
+from ...autograd.function import Operation, without_derivative
 from ...ops import elementary, indexing, movement
 from ...ops import reductions as folds
 from ...ops.arithmetic import maximum
@@ -227,7 +227,7 @@ def _by_time(x: Any) -> Any:
     return movement.reshape(x, (time * batch, last))
 
 
-class _ForwardBackward(Function):
+class _ForwardBackward(Operation):
     """The loss of each sample; its derivative by the scores below `log_probs`."""
 
     @staticmethod

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...autograd.function import Function
+from ...autograd.function import Operation
 from ...ops.core import NotImplementedRule
 from ...ops.elementwise.special import dirichlet_grad, standard_gamma_grad
+from ...tape.tangents import is_differentiated
 from ...tensors import rejection as draws
 from ...tensors.composite import relabel
 from ...tensors.tensor import Tensor
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from ...tensors.generator import Generator
 
 
-class _Zero(Function):
+class _Zero(Operation):
     """Numbers that do not move with their parameter."""
 
     @staticmethod
@@ -27,7 +28,7 @@ class _Zero(Function):
         return None, g * 0
 
 
-class _Path(Function):
+class _Path(Operation):
     """Gamma numbers, which move with their parameter as `standard_gamma_grad` says."""
 
     @staticmethod
@@ -41,7 +42,7 @@ class _Path(Function):
         return None, g * standard_gamma_grad(alpha, drawn)
 
 
-class _Refused(Function):
+class _Refused(Operation):
     """Numbers without a derivative."""
 
     @staticmethod
@@ -65,7 +66,7 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     tensor([ 0.,  2., 62.])
     """
     drawn = draws.poisson(input, generator)
-    if not input.requires_grad:
+    if not is_differentiated(input):
         return drawn
     out = _Zero.apply(drawn, input)
     relabel(out, "PoissonBackward0", (input,))
@@ -85,7 +86,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
         if not isinstance(x, Tensor):
             raise TypeError(f"binomial(): argument '{name}' must be Tensor, not {type(x).__name__}")
     drawn = draws.binomial(count, prob, generator)
-    if not (count.requires_grad or prob.requires_grad):
+    if not (is_differentiated(count) or is_differentiated(prob)):
         return drawn
     return _Refused.apply(drawn, "the derivative for 'binomial: prob' is not implemented.", count, prob)
 
@@ -100,7 +101,7 @@ def _standard_gamma(input: Tensor, generator: Any = None) -> Any:
     tracegrad.Size([2])
     """
     drawn = draws.standard_gamma(input, generator)
-    if not input.requires_grad:
+    if not is_differentiated(input):
         return drawn
     out = _Path.apply(drawn, input)
     relabel(out, "StandardGammaBackward0", (input,))
@@ -117,7 +118,7 @@ def _sample_dirichlet(input: Tensor, generator: Any = None) -> Any:
     1.0
     """
     drawn = draws.sample_dirichlet(input, generator)
-    if not input.requires_grad:
+    if not is_differentiated(input):
         return drawn
     return _Refused.apply(drawn, "the derivative for '_sample_dirichlet' is not implemented.", input)
 

@@ -12,6 +12,7 @@ from ...ops.array import eager
 from ...tape.grad_mode import is_grad_enabled
 from ...tape.nodes import SECOND_BACKWARD, AccumulateGrad, Edge, Node
 from ...tape.saved import saved
+from ...tape.tangents import alias_of
 from ...tensors.creation import from_numpy
 from ...tracing.watch import forbid, watcher
 from ..sparse.sparse_tensor import SparseTensor
@@ -30,7 +31,7 @@ def sparse_rows(weight: Tensor, places: Tensor, padding: int | None = None, by_f
     if not (weight.requires_grad and is_grad_enabled()):
         return indexing.take(weight, places)
     forbid("a lookup with sparse=True", "Its gradient has as many rows as there are places: leave `sparse` out.")
-    rows = indexing.take(weight.detach(), places)
+    rows = indexing.take(alias_of(weight), places)
     rows.attach(SparseRowsNode(weight, places, padding, by_freq), 0)
     return rows
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...autograd.numpy_function import NumpyFunction
-from ...tape.grad_mode import is_grad_enabled
+from ...tape.tangents import is_differentiated
 from .. import return_types
 from .checks import (
     LinAlgError,
@@ -160,7 +160,7 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     tensor([4., 3.])
     """
     _require_svd(A, driver)
-    if A.requires_grad and is_grad_enabled():
+    if is_differentiated(A):
         return SVD(A, full_matrices=False)[1]
     return VALUES(A)
 

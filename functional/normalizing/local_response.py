@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ...autograd.function import Function, once_differentiable
+from ...autograd.function import Operation, once_differentiable
 from ...ops import elementary, movement
 from ...ops import reductions as folds
 from ...ops.comparison import where
@@ -47,7 +47,7 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
     return input / elementary.pow(mean * alpha + k, beta)
 
 
-class _CrossMap(Function):
+class _CrossMap(Operation):
     """PyTorch's older form, to the letter: the first channel stays in all sums, and the derivative sums the products
     of `size` channels that begin one earlier than those of the value."""
 

@@ -13,10 +13,10 @@ from ...ops.products import transposed
 from ...ops.scan.loop import Loop, last_of, stack_of
 from ...ops.scan.primitive import Body, apply_loop, pull_back_loop, scan_primitive, traced
 from ...ops.types import Type
-from ...tape.grad_mode import is_grad_enabled
 from ...tape.needs import needs_of
 from ...tape.nodes import JointNode
 from ...tape.saved import saved
+from ...tape.tangents import is_differentiated
 from ...tensors.tensor import Tensor
 
 
@@ -70,7 +70,7 @@ def scan(
     element type of the carried values.
     """
     operands = [*initial, *streams, *constants]
-    has_gradients = is_grad_enabled() and any(o.requires_grad for o in operands)
+    has_gradients = any(is_differentiated(o) for o in operands)
     types = [tuple(map(current().type_of, group)) for group in (initial, streams, constants)]
     types[1] = tuple(Type(of.dtype, (of.shape[0] // length, *of.shape[1:])) for of in types[1])
     loop, count = _traced(body, length, *types, has_gradients, backwards)

@@ -15,6 +15,7 @@ from ...ops.sources import full, zeros
 from ...ops.types import Type
 from ...tape.grad_mode import is_grad_enabled, no_grad
 from ...tape.nodes import Node
+from ...tape.tangents import levels
 from ...tensors.tensor import make
 from ...tracing.watch import forbid, watcher
 from ..conversions import storage_offset as offset_of
@@ -92,6 +93,11 @@ def _seen_inside(input: Tensor, shape: Shape, strides: Shape, storage_offset: in
 def _seen_beyond(input: Tensor, shape: Shape, strides: Shape, storage_offset: int | None) -> Tensor:
     """The view as one of the whole memory. Its gradient is that of the elements that `input` shows, as in PyTorch."""
     forbid("as_strided() beyond the elements that the tensor shows", "Give it the tensor that owns the memory.")
+    if levels.open is not None and levels.open.has_tangent(input):
+        raise NotImplementedError(
+            "Trying to use forward AD with as_strided() of elements that the dual tensor does not show, which are "
+            "without a tangent. Give it the tensor that owns the memory."
+        )
     eager().read(input.detach(), "as_strided()")
     begin = offset_of(input)
     with no_grad():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ...autograd.function import Function
+from ...autograd.function import Operation
 from ...ops import arithmetic, comparison, indexing, logic, movement
 from ...ops import reductions as ops
 from ...ops.comparison import eq, where
@@ -60,7 +60,7 @@ def _refuse_nothing(name: str, input: Any, dim: Any) -> None:
         )
 
 
-class _Overall(Function):
+class _Overall(Operation):
     """The extreme of all elements. Ties share the gradient evenly; so do NaNs, where `amax` gives NaN."""
 
     @staticmethod

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...ops.array import Array
 from ...tape.grad_mode import no_grad
+from ...tape.tangents import levels
 from ...tracing.user_warning import warn_user
 
 #: The functions that take ``out``, by their paths below ``tracegrad``.
@@ -141,6 +142,11 @@ def _in_type_of(place: Any, function: Callable[..., Any], kwargs: dict[str, Any]
 
 
 def _refuse(name: str, place: Any, value: Any, exact: bool) -> None:
+    if levels.open is not None and (levels.open.has_tangent(value) or levels.open.has_tangent(place)):
+        raise NotImplementedError(
+            f"Trying to use forward AD with {name}_out that does not support it because it is an out= function. Leave "
+            "out= away, and copy_() the result."
+        )
     if value.requires_grad or (place.requires_grad and value.dtype.is_floating_point):
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "

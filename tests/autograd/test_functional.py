@@ -32,6 +32,45 @@ def test_jacobian_and_hessian(tg, options):
         assert values(xy) == values(yx) == [[1.0, 0.0], [0.0, 1.0]]
 
 
+def rows_of(found):
+    return [values(tuple(row)) for row in found]
+
+
+def test_jacobian_and_hessian_in_forward_mode(tg):
+    functional = tg.autograd.functional
+    options = {"vectorize": True, "strategy": "forward-mode"}
+    found = functional.jacobian(lambda x, y: (x * y, y.sum()), inputs(tg), **options)
+    assert rows_of(found) == [[[[3.0, 0.0], [0.0, 5.0]], [[1.0, 0.0], [0.0, 2.0]]], [[0.0, 0.0], [1.0, 1.0]]]
+    assert values(functional.jacobian(lambda x: tg.ones(2), inputs(tg)[0], **options)) == [[0.0, 0.0]] * 2
+    assert functional.jacobian(lambda x: x * 2, tg.ones(0), **options).shape == (0, 0)
+    options = {"vectorize": True, "outer_jacobian_strategy": "forward-mode"}
+    found = functional.hessian(cubes, inputs(tg), **options)
+    assert rows_of(found) == [
+        [[[6.0, 0.0], [0.0, 12.0]], [[1.0, 0.0], [0.0, 1.0]]],
+        [[[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0]] * 2],
+    ]
+    with pytest.raises(NotImplementedError, match="are not supported together"):
+        functional.jacobian(lambda x: x, tg.ones(2), create_graph=True, vectorize=True, strategy="forward-mode")
+
+
+def test_dual_tensors_ask_a_function_for_its_own_tangent(tg):
+    class Own(tg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t * 10
+
+    found = []
+    for unit in ([1.0, 0.0], [0.0, 1.0]):
+        with tg.autograd.forward_ad.dual_level():
+            dual = tg.autograd.forward_ad.make_dual(tg.ones(2), tg.tensor(unit))
+            found.append(values(tg.autograd.forward_ad.unpack_dual(Own.apply(dual)).tangent))
+    assert found == [[10.0, 0.0], [0.0, 10.0]]
+
+
 def test_products_with_the_hessian(tg):
     functional, x = tg.autograd.functional, inputs(tg)
     v = (tg.ones(2, dtype=tg.float64), tg.full((2,), 2.0, dtype=tg.float64))

@@ -12,7 +12,7 @@ gradcheck, gradgradcheck = tg.autograd.gradcheck, tg.autograd.gradgradcheck
 Error = tg.autograd.GradcheckError
 
 
-def function(backward, forward=lambda x: x * 2, materialize=True):
+def function(backward, tangent=lambda t: t * 2, forward=lambda x: x * 2, materialize=True):
     class Made(tg.autograd.Function):
         @staticmethod
         def forward(ctx, x):
@@ -22,6 +22,10 @@ def function(backward, forward=lambda x: x * 2, materialize=True):
         @staticmethod
         def backward(ctx, g):
             return backward(g)
+
+        @staticmethod
+        def jvp(ctx, t):
+            return tangent(t)
 
     return Made.apply
 
@@ -91,7 +95,9 @@ def test_a_wrong_second_derivative_is_found():
 
 
 def test_a_wrong_forward_derivative_is_found():
-    wrong = function(lambda g: g * 3)
+    wrong = function(lambda g: g * 2, lambda t: t * 3)
+    assert gradcheck(wrong, (numbers(2),))
+    assert gradcheck(function(lambda g: g * 2, lambda t: t * 2), (numbers(2),), check_forward_ad=True)
     with pytest.raises(Error, match="Jacobian computed with forward mode mismatch"):
         gradcheck(wrong, (numbers(2),), check_forward_ad=True)
     with pytest.raises(Error, match="Jacobian computed with forward mode mismatch"):

@@ -3,7 +3,7 @@
 From the root of the repository, with tracegrad importable and PyTorch installed. NAME is an entry's name or a pattern
 ("softmax", "linalg.*", "*pool*"); without one, all entries in scope are asked. Prints what is not right, with a
 reason, and a table; the exit code is 1 if anything is not right. Modes: function, method, alias, inplace, out,
-gradient, second, compiled, errors, phrases (the words of errors' messages).
+gradient, second, forward, compiled, errors, phrases (the words of errors' messages).
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ FEW: dict[str, tuple[tuple[str, ...], int]] = {
     "out": (tuple(DTYPES), 1),
     "gradient": (("float64", "complex128"), 2),
     "second": (("float64", "complex128"), 2),
+    "forward": (("float64", "complex128"), 2),
     "compiled": (("float64", "float32", "int64", "bool"), 2),
     "errors": ((), 1),
     "phrases": ((), 1),
@@ -70,7 +71,9 @@ def dtypes_of(op: Any, mode: str, named: tuple[str, ...]) -> list[str]:
     """The dtypes with which a mode is asked; all that both libraries have unless some are `named`."""
     if mode in ("errors", "phrases"):
         return ["-"]
-    supported = op.supported_backward_dtypes("cpu") if mode in ("gradient", "second") else op.supported_dtypes("cpu")
+    supported = (
+        op.supported_backward_dtypes("cpu") if mode in ("gradient", "second", "forward") else op.supported_dtypes("cpu")
+    )
     usual, most = FEW.get(mode, (tuple(DTYPES), len(DTYPES)))
     possible = [d for d in (named or usual) if getattr(torch, d) in supported]
     return possible if named else [d for d in possible if has_dtype(getattr(torch, d))][:most]
@@ -125,4 +128,5 @@ def _has(op: Any, mode: str) -> bool:
         "out": op.supports_out,
         "gradient": op.supports_autograd,
         "second": op.supports_gradgrad,
+        "forward": op.supports_forward_ad,
     }.get(mode, True)

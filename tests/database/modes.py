@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import compiled_calls, gradients, refusals, results
+from . import compiled_calls, gradients, refusals, results, tangents
 from .questions import Findings, Question
 
 MODES: dict[str, Callable[[Question], Findings]] = {
@@ -15,6 +15,7 @@ MODES: dict[str, Callable[[Question], Findings]] = {
     "out": results.out,
     "gradient": gradients.gradient,
     "second": gradients.second,
+    "forward": tangents.forward,
     "compiled": compiled_calls.compiled,
     "errors": refusals.errors,
     "phrases": refusals.phrases,

@@ -66,6 +66,8 @@ def another_exception(x):
         ("function", no_gradient, "wrong"),
         ("gradient", half_the_gradient, "wrong"),
         ("second", half_the_gradient, "wrong"),
+        ("forward", half_the_gradient, "wrong"),
+        ("forward", no_gradient, "wrong"),
         ("function", another_exception, "raised"),
         ("gradient", another_exception, "raised"),
         ("compiled", another_exception, "raised"),

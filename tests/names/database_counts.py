@@ -29,8 +29,9 @@ BESIDE = (
     "* `set_` of a conjugate makes it a plain view of the source; files hold a conjugate's numbers, without a bit.",
     "* `__module__` of functions: the module of this package that has the function, also under the name torch. "
     "PyTorch's own is as often a private one (`torch._C._nn`), and pickles find functions by it without the shim.",
-    "* `gradcheck(check_forward_ad=True)` checks `jvp` as it is computed here, by differentiating twice; the method "
-    "`jvp` of an `autograd.Function` is never called.",
+    "* `func.jvp` differentiates twice; the method `jvp` of an `autograd.Function` is called in the levels of "
+    "`autograd.forward_ad`, and by what computes with them: `gradcheck(check_forward_ad=True)` and "
+    '`autograd.functional.jacobian(strategy="forward-mode")`.',
 )
 
 

@@ -15,6 +15,7 @@ PLACES = (
     "torch", "torch.Tensor", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.utils", "torch.nn.utils.rnn",
     "torch.optim", "torch.optim.lr_scheduler", "torch.linalg", "torch.fft", "torch.special", "torch.func",
     "torch.distributions", "torch.utils.data", "torch.autograd", "torch.autograd.functional",
+    "torch.autograd.forward_ad",
 )  # fmt: skip
 #: What is public by its name only: parts of PyTorch's compilers, kernels of libraries, other devices, quantised types.
 NOT_MEANT = (

@@ -14,10 +14,12 @@ from random_samples import RANDOM
 from samples import SAMPLES
 from sweep import Function, directional, names, vector_jacobian
 
+from tracegrad.autograd import forward_ad
 from tracegrad.ops.array import Array, Evaluator
 from tracegrad.ops.core import REGISTRY, NotImplementedRule, Pointwise, Primitive, bind
 from tracegrad.ops.types import DType, Type, dtype_of, float32, float64
 from tracegrad.ops.vjp import pull_back_all
+from tracegrad.tensors.tensor import make
 
 # A graph's input has a type and no value.
 EVALUATED = sorted(set(REGISTRY) - {"input"})
@@ -170,3 +172,23 @@ def test_first_and_second_derivative(name):
         assert_derivative(backward(primitive, case, arrays, positions), [*xs, g], random, f"{name} {case}, second")
         tried += xs[0].size > 0
     assert tried, f"{name} has derivative rules and no sample that tries them"
+
+
+@pytest.mark.parametrize("name", DERIVABLE)
+def test_tangents_are_derivatives_along_a_direction(name):
+    primitive, random = REGISTRY[name], np.random.default_rng(2)
+    for case in SAMPLES[name]:
+        arrays = case.arrays(float64) if float64 in case.dtypes else []
+        positions = differentiable_positions(primitive, case, arrays)
+        out = inferred(primitive, arrays, case.params) if positions else None
+        if out is None or out.dtype is not float64:
+            continue
+        xs = [np.array(arrays[p]) for p in positions]
+        along = [random.uniform(-1, 1, x.shape) for x in xs]
+        expected = directional(forward(primitive, case, arrays, positions), xs, along, STEP)
+        with forward_ad.dual_level():
+            operands = [make(np.array(a)) for a in arrays]
+            for place, tangent in zip(positions, along, strict=True):
+                operands[place] = forward_ad.make_dual(operands[place], make(tangent))
+            tangent = forward_ad.unpack_dual(bind(primitive, *operands, **case.params)).tangent
+        np.testing.assert_allclose(tangent.numpy(), expected[0], **DERIVATIVE_TOLERANCE, err_msg=f"{name} {case}")
