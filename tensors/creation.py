@@ -15,7 +15,7 @@ from ..ops.pointwise import cast, common_dtype
 from ..ops.types import INTEGER, NUMBERS, DType, dtype_of, float64, get_default_dtype, int64, number_dtype
 from ..tracing.user_warning import warn_once, warn_user
 from .arguments import shape_of, sizes_of
-from .calling.numbers import count_between, extents, item_of, number_in, require_steps, unpacked
+from .calling.numbers import count_between, extents, item_of, number_in, require_steps, type_between, unpacked
 from .data import fitting, inferred, values_of
 from .device import require_cpu
 from .foreign.arrays import refuse_layout
@@ -317,16 +317,17 @@ def linspace(
 ) -> Tensor:
     """`steps` numbers from `start` to `end`, both included, at equal distances: ``[steps]``.
 
-    They have the default floating type unless `dtype` is given; integers are cut off. RuntimeError for a negative
-    number of steps, TypeError for one that is no int.
+    They have the default floating type unless `dtype` is given, between complex ends the complex type of that; integers
+    are cut off. RuntimeError for a negative number of steps and for complex ends in another type, TypeError for a
+    number of steps that is no int.
 
     >>> import tracegrad as tg
     >>> tg.linspace(0, 1, 3)
     tensor([0.0000, 0.5000, 1.0000])
     """
     require_cpu(device)
-    dtype = dtype or get_default_dtype()
     first, last = (int(x) if isinstance(x, bool) else x for x in (item_of(start), item_of(end)))
+    dtype = type_between("linspace", first, last, dtype)
     require_steps("linspace", steps)
     if dtype.category == INTEGER:
         first, last = int(first), int(last)
@@ -360,8 +361,8 @@ def logspace(
     tensor([  1.,  10., 100.])
     """
     require_steps("logspace", steps)
-    dtype = dtype or get_default_dtype()
     first, last = item_of(start), item_of(end)
+    dtype = type_between("logspace", first, last, dtype)
     if dtype.category != INTEGER:
         return base ** linspace(first, last, steps, dtype=dtype, device=device, requires_grad=requires_grad)
     # Integers are powers to whole ends, cut off.

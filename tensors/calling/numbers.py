@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.types import FLOATING, DType, int64
+from ...ops.types import FLOATING, DType, complex_of, get_default_dtype, int64
 from ..arguments import Shape
 from ..data import fitting, values_of
 from ..operands import number_of
@@ -52,6 +52,18 @@ def count_between(first: Any, last: Any, step: Any) -> int:
         return math.ceil((last - first) / step)
     except (OverflowError, ValueError):
         raise RuntimeError(f"unsupported range: {first} -> {last}") from None
+
+
+def type_between(name: str, first: Any, last: Any, dtype: DType | None) -> DType:
+    """The type of numbers between two ends: `dtype`, or the default one. RuntimeError if it cannot hold the ends."""
+    if not isinstance(first, complex) and not isinstance(last, complex):
+        return dtype or get_default_dtype()
+    if dtype is not None and not dtype.is_complex:
+        raise RuntimeError(
+            f"torch.{name}(): inferred dtype ComplexFloat can't be safely cast to passed dtype {dtype.title}: an end "
+            "is complex."
+        )
+    return dtype or complex_of(get_default_dtype())
 
 
 def require_steps(name: str, steps: Any) -> None:
