@@ -100,8 +100,14 @@ def lists():
         yield f"torch.{call}"
 
 
+def written():
+    """Complex numbers are written nowhere but among complex ones, whatever the index is."""
+    for x, key, value in product("fihbc", ("0", "n", "b", "..., 1", "[0, 1], [1, 0]"), ("1j", "2 + 0j")):
+        yield f"{x}.__setitem__(({key}), {value}) or {x}"
+
+
 def expressions():
-    return list(dict.fromkeys((*sums(), *types(), *names(), *lists())))
+    return list(dict.fromkeys((*sums(), *types(), *names(), *lists(), *written())))
 
 
 def outcome(torch, expression):
