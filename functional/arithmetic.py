@@ -49,6 +49,7 @@ def _times(x: Any, factor: Any, *beside: Any) -> Any:
 def _scaled(x: Any, alpha: Any, beside: Any) -> Any:
     """``alpha * x``, the operand of a sum with `beside`, computed in the type of the sum, which `alpha` has no say in.
 
+    A number of 16 bits is rounded here, and once more as a sum, as in PyTorch.
     RuntimeError for an `alpha` of a higher category than that type, and for a bool where that is not bool.
     """
     if type(alpha) in (int, float) and alpha == 1:
@@ -69,16 +70,6 @@ def _scaled(x: Any, alpha: Any, beside: Any) -> Any:
     return converted(converted(x, dtype) * alpha, dtype)
 
 
-@rounded_once
-def _scaled_add(input: Any, other: Any, alpha: Any) -> Any:
-    return ops.add(input, _scaled(other, alpha, input))
-
-
-@rounded_once
-def _scaled_sub(input: Any, other: Any, alpha: Any) -> Any:
-    return ops.sub(input, _scaled(other, alpha, input))
-
-
 def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """``input + alpha * other``, element by element; the logical or of bool.
 
@@ -89,7 +80,7 @@ def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
     >>> tg.add(tg.tensor([1., 2.]), tg.tensor([10., 20.]), alpha=0.5)
     tensor([ 6., 12.])
     """
-    return ops.add(input, other) if type(alpha) is int and alpha == 1 else _scaled_add(input, other, alpha)
+    return ops.add(input, _scaled(other, alpha, input))
 
 
 def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
@@ -102,7 +93,7 @@ def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
     tensor([-4., -8.])
     """
     _refuse_truth(input, other)
-    return ops.sub(input, other) if type(alpha) is int and alpha == 1 else _scaled_sub(input, other, alpha)
+    return ops.sub(input, _scaled(other, alpha, input))
 
 
 def _refuse_truth(input: Any, other: Any) -> None:
@@ -130,7 +121,7 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     tensor([9., 8.])
     """
     _refuse_truth(input, other)
-    out = _scaled_sub(other, input, alpha)
+    out = ops.sub(other, _scaled(input, alpha, other))
     relabel(out, "RsubBackward0" if isinstance(other, Tensor) else "RsubBackward1", (input, other))
     return out
 
