@@ -144,7 +144,7 @@ from .functional.joining import (
     unbind,
     vstack,
 )
-from .functional.layers import cosine_similarity, dropout, embedding, layer_norm, pairwise_distance, rms_norm
+from .functional.layers import cosine_similarity, dropout, pairwise_distance, rms_norm
 from .functional.linear_algebra import (
     addmm,
     addmv,
@@ -197,12 +197,14 @@ from .functional.normalizing.of_torch import (
     alpha_dropout,
     alpha_dropout_,
     dropout_,
+    embedding,
     feature_alpha_dropout,
     feature_alpha_dropout_,
     feature_dropout,
     feature_dropout_,
     group_norm,
     instance_norm,
+    layer_norm,
 )
 from .functional.normalizing.renorm import renorm
 from .functional.normalizing.softmax import log_softmax, softmax

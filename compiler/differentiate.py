@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..ops.core import interpreting
+from ..ops.core import NotImplementedRule, interpreting
 from ..ops.vjp import names_needed, pull_back_all
 from .graph import Builder, Graph, Node, Result, topological
 
@@ -73,6 +73,19 @@ def _sweep(builder: Builder, seeds: Iterable[tuple[Node, Node]], targets: Iterab
                 builder.origin = replace(node.origin, derivative=True)
                 _propagate(node, cotangents, wanted)
     return cotangents
+
+
+def missing_derivative(graph: Graph, of: Sequence[str], wrt: Sequence[str]) -> tuple[str, Node] | None:
+    """What `differentiate` would raise NotImplementedError for, and the node; None if there is nothing."""
+    labels = {node.label: node for node in graph.inputs}
+    order = topological(node for name in of if (node := graph.result(name)) is not None)
+    wanted = _leading_to(order, [labels[name] for name in wrt])
+    for node in order:
+        for i in _positions(node, wanted) if node in wanted else ():
+            found = node.op.derivative(i)
+            if found is not None and isinstance(found.rule, NotImplementedRule):
+                return found.rule.message, node
+    return None
 
 
 def _leading_to(order: Sequence[Node], targets: Iterable[Node]) -> set[Node]:

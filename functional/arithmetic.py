@@ -22,6 +22,7 @@ from ..ops.types import (
     float64,
     get_default_dtype,
     int64,
+    number_dtype,
 )
 from ..tensors.calling.kernels import require_floating
 from ..tensors.composite import composite, relabel
@@ -33,20 +34,53 @@ if TYPE_CHECKING:
     from ..tensors.calling.annotations import Number
 
 
-def _times(x: Any, factor: Any) -> Any:
-    return x if isinstance(factor, (int, float)) and factor == 1 else x * factor
+def _times(x: Any, factor: Any, *beside: Any) -> Any:
+    """``factor * x`` in a formula of `x` and `beside`, in whose type the factor is: of integers, cut to an integer."""
+    if isinstance(factor, (int, float)) and factor == 1:
+        return x
+    dtype = common_dtype([x, *beside])
+    if isinstance(factor, complex) and not dtype.is_complex:
+        raise RuntimeError(f"value cannot be converted to type {dtype.c_name} without overflow: it is complex.")
+    if isinstance(factor, float) and dtype.category < FLOATING:
+        factor = int(factor)
+    return converted(x, dtype) * factor
+
+
+def _scaled(x: Any, alpha: Any, beside: Any) -> Any:
+    """``alpha * x``, the operand of a sum with `beside`, computed in the type of the sum, which `alpha` has no say in.
+
+    A number of 16 bits is rounded here, and once more as a sum, as in PyTorch.
+    RuntimeError for an `alpha` of a higher category than that type, and for a bool where that is not bool.
+    """
+    if type(alpha) in (int, float) and alpha == 1:
+        return x
+    dtype = common_dtype([beside, x])
+    given = alpha.dtype.category if isinstance(alpha, Tensor) else number_dtype(alpha).category
+    if given == bool_.category != dtype.category:
+        raise RuntimeError("Boolean alpha only supported for Boolean results. Give alpha=1 or alpha=0.")
+    if given == FLOATING > dtype.category:
+        raise RuntimeError(
+            "For integral input tensors, argument alpha must not be a floating point number. Convert one operand, "
+            "e.g. with .float()."
+        )
+    if given > FLOATING >= dtype.category:
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+    if isinstance(x, NUMBERS):
+        return bool(x * alpha) if dtype is bool_ else x * alpha
+    return converted(converted(x, dtype) * alpha, dtype)
 
 
 def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """``input + alpha * other``, element by element; the logical or of bool.
 
-    Shapes are broadcast, types promoted to one (`result_type`). RuntimeError for shapes that do not fit.
+    Shapes are broadcast, types promoted to one (`result_type`), in which `alpha` has no say. RuntimeError for shapes
+    that do not fit, and for an `alpha` that this type does not hold.
 
     >>> import tracegrad as tg
     >>> tg.add(tg.tensor([1., 2.]), tg.tensor([10., 20.]), alpha=0.5)
     tensor([ 6., 12.])
     """
-    return ops.add(input, _times(other, alpha))
+    return ops.add(input, _scaled(other, alpha, input))
 
 
 def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
@@ -59,7 +93,7 @@ def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
     tensor([-4., -8.])
     """
     _refuse_truth(input, other)
-    return ops.sub(input, _times(other, alpha))
+    return ops.sub(input, _scaled(other, alpha, input))
 
 
 def _refuse_truth(input: Any, other: Any) -> None:
@@ -87,8 +121,8 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     tensor([9., 8.])
     """
     _refuse_truth(input, other)
-    out = ops.sub(other, _times(input, alpha))
-    relabel(out, "RsubBackward1", (input, other))
+    out = ops.sub(other, _scaled(input, alpha, other))
+    relabel(out, "RsubBackward0" if isinstance(other, Tensor) else "RsubBackward1", (input, other))
     return out
 
 
@@ -237,7 +271,7 @@ def _lerp_by(input: Any, end: Any, weight: Any) -> Any:
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
     """``input + value * tensor1 * tensor2``, element by element; shapes are broadcast, types promoted to one.
 
-    NotImplementedError for bool.
+    The type of `value` has no say: among integers it is cut to an integer. NotImplementedError for bool.
 
     >>> import tracegrad as tg
     >>> tg.addcmul(tg.tensor([1., 1.]), tg.tensor([2., 3.]), tg.tensor([4., 5.]), value=0.5)
@@ -245,7 +279,7 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     """
     if input.dtype is bool_ and tensor1.dtype is bool_ and tensor2.dtype is bool_:
         raise NotImplementedError("\"addcmul_cpu_out\" not implemented for 'Bool'. Use logical_and() and logical_or().")
-    return input + _times(tensor1, value) * tensor2
+    return input + _times(tensor1, value, input, tensor2) * tensor2
 
 
 @rounded_once
@@ -261,7 +295,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     """
     if max(tensor1.dtype.category, tensor2.dtype.category) < FLOATING:
         raise RuntimeError("Integer division with addcdiv is no longer supported. Convert one, e.g. with .float().")
-    return input + _times(tensor1, value) / tensor2
+    return input + _times(tensor1, value, input, tensor2) / tensor2
 
 
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
@@ -279,6 +313,11 @@ def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     if decimals == 0:
         return rounding.round(input)
     require_floating("round_cpu", input)
+    return _round_to(input, decimals)
+
+
+@rounded_once
+def _round_to(input: Any, decimals: int) -> Any:
     return rounding.round(input * 10.0**decimals) / 10.0**decimals
 
 

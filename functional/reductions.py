@@ -295,25 +295,32 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dty
 def all(input: Tensor, dim: Axes | None = None, keepdim: bool = False) -> Tensor:
     """Whether every element over `dim` (all axes by default) is not 0, as bool; as uint8 of uint8.
 
-    With `keepdim` the axes stay, with an extent of 1. Of no elements it is True.
+    With `keepdim` the axes stay, with an extent of 1. Of no elements it is True, of no axes (``()``) one for each.
 
     >>> import tracegrad as tg
     >>> tg.all(tg.tensor([[1, 2], [0, 3]]), dim=1)
     tensor([ True, False])
     """
-    return _truth(folded(ops.all, input, dim, keepdim), input)
+    return _truth(_folded_truth(ops.all, input, dim, keepdim), input)
 
 
 def any(input: Tensor, dim: Axes | None = None, keepdim: bool = False) -> Tensor:
     """Whether some element over `dim` (all axes by default) is not 0, as bool; as uint8 of uint8.
 
-    With `keepdim` the axes stay, with an extent of 1. Of no elements it is False.
+    With `keepdim` the axes stay, with an extent of 1. Of no elements it is False, of no axes (``()``) one for each.
 
     >>> import tracegrad as tg
     >>> tg.any(tg.tensor([[0, 2], [0, 0]]), dim=1)
     tensor([ True, False])
     """
-    return _truth(folded(ops.any, input, dim, keepdim), input)
+    return _truth(_folded_truth(ops.any, input, dim, keepdim), input)
+
+
+def _folded_truth(op: Callable[[Any, Shape], Any], input: Any, dim: Any, keepdim: bool) -> Any:
+    """Over no axes at all (an empty `dim`), each element by itself, unlike in sums."""
+    if isinstance(dim, (tuple, list)) and not dim:
+        return comparison.ne(input, 0)
+    return folded(op, input, dim, keepdim)
 
 
 def _truth(found: Any, input: Any) -> Any:

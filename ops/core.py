@@ -190,10 +190,10 @@ class NotImplementedRule:
     """The rule for an operand whose derivative PyTorch does not have either: asking for it is an error."""
 
     def __init__(self, message: str) -> None:
-        self._message = message
+        self.message = message
 
     def __call__(self, g: Any) -> Any:
-        raise NotImplementedError(self._message)
+        raise NotImplementedError(self.message)
 
 
 REGISTRY: dict[str, Primitive] = {}

@@ -335,5 +335,6 @@ def concatenate(xs: Sequence[Any], axis: int) -> Any:
 
     RuntimeError where they do not fit together.
     """
-    extents = tuple([shape_of(x)[axis] for x in xs])
+    shapes = [shape_of(x) for x in xs]
+    extents = tuple([shape[axis] if axis < len(shape) else 0 for shape in shapes])
     return bind(concatenate_primitive, *xs, axis=axis, extents=extents)

@@ -254,10 +254,13 @@ def getitem(x: Any, key: Any) -> Any:
 
 
 def setitem(x: Any, key: Any, value: Any) -> None:
-    """``x[key] = value``; `value` is broadcast and converted. Errors as in reading."""
+    """``x[key] = value``; `value` is broadcast and converted. Errors as in reading; RuntimeError for a complex number
+    in a type that does not hold it."""
     if subclasses.exist and (found := overloaded((x, key, value))):
         ask(Tensor.__setitem__, "tracegrad.Tensor.__setitem__", found, (x, key, value), {})
         return
+    if isinstance(value, complex):
+        fitting(value, x.dtype)  # in whichever way it is written
     if isinstance(key, Tensor) and key.dtype is bool_ and _is_single(value):
         _fill_where(x, key, value)
         return

@@ -16,7 +16,7 @@ from .calling.conventions import Conventions
 from .calling.kernels import KERNELS, floating_only
 from .calling.nonfinite import checking
 from .calling.refusals import no_tensor, numbers_alone, refuse_sequence
-from .calling.scalars import Integers, Scalar, are_plain, lists_of, of_one_list, scalars_of
+from .calling.scalars import Integers, Scalar, are_plain, lists_of, of_one_list, scalars_of, tensors_of
 from .overriding import PLAIN, ask, overloaded, subclasses
 
 #: The kinds of numpy's scalars that are no numbers: dates, durations, texts, bytes, records.
@@ -105,7 +105,7 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
         function = floating_only(function, KERNELS[function.__name__])
     allowed: dict[str, Any] = {n: classes for n, p in parameters.items() if (classes := _classes(function.__name__, p))}
     if not allowed:
-        scalars = scalars_of(parameters) if conventions.in_c and not within else {}
+        scalars = {**scalars_of(parameters), **tensors_of(parameters)} if conventions.in_c and not within else {}
         if conventions.matter or scalars:
             return _conventional(function, conventions, parameters.values(), scalars)
         return function
@@ -137,10 +137,10 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
                 if classes is not None and type(arg) not in classes:
                     if overloaded((*args, *kwargs.values())):
                         return _ask_first(called, title, in_python, args, kwargs)
-                    args = taken(args)
+                    args = taken(args, kwargs.values())
                     break
             if lists and not are_plain(args, lists):
-                args = taken(args)
+                args = taken(args, kwargs.values())
             if kwargs:
                 kwargs = {n: _taken(arg, allowed.get(n), name, n, 0) for n, arg in kwargs.items()}
             return function(*args, **kwargs)
@@ -157,16 +157,18 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
 
 
 def _scalars(conventions: Conventions, parameters: Mapping[str, inspect.Parameter]) -> dict[str, Scalar]:
-    """What parameters take that are no tensors, of functions that PyTorch has in C, or that hand lists on to C."""
+    """What parameters take besides `TENSORS`, of functions that PyTorch has in C, or that hand lists on to C."""
     if conventions.in_c:
-        return scalars_of(parameters)
+        return {**tensors_of(parameters), **scalars_of(parameters)}
     return lists_of(parameters) if conventions.lists_in_c else {}
 
 
-def _all_taken(name: str, positional: Any, names: list[str], skipped: int, needs_tensor: bool, args: Any) -> Any:
-    """The arguments that a function was given by position, see `_taken`."""
+def _all_taken(
+    name: str, positional: Any, names: list[str], skipped: int, needs_tensor: bool, args: Any, named: Any = ()
+) -> Any:
+    """The arguments that a function was given by position, see `_taken`; `named` are the others."""
     if needs_tensor:
-        _refuse_numbers_alone(name, args)
+        _refuse_numbers_alone(name, (*args, *named))
     return tuple(
         arg if i >= len(positional) else _taken(arg, positional[i], name, names[i], i + 1 - skipped, args[skipped:])
         for i, arg in enumerate(args)
@@ -278,7 +280,7 @@ def overridable(function: Callable[..., Any], title: str) -> Callable[..., Any]:
     conventions = Conventions(function, title.partition(".")[2], parameters.values())
     first = next(iter(parameters), "")
     name = title.partition(".")[2].replace(".", "_")
-    scalars = scalars_of(parameters) if conventions.in_c else {}
+    scalars = {**scalars_of(parameters), **tensors_of(parameters)} if conventions.in_c else {}
     places = [(i, n, scalars[n]) for i, n in enumerate(parameters) if n in scalars]
 
     @boundary

@@ -18,6 +18,7 @@ from ..ops.core import Params, Primitive, current, interpreted
 from ..tape.engine import running
 from ..tape.grad_mode import enable_grad
 from ..tape.saved import Saved, SavedTensor, saved
+from ..tape.tangents import alias_of
 from ..tape.tape import Tape
 from ..tensors import autocasting
 from ..tensors.generator import default_generator

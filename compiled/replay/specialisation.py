@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...compiler.differentiate import missing_derivative
 from ...compiler.errors import CaptureError
 from ...compiler.graph import Graph
 from ...compiler.pipeline import Program
@@ -303,7 +304,16 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
         )
     live = [output.name for output in results.fresh if output.live]
     wrt = [root.node.label for root in recording.recorder.roots if root.requires_grad]
-    return Backward(graph, live, wrt, programs.backward, _eager_tape(recording, tensors)) if live and wrt else None
+    if not live or not wrt:
+        return None
+    if missing := missing_derivative(graph, live, wrt):
+        what, node = missing
+        raise refusal(
+            f"{what.rstrip('.')}, and a result that can be differentiated is computed by it",
+            f"at {node.origin}",
+            "Return what is detached, or compute it in no_grad(): a backward pass through it is an error in any mode.",
+        )
+    return Backward(graph, live, wrt, programs.backward, _eager_tape(recording, tensors))
 
 
 def _eager_tape(recording: Recording, live: list[Tensor]) -> EagerTape:

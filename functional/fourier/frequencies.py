@@ -10,6 +10,7 @@ from ...ops.array import eager
 from ...ops.types import FLOATING, DType, get_default_dtype
 from ...tensors.arguments import axis_of
 from ...tensors.device import require_cpu
+from ...tensors.layouts.formats import factory
 from .. import joining
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ def _frequencies(name: str, n: int, d: float, count: int, dtype: DType | None, d
     of = dtype or get_default_dtype()
     if of.category < FLOATING:
         raise RuntimeError(f"{name} requires a floating point or complex dtype, got {of!r}")
+    if count < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {count}: [{count}]: n is negative.")
     places = np.arange(count)
     places = np.where(places < (n + 1) // 2, places, places - n) if name == "fftfreq" else places
     with np.errstate(all="ignore"):
@@ -30,6 +33,7 @@ def _frequencies(name: str, n: int, d: float, count: int, dtype: DType | None, d
     return out.requires_grad_() if grad else out
 
 
+@factory
 def fftfreq(
     n: int, d: float = 1.0, *, dtype: DType | None = None, device: DeviceLike | None = None, requires_grad: bool = False
 ) -> Tensor:
@@ -42,6 +46,7 @@ def fftfreq(
     return _frequencies("fftfreq", n, d, n, dtype, device, requires_grad)
 
 
+@factory
 def rfftfreq(
     n: int, d: float = 1.0, *, dtype: DType | None = None, device: DeviceLike | None = None, requires_grad: bool = False
 ) -> Tensor:
@@ -51,7 +56,7 @@ def rfftfreq(
     >>> tg.fft.rfftfreq(4)
     tensor([0.0000, 0.2500, 0.5000])
     """
-    return _frequencies("rfftfreq", n, d, n // 2 + 1, dtype, device, requires_grad)
+    return _frequencies("rfftfreq", n, d, int(n / 2) + 1, dtype, device, requires_grad)
 
 
 def fftshift(input: Tensor, dim: Axes | None = None) -> Tensor:

@@ -10,6 +10,7 @@ import numpy as np
 from ...ops.array import eager
 from ...ops.types import DType, get_default_dtype
 from ...tensors.device import require_cpu
+from ...tensors.layouts.formats import factory
 
 if TYPE_CHECKING:
     from ...tensors.calling.annotations import DeviceLike
@@ -38,6 +39,7 @@ def _made(
     return out.requires_grad_() if requires_grad else out
 
 
+@factory
 def hann_window(
     window_length: int,
     periodic: bool = True,
@@ -59,6 +61,7 @@ def hann_window(
     )
 
 
+@factory
 def hamming_window(
     window_length: int,
     periodic: bool = True,
@@ -87,6 +90,7 @@ def hamming_window(
     )
 
 
+@factory
 def blackman_window(
     window_length: int,
     periodic: bool = True,
@@ -112,6 +116,7 @@ def blackman_window(
     )
 
 
+@factory
 def bartlett_window(
     window_length: int,
     periodic: bool = True,
@@ -137,6 +142,7 @@ def bartlett_window(
     )
 
 
+@factory
 def kaiser_window(
     window_length: int,
     periodic: bool = True,

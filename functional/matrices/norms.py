@@ -45,6 +45,11 @@ def _converted(name: str, x: Tensor, dtype: DType | None) -> Tensor:
     return x.to(dtype)
 
 
+def _require_real(name: str, ord: Any) -> None:
+    if isinstance(ord, complex):
+        raise RuntimeError(f"{name}: Expected a non-complex scalar as the order of norm.")
+
+
 def vector_norm(
     x: Tensor, ord: float = 2, dim: Axes | None = None, keepdim: bool = False, *, dtype: DType | None = None
 ) -> Tensor:
@@ -57,6 +62,7 @@ def vector_norm(
     >>> tg.linalg.vector_norm(tg.tensor([[3., 4.], [0., 2.]]), dim=1)
     tensor([5., 2.])
     """
+    _require_real("linalg.vector_norm", ord)
     if isinstance(ord, str) or not isinstance(ord, (int, float)):
         raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {type(ord).__name__}")
     given = x
@@ -101,6 +107,7 @@ def matrix_norm(
     """
     name = "linalg.matrix_norm"
     require_matrices(name, A)
+    _require_real(name, ord)
     if ord not in ("fro", "nuc") and (isinstance(ord, str) or abs(ord) not in (1, 2, INFINITY)):
         raise RuntimeError(f"{name}: Order {ord} not supported.")
     if isinstance(dim, int) or len(dim) != 2:

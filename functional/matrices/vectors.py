@@ -8,7 +8,7 @@ from ...ops.types import broadcast_shapes
 from ...tensors.arguments import axis_of
 from .. import joining
 from ..shaping import diagonals
-from .checks import is_complex
+from .checks import is_complex, type_name
 from .forms import conj
 
 if TYPE_CHECKING:
@@ -44,12 +44,17 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
 
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
-    """The scalar products along `dim`, in which complex `x` is conjugated. RuntimeError for integers.
+    """The scalar products along `dim`, in which complex `x` is conjugated. RuntimeError for two types.
 
     >>> import tracegrad as tg
     >>> tg.linalg.vecdot(tg.tensor([[1., 2.], [3., 4.]]), tg.tensor([1., 1.]))
     tensor([3., 7.])
     """
+    if x.dtype is not y.dtype:
+        raise RuntimeError(
+            f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {type_name(x)} and y of type "
+            f"{type_name(y)} instead. Convert one with .to()."
+        )
     return ((conj(x) if is_complex(x) else x) * y).sum(dim)
 
 

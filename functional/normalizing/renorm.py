@@ -29,6 +29,8 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     ndim = input.ndarray.ndim
     if ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {ndim} dimensions")
+    if isinstance(p, complex):
+        raise RuntimeError("renorm: p must be real-valued")
     if p <= 0:
         raise RuntimeError(f"renorm: non-positive-norm not supported, got {p}")
     if maxnorm < 0:

@@ -201,10 +201,21 @@ def histogram(
     tensor([2., 1.])
     """
     check_not_integers("histogramdd", input)
+    _check_range(range, 1)
     weight = _weight_of(weight, input, input.ndarray.shape)
     columns = [flatten(input).detach()]
     edges = _edges(columns, [bins], range)
     return return_types.histogram(_binned(columns, edges, weight, density), copy(edges[0]))
+
+
+def _check_range(range: Sequence[float] | None, count: int) -> None:
+    """RuntimeError unless there are two numbers for each of `count` coordinates."""
+    _require_numbers(range)
+    if range is not None and len(range) != 2 * count:
+        raise RuntimeError(
+            f"torch.histogramdd: for a {count}-dimensional histogram range should have {2 * count} elements, but got "
+            f"{len(range)}"
+        )
 
 
 def _wanted_bins(bins: Any, count: int) -> list[Any]:
@@ -254,11 +265,6 @@ def histogramdd(
     columns = [
         movement.reshape(movement.slice(points, (0, i), (rows, i + 1), (1, 1)), (rows,)) for i in builtins.range(count)
     ]
-    _require_numbers(range)
-    if range is not None and len(range) != 2 * count:
-        raise RuntimeError(
-            f"torch.histogramdd: for a {count}-dimensional histogram range should have {2 * count} elements, but got "
-            f"{len(range)}"
-        )
+    _check_range(range, count)
     edges = _edges(columns, wanted, range)
     return return_types.histogramdd(_binned(columns, edges, weight, density), tuple(edges))

@@ -52,6 +52,8 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     source = of_type("index_add", input, source)
     check_count("index_add_", RuntimeError, index, source, axis, f": ({{}}), for dim: {dim}")
     check_other_sizes(input, source, axis)
+    if isinstance(alpha, float) and not input.dtype.is_floating_point and not input.dtype.is_complex:
+        alpha = int(alpha)
     source = converted(source if alpha == 1 else source * alpha, input.dtype)
     moved, rows = to_front(as_row(input), axis), to_front(as_row(source), axis)
     places = as_row(long_index("index_add", index))

@@ -15,7 +15,7 @@ from ...ops.array import eager
 from ...ops.complex_numbers.conjugated import bit_of
 from ...ops.complex_numbers.parts import conj_view
 from ...ops.exposure import expose
-from ...ops.types import DType
+from ...ops.types import DType, dtype_from
 from ...tape.grad_mode import no_grad
 from ...tensors.arguments import numbers_called, sizes_of
 from ...tensors.calling.refusals import no_tensor
@@ -168,8 +168,8 @@ def view(input: Tensor, *shape: int | Sequence[int] | DType, **named: int | Sequ
         shape = tuple(named.pop(name) for name in ("size", "dtype") if name in named)
     if named or not shape:
         raise TypeError(f"view() takes a size or a dtype, got {', '.join(named) or 'nothing'}")
-    if isinstance(shape[0], DType):
-        dtype: Any = shape[0]
+    dtype: Any = dtype_from(shape[0])
+    if isinstance(dtype, DType):
         return shapes.view(input, input.ndarray.shape) if dtype is input.dtype else reinterpreted(input, dtype)
     sizes: Any = shape
     return shapes.view(input, *sizes)

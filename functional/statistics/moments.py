@@ -42,6 +42,8 @@ def nansum(input: Tensor, dim: Axes | None = None, keepdim: bool = False, *, dty
     if not input.dtype.is_floating_point:
         return sum(input, dim, keepdim, dtype=dtype)
     x = in_dtype(input, dtype)
+    if not x.dtype.is_floating_point:  # whose NaN are numbers now
+        return sum(x, dim, keepdim, dtype=dtype)
     out = sum(where(isnan(x), 0.0, x), dim, keepdim)
     relabel(out, "NansumBackward0", (input,))
     return out

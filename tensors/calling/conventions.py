@@ -11,6 +11,7 @@ from typing import Any
 
 from ...ops.array import Array
 from ...ops.lazy import lazy
+from ...ops.types import NUMBERS
 from ...tracing.user_warning import warn_once
 from .out import into, takes_out
 
@@ -37,12 +38,19 @@ LISTS_IN_C = frozenset(
     "max_pool3d_with_indices fold unfold split".split()
 )
 #: Names that single functions have besides, and which parameters these are.
-OTHER_NAMES: dict[str, dict[str, str]] = {
+#: (of several, the first that is not given yet).
+OTHER_NAMES: dict[str, dict[str, str | tuple[str, ...]]] = {
     "swapaxes": {"axis0": "dim0", "axis1": "dim1"},
     "Tensor.swapaxes": {"axis0": "dim0", "axis1": "dim1"},
     "Tensor.split": {"split_size": "split_size_or_sections"},
     "split": {"tensor": "input"},
-    "result_type": {"tensor": "first", "other": "second", "tensor1": "first", "tensor2": "second"},
+    "result_type": {
+        **{"tensor": ("first", "second"), "scalar": "first", "other": "second"},
+        **{"scalar1": "first", "tensor1": "first", "scalar2": "second", "tensor2": "second"},
+    },
+    "isin": {"element": "elements", "test_element": "test_elements"},
+    "Tensor.copy_": {"other": "src"},
+    "linalg.lstsq": {"b": "B"},
     "promote_types": {"type1": "a", "type2": "b"},
     "is_tensor": {"obj": "x"},
     **{
@@ -68,6 +76,12 @@ OLD_OVERLOADS: dict[str, tuple[str, ...]] = {
     "baddbmm": ("beta input alpha batch1 batch2", "beta input batch1 batch2"),
 }
 _NUMBERS = ("alpha", "beta", "value")
+
+
+def _fits(name: str, arg: Any) -> bool:
+    """Whether `arg` may stand for `name` in an overload of old; the other operand of a sum may be a number, too."""
+    return (name in _NUMBERS) != isinstance(arg, Array) or (name == "other" and isinstance(arg, NUMBERS))
+
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -123,7 +137,7 @@ class Conventions:
     def _renamed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         renamed: dict[str, Any] = {}
         for name, value in kwargs.items():
-            own = name if name in self._own else self._own_name(name)
+            own = name if name in self._own else self._own_name(name, {*self._own[: len(args)], *renamed})
             if name in GATHERED and name not in self._own and self._gathers:
                 args = (*args, *(value if isinstance(value, (tuple, list)) else (value,)))
             elif own in renamed:
@@ -134,11 +148,11 @@ class Conventions:
             args = (renamed.pop(self._own[0]), *args)
         return args, renamed
 
-    def _own_name(self, name: str) -> str:
-        """What the function calls the argument that PyTorch calls `name`."""
-        special = OTHER_NAMES.get(self.path, {})
-        if name in special:
-            return special[name]
+    def _own_name(self, name: str, given: set[str]) -> str:
+        """What the function calls the argument that PyTorch calls `name`, where the arguments `given` are there."""
+        special = OTHER_NAMES.get(self.path, {}).get(name)
+        if special:
+            return special if isinstance(special, str) else next((n for n in special if n not in given), name)
         name = NUMPY_NAMES.get(name, name) if self.in_c else name
         if name == "input" and not self._is_method and self._own[:1] in (["x"], ["self"], ["A"]):
             return self._own[0]
@@ -146,11 +160,13 @@ class Conventions:
 
     def _of_old(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
         """The call, if it is an overload of old."""
+        if self.name == "rsub" and len(args) == 3 and not isinstance(args[1], Array):
+            return args[:2], {"alpha": args[2], **kwargs}  # an overload of a number, without a name before `alpha`
         for overload in OLD_OVERLOADS.get(self.name, ()):
             names = overload.split()
             if self._is_method:
                 names = ["input", *(name for name in names if name != "input")]
-            if len(names) == len(args) and all((n in _NUMBERS) != isinstance(a, Array) for n, a in zip(names, args)):  # noqa: B905
+            if len(names) == len(args) and all(map(_fits, names, args)):
                 self._warn(overload)
                 given = dict(zip(names, args, strict=True))
                 numbers = {name: given.pop(name) for name in _NUMBERS if name in given}

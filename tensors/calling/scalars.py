@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ...ops.array import Array
-from ...ops.types import NUMBERS, bool_
-from .refusals import no_element, no_scalar
+from ...ops.types import NUMBERS, DType, bool_, dtype_from
+from .refusals import no_element, no_scalar, no_tensor
 
 #: Parameters that PyTorch calls numbers, where its C takes integers for tensors of integers.
 _OF_TENSORS_TYPE = frozenset({"alpha", "beta", "value"})
@@ -137,6 +137,29 @@ def of_one_list(
     return called
 
 
+class Types(Scalar):
+    """What a ``dtype`` takes: an element type, or the one of Python's that stands for it (``float``)."""
+
+    def __init__(self, optional: bool) -> None:
+        super().__init__(DType, "tracegrad.dtype", optional, False)
+
+    def taken(self, arg: Any) -> Any:
+        found = dtype_from(arg)
+        return found if isinstance(found, DType) else super().taken(arg) if arg is None else NotImplemented
+
+
+class OneTensor(Scalar):
+    """What a parameter that is annotated as a tensor takes, in functions whose parameters have names of their own."""
+
+    def __init__(self, optional: bool) -> None:
+        super().__init__(Array, "Tensor", optional, False)
+
+    def given(self, arg: Any, function: str, parameter: str, position: int) -> Any:
+        if isinstance(arg, Array) or (arg is None and self._optional):
+            return arg
+        raise no_tensor(function, parameter, position, (), arg)
+
+
 def are_plain(args: Sequence[Any], places: Sequence[int]) -> bool:
     """Whether the tuples at these places hold nothing but Python's integers."""
     for i in places:
@@ -169,6 +192,12 @@ def scalars_of(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Scalar]
     return {name: scalar for name, parameter in parameters.items() if (scalar := _scalar_of(parameter))}
 
 
+def tensors_of(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Scalar]:
+    """By name, what those of `parameters` take that are tensors and nothing else."""
+    kinds = {"Tensor": False, "Tensor | None": True}
+    return {n: OneTensor(kinds[text]) for n, p in parameters.items() if (text := str(p.annotation)) in kinds}
+
+
 def lists_of(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Scalar]:
     """Those of `scalars_of` that are lists of integers."""
     return {name: scalar for name, scalar in scalars_of(parameters).items() if isinstance(scalar, Integers)}
@@ -184,6 +213,8 @@ def _scalar_of(parameter: inspect.Parameter) -> Scalar | None:
     if of_list in _LISTS:
         optional, by_class = name != text or parameter.default in (None, ()), parameter.name in _BY_CLASS
         return Integers(optional, _LISTS[of_list], " | bool" in name, by_class)
+    if name == "DType":
+        return Types(name != text)
     if name not in _KINDS:
         return None
     title = "Number" if name == "float" and parameter.name in _OF_TENSORS_TYPE else name

@@ -420,6 +420,17 @@ def own_function_for_later(tg):
     return Program(step, batches(tg, 3), lambda: w, after=lambda i, out: out.sum().backward())
 
 
+@ask.rerecord()
+def a_derivative_that_nobody_has(tg):
+    """Is a result returned whose derivative is not there, as long as no backward pass asks for it?"""
+    w = weight(tg, 3)
+
+    def step(x):
+        return tg.special.gammaincc(w.exp(), x.exp())  # here
+
+    return Program(step, batches(tg, 3), lambda: w, after=lambda i, out: out.detach().sum())
+
+
 @pytest.mark.parametrize("question", ask.rows())
 def test_derivatives(answer, question):
     answer(question)
