@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .. import layers
 from ..layers import dropped
 from . import dropping, groups
 
@@ -46,6 +48,34 @@ def instance_norm(
     tensor([[[-1.0000,  1.0000]]])
     """
     return groups.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> Tensor:
+    """``nn.functional.layer_norm``, which tells shapes and errors; `cudnn_enable` is about devices that are not here.
+
+    >>> import tracegrad as tg
+    >>> tg.layer_norm(tg.tensor([[1., 3.], [2., 2.]]), (2,))
+    tensor([[-1.0000,  1.0000],
+            [ 0.0000,  0.0000]])
+    """
+    return layers.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """``nn.functional.dropout``, which tells shapes and errors; neither `p` nor `train` has a default.
+
+    >>> import tracegrad as tg
+    >>> tg.dropout(tg.ones(2), 0.5, train=False)
+    tensor([1., 1.])
+    """
+    return layers.dropout(input, p, train)
 
 
 def dropout_(input: Tensor, p: float, train: bool) -> Tensor:

@@ -45,6 +45,7 @@ OTHER_NAMES: dict[str, dict[str, str]] = {
     "result_type": {"tensor": "first", "other": "second", "tensor1": "first", "tensor2": "second"},
     "promote_types": {"type1": "a", "type2": "b"},
     "is_tensor": {"obj": "x"},
+    "ormqr": {"input2": "tau", "input3": "other"},
     **{
         f"{of}{name}": dict.fromkeys(("sections", "indices", "tensor_indices_or_sections"), "indices_or_sections")
         for of in ("", "Tensor.")
