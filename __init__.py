@@ -84,6 +84,16 @@ from .functional.complex_numbers.functions import (
 )
 from .functional.control import cond, while_loop
 from .functional.conversions import is_complex, is_floating_point, numel
+from .functional.criteria.of_torch import (
+    binary_cross_entropy_with_logits,
+    cosine_embedding_loss,
+    ctc_loss,
+    hinge_embedding_loss,
+    kl_div,
+    margin_ranking_loss,
+    poisson_nll_loss,
+    triplet_margin_loss,
+)
 from .functional.einsum import einsum
 from .functional.elementwise import special
 from .functional.elementwise.bessel import i0
@@ -144,7 +154,7 @@ from .functional.joining import (
     unbind,
     vstack,
 )
-from .functional.layers import cosine_similarity, dropout, pairwise_distance, rms_norm
+from .functional.layers import cosine_similarity, pairwise_distance, rms_norm
 from .functional.linear_algebra import (
     addmm,
     addmv,
@@ -157,6 +167,7 @@ from .functional.linear_algebra import (
     outer,
     trace,
 )
+from .functional.lookup.of_torch import embedding
 from .functional.matrices import linalg
 from .functional.matrices.checks import LinAlgError
 from .functional.matrices.low_rank import pca_lowrank, svd_lowrank
@@ -196,8 +207,8 @@ from .functional.naming import aliases
 from .functional.normalizing.of_torch import (
     alpha_dropout,
     alpha_dropout_,
+    dropout,
     dropout_,
-    embedding,
     feature_alpha_dropout,
     feature_alpha_dropout_,
     feature_dropout,
@@ -353,6 +364,7 @@ from .functional.statistics.moments import corrcoef, cov, dist, nanmean, nansum
 from .functional.statistics.orders import aminmax, cummax, cummin, kthvalue, mode, nanmedian
 from .functional.statistics.quantiles import nanquantile, quantile
 from .functional.windows import as_strided
+from .nn.batch_norm import torch_batch_norm as batch_norm
 from .ops.arithmetic import abs, maximum, minimum, mul, neg, reciprocal, sign
 from .ops.comparison import eq, ge, gt, isfinite, isinf, isnan, le, lt, ne
 from .ops.division import floor_divide, fmod, remainder
@@ -503,8 +515,10 @@ swapdims = transpose
 not_equal, greater_equal, less_equal = ne, ge, le
 trapz = trapezoid
 detach, is_inference, row_stack = Tensor.detach, Tensor.is_inference, vstack
+as_strided_, get_device, is_distributed = Tensor.as_strided_, Tensor.get_device, Tensor.is_distributed
 float, double, int, long, bool = float32, float64, int32, int64, bool_
 short, half, cfloat, cdouble = int16, float16, complex64, complex128
+newaxis = None  # as in numpy: an index that makes an axis of one element
 
 aliases.name_methods()
 aliases.describe_methods(globals())

@@ -84,6 +84,27 @@ def batch_norm(
     return _by_running(input, weight, bias, running_mean, running_var, along, eps)
 
 
+def torch_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Tensor:
+    """`nn.functional.batch_norm`, which tells shapes and errors, with its arguments in another order.
+
+    >>> import tracegrad as tg
+    >>> tg.batch_norm(tg.tensor([[1.0], [3.0]]), None, None, None, None, True, 0.1, 1e-5, False)
+    tensor([[-1.0000],
+            [ 1.0000]])
+    """
+    return batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
 def _check_eps(eps: float, training: bool) -> None:
     """ValueError where a variance of zero would be divided by."""
     if training and eps <= 0.0:

@@ -21,6 +21,42 @@ INSTEAD = {
     "sparse_csr_tensor": "sparse tensors have the coordinate form only: sparse_coo_tensor()",
     "to_mkldnn": "tensors are dense",
     "jiterator": "tracegrad.compile makes one kernel of several functions",
+    **dict.fromkeys(
+        "dsmm hsmm hspmm saddmm smm sspaddmm resize_as_sparse_ sparse_resize_ sparse_resize_and_clear_".split(),
+        "use sparse.mm(), sparse.addmm(), and sparse_coo_tensor() for another size",
+    ),
+    **dict.fromkeys(
+        "coalesce dense_dim indices is_coalesced sparse_dim values".split(),
+        "call to_sparse() before: sparse tensors alone have it",
+    ),
+    **dict.fromkeys("chalf complex32".split(), "use complex64: numpy has no complex numbers of half precision"),
+    **dict.fromkeys(
+        "uint16 uint32 uint64".split(), "use int32 or int64: as in PyTorch these would have conversions alone"
+    ),
+    **dict.fromkeys(
+        "get_autocast_ipu_dtype get_autocast_xla_dtype is_autocast_ipu_enabled is_autocast_xla_enabled "
+        "set_autocast_ipu_dtype set_autocast_ipu_enabled set_autocast_xla_dtype set_autocast_xla_enabled".split(),
+        "use autocast('cpu'): there are no such devices",
+    ),
+    **dict.fromkeys(
+        "is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled".split(),
+        "use autograd.set_detect_anomaly() or autograd.detect_anomaly()",
+    ),
+    "convolution": "use nn.functional.conv1d(), conv_transpose1d() and those of two and three dimensions",
+    "embedding_bag": "use nn.functional.embedding_bag(), which gives the first of its four results",
+    "from_file": "use from_numpy(numpy.memmap(...))",
+    "lobpcg": "use linalg.eigh()",
+    "empty_quantized": "there are no quantised types",
+    **dict.fromkeys(
+        "grouped_mm scaled_grouped_mm scaled_mm ScalingType SwizzleType".split(),
+        "use matmul(): there are no types of eight bits with scales",
+    ),
+    **dict.fromkeys(
+        "IterDataPipe MapDataPipe DFIterDataPipe functional_datapipe".split(),
+        "use utils.data.Dataset or IterableDataset: data pipes are not here",
+    ),
+    "NestedIOFunction": "use autograd.Function",
+    "set_multithreading_enabled": "backward() runs in the thread that calls it",
     "symeig": "use linalg.eigh()",
     "set_default_tensor_type": "use set_default_dtype()",
 }

@@ -13,39 +13,6 @@ if TYPE_CHECKING:
     from ...tensors.tensor import Tensor
 
 
-def embedding(
-    weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
-) -> Tensor:
-    """``nn.functional.embedding``, which tells shapes and errors, with the table in front of the positions.
-
-    A negative `padding_idx` means none.
-
-    >>> import tracegrad as tg
-    >>> tg.embedding(tg.tensor([[1.], [2.]]), tg.tensor([1, 1]))
-    tensor([[2.],
-            [2.]])
-    """
-    of = padding_idx if padding_idx >= 0 else None
-    return layers.embedding(indices, weight, of, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
-
-
-def layer_norm(
-    input: Tensor,
-    normalized_shape: Sequence[int],
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: float = 1e-5,
-    cudnn_enable: bool = True,
-) -> Tensor:
-    """``nn.functional.layer_norm``, which tells shapes and errors; `cudnn_enable` is about devices that are not here.
-
-    >>> import tracegrad as tg
-    >>> tg.layer_norm(tg.tensor([1., 3.]), (2,))
-    tensor([-1.0000,  1.0000])
-    """
-    return layers.layer_norm(input, normalized_shape, weight, bias, eps)
-
-
 def group_norm(
     input: Tensor,
     num_groups: int,
@@ -81,6 +48,34 @@ def instance_norm(
     tensor([[[-1.0000,  1.0000]]])
     """
     return groups.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> Tensor:
+    """``nn.functional.layer_norm``, which tells shapes and errors; `cudnn_enable` is about devices that are not here.
+
+    >>> import tracegrad as tg
+    >>> tg.layer_norm(tg.tensor([[1., 3.], [2., 2.]]), (2,))
+    tensor([[-1.0000,  1.0000],
+            [ 0.0000,  0.0000]])
+    """
+    return layers.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """``nn.functional.dropout``, which tells shapes and errors; neither `p` nor `train` has a default.
+
+    >>> import tracegrad as tg
+    >>> tg.dropout(tg.ones(2), 0.5, train=False)
+    tensor([1., 1.])
+    """
+    return layers.dropout(input, p, train)
 
 
 def dropout_(input: Tensor, p: float, train: bool) -> Tensor:

@@ -116,8 +116,25 @@ def rnn_relu_cell(
 # ------------------------------------------------------------------------------------------------- whole layers
 
 
-def _over_time(mode: str, input: Tensor, args: tuple[Any, ...]) -> tuple[Tensor, ...]:
+_WHOLE = "hx params has_biases num_layers dropout train bidirectional batch_first".split()
+_PACKED = "batch_sizes hx params has_biases num_layers dropout train bidirectional".split()
+
+
+def _in_order(args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+    """All arguments behind the input, by their places; TypeError if they are neither those of rows nor of packed."""
+    for names in (_WHOLE, _PACKED):
+        rest = names[len(args) :]
+        if sorted(rest) == sorted(named) and len(args) <= len(names):
+            return (*args, *(named[name] for name in rest))
+    raise TypeError(
+        f"received an invalid combination of arguments: behind the input, {', '.join(_WHOLE)} or {', '.join(_PACKED)}; "
+        f"got {len(args)} by their places and {', '.join(named) or 'none'} by name"
+    )
+
+
+def _over_time(mode: str, input: Tensor, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Tensor, ...]:
     """Outputs and last states; packed where the second argument is a tensor of batch sizes and the third are states."""
+    args = _in_order(args, named)
     if not isinstance(args[2], bool):
         sizes, hx, params, has_biases, _, dropout, train, bidirectional = args
         rows, batches, turned = input, Batches(tuple(sizes.tolist())), False
@@ -135,7 +152,9 @@ def _over_time(mode: str, input: Tensor, args: tuple[Any, ...]) -> tuple[Tensor,
     return (out, *last)
 
 
-def lstm(input: Tensor, *args: Tensor | Sequence[Tensor] | bool | float) -> tuple[Tensor, ...]:
+def lstm(
+    input: Tensor, *args: Tensor | Sequence[Tensor] | bool | float, **named: Tensor | Sequence[Tensor] | bool | float
+) -> tuple[Tensor, ...]:
     """``lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)``: (out, h, c).
 
     What ``nn.LSTM`` computes: `input` [time, batch, features] ([batch, time, features] with `batch_first`), ``hx`` the
@@ -149,10 +168,12 @@ def lstm(input: Tensor, *args: Tensor | Sequence[Tensor] | bool | float) -> tupl
     >>> out.shape, h.shape
     (tracegrad.Size([4, 1, 3]), tracegrad.Size([1, 1, 3]))
     """
-    return _over_time("LSTM", input, args)
+    return _over_time("LSTM", input, args, named)
 
 
-def gru(input: Tensor, *args: Tensor | Sequence[Tensor] | bool | float) -> tuple[Tensor, ...]:
+def gru(
+    input: Tensor, *args: Tensor | Sequence[Tensor] | bool | float, **named: Tensor | Sequence[Tensor] | bool | float
+) -> tuple[Tensor, ...]:
     """What ``nn.GRU`` computes: (out, h). Arguments, shapes and errors are those of `lstm`, with one state for `hx`.
 
     >>> import tracegrad as tg
@@ -161,10 +182,12 @@ def gru(input: Tensor, *args: Tensor | Sequence[Tensor] | bool | float) -> tuple
     >>> out.shape
     tracegrad.Size([4, 1, 3])
     """
-    return _over_time("GRU", input, args)
+    return _over_time("GRU", input, args, named)
 
 
-def rnn_tanh(input: Tensor, *args: Tensor | Sequence[Tensor] | bool | float) -> tuple[Tensor, ...]:
+def rnn_tanh(
+    input: Tensor, *args: Tensor | Sequence[Tensor] | bool | float, **named: Tensor | Sequence[Tensor] | bool | float
+) -> tuple[Tensor, ...]:
     """What ``nn.RNN`` computes: (out, h). Arguments, shapes and errors are those of `lstm`, with one state for `hx`.
 
     >>> import tracegrad as tg
@@ -173,10 +196,12 @@ def rnn_tanh(input: Tensor, *args: Tensor | Sequence[Tensor] | bool | float) -> 
     >>> out.shape
     tracegrad.Size([4, 1, 3])
     """
-    return _over_time("RNN_TANH", input, args)
+    return _over_time("RNN_TANH", input, args, named)
 
 
-def rnn_relu(input: Tensor, *args: Tensor | Sequence[Tensor] | bool | float) -> tuple[Tensor, ...]:
+def rnn_relu(
+    input: Tensor, *args: Tensor | Sequence[Tensor] | bool | float, **named: Tensor | Sequence[Tensor] | bool | float
+) -> tuple[Tensor, ...]:
     """What ``nn.RNN(nonlinearity="relu")`` computes: (out, h). Arguments, shapes and errors are those of `lstm`, with
     one state for `hx`.
 
@@ -186,4 +211,4 @@ def rnn_relu(input: Tensor, *args: Tensor | Sequence[Tensor] | bool | float) -> 
     >>> out.flatten()
     tensor([1., 2., 3.])
     """
-    return _over_time("RNN_RELU", input, args)
+    return _over_time("RNN_RELU", input, args, named)

@@ -53,6 +53,7 @@ OTHER_NAMES: dict[str, dict[str, str | tuple[str, ...]]] = {
     "linalg.lstsq": {"b": "B"},
     "promote_types": {"type1": "a", "type2": "b"},
     "is_tensor": {"obj": "x"},
+    "ormqr": {"input2": "tau", "input3": "other"},
     **{
         f"{of}{name}": dict.fromkeys(("sections", "indices", "tensor_indices_or_sections"), "indices_or_sections")
         for of in ("", "Tensor.")

@@ -76,9 +76,13 @@ def _update(verdicts: Sequence[Verdict]) -> None:
     Modes that were not asked are as they were.
     """
     stored: dict[str, dict[str, str]] = json.loads(OUTCOMES.read_text()) if OUTCOMES.exists() else {}
-    ways = {v.name: v.reason for v in verdicts if v.mode == "compiled" and v.outcome == "right" and v.reason}
+    ways: dict[str, set[str]] = {}  # of all dtypes
+    for v in verdicts:
+        if v.mode == "compiled" and v.outcome == "right" and v.reason:
+            ways.setdefault(v.name, set()).update(v.reason.split(" and "))
     for (_, name, mode), outcome in by_operator(verdicts).items():
-        detail = f"right: {ways[name]}" if mode == "compiled" and outcome == "right" and name in ways else outcome
+        served = " and ".join(sorted(ways.get(name, ()))) if mode == "compiled" and outcome == "right" else ""
+        detail = f"right: {served}" if served else outcome
         stored.setdefault(name, {})[mode] = detail
     lines = (
         f"{json.dumps(name)}: {json.dumps({m: of[m] for m in MODES if m in of})}" for name, of in sorted(stored.items())

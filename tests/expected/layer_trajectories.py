@@ -23,6 +23,8 @@ ATTENTION = {
     "TransformerEncoderLayer norm_first": "TransformerEncoderLayer(6, 2, 8, 0.1, 'gelu', norm_first=True)",
     "TransformerDecoderLayer": "TransformerDecoderLayer(6, 2, 8, dropout=0.2)",
     "Transformer": "Transformer(6, 2, 1, 1, 8, dropout=0.1)",
+    "TransformerEncoder": "TransformerEncoder(nn.TransformerEncoderLayer(6, 2, 8, 0.1), 2, enable_nested_tensor=False)",
+    "TransformerDecoder": "TransformerDecoder(nn.TransformerDecoderLayer(6, 2, 8, 0.1), 2)",
 }
 CONVOLUTION = {
     "Conv1d": "Conv1d(4, 6, 3, padding='same', dilation=2, groups=2)",
@@ -43,9 +45,22 @@ NORMS = {
     "LayerNorm": "LayerNorm(5)",
     "RMSNorm": "RMSNorm(5)",
     "LocalResponseNorm": "LocalResponseNorm(3, 0.1)",
+    "CrossMapLRN2d": "CrossMapLRN2d(3, 0.1)",
+    "SyncBatchNorm": "SyncBatchNorm(4)",
 }
-LAYERS = RECURRENT | CELLS | ATTENTION | CONVOLUTION | NORMS
-CASES = [(name, mode) for name in LAYERS for mode in ("train", "eval")]
+#: The others with parameters.
+OTHERS = {
+    "Linear": "Linear(5, 3)",
+    "Bilinear": "Bilinear(5, 5, 3)",
+    "Embedding": "Embedding(7, 5, max_norm=1.5)",
+    "EmbeddingBag": "EmbeddingBag(7, 5, mode='mean')",
+    "PReLU": "PReLU(4)",
+    "AdaptiveLogSoftmaxWithLoss": "AdaptiveLogSoftmaxWithLoss(5, 6, [2, 4], div_value=2.0)",
+}
+LAYERS = RECURRENT | CELLS | ATTENTION | CONVOLUTION | NORMS | OTHERS
+#: In training PyTorch's refuses processors.
+REFUSED = {("SyncBatchNorm", "train")}
+CASES = [(name, mode) for name in LAYERS for mode in ("train", "eval") if (name, mode) not in REFUSED]
 SPACE = {"1d": (4, 5), "2d": (2, 5, 4), "3d": (2, 3, 4, 3)}  # channels and extents by the end of a layer's name
 
 
@@ -78,13 +93,18 @@ def net(tg, name):
                 return tg.stack(unrolled(self.layer, x))
             if name.startswith("MultiheadAttention"):
                 return self.layer(x, x, x, need_weights=False)[0]
-            if name in ("TransformerDecoderLayer", "Transformer"):
+            if name in ("TransformerDecoderLayer", "TransformerDecoder", "Transformer", "Bilinear"):
                 return self.layer(x, x.flip(0))
+            if name.startswith("Embedding"):
+                return self.layer(positions) * (x if name == "Embedding" else x[:, 0])
+            if name == "AdaptiveLogSoftmaxWithLoss":
+                return self.layer(x[:, 0], positions[:, 0] % 6).output
             out = self.layer(x)
             return out[0] if isinstance(out, tuple) else out
 
     shape = next((space for end, space in SPACE.items() if name.endswith(end)), (4, 5))
     shape = (4, 3, 3) if name in RECURRENT or name in CELLS else (4, 3, 6) if name in ATTENTION else (3, *shape)
+    positions = tg.tensor([[0, 3, 5, 0], [6, 2, 2, 1], [3, 4, 6, 2]])
     return Net(shape[-1]), waves(tg, *shape)
 
 

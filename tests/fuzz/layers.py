@@ -30,6 +30,7 @@ F.scaled_dot_product_attention({x}[None], {x}.sin()[None], {x}[None], attn_mask=
 """
 SHORT = """
 ({x}.half() * 0.5).double()|({x}.bfloat16() + 1).double()|{x}.to(tg.float16).sum().double()|({x}.to(tg.bfloat16) * {x}.bfloat16()).float()
+({x}.to(tg.float16) - {x}.half().sum()).float()|({x}.to(tg.float16) * 2).to(tg.float32)|{x}.to(tg.bfloat16).neg().to({x}.dtype)
 ({x} * 4).clamp(-9, 9).to(tg.int8).double()|({x}.abs() * 4).clamp(0, 9).to(tg.uint8).double()|({x} * 2).clamp(-9, 9).to(tg.int16).float()
 """
 SMALL = """
@@ -42,6 +43,14 @@ tg.view_as_real(tg.polar({x}.double() * 0.5, {x}.double()))[..., 1]|({x}.to(tg.c
 """
 
 
+NORMS = """
+F.group_norm({row}, 1, eps=0.1)|F.group_norm({image}, 1, eps=0.1)|F.instance_norm({row}, eps=0.1)|F.local_response_norm({row}, 2)
+F.batch_norm({row}.transpose(0, 2), None, None, training=True, eps=0.1)|F.kl_div(F.log_softmax({x}, -1), {x}.softmax(-1), reduction='sum')
+F.binary_cross_entropy_with_logits({x}, {x}.sigmoid())|F.huber_loss({x}, {x}.sin() + 0.2137)|F.cosine_similarity({x}, {x} * {x} + 0.5, -1)
+F.pad({row}, (1, 1), mode='circular')|F.pixel_shuffle({image}.expand(1, 4, -1, -1), 2)|F.fold(F.unfold({image}, 1), {image}.shape[2:], 1)
+"""
+
+
 def _spread(templates: str) -> str:
     return templates.replace("{row}", ROW).replace("{image}", IMAGE)
 
@@ -49,6 +58,7 @@ def _spread(templates: str) -> str:
 for _weight, _writer in (
     (5, one_operand(_spread(WINDOWS), 1)),
     (5, one_operand(_spread(IMAGES), 1)),
+    (3, one_operand(_spread(NORMS), 1)),
     (2, one_operand(_spread(LARGEST), 1, exact=True, keeps=True)),
     (3, one_operand(ATTENTION, 2)),
     (3, one_operand(SHORT, exact=True, keeps=True)),
@@ -76,6 +86,9 @@ nn.Sequential(nn.Unflatten(-1, (1, {n})), nn.ConvTranspose1d(1, {k}, 2), nn.GELU
 First(nn.RNN({n}, {k}), 1)|First(nn.LSTM({n}, {k}, 2), 1)|First(nn.GRU({n}, {k}, bidirectional=True), 1)|nn.GRUCell({n}, {k})
 First(nn.LSTMCell({n}, {k}), 1)|nn.RNNCell({n}, {k})|First(nn.MultiheadAttention({n}, 1), 3)|First(nn.LSTM({n}, {k}, dropout=0.3, num_layers=2), 1)
 nn.TransformerEncoderLayer({n}, 1, 3, dropout=0.2, layer_norm_eps=0.1)|nn.Sequential(nn.GroupNorm(1, {n}, eps=0.1), nn.Tanh())
+First(nn.TransformerDecoderLayer({n}, 1, 3, dropout=0.2, layer_norm_eps=0.1), 2)|First(nn.Bilinear({n}, {n}, {k}), 2)
+nn.Sequential(nn.Unflatten(-1, (1, 1, 1, {n})), nn.Conv3d(1, {k}, (1, 1, 2), padding=(0, 0, 1)), nn.Tanh(), nn.Flatten(1))
+nn.Sequential(nn.Unflatten(-1, (1, 1, {n})), nn.ConvTranspose2d(1, {k}, (1, 2)), nn.Sigmoid(), nn.Flatten(1))
 """
 
 

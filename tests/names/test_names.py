@@ -4,7 +4,7 @@ import inspect
 import json
 
 import pytest
-from names import database_counts, exports, table
+from names import calls, database_counts, exports, reasons, table
 from names.store import NAMES, PLACES
 
 import tracegrad as tg
@@ -50,6 +50,33 @@ def test_completion_shows_the_arguments_of_public_functions(module):
             if parameters == {"args", "kwargs"}:
                 nameless.append(name)
     assert nameless == []
+
+
+def test_of_each_name_something_is_said():
+    """What was asked of it, or why nothing was; why it is absent, or what to use."""
+    found = table.Found()
+    for place, names in json.loads(NAMES.read_text()).items():
+        rows = table._rows(place, names, found)
+        silent = [n for n, cells in rows.items() if cells == table.EMPTY and not reasons.unasked(f"{place}.{n}")]
+        assert silent == [], f"{place}: a call belongs into samples.txt, or a reason into reasons.py"
+        assert [n for n in names if n not in rows and not reasons.absence(n)] == []
+
+
+def test_nothing_is_said_of_what_nobody_asked():
+    found = table.Found()
+    for place, name in (("torch", "Generator"), ("torch", "save"), ("torch.Tensor", "is_pinned"), ("torch", "nothing")):
+        assert found.cells(place, name) == table.EMPTY
+    assert found.cells("torch", "arccos") == found.cells("torch", "acos") == ("yes", "replay", "yes", "yes")
+    assert found.cells("torch", "acos_") == ("yes", "", "", "")
+    assert found.cells("torch.special", "polygamma")[0] == found.cells("torch", "polygamma")[0] == "not all"
+
+
+def test_each_sample_has_an_outcome_and_what_is_wrong_a_reason():
+    outcomes = json.loads(table.SAMPLES.read_text())
+    paths = [sample.path for sample in calls.samples()]
+    assert list(outcomes) == paths and len(set(paths)) == len(paths)
+    wrong = {path for path, of in outcomes.items() if any(not o.startswith("right") for o in of.values())}
+    assert all(outcomes.values()) and wrong == set(reasons.DIFFERENCES)
 
 
 @pytest.mark.parametrize("folder", ["", "modules", "optimizers"])
