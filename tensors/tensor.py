@@ -264,6 +264,8 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
     def become(self, view: Tensor) -> None:
         """Show the memory as `view`, a view of this tensor, does. RuntimeError for a leaf that requires a gradient.
 
+        This counts as a write: a node that has kept the tensor has kept its shape, too.
+
         >>> import tracegrad as tg
         >>> x = tg.arange(4)
         >>> x.become(x.reshape(2, 2))
@@ -276,7 +278,9 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
             )
         changes.count += 1
         self.ndarray, self.steps, self.place = view.ndarray, view.steps, view.place
+        self.buffer.version += 1
         self._continue_from(view)
+        self._seen_version = self.buffer.version
 
     def forget_history(self) -> None:
         """Become a leaf that requires no gradient; the memory stays.
