@@ -96,7 +96,7 @@ given, passed = (0.5,), {'k': 2}
 """[1:-1]
 NUMPY = "arr = np.array([0.5, -1.0, 2.0])\nshown = tg.from_numpy(arr)\ncolumn = []"
 HOOKED = """
-hooked, hin, handles, heard = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 2)), tg.full((2, 2), 0.5), [], []
+hooked, hin, handles, hook_log = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 2)), tg.full((2, 2), 0.5), [], []
 """[1:-1]
 NESTED = """
 inside = {'k': 0.5}
@@ -258,17 +258,17 @@ HABITS = {
     "hooked": Kind(
         HOOKED,
         "if i == 2:\n    handles.append(hooked.register_forward_hook(lambda m, a, r: r * 0.5))|if handles:\n    handles.pop().remove()|if i == 1:\n    handles.append(hooked[0].register_forward_pre_hook(lambda m, a: (a[0] * 2,)))|if i == 2:\n    handles.append(hooked[0].weight.register_hook(lambda g: g * 0.5))"
-        "|if i == 1:\n    handles.append(hooked[2].register_full_backward_hook(lambda m, gi, go: (gi[0] * 0.5,) if gi[0] is not None else None))|if i % 2:\n    handles.append(hooked.register_forward_hook(lambda m, a, r: heard.append(m.training)))|hooked.zero_grad()"
-        "|if i == 2:\n    handles.append(hooked[0].weight.register_post_accumulate_grad_hook(lambda p: heard.append(1)))|if i == 3:\n    hooked._forward_hooks.clear()|hin = (hin * 0.9).detach().requires_grad_(i % 2 == 0)|hooked[0].weight.grad = None",
-        "hooked(hin)|hooked(hin).sum() * {y}|{y} * len(handles)|{y} * len(hooked._forward_hooks)|{y} * (1 + len(heard) % 3)|hooked[0](hin)|hooked(hin).mean() + hooked(hin * 0.5).mean() + {y}",
+        "|if i == 1:\n    handles.append(hooked[2].register_full_backward_hook(lambda m, gi, go: (gi[0] * 0.5,) if gi[0] is not None else None))|if i % 2:\n    handles.append(hooked.register_forward_hook(lambda m, a, r: hook_log.append(m.training)))|hooked.zero_grad()"
+        "|if i == 2:\n    handles.append(hooked[0].weight.register_post_accumulate_grad_hook(lambda p: hook_log.append(1)))|if i == 3:\n    hooked._forward_hooks.clear()|hin = (hin * 0.9).detach().requires_grad_(i % 2 == 0)|hooked[0].weight.grad = None",
+        "hooked(hin)|hooked(hin).sum() * {y}|{y} * len(handles)|{y} * len(hooked._forward_hooks)|{y} * (1 + len(hook_log) % 3)|hooked[0](hin)|hooked(hin).mean() + hooked(hin * 0.5).mean() + {y}",
         ("hin",),
-        "hooked(hin).sum().backward()|hooked.zero_grad()|heard.append(2)",
-        outcome="heard, len(handles), [p.grad for p in hooked.parameters()]",
+        "hooked(hin).sum().backward()|hooked.zero_grad()|hook_log.append(2)",
+        outcome="hook_log, len(handles), [p.grad for p in hooked.parameters()]",
         steps=(
             "handle = hooked.register_forward_hook(lambda m, a, r: r * 0.5)\n{t} = hooked(hin)\nhandle.remove()",
-            "{t} = hooked(hin)\nif {t}.requires_grad:\n    {t}.register_hook(lambda g: heard.append(tuple(g.shape)))",
+            "{t} = hooked(hin)\nif {t}.requires_grad:\n    {t}.register_hook(lambda g: hook_log.append(tuple(g.shape)))",
             "{t} = {y} * 2\nif {t}.requires_grad:\n    handle = {t}.register_hook(lambda g: g * 0.5)\n    handle.remove()",
-            "shapes = []\nhandle = hooked[0].register_forward_hook(lambda m, a, r: shapes.append(r.shape))\n{t} = hooked(hin)\nhandle.remove()\nheard.append(len(shapes))",
+            "shapes = []\nhandle = hooked[0].register_forward_hook(lambda m, a, r: shapes.append(r.shape))\n{t} = hooked(hin)\nhandle.remove()\nhook_log.append(len(shapes))",
             "features = {}\nhandle = hooked[1].register_forward_hook(lambda m, a, r: features.update(out=r))\nhooked(hin)\nhandle.remove()\n{t} = features['out'] * 2",
             "{t} = hooked(hin)\ntg.autograd.backward({t}.sum(), inputs=[hooked[0].weight], retain_graph=True)",
             "{t} = hooked(hin)\nfor p in hooked.parameters():\n    if p.grad is not None:\n        p.grad.mul_(0.5)",

@@ -150,7 +150,7 @@ FORMS = [
     "class Trainer:\n    calls = 0\n\n    def step(self, *args):\n        self.calls += 1\n        return step(*args)\ncompiled_step = compile(Trainer().step)",
     "class Caller:\n    def __call__(self, *args):\n        return step(*args)\ncompiled_step = compile(Caller())",
     "class Whole(nn.Module):\n    def forward(self, *args):\n        return step(*args)\ncompiled_step = compile(Whole())",
-    "def packed(given):\n    return step(*given['args'])\nwhole = compile(packed)\ncompiled_step = lambda *args: whole({'args': args})",
+    "def packed(given):\n    return step(*given['args'])\ncompiled_packed = compile(packed)\ncompiled_step = lambda *args: compiled_packed({'args': args})",
     "compiled_step = tg.deferred()(step) if compile is tg.compile else step",
 ]
 CALLS = [

@@ -4,9 +4,11 @@ core), 1,200 with --exhaustive, more of them by hand: python -m tests.fuzz --hel
 import ast
 import os
 import sys
+import textwrap
 from collections import Counter
 
 import pytest
+from fuzz import outside
 from fuzz.author import Author
 from fuzz.expressions import options
 from fuzz.facts import KINDS, add_facts
@@ -178,3 +180,28 @@ def test_programs_depend_on_facts_of_all_kinds():
         drawn["any"] += bool(author.facts)
     assert 200 < drawn["any"] < 280
     assert all(drawn[name] >= 3 for name in KINDS), drawn
+
+
+def names_bound(text):
+    """What a piece of a program binds in the function that it stands in."""
+    code = compile(f"def f():\n{textwrap.indent(text.replace('{s}', '(2, 3)'), '    ')}\n    pass", "f", "exec")
+    function = next(const for const in code.co_consts if hasattr(const, "co_varnames"))
+    shared = {name for part in function.co_consts if hasattr(part, "co_names") for name in part.co_freevars}
+    return set(function.co_varnames) | (shared & set(function.co_cellvars))
+
+
+RESERVED = {"step", "call", "state", "compiled_step", "second", "compiled_second", "opt", "plan", "gen", "result", "i"}
+
+
+def test_kinds_do_not_bind_each_others_names():
+    """A program has several kinds, whose variables are those of one function."""
+    owners = {name: {"every program"} for name in RESERVED}
+    for name, kind in KINDS.items():
+        for variable in names_bound(kind.setup):
+            owners.setdefault(variable, set()).add(name)
+    assert {variable: kinds for variable, kinds in owners.items() if len(kinds) > 1} == {}
+    for kind in KINDS.values():
+        for step in kind.steps:
+            assert not names_bound(binding(step, "z")) & owners.keys(), step
+    for form in outside.FORMS:
+        assert not names_bound(form) & owners.keys() - {"compiled_step"}, form
