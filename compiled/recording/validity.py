@@ -23,6 +23,7 @@ from ...ops.types import get_default_dtype
 from ...tape.grad_mode import is_grad_enabled, switches
 from ...tape.nodes import AccumulateGrad, PrimitiveNode, Saved
 from ...tape.nodes import Node as TapeNode
+from ...tape.saved import Packed
 from ...tensors.autocasting import state as autocast
 from ...tracing.watch import local
 from ..common.collection import around_collections, put_back_at_end
@@ -252,6 +253,8 @@ def check_history(behind: Iterable[TapeNode]) -> None:
             raise _refused_history(f"a backward of its own ({node.title})", node)
         if isinstance(node, PrimitiveNode):
             for kept in node.known.values():
+                if isinstance(kept, Packed):
+                    raise _refused_history("tensors that saved_tensors_hooks keep", node)
                 if isinstance(kept, Saved) and kept.version != kept.tensor.buffer.version:
                     raise refusal(
                         "one of the variables needed for gradient computation has been modified by an inplace "
