@@ -128,6 +128,43 @@ def tick():
     return TICKS
 """[1:-1]
 
+CACHED = """
+class Cached:
+    def __init__(self, p):
+        self._p, self.reads = p, 0
+
+    @property
+    def p(self):
+        self.reads += 1
+        return self._p
+
+    @p.setter
+    def p(self, value):
+        self._p = value * 0.5
+
+    @functools.cached_property
+    def doubled(self):
+        return self._p * 2
+
+    def __call__(self, q):
+        return q * self._p.sum()
+
+    def __getattr__(self, name):
+        return 0.25 if name == 'missing' else object.__getattribute__(self, name)
+@functools.lru_cache
+def power_of(n):
+    return 0.5 ** n
+@functools.singledispatch
+def told_by(value):
+    return 2.0
+@told_by.register
+def told_by_int(value: int):
+    return 0.5
+def deeper(p, n):
+    return p if n == 0 else deeper(p * 0.5, n - 1)
+cached, level, items_of = Cached(tg.randn({s})), 1, [tg.ones(2), 0.5]
+"""[1:-1]
+
 HABITS = {
     "contexts": Kind(
         CONTEXTS,
@@ -346,5 +383,15 @@ HABITS = {
         ("power",),
         "power = power * 0.5",
         outcome="power",
+    ),
+    "cached": Kind(
+        CACHED,
+        "cached.p = cached._p * 1.5|cached.__dict__.pop('doubled', None)|level = i % 3|level = float(i) if i % 2 else i|power_of.cache_clear()|cached.missing = 0.5 * i|cached = Cached(cached._p)|Cached.p = property(lambda self: self._p * 3)"
+        "|told_by.register(float, lambda value: 0.75) if i == 2 else None|items_of[1] = 0.25 * i|items_of.append(tg.ones(1) * i)|items_of = items_of[::-1]|cached._p = cached._p.clone()|cached._p.mul_(0.9)|if i == 3:\n    del Cached.__call__\n    Cached.__call__ = lambda self, q: q - 1",
+        "{y} * cached.p.sum()|cached.doubled * 1|cached({y})|{y} * cached.missing|{y} * power_of(int(level))|{y} * told_by(level)|deeper({y}, int(level))|{y} * cached.reads|{y} * sum(k for k in items_of if isinstance(k, float))|sum(p.sum() for p in items_of if tg.is_tensor(p)) * {y}"
+        "|{y} * len([*items_of])|{y} * (2 if hasattr(cached, 'missing') else 3)|cached.p|{y} * (2 if 'doubled' in vars(cached) else 0.5)|{y} * power_of.cache_info().hits|{y} * sorted([level, 1, 0.5])[1]|{y} * dict(enumerate(items_of)).get(7, 0.5)",
+        ("cached", "level", "items_of"),
+        "cached.p = cached._p * 0.5|level = level + 1|cached.reads = 0|cached.missing = 0.75|items_of[1] = 2.0|cached._p.add_(0.25)|cached._p = {y}.detach().mean()",
+        outcome="cached._p, cached.reads, level, items_of, cached.missing",
     ),
 }  # fmt: skip
