@@ -266,13 +266,12 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
 
         >>> import tracegrad as tg
         >>> x = tg.arange(4)
-        >>> x.become(x.reshape(2, 2)), x.ndim
+        >>> x.become(x[None]), x.ndim
         (None, 2)
         """
         if self.requires_grad and self.is_leaf:
-            raise RuntimeError(
-                "a leaf Variable that requires grad is being used in an in-place operation. Use the form without _."
-            )
+            what = "a leaf Variable that requires grad is being used in an in-place operation. Use the form without _."
+            raise RuntimeError(what)
         changes.count += 1
         self.ndarray, self.steps, self.place = view.ndarray, view.steps, view.place
         self.buffer.version += 1
