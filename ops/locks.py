@@ -12,6 +12,7 @@ import os
 import threading
 import time
 import weakref
+from operator import methodcaller
 from typing import Any
 
 PATIENCE = 5.0  # seconds that fork() waits for steps that other threads are in, so that the child has whole ones
@@ -63,8 +64,8 @@ def _alive(registry: dict[int, weakref.ref[Any]]) -> list[Any]:
 def _before_fork() -> None:
     until = time.monotonic() + PATIENCE  # two threads that wait for each other's locks wait no longer
     for lock in [*_alive(_steps), *_foreign]:
-        if lock.acquire(timeout=max(0.0, until - time.monotonic())):
-            _held.append(lock)
+        acquire = methodcaller("acquire", timeout=max(0.0, until - time.monotonic()))
+        _held.extend(filter(acquire, (lock,)))  # one call of C: no interrupt comes before it is noted
 
 
 def _after_fork_in_parent() -> None:
@@ -81,4 +82,6 @@ def _after_fork_in_child() -> None:
         lock._at_fork_reinit()
 
 
-os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
+os.register_at_fork(before=_before_fork)
+for _ in range(2):  # Python drops an interrupt that comes in one of these, and with it what was left to do
+    os.register_at_fork(after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)

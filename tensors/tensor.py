@@ -262,21 +262,21 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         self._accumulator = None
 
     def become(self, view: Tensor) -> None:
-        """Show the memory as `view`, a view of this tensor, does. RuntimeError for a leaf that requires a gradient.
+        """Show the memory as `view`, a view of this tensor, does, which is a write. RuntimeError for a leaf with grad.
 
         >>> import tracegrad as tg
         >>> x = tg.arange(4)
-        >>> x.become(x.reshape(2, 2))
-        >>> x.shape
-        tracegrad.Size([2, 2])
+        >>> x.become(x[None]), x.ndim
+        (None, 2)
         """
         if self.requires_grad and self.is_leaf:
-            raise RuntimeError(
-                "a leaf Variable that requires grad is being used in an in-place operation. Use the form without _."
-            )
+            what = "a leaf Variable that requires grad is being used in an in-place operation. Use the form without _."
+            raise RuntimeError(what)
         changes.count += 1
         self.ndarray, self.steps, self.place = view.ndarray, view.steps, view.place
+        self.buffer.version += 1
         self._continue_from(view)
+        self._seen_version = self.buffer.version
 
     def forget_history(self) -> None:
         """Become a leaf that requires no gradient; the memory stays.

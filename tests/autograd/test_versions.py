@@ -38,6 +38,24 @@ def test_write_to_a_saved_input(tg, saves_input):
     assert "is at version 1; expected version 0 instead" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "b.t_()", "b.transpose_(0, 1)", "b.swapaxes_(0, 1)", "b.swapdims_(0, 1)", "b.unsqueeze_(0)", "b.squeeze_()",
+        "b.resize_(1, 2)", "b.resize_as_(tg.ones(4))", "b.set_(tg.ones(2, 3))", "b.as_strided_((3, 2), (1, 3))",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("saves_input", ["x @ b", "x[:, :1].t() * b[:1, :2]", "F.linear(x, b.t())"])
+def test_another_shape_of_a_saved_input_is_a_write(tg, change, saves_input):
+    """The backward pass would meet the new shape, and fail somewhere within or, where it fits, be right by accident."""
+    x, b = tg.ones(2, 2, requires_grad=True), tg.arange(6.0).reshape(2, 3)
+    z = eval(saves_input, {"x": x, "b": b, "F": tg.nn.functional})
+    eval(change, {"b": b, "tg": tg})
+    assert b._version == 1
+    with pytest.raises(RuntimeError, match=PHRASE):
+        z.sum().backward()
+
+
 @pytest.mark.parametrize("saves_output", ["y.exp()", "y.tanh()", "y.sigmoid()", "y.sqrt()"])
 def test_operations_that_save_their_output(tg, saves_output):
     x, y = tracked(tg)

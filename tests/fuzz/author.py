@@ -25,10 +25,13 @@ MAX_ELEMENTS = 64
 MAX_NUMBER = 30.0  # larger results are dropped: gradients and sums of squares of what stays are small enough
 EXACT_UNIT, EXACT_BOUND = 4096, 2**22  # multiples of 1/4096 below 1024: sums of many have less than float32's 24 bits
 HEADER = """import collections
+import concurrent.futures
+import contextlib
 import copy
 import dataclasses
 import enum
 import functools
+import io
 import itertools
 import math
 import operator
@@ -38,6 +41,7 @@ import sys
 import threading
 import time
 import types
+import warnings
 
 import numpy as np
 
@@ -192,6 +196,22 @@ class Author:
         self.units.append(f"{name} = {expression}")
         self.write(self.units[-1])
         self.note_uses(expression)
+        return name
+
+    def bind(self, statement: str) -> str | None:
+        """Run a statement that binds ``{t}``, a new name; None if that is no tensor that is good to go on with."""
+        name = self.new_name()
+        text = statement.replace("{t}", name)
+        try:
+            exec(text, self.env)
+        except Exception:
+            return None
+        if not isinstance(self.env.get(name), tg.Tensor) or not good(self.env[name]):
+            return None
+        self.made[name] = Made(False)
+        self.units.append(text)
+        self.write(text)
+        self.note_uses(text)
         return name
 
     def note_uses(self, text: str) -> None:

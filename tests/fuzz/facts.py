@@ -11,6 +11,7 @@ from typing import Any
 
 from .author import Author
 from .expressions import options
+from .habits import HABITS
 from .objects import OBJECTS, Kind
 
 ENUM = """
@@ -179,6 +180,7 @@ KINDS = {
         "act({y})|rule({y})|rule.use({y})|{y} * act.factor|{y} * getattr(Act, 'extra', 0.5)|{y} * (2 if type(rule) is Rule else 0.5)",
     ),
     **OBJECTS,
+    **HABITS,
 }  # fmt: skip
 
 
@@ -199,14 +201,17 @@ def _add(a: Author, parts: Any, kind: Kind) -> None:
     for _ in range(a.choice([1, 1, 2])):
         parts.changing += a.choice(kind.before.split("|")).split("\n")
     parts.outcomes += [f"({kind.outcome},)"] if kind.outcome else []
-    a.facts += options(kind.reads)
+    a.facts += [*options(kind.reads), *kind.steps]
     a.deeds += options(kind.writes) if kind.writes else []
 
 
 def read(a: Author) -> bool:
     """A tensor that depends on such a fact."""
     y = a.floating()
-    return y is not None and a.assign(a.choice(a.facts).replace("{y}", y)) is not None
+    if y is None:
+        return False
+    text = a.choice(a.facts).replace("{y}", y)
+    return (a.bind(text) if "{t}" in text else a.assign(text)) is not None
 
 
 def write(a: Author) -> bool:

@@ -20,6 +20,7 @@ class Kind:
     writes: str = ""
     needs_optimizer: bool = False
     outcome: str = ""  # what became of it
+    steps: tuple[str, ...] = ()  # statements that bind {t}, a tensor that depends on it
 
 
 OWN = """

@@ -16,9 +16,10 @@ Adam({p}, lr=0.05, eps=0.1, weight_decay=0.1, maximize=True)|AdamW({p}, lr=0.05,
 SGD({p}, lr=0.05, momentum=0.9, maximize=True)|SGD({p}, lr=0.05, differentiable=False, foreach=False)
 RMSprop({p}, lr=0.02, eps=0.1)|RMSprop({p}, lr=0.02, eps=0.1, centered=True, momentum=0.5)|Adagrad({p}, lr=0.05, eps=0.1)
 Adadelta({p}, lr=0.5, eps=0.1)|Adamax({p}, lr=0.02, eps=0.1)|NAdam({p}, lr=0.02, eps=0.1)|RAdam({p}, lr=0.05, eps=0.1)
-ASGD({p}, lr=0.05)|Adafactor({p}, lr=0.02, eps=(0.1, 0.1))|Rprop({p}, lr=0.01)|LBFGS({p}, lr=0.05, max_iter=1, history_size=2)
+ASGD({p}, lr=0.05)|Adafactor({p}, lr=0.02, eps=(0.1, 0.1))|LBFGS({p}, lr=0.05, max_iter=1, history_size=2)
 """
-# Not drawn: SparseAdam, which takes sparse gradients only, and Muon, whose products in bfloat16 enlarge roundings.
+# Not drawn: SparseAdam, which takes sparse gradients only, Muon, whose products in bfloat16 enlarge roundings, and Rprop,
+# which goes by the signs of gradients: those of a gradient that would be zero are roundings.
 SCHEDULERS = """
 StepLR({o}, 2, gamma=0.5)|MultiStepLR({o}, [1, 3], gamma=0.3)|ExponentialLR({o}, 0.8)|LambdaLR({o}, lambda e: 1 / (1 + e))
 CosineAnnealingLR({o}, 3)|LinearLR({o}, 0.3, total_iters=3)|ConstantLR({o}, 0.3, total_iters=2)|PolynomialLR({o}, 4, power=1.5)
@@ -139,9 +140,44 @@ def between(a: Author, parts: Any) -> list[str]:
     return lines
 
 
-def called(a: Author, arguments: str) -> list[str]:
-    """A call of the compiled step; now and then of the function itself, or without derivatives."""
+PLAIN_FORM = "compiled_step = compile(step)"
+# What is compiled: mostly the step itself, or what calls it.
+FORMS = [
+    "compiled_step = compile(lambda *args: step(*args))",
+    "compiled_step = compile(functools.partial(step))",
+    "def forwarding(*args, **kwargs):\n    return step(*args, **kwargs)\ncompiled_step = compile(forwarding)",
+    "@compile\n@functools.wraps(step)\ndef compiled_step(*args):\n    return step(*args)",
+    "class Trainer:\n    calls = 0\n\n    def step(self, *args):\n        self.calls += 1\n        return step(*args)\ncompiled_step = compile(Trainer().step)",
+    "class Caller:\n    def __call__(self, *args):\n        return step(*args)\ncompiled_step = compile(Caller())",
+    "class Whole(nn.Module):\n    def forward(self, *args):\n        return step(*args)\ncompiled_step = compile(Whole())",
+    "def packed(given):\n    return step(*given['args'])\ncompiled_packed = compile(packed)\ncompiled_step = lambda *args: compiled_packed({'args': args})",
+    "compiled_step = tg.deferred()(step) if compile is tg.compile else step",
+]
+CALLS = [
+    "with concurrent.futures.ThreadPoolExecutor(1) as pool:\n    result = pool.submit({f}, {a}).result()",
+    "with tg.deferred() if compile is tg.compile else contextlib.nullcontext():\n    result = {f}({a})",
+    "with tg.deferred() if compile is tg.compile else contextlib.nullcontext():\n    result = step({a})",
+    "result = {f}(*[{a}])",
+    "result = {f}({k})",
+    "with warnings.catch_warnings():\n    warnings.simplefilter('ignore')\n    result = {f}({a})",
+]
+
+
+def compiled(a: Author, is_verified: bool) -> list[str]:
+    """The lines that make ``compiled_step``."""
+    if is_verified or not a.chance(0.12):
+        return [PLAIN_FORM]
+    return a.choice(FORMS).split("\n")
+
+
+def called(a: Author, arguments: str, is_plain: bool) -> list[str]:
+    """A call of the compiled step; now and then of the function itself, in another way or without derivatives. `is_plain`:
+    ``compiled_step`` takes the step's own arguments."""
     function = "(step if i == 3 else compiled_step)" if a.chance(0.12) else "compiled_step"
+    if arguments and is_plain and a.chance(0.06):
+        named = ", ".join(f"{name}={name}" for name in arguments.split(", "))
+        text = a.choice(CALLS).replace("{f}", function).replace("{a}", arguments).replace("{k}", named)
+        return text.split("\n")
     call = f"result = {function}({arguments})"
     return [f"with tg.set_grad_enabled(i != {a.choice([1, 3])}):", f"    {call}"] if a.chance(0.03) else [call]
 

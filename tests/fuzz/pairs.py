@@ -18,7 +18,7 @@ SHAPE = "(2, 3)"
 def pairs(kind: Kind) -> Iterator[tuple[str, str, str]]:
     """What happens before a call, what the step does, and what it returns."""
     for before in kind.before.split("|"):
-        for read in options(kind.reads):
+        for read in (*options(kind.reads), *kind.steps):
             yield before, "", read
         for write in options(kind.writes) if kind.writes else []:
             yield before, write, options(kind.reads)[0]
@@ -26,7 +26,7 @@ def pairs(kind: Kind) -> Iterator[tuple[str, str, str]]:
 
 def program(kind: Kind, before: str, write: str, read: str, trains: bool) -> str:
     """The text, as running.py takes it. The step does what it does to the fact in the middle of a training step."""
-    step = ["y = x * w", *write.replace("{y}", "y").split("\n"), f"z = {read.replace('{y}', 'y')}"]
+    step = ["y = x * w", *write.replace("{y}", "y").split("\n"), *binding(read, "z").split("\n")]
     if trains:
         step += ["opt.zero_grad()", "loss = (z * z).sum() * 0.01 + y.mean()", "loss.backward()", "opt.step()"]
     step = [line for line in step if line]
@@ -40,6 +40,12 @@ def program(kind: Kind, before: str, write: str, read: str, trains: bool) -> str
         "    def call(i):", *_indented(2, *call, "return compiled_step(tg.ones(2, 3) * (0.5 + i % 2))"),
         "    def state():", f"        return [w, opt.state_dict(), ({kind.outcome or 'None'},)]", "    return call, state", "",
     ])  # fmt: skip
+
+
+def binding(read: str, name: str) -> str:
+    """The statement that gives `name` what a fact's expression is, or what its statement binds."""
+    statement = read if "{t}" in read else f"{{t}} = {read}"
+    return statement.replace("{t}", name).replace("{y}", "y")
 
 
 def _indented(depth: int, *texts: str) -> list[str]:

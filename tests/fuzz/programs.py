@@ -12,12 +12,14 @@ from .layers import add_layer
 from .outside import (
     BATCHES,
     NUMBERS,
+    PLAIN_FORM,
     add_generator,
     add_numbers,
     add_optimizer,
     afterwards,
     between,
     called,
+    compiled,
     looked_at,
     other_function,
     owned,
@@ -259,6 +261,8 @@ def forget_gradients(a: Author, parts: Parts) -> None:
 
 
 def train(a: Author, parts: Parts) -> None:
+    if parts.optimizer and not parts.closure and a.chance(0.06) and by_closure(a, parts):
+        return
     loss = loss_of(a)
     if loss is None:
         return
@@ -274,6 +278,23 @@ def train(a: Author, parts: Parts) -> None:
     after_backward(a, parts, leaves)
     if a.chance(0.5):
         a.made[loss] = a.made.get(loss) or type(next(iter(a.made.values())))(False)
+
+
+def by_closure(a: Author, parts: Parts) -> bool:
+    """A step of the optimizer that computes the loss itself."""
+    leaves = [p for p in parts.parameters if a[p].requires_grad]
+    if not leaves:
+        return False
+    value = " + ".join(f"({p} * {a.number()} - 0.25).square().mean()" for p in leaves)
+    name = a.new_name("closure")
+    lines = [
+        f"def {name}():",
+        "    opt.zero_grad()",
+        f"    value = {value}",
+        "    value.backward()",
+        "    return value",
+    ]
+    return a.run("\n".join(lines)) and a.assign(f"opt.step({name}).detach()", letter="loss") is not None
 
 
 def penalty(a: Author, loss: str, leaf: str) -> None:
@@ -330,7 +351,9 @@ def bound_by(line: str) -> list[str]:
 def assembled(a: Author, parts: Parts, taken: list[str]) -> str:
     setup_lines, step_lines = a.lines[: parts.written], a.lines[parts.written :]
     names = ", ".join(parts.arguments)
-    call = [*between(a, parts), *taken, *verified(a, parts)]
+    looks_back = verified(a, parts)
+    call = [*between(a, parts), *taken, *looks_back]
+    made = compiled(a, bool(looks_back))
     rebound = sorted(
         {name for line in step_lines for name in AUGMENTED.findall(line)} & set(a.made) - set(parts.arguments)
     )
@@ -343,9 +366,9 @@ def assembled(a: Author, parts: Parts, taken: list[str]) -> str:
         f'"""Program {a.seed}."""', "", HEADER, *([f"CALLS = {len(parts.batch)}"] if parts.batch else []),
         "", "def make(compile):", *setup_lines, "",
         f"    def step({names}):", *step_lines, f"        return {parts.returned}", "",
-        "    compiled_step = compile(step)", "", *other_function(a, parts), "    def call(i):",
+        *("    " + line for line in made), "", *other_function(a, parts), "    def call(i):",
         *("        " + line for line in call),
-        *("        " + line for line in called(a, names)), *("        " + line for line in afterwards(a, parts)),
+        *("        " + line for line in called(a, names, made == [PLAIN_FORM])), *("        " + line for line in afterwards(a, parts)),
         f"        return result, ({''.join(n + ', ' for n in parts.arguments)})", "",
         "    def state():", f"        return {looked_at(a, parts)}", "", "    return call, state", "",
     ])  # fmt: skip

@@ -21,7 +21,7 @@ WORDS = (
     "F.conv1d F.conv2d F.conv3d conv_transpose nn.Conv1d( nn.Conv2d( nn.ConvTranspose1d( nn.Conv3d( nn.ConvTranspose2d( TransformerDecoderLayer Bilinear group_norm kl_div max_pool avg_pool interpolate "
     "nn.LSTM( nn.GRU( nn.RNN( LSTMCell GRUCell RNNCell MultiheadAttention scaled_dot_product_attention "
     "TransformerEncoderLayer scatter( scatter_add scatter_reduce index_add uint8 int8 int16 float16 bfloat16 complex64 "
-    "complex128 SGD Adam( AdamW NAdam RAdam Adamax Adadelta Adagrad Adafactor RMSprop Rprop ASGD LBFGS"
+    "complex128 SGD Adam( AdamW NAdam RAdam Adamax Adadelta Adagrad Adafactor RMSprop ASGD LBFGS"
 ).split()
 
 

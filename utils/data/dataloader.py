@@ -141,10 +141,9 @@ class DataLoader(Generic[T]):
     def __iter__(self) -> Any:
         if not self.persistent_workers or self.num_workers == 0:
             return self._get_iterator()
-        if self._iterator is None:
+        if self._iterator is None or not self._iterator.begin_again(self):
+            self._iterator = None  # whatever interrupts what follows, the old workers are not asked again
             self._iterator = self._get_iterator()
-        else:
-            self._iterator._reset(self)
         return self._iterator
 
     def _get_iterator(self) -> _BaseDataLoaderIter:

@@ -86,10 +86,16 @@ class _Worker:
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     """Batches that workers make ahead: `prefetch_factor` for each of them. Index batches go to the workers in turn, and
-    batches come back in the sampler's order, or, without `in_order`, as they are ready."""
+    batches come back in the sampler's order, or, without `in_order`, as they are ready.
+
+    KeyboardInterrupt while it waits for a batch loses nothing. One that comes while a message is read or sent, or
+    between that and what is noted of it, may leave half a message behind: `_is_whole` is False from then on, and the
+    iteration is over.
+    """
 
     _workers: list[_Worker]
     _shutdown = False
+    _is_whole = False
 
     def __init__(self, loader: Any) -> None:
         self._workers = []
@@ -101,6 +107,21 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._process = os.getpid()
         self._start_workers(loader)
         self._reset(loader, first_iter=True)
+        self._is_whole = True
+
+    def begin_again(self, loader: Any) -> bool:
+        """Begin with the first batch; False if that takes other workers: these were interrupted, or their iteration."""
+        is_whole, self._is_whole = self._is_whole, False
+        try:
+            if is_whole:
+                self._reset(loader)
+                self._is_whole = True
+        except RuntimeError:  # from a worker that is gone; an interrupt that it has had, too, is no error
+            if any(worker.process.exitcode for worker in self._workers):
+                raise
+        if not self._is_whole:
+            self._shutdown_workers()
+        return self._is_whole
 
     def _start_workers(self, loader: Any) -> None:
         context = loader.multiprocessing_context or loader.default_context()
@@ -171,6 +192,21 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     # ----------------------------------------------------------------------------------------------------- batches
 
     def _next_data(self) -> Any:
+        if not self._is_whole:
+            raise RuntimeError(
+                "DataLoader: this iteration was interrupted while a batch was on its way from a worker process. Begin "
+                "another one, iter(loader) or a new loop over it."
+            )
+        self._is_whole = False
+        try:
+            data = self._next_batch()
+        except Exception:
+            self._is_whole = True
+            raise
+        self._is_whole = True
+        return data
+
+    def _next_batch(self) -> Any:
         while self._find_due():
             if self._due in self._arrived:
                 return self._handed_out(self._due, self._arrived.pop(self._due))
@@ -210,16 +246,18 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             worker.dismiss()
 
     def _get_data(self) -> Any:
-        return self._received([worker for worker in self._workers if worker.is_active])[1]
+        return self._received([worker for worker in self._workers if worker.is_active], may_go_on=True)[1]
 
-    def _received(self, workers: list[_Worker]) -> tuple[_Worker, Any]:
-        """The next message of one of the workers.
+    def _received(self, workers: list[_Worker], may_go_on: bool = False) -> tuple[_Worker, Any]:
+        """The next message of one of the workers. `may_go_on`: an interrupt while it waits leaves a whole iteration.
 
         RuntimeError if a worker has exited, or after `timeout` seconds.
         """
         ends = {worker.connection: worker for worker in workers}
         while True:
+            self._is_whole = may_go_on
             ready = connections.wait(list(ends), self._timeout or MP_STATUS_CHECK_INTERVAL)
+            self._is_whole = False
             for end in ready:
                 worker = ends[end]
                 try:
@@ -247,12 +285,12 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         """End the workers: what they are at may be finished for some seconds."""
         if self._shutdown or self._process != os.getpid():  # a forked process has a copy of this iterator
             return
-        self._shutdown = True
         for worker in self._workers:
             worker.dismiss()
         until = time.monotonic() + MP_STATUS_CHECK_INTERVAL
         for worker in self._workers:
             worker.end(until)
+        self._shutdown = True  # after an interrupt the rest is done by who calls this next
 
     def __del__(self) -> None:
         if sys is not None and not sys.is_finalizing() and self._workers:  # daemons end with this process

@@ -2,6 +2,7 @@
 
 import gc
 import math
+import os
 import sys
 import types
 from pathlib import Path
@@ -44,9 +45,10 @@ class Interrupter(Tracer):
         self.count = 0
         self.where = None
         self.seen = {}  # by place: the number of the first and of the last event there
+        self.process = os.getpid()
 
     def __call__(self, frame, event, arg):
-        if not is_package(frame.f_code):
+        if not is_package(frame.f_code) or os.getpid() != self.process:  # not those that are forked meanwhile
             return None
         if self.kind == "opcode":
             frame.f_trace_opcodes, frame.f_trace_lines = True, False

@@ -18,6 +18,9 @@ import tracegrad as tg
 from tracegrad.compiler.codegen.environment import ENVIRONMENT
 from tracegrad.ops import locks
 
+sys.path.insert(0, str(Path(__file__).parent))
+from interrupting import Interrupter  # noqa: E402
+
 ROOT = Path(tg.__file__).parent
 PATIENCE = 60.0  # seconds until a child counts as hanging
 FORKS = 6
@@ -287,3 +290,28 @@ def reached(roots):
         elif not isinstance(value, (types.FrameType, threading.local)):  # no other thread holds what is thread-local
             stack += gc.get_referents(value)
     return values
+
+
+def child_of_this_process():
+    if (child := os.fork()) == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+@pytest.mark.filterwarnings("ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_within_fork_leaves_no_lock_held():
+    """Python drops what is raised in a function that fork() calls, with what the function had left to do."""
+    at, step = 0, tg.compile(lambda x: x * 2)
+    step(tg.ones(2))
+    while True:
+        at += 1
+        interrupter = Interrupter("line", at)
+        interrupter.run(child_of_this_process)
+        if interrupter.where is None:
+            break
+        held = [lock for lock in locks.all_locks() if lock._is_owned()] + [
+            lock for lock in locks.foreign_locks() if lock.locked()
+        ]
+        locks.release_all()
+        assert held == [], interrupter.where
+    assert at > 5

@@ -4,6 +4,8 @@ import contextlib
 
 import pytest
 
+from tracegrad.compiler.errors import CaptureError
+
 STEPS = {
     "trains": lambda tg, w: lambda x: (w * x).exp().sum().backward(),
     "differentiable": lambda tg, w: lambda x: (w * x).exp().sum(),
@@ -56,3 +58,32 @@ def test_replays_go_on_outside(tg):
             step(tg.ones(2))
         ways.append(step.way)
     assert ways[2:] == ["replay", "eager", "replay", "replay"] and len(step.specialisations) <= 2
+
+
+@pytest.mark.parametrize("compiled", COMPILED)
+@pytest.mark.parametrize("how", [how for how in STEPS if how != "looks"])
+def test_hooks_within_the_function(tg, how, compiled):
+    """What they keep of a result that is differentiated outside is the program's business: no program knows it."""
+
+    def within(compile, factor):
+        w, found = tg.ones(2, requires_grad=True), []
+
+        def step(x):
+            with tg.autograd.graph.saved_tensors_hooks(lambda kept: kept * factor[0], lambda kept: kept + 1):
+                return STEPS[how](tg, w)(x)
+
+        step = compile(step)
+        for i in range(6):
+            w.grad, factor[0] = None, 1.0 + i // 3
+            out = step(tg.ones(2) * (i + 1) * 0.1)
+            if how == "differentiable":
+                out.backward()
+            found.append(w.grad.tolist())
+        return found
+
+    if (how, compiled) == ("differentiable", "fullgraph"):
+        with pytest.raises(CaptureError, match="tensors that saved_tensors_hooks keep"):
+            within(COMPILED[compiled](tg), [1.0])
+    else:
+        expected = within(lambda step: step, [1.0])
+        assert within(COMPILED[compiled](tg), [1.0]) == [pytest.approx(eager, rel=1e-6) for eager in expected]
