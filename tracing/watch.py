@@ -7,6 +7,7 @@ thread, if there is one; a compiled function keeps these reads as guards. Everyt
 
 from __future__ import annotations
 
+import copy
 import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -316,6 +317,12 @@ class WatchedDict(dict):
         forbid("clearing an optimizer's options or state, or the parts of a module", "Clear them outside.")
         super().clear()
         self._count_change()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        made = memo[id(self)] = type(self)()  # what is in it may lead back here
+        for key, value in self.items():
+            made[copy.deepcopy(key, memo)] = copy.deepcopy(value, memo)
+        return made
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
         if key not in self:
