@@ -7,14 +7,13 @@ thread, if there is one; a compiled function keeps these reads as guards. Everyt
 
 from __future__ import annotations
 
-import copy
 import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from ..ops.array import eager
-from .entries import EntryRead, SameEntries
+from .entries import EntryRead, SameEntries, copied
 
 
 class SideEffect(RuntimeError):
@@ -267,6 +266,7 @@ class WatchedDict(dict):
     after the change: who looks at a guard in between must look again."""
 
     __slots__ = ()  # as Python's own dict, it takes no attributes
+    __deepcopy__ = copied
 
     def _count_change(self) -> None:
         changes.count += 1
@@ -317,12 +317,6 @@ class WatchedDict(dict):
         forbid("clearing an optimizer's options or state, or the parts of a module", "Clear them outside.")
         super().clear()
         self._count_change()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        made = memo[id(self)] = type(self)()  # what is in it may lead back here
-        for key, value in self.items():
-            made[copy.deepcopy(key, memo)] = copy.deepcopy(value, memo)
-        return made
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
         if key not in self:
@@ -402,6 +396,5 @@ def _counting(name: str) -> Callable[..., Any]:
     return changed
 
 
-_CHANGING = ("append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse")
-for _name in (*_CHANGING, "__setitem__", "__delitem__", "__iadd__", "__imul__"):
+for _name in "append extend insert remove pop clear sort reverse __setitem__ __delitem__ __iadd__ __imul__".split():
     setattr(WatchedList, _name, _counting(_name))
