@@ -373,6 +373,17 @@ def at_once(*values: Any) -> Any:
     return interpreter if computes_only is not None and computes_only(*values) else None
 
 
+def is_plain_now(*values: Any) -> bool:
+    """Whether what is read of these tensors, or written to them, is numpy's work and nothing more: in plain eager mode,
+    and in a call that puts off ops, where it would do them now and nothing is put off (`works_now`)."""
+    stack = switch.stack
+    return not stack or getattr(stack[-1][0], "works_now", _never)(*values)
+
+
+def _never(*_: Any) -> bool:
+    return False
+
+
 @dataclass(unsafe_hash=True, slots=True)  # not frozen: each view makes one, which would take three times as long
 class Step:
     """One view op between a buffer's whole and an array that shows part of it."""

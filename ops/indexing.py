@@ -7,6 +7,7 @@ and `scatter` keep the last value, the adding ops add both.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -17,6 +18,8 @@ from .memory import by_rows
 from .sources import zeros
 from .types import Type, int64
 
+FEW = 4096  # elements, whose places are kept from call to call
+
 
 def _check_index(index: Type) -> None:
     if index.dtype is not int64:
@@ -24,8 +27,11 @@ def _check_index(index: Type) -> None:
 
 
 def _check_range(index: np.ndarray, lowest: int, extent: int, axis: int, error: type[Exception]) -> None:
-    outside = (index < lowest) | (index >= extent)
-    if outside.any():
+    if lowest == 0 and index.dtype == np.int64:
+        outside = index.view(np.uint64) >= extent  # a negative number is a large one
+    else:
+        outside = (index < lowest) | (index >= extent)
+    if np.count_nonzero(outside):
         wrong = index[outside]
         raise error(f"index {wrong.flat[0]} is out of bounds for dimension {axis} with size {extent}")
 
@@ -54,8 +60,16 @@ def elements(x: np.ndarray, index: np.ndarray, axis: int) -> tuple[Any, ...]:
     if index.ndim != x.ndim or any(i > e for a, (i, e) in enumerate(zip(index.shape, x.shape)) if a != axis):  # noqa: B905
         raise ValueError("index and x do not fit")  # the evaluator asks the type rule for the words
     _check_range(index, 0, x.shape[axis], axis, RuntimeError)
-    grid = np.ogrid[tuple(np.s_[:extent] for extent in index.shape)]
-    return tuple(index if a == axis else places for a, places in enumerate(grid))
+    grid = (_kept_places if index.size <= FEW else _places)(index.shape)
+    return (*grid[:axis], index, *grid[axis + 1 :])
+
+
+def _places(shape: tuple[int, ...]) -> tuple[np.ndarray, ...]:
+    """The places along each axis of `shape`, which broadcast to it."""
+    return tuple(np.ogrid[tuple(np.s_[:extent] for extent in shape)])
+
+
+_kept_places = functools.lru_cache(maxsize=128)(_places)
 
 
 def _gathered(x: Type, index: Type, axis: int) -> Type:
@@ -169,11 +183,19 @@ def _rows(x: np.ndarray, index: np.ndarray) -> np.ndarray:
     return np.where(negative, index + extent, index) if negative.any() else index
 
 
+def _take(x: np.ndarray, index: np.ndarray) -> Any:
+    try:
+        return x.take(index, axis=0)  # counts from the end as `_rows` does
+    except IndexError:
+        _rows(x, index)  # says which entry it is
+        raise
+
+
 take_primitive = define(
     "take",
     ("x", "index"),
     type=_taken,
-    eval=lambda x, index: np.take(x, _rows(x, index), axis=0),
+    eval=_take,
     lower=Kernel("take"),
     check=_check_row_range,
     vjp={"x": lambda g, index, x_type: index_add(zeros(x_type), index, g), "index": NO_GRADIENT},

@@ -264,7 +264,7 @@ def setitem(x: Any, key: Any, value: Any) -> None:
     if isinstance(key, Tensor) and key.dtype is bool_ and _is_single(value):
         _fill_where(x, key, value)
         return
-    if type(key) in OF_REGIONS and (seen := basic_view(x, key)) is not None:
+    if type(key) in OF_REGIONS and (seen := (row if type(key) is int else basic_view)(x, key)) is not None:
         copy_into(seen, _without_leading_ones(value, seen.ndarray.ndim))
         return
     if _varies(key) and _write_anywhere(x, key, value):

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.core import Step, current
+from ..ops.array import Buffer, eager
+from ..ops.core import Step, current, is_plain_now
 from ..ops.movement import reshape_primitive, slice_primitive
 from ..tape.grad_mode import switches
 from ..tracing.watch import watcher
@@ -67,15 +68,35 @@ def basic_view(x: Any, key: Any) -> Tensor | None:
     return shown
 
 
-def masked(x: Any, mask: Any) -> Tensor | None:
-    """``x[mask]`` of plain tensors where nobody records, for a mask of the first axes, in one go. None where it takes
-    the ops, or the key is no such mask."""
-    if type(x) is not Tensor or current() is not EAGER or watcher() is not None or x.requires_grad and switches.enabled:
+def picked(x: Any, index: Any) -> Tensor | None:
+    """``x[index]`` of plain tensors where nobody records, for a mask of the first axes or rows by number, in one go.
+    None where it takes the ops, or the key is no such mask, or a row is not there."""
+    if type(x) is not Tensor or watcher() is not None or x.requires_grad and switches.enabled:
         return None
-    chosen = mask.ndarray
-    if chosen.dtype != bool or not chosen.ndim or chosen.shape != x.ndarray.shape[: chosen.ndim]:
+    array, chosen = x.ndarray, index.ndarray
+    if not chosen.ndim or not array.ndim or type(x.buffer) is not Buffer:
         return None
-    return make(x.ndarray[chosen])
+    if chosen.dtype == bool:
+        if chosen.shape != array.shape[: chosen.ndim] or not _is_read_now(x, index, "indexing with a mask"):
+            return None
+        return make(array[chosen])
+    if chosen.dtype != np.int64 or not is_plain_now(x, index):
+        return None
+    try:
+        return make(array.take(chosen, axis=0))
+    except IndexError:
+        return None  # the ops say which it is
+
+
+def _is_read_now(x: Any, index: Any, purpose: str) -> bool:
+    """`is_plain_now` for an index whose numbers are needed in any case."""
+    interpreter = current()
+    if interpreter is EAGER:
+        return True
+    if not hasattr(interpreter, "works_now"):
+        return False
+    eager().read(index.detach(), purpose)
+    return is_plain_now(x, index)
 
 
 #: Keys that may name a region; numbers, of which there are most, are asked for by `row` first.
@@ -83,7 +104,7 @@ OF_REGIONS = (int, slice, tuple, type(None), type(Ellipsis))
 #: How to read what a key names in one go.
 READ_AT_ONCE: dict[type, Callable[[Any, Any], Tensor | None]] = {
     **dict.fromkeys(OF_REGIONS, basic_view),
-    Tensor: masked,
+    Tensor: picked,
 }
 
 

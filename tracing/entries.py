@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable
 from operator import is_
@@ -47,3 +48,11 @@ class EntryRead(functools.partial):
         read = cls(look, *args)
         read.entries, read.key = entries, key
         return read
+
+
+def copied(entries: Any, memo: dict[int, Any]) -> Any:
+    """``copy.deepcopy`` of a dict of a class that is made without arguments, entry by entry."""
+    made = memo[id(entries)] = type(entries)()  # what is in it may lead back here
+    for key, value in entries.items():
+        made[copy.deepcopy(key, memo)] = copy.deepcopy(value, memo)
+    return made

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from ..ops.array import eager
-from .entries import EntryRead, SameEntries
+from .entries import EntryRead, SameEntries, copied
 
 
 class SideEffect(RuntimeError):
@@ -266,6 +266,7 @@ class WatchedDict(dict):
     after the change: who looks at a guard in between must look again."""
 
     __slots__ = ()  # as Python's own dict, it takes no attributes
+    __deepcopy__ = copied
 
     def _count_change(self) -> None:
         changes.count += 1
@@ -395,6 +396,5 @@ def _counting(name: str) -> Callable[..., Any]:
     return changed
 
 
-_CHANGING = ("append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse")
-for _name in (*_CHANGING, "__setitem__", "__delitem__", "__iadd__", "__imul__"):
+for _name in "append extend insert remove pop clear sort reverse __setitem__ __delitem__ __iadd__ __imul__".split():
     setattr(WatchedList, _name, _counting(_name))

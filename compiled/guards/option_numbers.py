@@ -36,7 +36,7 @@ class OptionNumbers:
         self._containers = containers
         self._are_known = references.versions_are_known and bool(known) and len(known) == len(reads)
         self._places, self._words = np.zeros(0, np.intp), np.zeros(0, np.int64)
-        self._versions = np.zeros(0, np.bool_)
+        self._versions: np.ndarray | None = None  # which of the words are versions of the dicts, once that is asked
         self._items = b""
         self._noted: list[tuple[tuple[Any, ...], list[Any]]] = []
 
@@ -57,11 +57,15 @@ class OptionNumbers:
         self._places = containers.places
         self._words = np.frombuffer(containers.expected, np.int64)
         self._items = containers.expected_items
-        versions = [references.place_of_version(group) for group in self._groups]
-        self._versions = np.isin(self._places, versions)
+        self._versions = None
         self._noted = [(tuple(dict.keys(group)), [*dict.values(group)]) for group in self._groups]
         if memory[self._places].tobytes() != containers.expected:
             self._places = np.zeros(0, np.intp)  # somebody writes at this moment
+
+    def _are_versions(self) -> np.ndarray:
+        if self._versions is None:
+            self._versions = np.isin(self._places, [references.place_of_version(group) for group in self._groups])
+        return self._versions
 
     def are_all_that_changed(self) -> bool:
         """True if numbers of the options have become other numbers since `note`, and nothing else was written to what
@@ -70,7 +74,7 @@ class OptionNumbers:
             return False
         words = references.memory[self._places]
         written = words != self._words
-        if not written.any() or (written > self._versions).any():
+        if not written.any() or (written > self._are_versions()).any():
             return False
         if self._containers.has_lists and references.memory[self._containers.items].tobytes() != self._items:
             return False

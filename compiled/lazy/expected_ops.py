@@ -30,7 +30,6 @@ from .deferred_calls import Deferred
 from .departures import SMALL
 from .event_trie import Compute, TrieNode, key_of
 
-_NUMBERS = frozenset((int, float))
 _PLAIN = frozenset((int, bool, str, type(None), DType))  # what is the same parameter if it is equal and of one type
 _FLOATS = frozenset("fd")  # float32, float64
 _PARAMS: Params = {}
@@ -93,6 +92,11 @@ class NotingTape(Tape):
     def does_at_once(self, size: int) -> bool:
         """True if what computes so many numbers from what is there is done now."""
         return size <= SMALL and self._deferred.is_idle and self._deferred.here.event is None
+
+    def works_now(self, *tensors: Any) -> bool:
+        """True if nothing is put off and what is done with these tensors is done now."""
+        deferred = self._deferred
+        return deferred.here.event is None and are_small(deferred.done_now(), tensors)
 
     def shows_what_is_there(self, x: Tensor) -> bool:
         """True if a view of `x` is taken at once."""
@@ -182,7 +186,7 @@ def noted_as_before(deferred: Deferred, primitive: Primitive, general: Callable[
                 if deferred.segment is not segment:  # which others have to be met in again
                     return general(*operands)
             key.append(~place[1] if _requires(operand) else place[1])
-        elif type(operand) in _NUMBERS and operand:  # 0.0 is equal to -0.0
+        elif type(operand) is int or (type(operand) is float and operand):  # 0.0 is equal to -0.0
             key += (type(operand), operand)
         else:
             return general(*operands)

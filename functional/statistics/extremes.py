@@ -10,9 +10,10 @@ from ...ops import arithmetic, comparison, indexing, logic, movement
 from ...ops import reductions as ops
 from ...ops.comparison import eq, where
 from ...ops.complex_numbers.refusals import refuse_complex
+from ...ops.core import is_plain_now
 from ...ops.types import bool_
 from ...tensors.arguments import Shape, axes_of, axis_of
-from ...tensors.composite import composite, relabel
+from ...tensors.composite import composite, part, relabel
 from ...tensors.tensor import Tensor
 from .. import return_types
 from ..reductions import folded, kept, sum
@@ -86,6 +87,17 @@ _EXAMPLES = {
 def _extreme(name: str, fold: Any, position: Any, pairwise: Any) -> Callable[..., Any]:
     title = name.capitalize()
 
+    def with_places(input: Any, axis: Any, keepdim: bool) -> tuple[Any, Any]:
+        indices = _position(position, input, axis, True)
+        values = along(input, indices, axis)
+        if not keepdim and input.ndarray.ndim:
+            place = axis_of(axis, input.ndarray.ndim)
+            return _without(values, place), _without(indices, place)
+        return values, indices
+
+    with_places.__name__ = with_places.__qualname__ = f"_{name}_with_places"
+    as_one = part(with_places)
+
     def extreme(
         input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False
     ) -> Tensor | tuple[Tensor, Tensor]:
@@ -97,11 +109,7 @@ def _extreme(name: str, fold: Any, position: Any, pairwise: Any) -> Callable[...
             return out
         if isinstance(dim, Tensor):
             return pairwise(input, dim)
-        axis: Any = dim
-        indices = _position(position, input, axis, True)
-        values = along(input, indices, axis)
-        if not keepdim and input.ndarray.ndim:
-            values, indices = (_without(v, axis_of(axis, input.ndarray.ndim)) for v in (values, indices))
+        values, indices = (with_places if is_plain_now(input) else as_one)(input, dim, keepdim)
         relabel(values, f"{title}Backward0", (input,))
         return getattr(return_types, name)(values, indices)
 

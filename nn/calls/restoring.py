@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
@@ -38,8 +39,16 @@ def restore(module: Any, state: Mapping[str, Any]) -> None:
     dict.update(module.__dict__, kept)
 
 
-def _options(kind: type) -> set[str]:
-    return {name for base in kind.__mro__ for name, value in vars(base).items() if isinstance(value, Option)}
+def _options(kind: type) -> frozenset[str]:
+    """The names of a class's options: those of this library, whose classes keep theirs."""
+    found = _known_options.get(kind)
+    if found is None:
+        names = (name for base in kind.__mro__ for name, value in vars(base).items() if isinstance(value, Option))
+        found = _known_options[kind] = frozenset(names)
+    return found
+
+
+_known_options: weakref.WeakKeyDictionary[type, frozenset[str]] = weakref.WeakKeyDictionary()
 
 
 def _is_computed(module: Any, name: str) -> bool:

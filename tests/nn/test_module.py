@@ -1,5 +1,6 @@
 """nn.Module: registration, traversal, state, modes, hooks, repr."""
 
+import copy
 from collections import OrderedDict
 
 import pytest
@@ -236,3 +237,34 @@ def test_extra_repr(tg):
         repr(Scale()) == "Scale(factor=2)"
         and repr(tg.nn.Sequential(Scale())) == "Sequential(\n  (0): Scale(factor=2)\n)"
     )
+
+
+def test_copies_of_registries(tg, model):
+    """A copied registry is of its class, in its order; what two of them share, and what leads back, is shared again."""
+    model.register_forward_hook(hook := lambda module, args, out: None)
+    model.block.add_module("again", model.fc1)
+    model.table = model._parameters
+    copied = copy.deepcopy(model)
+    for before, after in zip(model.modules(), copied.modules(), strict=True):
+        for name, value in vars(before).items():
+            assert type(value) is type(vars(after)[name]), name
+            if isinstance(value, dict):
+                assert list(value) == list(vars(after)[name]), name
+    assert copied.block.again is copied.fc1 is not model.fc1
+    assert copied.table is copied._parameters is not model._parameters
+    assert list(copied._forward_hooks.values())[0].hook is hook
+    optimizer = tg.optim.Adam([{"params": list(model.parameters()), "again": {}}])
+    optimizer.param_groups[0]["again"]["group"] = optimizer.param_groups[0]
+    group = copy.deepcopy(optimizer).param_groups[0]
+    assert group["again"]["group"] is group is not optimizer.param_groups[0]
+
+
+def test_copies_of_modules_are_not_taken_apart(model, monkeypatch):
+    """Copying goes through pickle's protocol for each module, not for each of its registries."""
+    kinds = []
+    general = copy._reconstruct
+    monkeypatch.setattr(
+        copy, "_reconstruct", lambda x, *args, **kwargs: (kinds.append(type(x)), general(x, *args, **kwargs))[1]
+    )
+    copy.deepcopy(model)
+    assert sum(issubclass(kind, dict) for kind in kinds) == 0

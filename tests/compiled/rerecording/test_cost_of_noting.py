@@ -34,6 +34,8 @@ CHAINS = {
     "choices": lambda x: tg.where(x > 0, x, -x).clamp(0.1, 0.9).sum(),
     "products": lambda x: (x @ x.t()).exp().sum(),
     "positions": lambda x: x.argmax(1).float().sum() + x.sum(),
+    "extremes": lambda x: (x * 2).max(1).values.sum() + (x + 1).min(0, keepdim=True)[0].sum(),
+    "sums": lambda x: sum([(x * k).sum() for k in (2, 3, 4)]),
     "joined": lambda x: tg.stack([x * 1.5, x + 1]).sum() + tg.cat([x * 2, x]).mean(),
 }
 
