@@ -45,6 +45,7 @@ mul = pointwise(
     c="{x} * {y}",
     eval=np.multiply,
     vjp={"x": lambda g, y: g * y, "y": lambda g, x: g * x},
+    wide_scalars=(0, 1),
     numbers=("x", "y"),
     doc=Doc(
         "``input * other``, element by element. Either may be a number. On bool it is the logical and.",
@@ -61,6 +62,7 @@ div = pointwise(
     eval=np.true_divide,
     # The quotient is computed again: what is kept are the operands, so that the result may be written to (PyTorch).
     vjp={"x": lambda g, y: g / y, "y": lambda g, x, y: -(g * ((x / y) / y))},
+    wide_scalars=(1,),
 )
 
 

@@ -25,9 +25,11 @@ from .types import (
     DType,
     Type,
     array_in,
+    bfloat16,
     bool_,
     broadcast_shapes,
     dtype_of,
+    float16,
     float32,
     float64,
     get_default_dtype,
@@ -64,6 +66,7 @@ def _promoted(operands: Sequence[Any], types: Sequence[Type | None], interpreter
     return _result_dtype(tuple(ranked))
 
 
+_SHORT = (float16, bfloat16)
 _result_dtype = functools.lru_cache(maxsize=1024)(result_dtype)
 
 
@@ -121,6 +124,7 @@ def pointwise(
     check: Rule | None = None,
     takes_complex: bool = False,
     numbers: Sequence[str] = (),
+    wide_scalars: Sequence[int] = (),
     doc: Doc | None = None,
 ) -> Op:
     """Declare a pointwise primitive; returns the function that promotes and binds it.
@@ -128,8 +132,9 @@ def pointwise(
     `domain` maps the promoted type to the one computed in (floating_domain for exp and division); `result` maps that to
     the result's type (bool for comparisons). The first `unpromoted` operands keep their type (the condition of where).
     Truth values are no numbers in C: where PyTorch computes with them, `on_bool` is the op of logic that this means.
-    Complex numbers are refused unless the op `takes_complex`. Public ops have a `doc` and say which operands may be
-    Python's `numbers`.
+    Beside 16-bit floating-point values a number or a 0-d tensor of another type keeps the digits and the range of
+    float32 if it is one of the operands `wide_scalars`. Complex numbers are refused unless the op `takes_complex`.
+    Public ops have a `doc` and say which operands may be Python's `numbers`.
     """
     domain = domain if takes_complex else _without_complex(name, domain)
 
@@ -149,6 +154,8 @@ def pointwise(
         dtype, mixed = _in_one_type(operands[unpromoted:], domain)
         if dtype is bool_ and on_bool is not None:
             return on_bool(*mixed)
+        if wide_scalars and dtype in _SHORT and any(_is_scalar(operands[i], dtype) for i in wide_scalars):
+            return cast(bind(primitive, *(converted(operand, float32) for operand in operands)), dtype)
         return bind(primitive, *operands[:unpromoted], *mixed)
 
     op = _directly(primitive, general) if not unpromoted and _keeps(domain, float32, float64) else general
@@ -156,6 +163,14 @@ def pointwise(
     op.primitive = primitive  # type: ignore[attr-defined]
     describe(op, inputs, numbers, doc, _types_of(domain, result, on_bool) if doc else "")
     return op
+
+
+def _is_scalar(operand: Any, dtype: DType) -> bool:
+    """Whether an operand is a number, or a 0-d tensor, that is converted to the type computed in."""
+    if isinstance(operand, NUMBERS):
+        return True
+    of = current().type_of(operand)
+    return not of.shape and of.dtype is not dtype
 
 
 def _types_of(domain: Callable[[DType], DType], result: Callable[[DType], DType], on_bool: Op | None) -> str:

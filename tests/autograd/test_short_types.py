@@ -105,3 +105,31 @@ def test_compiled_is_eager(tg, dtype):
                 values = found.tolist(), expected.tolist()
                 assert is_close(found.dtype.name, *values), (expression, shift, found, expected)
     assert step.way == "replay"
+
+
+#: Forms with a number, and what they are in float32 before they are rounded, as PyTorch's kernels have it.
+WITH_NUMBERS = {
+    "x * 0.1": lambda x: x * np.float32(0.1),
+    "0.1 * x": lambda x: x * np.float32(0.1),
+    "x * 100000": lambda x: x * np.float32(1e5),
+    "x / 0.3": lambda x: x / np.float32(0.3),
+    "x / 1e5": lambda x: x / np.float32(1e5),
+    "x * tg.tensor(0.1)": lambda x: x * np.float32(0.1),
+    "x * tg.tensor(3)": lambda x: x * np.float32(3),
+    "x.clone().mul_(1e5)": lambda x: x * np.float32(1e5),
+    "x.clone().div_(0.3)": lambda x: x / np.float32(0.3),
+}
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("form", WITH_NUMBERS)
+def test_factors_keep_the_digits_and_the_range_of_float32(tg, form, dtype):
+    values = tg.linspace(-0.6, 0.6, 41).to(getattr(tg, dtype))
+    wide = np.array(values.float().tolist(), np.float32)
+    expected = tg.tensor(WITH_NUMBERS[form](wide)).to(values.dtype).tolist()
+    step = tg.compile(lambda x: eval(form, {"tg": tg, "x": x}))
+    assert [eval(form, {"tg": tg, "x": values}).tolist(), *(step(values).tolist() for _ in range(3))] == [expected] * 4
+    x = values.clone().requires_grad_()
+    eval(form, {"tg": tg, "x": x}).sum().backward()  # the same factor beside the gradient, which is one
+    one = WITH_NUMBERS[form](np.float32(1))
+    assert x.grad.tolist() == tg.full_like(values, 0).float().add(float(one)).to(values.dtype).tolist()
