@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from ..ops.core import Params, Primitive, bind, current, interpreted, switch
@@ -22,6 +23,7 @@ from ..ops.vjp import unbroadcast
 from ..tape.grad_mode import enable_grad, switches
 from ..tape.nodes import PrimitiveNode
 from ..tape.reverse import grad
+from ..tape.saved import packing, without_hooks
 from ..tape.tangents import Level, Region, levels
 from ..tape.tape import Tape
 from ..tracing.watch import set_server, watcher
@@ -49,8 +51,13 @@ class ForwardTape(Tape):
         if out.ndarray.dtype.kind in DIFFERENTIABLE_KINDS and (tangents := self.tangents_of(operands)):
             on = primitive.differentiable(sorted(tangents))
             if on:
-                interpreted(self.around, self._follow, primitive, operands, params, out, on, tangents)
+                self._beside(self._follow, primitive, operands, params, out, on, tangents)
         return out
+
+    def _beside(self, function: Callable[..., None], *args: Any) -> None:
+        """``function(*args)``, which computes tangents: what is saved on the way is no hook's business."""
+        with without_hooks() if packing.hooks else nullcontext():
+            interpreted(self.around, function, *args)
 
     def _follow(
         self,
@@ -86,7 +93,7 @@ class ForwardTape(Tape):
     ) -> None:
         """Give its tangent to each result of `operands` but those at the places `constant`; see `pushed`."""
         if tangents:
-            interpreted(self.around, self._give, results, operands, tangents, pull_back, constant)
+            self._beside(self._give, results, operands, tangents, pull_back, constant)
 
     def _give(
         self,

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..ops.identity import copy
 from ..ops.views import replay
+from ..tracing.blocks import Block
 from .grad_mode import no_grad
 from .tangents import alias_of, levels
 
@@ -25,6 +26,18 @@ class _Local(threading.local):
 
 
 packing = _Local()
+
+
+class without_hooks(Block):
+    """A block whose operations keep tensors themselves, whatever hooks of saved tensors there are around it."""
+
+    wanted = ()
+
+    def now(self) -> Any:
+        return packing.hooks
+
+    def put(self, state: Any) -> None:
+        packing.hooks = state
 
 
 class SavedTensor:
@@ -129,7 +142,7 @@ class Packed(SavedTensor):
         version = tensor.buffer.version
         with no_grad():
             # An operand is handed over itself, so that a program can tell parameters by their class or identity.
-            self.packed = pack(tensor.detach() if self.is_output else tensor)
+            self.packed = pack(alias_of(tensor) if self.is_output else tensor)
         if tensor.buffer.version != version:
             raise RuntimeError(
                 "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
@@ -161,7 +174,7 @@ class Packed(SavedTensor):
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
                 f"{type(tensor).__name__}"
             )
-        return tensor.detach()
+        return alias_of(tensor)
 
 
 def saved(tensor: Any, is_output: bool) -> SavedTensor:

@@ -216,7 +216,7 @@ def _conventional(
     swallows = any(p.kind is p.VAR_KEYWORD for p in parameters)
     positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
     places = [(i, n, scalars[n]) for i, n in enumerate(positional) if n in scalars]
-    name = conventions.name
+    name, first = conventions.name, 0 if conventions.is_method else 1
 
     @boundary
     @functools.wraps(function)
@@ -226,7 +226,7 @@ def _conventional(
                 raise TypeError(f"{conventions.name}() got an unexpected keyword argument 'out'")
             for i, parameter, scalar in places:
                 if i < len(args) and type(args[i]) not in scalar.exact:
-                    args = (*args[:i], scalar.given(args[i], name, parameter, i + 1), *args[i + 1 :])
+                    args = (*args[:i], scalar.given(args[i], name, parameter, i + first), *args[i + 1 :])
             if kwargs and scalars:
                 kwargs = {n: scalars[n].given(x, name, n, 0) if n in scalars else x for n, x in kwargs.items()}
             return function(*args, **kwargs)
@@ -279,7 +279,7 @@ def overridable(function: Callable[..., Any], title: str) -> Callable[..., Any]:
     parameters = inspect.signature(function).parameters
     conventions = Conventions(function, title.partition(".")[2], parameters.values())
     first = next(iter(parameters), "")
-    name = title.partition(".")[2].replace(".", "_")
+    name = title.partition(".")[2].removeprefix("nn.functional.").replace(".", "_")
     scalars = {**scalars_of(parameters), **tensors_of(parameters)} if conventions.in_c else {}
     places = [(i, n, scalars[n]) for i, n in enumerate(parameters) if n in scalars]
 

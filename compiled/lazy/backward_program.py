@@ -300,9 +300,9 @@ class CompiledNode(TapeNode):
     def _kept(self) -> dict[str, KeptInput]:
         return {kept[0]: KeptInput(kept, version) for kept, version in zip(self.inputs, self.versions, strict=True)}
 
-    def keep(self, tensors: Sequence[Any], out: Any) -> None:
+    def keep(self, tensors: Mapping[str, Any], out: Any) -> None:
         """As of nodes of primitives: a write to one of `tensors` is an error from now on; `out` is the result."""
-        self._watched = (*self._watched, *[Watched.of(x, x is out) for x in tensors])
+        self._watched = (*self._watched, *[Watched.of(x, x is out) for x in tensors.values()])
 
     def is_intact(self) -> bool:
         """True if a backward pass can go through: it has not yet, and what it needs has not been overwritten."""

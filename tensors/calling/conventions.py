@@ -95,7 +95,7 @@ class Conventions:
         self._own = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         self._gathers = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "")
         self.takes_out = takes_out(path) and "out" not in self._own
-        self._is_method = path.startswith("Tensor.")
+        self.is_method = path.startswith("Tensor.")
         within = path.rpartition(".")[0]
         self.in_c = self.name in IN_C if within == "nn.functional" else self.name not in IN_PYTHON or within == "linalg"
         self.in_c = self.in_c and within != "autograd" and self.name not in OF_OWN_WORDS
@@ -155,7 +155,7 @@ class Conventions:
         if special:
             return special if isinstance(special, str) else next((n for n in special if n not in given), name)
         name = NUMPY_NAMES.get(name, name) if self.in_c else name
-        if name == "input" and not self._is_method and self._own[:1] in (["x"], ["self"], ["A"]):
+        if name == "input" and not self.is_method and self._own[:1] in (["x"], ["self"], ["A"]):
             return self._own[0]
         return name
 
@@ -165,7 +165,7 @@ class Conventions:
             return args[:2], {"alpha": args[2], **kwargs}  # an overload of a number, without a name before `alpha`
         for overload in OLD_OVERLOADS.get(self.name, ()):
             names = overload.split()
-            if self._is_method:
+            if self.is_method:
                 names = ["input", *(name for name in names if name != "input")]
             if len(names) == len(args) and all(map(_fits, names, args)):
                 self._warn(overload)

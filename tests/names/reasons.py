@@ -50,9 +50,11 @@ RECORDING = "about what is recorded, not about numbers"
 DATA = "makes batches, outside of steps"
 OTHERS = "about a tensor's memory, device and kind"
 BASES = "a base class, which programs build on"
+FORWARD = "forward mode, in whose levels `python -m tests.database --mode forward` asks the operators"
 
 #: By reason: patterns of ``place.name`` whose numbers no database and no sample asks.
 UNASKED = {
+    FORWARD: "torch.autograd.forward_ad.*",
     TYPES: "torch.*Tensor torch.Size torch.device torch.dtype torch.layout torch.memory_format torch.typename "
     "torch.is_storage torch.nn.functional.Tensor torch.fft.Tensor torch.linalg.LinAlgError torch.Tensor.layout "
     "torch.Tensor.device torch.autograd.Variable torch.autograd.variable torch.nn.factory_kwargs",

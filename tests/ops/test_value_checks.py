@@ -97,7 +97,6 @@ def test_some_are_refused():
 #: Functions that look at numbers themselves and raise, and why a compiled call need not repeat that.
 LOOKING = {
     "tensors/layouts/generator_state.py:record_of": "looks at the size only; recordings refuse to take a state",
-    "functional/branches.py:tried": "looks at the condition, for the gates of its recording",
     "functional/control.py:_both": "looks at the condition, to know whose exceptions are the eager ones",
 }
 
