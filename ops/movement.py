@@ -335,6 +335,5 @@ def concatenate(xs: Sequence[Any], axis: int) -> Any:
 
     RuntimeError where they do not fit together.
     """
-    shapes = [shape_of(x) for x in xs]
-    extents = tuple([shape[axis] if axis < len(shape) else 0 for shape in shapes])
+    extents = tuple([shape[axis] if axis < len(shape := shape_of(x)) else 0 for x in xs])
     return bind(concatenate_primitive, *xs, axis=axis, extents=extents)

@@ -18,8 +18,7 @@ from ..ops.core import switch
 from .computed_again import derivative
 from .grad_mode import switches
 from .nodes import NO_EDGE, PrimitiveNode, by_zero, class_called, count_now
-from .saved import INFERENCE, Packed, SavedTensor, modified, packing
-from .saved import saved as as_saved
+from .saved import INFERENCE, Packed, Saved, SavedTensor, modified, packing
 from .saved_names import SECOND_BACKWARD
 
 Arrays = tuple[Any, ...]
@@ -162,6 +161,7 @@ class FusedNode(PrimitiveNode):
         if fused.rule is not None:
             saved[:count] = [None] * count
         node.known = known = {}
+        as_saved = Packed if packing.hooks else Saved
         for i, x in enumerate(saved):
             if hasattr(x, "buffer"):
                 saved[i] = known[str(i)] = as_saved(x, False)

@@ -40,7 +40,7 @@ def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Numbe
     """
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    if all(isinstance(x, Tensor) and x.dtype is bool_ for x in (input, min, max)):
+    if input.ndarray.dtype.kind == "b" and all(isinstance(x, Tensor) and x.dtype is bool_ for x in (min, max)):
         raise NotImplementedError("\"clamp_cpu\" not implemented for 'Bool'. Use logical_and() and logical_or().")
     plain = not switch.stack and _is_plain_bound(min) and _is_plain_bound(max)
     return _clamp_at_once(input, min, max) if plain else _clamp(input, min, max)

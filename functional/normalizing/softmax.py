@@ -58,10 +58,10 @@ def _softmax(x: Any, axes: Shape) -> Any:
 
 
 def _type_of(stacklevel: Any, dtype: DType | None, name: str = "softmax") -> DType | None:
-    """Outside nn.functional the third argument is the type. TypeError for what is neither."""
+    """Outside nn.functional the third argument is the type. TypeError for what is neither that nor an int."""
     if isinstance(stacklevel, DType):
         return stacklevel
-    if stacklevel is not None and type(stacklevel) is not int:
+    if stacklevel is not None:
         given = type(stacklevel).__name__
         raise TypeError(f"{name}(): argument 'dtype' (position 2) must be torch.dtype, not {given}")
     return dtype
@@ -77,7 +77,7 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int | DType = 3,
     >>> tg.softmax(tg.tensor([0., 0., 1000.]), dim=0)
     tensor([0., 0., 1.])
     """
-    x, axes = _prepared(input, dim, _type_of(_stacklevel, dtype))
+    x, axes = _prepared(input, dim, dtype if type(_stacklevel) is int else _type_of(_stacklevel, dtype))
     out = _softmax(x, axes)
     if x is not input:
         relabel(out, "SoftmaxBackward0", (input,))
@@ -101,7 +101,8 @@ def log_softmax(
     >>> tg.log_softmax(tg.tensor([0., 0.]), dim=0)
     tensor([-0.6931, -0.6931])
     """
-    x, axes = _prepared(input, dim, _type_of(_stacklevel, dtype, "log_softmax"), "log_softmax")
+    wanted = dtype if type(_stacklevel) is int else _type_of(_stacklevel, dtype, "log_softmax")
+    x, axes = _prepared(input, dim, wanted, "log_softmax")
     out = _log_softmax(x, axes)
     if x is not input:
         relabel(out, "LogSoftmaxBackward0", (input,))

@@ -169,7 +169,8 @@ def view(input: Tensor, *shape: int | Sequence[int] | DType, **named: int | Sequ
         shape = tuple(named.pop(name) for name in ("size", "dtype") if name in named)
     if named or not shape:
         raise TypeError(f"view() takes a size or a dtype, got {', '.join(named) or 'nothing'}")
-    dtype: Any = dtype_from(shape[0])
+    first: Any = shape[0]
+    dtype = dtype_from(first) if type(first) is type else first
     if isinstance(dtype, DType):
         return shapes.view(input, input.ndarray.shape) if dtype is input.dtype else reinterpreted(input, dtype)
     sizes: Any = shape

@@ -41,7 +41,7 @@ CALLS = {
     "stack": (lambda: tg.stack((x, y)), 15),
     "view": (lambda: x.view(2, 32), 15),
     "layer_norm": (lambda: F.layer_norm(x, (8,), weight, bias), 30),
-    "batch_norm": (lambda: norm(images), 146),
+    "batch_norm": (lambda: norm(images), 147),  # one moves the running statistics, before or after the output
     "linear": (lambda: F.linear(x, y, bias), 27),
     "layer": (lambda: layer(x), 64),
     "cross_entropy": (lambda: F.cross_entropy(x, targets), 55),  # four look at the kinds of its arguments

@@ -4,7 +4,7 @@ without a look at every guard, everything else is looked at."""
 import pytest
 
 from tracegrad.compiled.guards.option_numbers import OptionNumbers
-from tracegrad.compiled.replay.specialisation import Specialisation
+from tracegrad.compiled.parts.noting import NotedSpecialisation
 
 CALLS, FIRST = 16, 9  # calls, and the first of them before which something else than numbers is written
 
@@ -89,8 +89,8 @@ def schedulers(tg, optimizer):
 
 def counted_looks(monkeypatch):
     looks = []
-    looked = Specialisation.has_looked
-    monkeypatch.setattr(Specialisation, "has_looked", lambda self, call: looks.append(self) or looked(self, call))
+    looked = NotedSpecialisation.has_looked
+    monkeypatch.setattr(NotedSpecialisation, "has_looked", lambda self, call: looks.append(self) or looked(self, call))
     return looks
 
 
