@@ -87,16 +87,6 @@ def test_functions_and_the_module_itself_are_no_children():
     assert net.train().whole(tg.ones(2, 3)).shape == (2, 1)
 
 
-def test_containers_refuse_a_compiled_module():
-    """They call the modules that they hold: the compiled form would not be used."""
-    for held in (lambda m: nn.Sequential(m), lambda m: nn.ModuleList([m])):
-        with pytest.raises(TypeError, match="is not a Module subclass"):
-            held(tg.compile(nn.Linear(2, 2)))
-    blocks = nn.ModuleList([nn.Linear(2, 2)])
-    with pytest.raises(TypeError, match="cannot assign 'CompiledFunction' as child module"):
-        blocks[0] = tg.compile(blocks[0])
-
-
 def in_containers(nn, compiled):
     """Models that hold `compiled` layers in each container, and a batch's result."""
     sequence = nn.Sequential(compiled(nn.Linear(3, 4)), nn.Tanh(), compiled(nn.Linear(4, 2)))
