@@ -27,7 +27,7 @@ PATIENCE = 20.0  # seconds, of which a busy machine takes some; a worker whose l
 
 @pytest.fixture(autouse=True)
 def few_objects():
-    """What other tests have left is not walked through each time that the collector is asked: a second in a long run."""
+    """What other tests have left is not walked through at each collection: a second in a long run."""
     gc.freeze()
     yield
     gc.unfreeze()
