@@ -59,7 +59,7 @@ REFERENCE = os.environ.get("TRACEGRAD_REFERENCE", "tracegrad")
 GOLDEN = Path(__file__).parent / "golden"
 FAST, LONG, EXHAUSTIVE = range(3)  # the tiers
 LARGE = 10  # tests of one function: of such a family a quarter is fast, a half long, unless a marker says otherwise,
-HUGE = 30  # and of such a family an eighth is fast, a quarter long; the rest is exhaustive
+HUGE = 30  # and of such a family a sixteenth is fast, a quarter long; the rest is exhaustive
 
 
 def pytest_addoption(parser):
@@ -90,12 +90,12 @@ def pytest_collection_modifyitems(config, items):
 def tier_by_size(item, size, is_first):
     """Where a test of a family without a marker belongs, which has `size` tests: as if drawn, so that each parameter
     occurs with each of its values, whatever their order; and the same tests each time."""
-    drawn = zlib.crc32(item.nodeid.encode()) % 8
+    drawn = zlib.crc32(item.nodeid.encode()) % 16
     if size < LARGE or is_first or drawn == 0:
         return FAST
     if size < HUGE:
-        return FAST if drawn == 4 else LONG if drawn % 2 else EXHAUSTIVE
-    return LONG if drawn in (1, 5) else EXHAUSTIVE
+        return FAST if drawn % 4 == 0 else LONG if drawn % 2 else EXHAUSTIVE
+    return LONG if drawn % 4 == 1 else EXHAUSTIVE
 
 
 def tier(place, fast=0, every=1):

@@ -92,6 +92,7 @@ def matters(tg, question, change):
     return any(answer != seen[0] for answer in seen)
 
 
+@pytest.mark.long
 def test_each_question_is_answered_as_in_eager_mode(tg):
     """All pairs in which the change matters, which are most of what there is to ask."""
     count = 0
