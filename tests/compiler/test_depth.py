@@ -125,7 +125,9 @@ def work(model, depth):
     return {(stage, name): count for stage, found in counts.items() for name, count in found.items()}
 
 
-@pytest.mark.parametrize("model", ["plain", *(pytest.param(name, marks=pytest.mark.long) for name in ("residual", "scaled"))])
+@pytest.mark.parametrize(
+    "model", ["plain", *(pytest.param(name, marks=pytest.mark.long) for name in ("residual", "scaled"))]
+)
 def test_the_work_for_a_layer_does_not_grow_with_their_number(model):
     shallow, deep = work(model, SHALLOW), work(model, DEEP)
     growth = {key: deep[key] / DEEP / (shallow[key] / SHALLOW) for key in shallow if shallow[key]}
