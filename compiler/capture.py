@@ -56,6 +56,7 @@ class Root:
     requires_grad: bool
     leaf_requires: bool
     shown: np.ndarray  # what the array showed when it was met
+    history: Any  # the node of the tape behind the array then
 
 
 class NodeBuilder(Builder):
@@ -208,7 +209,7 @@ class Recorder(Evaluator):
         region = Region(array.steps, node, array)
         self._regions_of(array.buffer).append(region)
         requires, leaf_requires = bool(getattr(array, "requires_grad", False)), bool(getattr(array, "_requires", False))
-        root = Root(node, array, region, requires, leaf_requires, array.ndarray)
+        root = Root(node, array, region, requires, leaf_requires, array.ndarray, getattr(array, "grad_fn", None))
         self.roots.append(root)
         return root
 

@@ -228,7 +228,8 @@ def check_classes(are_same: bool, effect_lines: EffectLines) -> None:
 
 
 def check_roots(roots: Iterable[Root], effect_lines: EffectLines) -> None:
-    """CaptureError if the call made a tensor from outside show other memory, or changed whether it requires grad."""
+    """CaptureError if the call made a tensor from outside show other memory, or changed its history or whether it
+    requires grad."""
     for root in roots:
         array = root.array
         if array.ndarray is not root.shown:
@@ -242,6 +243,13 @@ def check_roots(roots: Iterable[Root], effect_lines: EffectLines) -> None:
                 f"requires_grad of {root.node.label} is changed for later calls",
                 effect_lines.at("flag", array, "in the function that was recorded"),
                 "Set it outside; freezing and unfreezing from outside gives one specialisation each.",
+            )
+        if getattr(array, "grad_fn", None) is not root.history:
+            raise refusal(
+                f"{root.node.label}, a tensor from outside, has another history after the call (a write of what "
+                "requires grad, detach_())",
+                f"first read at {root.node.origin}",
+                "Write what is detached: t.copy_(new.detach()); or return the new value.",
             )
 
 
