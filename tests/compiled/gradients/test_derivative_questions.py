@@ -229,8 +229,8 @@ def graph_that_began_in_an_earlier_call(tg):
     w, total = weight(tg, 3), tg.zeros(3)
 
     def step(x):
-        total.add_(w * x)
-        total.sum().backward(retain_graph=True)  # here
+        total.add_(w * x)  # here
+        total.sum().backward(retain_graph=True)
         return total.detach().clone()
 
     return Program(step, batches(tg, 3), lambda: w)
