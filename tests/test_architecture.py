@@ -5,15 +5,12 @@ import re
 import sys
 from collections import Counter
 from functools import cache
-from pathlib import Path
 
 import pytest
 from jinja2 import nodes
+from package_files import ROOT, package_files
 
 from tracegrad.compiler.codegen.environment import ENVIRONMENT
-
-ROOT = Path(__file__).resolve().parents[1]
-OUTSIDE = {"tests", "examples", "benchmarks", "benchmarks-cache", "docs", "build", "dist"}
 
 # Eager mode below ``autograd``'s functions.
 EAGER = {"serialization", "tensors", "tape", "tracing", "ops"}
@@ -67,14 +64,6 @@ LARGEST_FOLDER = 32
 TEMPLATE_FILTERS = {"join", "indent"}
 TEMPLATE_TESTS = {"defined", "none"}
 ARITHMETIC = (nodes.Add, nodes.Sub, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Mod, nodes.Pow)
-
-
-def package_files():
-    """The package's own Python files."""
-    for entry in sorted(ROOT.iterdir()):
-        if entry.name not in OUTSIDE and not entry.name.startswith("."):
-            yield from [entry] * (entry.suffix == ".py")
-            yield from sorted(entry.rglob("*.py"))
 
 
 FILES = list(package_files())

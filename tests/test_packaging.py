@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from installed import needs_checkout
+from package_files import ROOT, package_files
 
 import tracegrad
 
@@ -18,21 +19,12 @@ if sys.version_info >= (3, 11):
 else:  # pytest brings it along there
     import tomli as tomllib
 
-ROOT = Path(__file__).resolve().parents[1]
-OUTSIDE = {"tests", "examples", "benchmarks", "docs", "build", "dist"}
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
 
 
-def inside(path):
-    """Whether a path of the checkout belongs to the package."""
-    parts = path.relative_to(ROOT).parts
-    hidden = any(part.startswith(".") or part.endswith(".egg-info") or part == "__pycache__" for part in parts)
-    return not hidden and parts[0] not in OUTSIDE
-
-
-def package_files():
+def files_of_wheel():
     """Python files and package data, as they must lie in a wheel."""
-    files = [p for p in ROOT.rglob("*.py") if inside(p)]
+    files = list(package_files())
     for package, patterns in SETTINGS["package-data"].items():
         folder = ROOT.joinpath(*package.split(".")[1:])
         files += [p for pattern in patterns for p in folder.glob(pattern)]
@@ -40,18 +32,18 @@ def package_files():
 
 
 def test_the_package_list_is_complete():
-    with_code = {".".join(Path(name).parent.parts) for name in package_files() if name.endswith(".py")}
+    with_code = {".".join(Path(name).parent.parts) for name in files_of_wheel() if name.endswith(".py")}
     with_data = set(SETTINGS["package-data"])
     assert set(SETTINGS["packages"]) == with_code | with_data
 
 
 def test_all_data_files_are_packaged():
-    data = {p for p in ROOT.rglob("*") if p.suffix in {".h", ".j2"} and inside(p)}
-    assert {str(Path("tracegrad", p.relative_to(ROOT))) for p in data} <= package_files()
+    data = {*package_files(".h"), *package_files(".j2")}
+    assert {str(Path("tracegrad", p.relative_to(ROOT))) for p in data} <= files_of_wheel()
 
 
 def test_the_package_says_that_it_is_typed():
-    assert "tracegrad/py.typed" in package_files()
+    assert "tracegrad/py.typed" in files_of_wheel()
 
 
 def test_nothing_at_the_root_shadows_the_standard_library():
@@ -92,7 +84,7 @@ def test_the_wheel_is_complete_and_imports(copy, tmp_path):
     built = tmp_path / "built"
     built.mkdir()
     wheel = zipfile.ZipFile(build("build_wheel", copy, built))
-    assert {n for n in wheel.namelist() if not n.startswith("tracegrad-")} == package_files()
+    assert {n for n in wheel.namelist() if not n.startswith("tracegrad-")} == files_of_wheel()
     wheel.extractall(tmp_path / "unpacked")
     code = "import tracegrad; print(tracegrad.__file__)"
     env = dict(os.environ, PYTHONPATH=str(tmp_path / "unpacked"))
@@ -106,7 +98,7 @@ def test_the_wheel_is_complete_and_imports(copy, tmp_path):
 def test_the_source_archive_is_complete(copy, tmp_path):
     with tarfile.open(build("build_sdist", copy, tmp_path)) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
-    assert {name.removeprefix("tracegrad/") for name in package_files()} <= held
+    assert {name.removeprefix("tracegrad/") for name in files_of_wheel()} <= held
     around = [p for folder in ("tests", "examples", "benchmarks", "docs") for p in (copy / folder).rglob("*")]
     files = [p for p in (*around, copy / "Makefile", copy / "ARCHITECTURE.md") if p.is_file()]
     assert len(files) > 500

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from package_files import package_files
 
-import tracegrad as tg
 from tracegrad.commandline import main
 from tracegrad.commandline.doctor import VARIABLES, variables
 from tracegrad.runtime import cache, contents
@@ -108,10 +108,7 @@ def test_variables_that_mean_nothing(monkeypatch):
 
 def test_all_variables_are_known():
     """Every variable that the library reads is explained by the doctor."""
-    package = Path(tg.__file__).parent
-    outside = ("tests", "benchmarks", "examples", "docs", "build", ".venv")
-    files = [file for file in package.rglob("*.py") if file.relative_to(package).parts[0] not in outside]
-    texts = [file.read_text(encoding="utf-8") for file in files]
+    texts = [file.read_text(encoding="utf-8") for file in package_files()]
     read = {word for text in texts for word in re.findall(r'environ[^"\n]*"(TRACEGRAD_[A-Z_]+)"', text)}
     assert read and read <= set(VARIABLES)
 

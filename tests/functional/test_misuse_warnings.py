@@ -4,16 +4,15 @@ import ast
 import functools
 import json
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 from expected import misuses
+from package_files import ROOT, package_files
 
 from tracegrad.tracing import user_warning
 
 STORED = json.loads(misuses.STORE.read_text())
-PACKAGE = Path(__file__).parents[2]
 #: Where the beginning of the text is another one, with the reason.
 DIFFERENT = {
     "tg.from_numpy(frozen)": "writes through the tensor are errors here",
@@ -86,11 +85,11 @@ def test_frames_of_numpy_between_are_not_the_users(tg, names):
 
 def test_warnings_go_through_one_function():
     """It finds the user's line; a number of frames (``stacklevel``) would be that of one way to the call."""
-    free = {"serialization", "runtime", "compiled", "tests", "docs", "examples", "benchmarks", "build", ".venv"}
+    free = {"serialization", "runtime", "compiled"}
     wrong = [
-        str(path.relative_to(PACKAGE))
-        for path in PACKAGE.rglob("*.py")
-        if path.relative_to(PACKAGE).parts[0] not in free and path.name != "user_warning.py"
+        str(path.relative_to(ROOT))
+        for path in package_files()
+        if path.relative_to(ROOT).parts[0] not in free and path.name != "user_warning.py"
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("warnings.warn", "warn")
     ]

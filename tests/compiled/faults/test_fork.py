@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from package_files import ROOT, package_files
 
 import tracegrad as tg
 from tracegrad.compiler.codegen.environment import ENVIRONMENT
@@ -21,7 +22,6 @@ from tracegrad.ops import locks
 sys.path.insert(0, str(Path(__file__).parent))
 from interrupting import Interrupter  # noqa: E402
 
-ROOT = Path(tg.__file__).parent
 PATIENCE = 60.0  # seconds until a child counts as hanging
 FORKS = 6
 
@@ -232,16 +232,10 @@ MAKERS = {
     "LifoQueue",
 }  # fmt: skip  (a cached_property has one in 3.11)
 LIBRARIES = {"threading", "_thread", "queue", "functools", "multiprocessing"}
-OUTSIDE = {"tests", "examples", "benchmarks", "docs", "build", "dist"}
-
-
-def package_files():
-    found = ((path, path.relative_to(ROOT).parts[0]) for path in ROOT.rglob("*.py"))
-    return [path for path, top in found if top not in OUTSIDE and not top.startswith(".")]  # no .venv
 
 
 def test_locks_are_made_in_one_place():
-    wrong, files = [], package_files()
+    wrong, files = [], list(package_files())
     # the latter two make none
     guards = ("value_kinds.py", "reachability.py", "sources.py")
     names_types = ("ops/locks.py", *(f"compiled/guards/{name}" for name in guards))

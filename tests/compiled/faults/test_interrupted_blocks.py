@@ -13,6 +13,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from package_files import ROOT, package_files
 
 import tracegrad as tg
 from tracegrad.compiled import deferral
@@ -25,7 +26,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from check_points import CheckPoints  # noqa: E402
 
-ROOT = Path(tg.__file__).parent
 START = threading.Thread.start
 OWN = {deferral.__file__, collection.__file__, threads.__file__, watch.__file__}
 
@@ -169,9 +169,7 @@ def leave(block):
 def test_locks_are_taken_by_with_alone():
     """Between ``acquire()`` and the ``try`` after it Python may raise an interrupt; within ``with`` it does not."""
     found = set()
-    for path in ROOT.rglob("*.py"):
-        if path.relative_to(ROOT).parts[0] in ("tests", "benchmarks", "examples", ".venv"):
-            continue
+    for path in package_files():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Attribute) and node.attr == "acquire":
                 found.add(path.relative_to(ROOT).as_posix())

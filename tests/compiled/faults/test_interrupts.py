@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import pytest
+from package_files import ROOT, package_files
 
 import tracegrad as tg
 from tracegrad.ops.core import drop_stale_interpreters, interpreting, switch
@@ -26,7 +27,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import interrupting as it  # noqa: E402
 
-ROOT = Path(tg.__file__).parent
 SEED = 20_24
 # In the fast tier, for each case: events among which some are drawn (the call has more), and how many are drawn.
 FAST = {"record": (20_000, 3), "stand-ins": (20_000, 1), "replay": (80, 2), "replay by keyword": (80, 1),
@@ -168,15 +168,12 @@ def test_no_generator_manages_state():
     # These manage open files, temporary files, and the words of errors about them.
     allowed = {"runtime/cache.py", "runtime/files.py", "serialization/atomic.py"}
     found, files = set(), 0
-    for path in ROOT.rglob("*.py"):
-        place = path.relative_to(ROOT)
-        if place.parts[0] in ("tests", "benchmarks", "examples", "docs"):
-            continue
+    for path in package_files():
         files += 1
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             decorators = getattr(node, "decorator_list", [])
             if any("contextmanager" in ast.unparse(d) for d in decorators):
-                found.add(place.as_posix())
+                found.add(path.relative_to(ROOT).as_posix())
     assert found <= allowed and files > 100
 
 
