@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..ops.types import get_default_dtype
-from ..tape.grad_mode import is_grad_enabled
+from ..tape.grad_mode import is_grad_enabled, is_inference_mode_enabled
 from ..tensors.autocasting import state as autocast
 from ..tensors.tensor import Tensor
 from .common.pytree import at, leaves, skeleton
@@ -139,6 +139,8 @@ def _mode(of: Specialisation, call: Any) -> Change | None:
     modes = of.recording.modes
     if is_grad_enabled() is not modes.grad_enabled:
         return _changed("grad mode", modes.grad_enabled, is_grad_enabled())
+    if is_inference_mode_enabled() is not modes.inference:
+        return _changed("inference mode", modes.inference, is_inference_mode_enabled())
     if get_default_dtype() is not modes.default_dtype:
         return _changed("default dtype", modes.default_dtype, get_default_dtype())
     if autocast.modes is not modes.autocast:

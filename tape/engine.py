@@ -170,9 +170,8 @@ class Sweep:
             self.owned_elsewhere[id(g.buffer)] = g.buffer
         keeper = node.retained.get(output)
         if keeper is not None and keeper() is not None:
-            self.owned_elsewhere[id(g.buffer)] = g.buffer
             before = keeper()._grad
-            kept = g if before is None else added(before, g)
+            kept = _copied(g) if before is None else added(before, g)
             keeper().grad = kept if self.create_graph else kept.detach()
         return g
 
@@ -182,6 +181,11 @@ class Sweep:
         fresh = id(g.buffer) not in self.owned_elsewhere
         self.owned_elsewhere[id(g.buffer)] = g.buffer
         self.accumulate(node.variable, g, self.create_graph, fresh)
+
+
+def _copied(g: Any) -> Any:
+    """A gradient in memory of its own."""
+    return g.clone() if g.is_sparse else g.clone().contiguous()
 
 
 def added(first: Any, second: Any) -> Any:

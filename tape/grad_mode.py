@@ -16,17 +16,19 @@ B = TypeVar("B", bound="_BareDecorator")
 class _Mode(threading.local):
     enabled = True
     inference = False
+    both = (True, False)  # of which there is one object for each combination
     change = 0  # a number of the last change, never given again in any thread
-    inferences = 0  # how often inference_mode() has begun
 
 
 switches = _Mode()  # of this thread
 _changes = itertools.count(1)
+_PAIRS = {pair: pair for pair in [_Mode.both, (True, True), (False, False), (False, True)]}
 
 
 def _set(enabled: bool, inference: bool, change: int | None = None) -> None:
     number = next(_changes) if change is None else change
     switches.enabled, switches.inference, switches.change = enabled, inference, number
+    switches.both = _PAIRS[enabled, inference]
 
 
 def is_grad_enabled() -> bool:
@@ -221,5 +223,4 @@ class inference_mode(_BareDecorator):
         self._target = not mode if isinstance(mode, bool) else False
 
     def _inference(self) -> bool:
-        switches.inferences += 1
         return not self._target

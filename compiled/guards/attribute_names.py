@@ -13,7 +13,6 @@ from typing import Any
 
 from .bytecode import attribute_names, nested
 from .class_members import ASKING, functions_of, is_method, is_used
-from .sources import MISSING, attribute
 from .value_kinds import is_changeable, is_ours, is_users, own_attributes
 
 # Code that mentions these may read attributes that it does not mention.
@@ -35,7 +34,7 @@ def instance_names(value: Any) -> list[str]:
     """Instance attributes, slots, and what classes that are no C define besides methods."""
     own = list(own_attributes(value) or ())
     for base in type(value).__mro__[:-1]:
-        own += [name for name in slots(base) if attribute(value, name) is not MISSING]
+        own += slots(base)  # also those that are empty, which nothing else notices being filled
         if is_users(base) or is_of_python(base):
             own += [name for name, member in vars(base).items() if not is_method(member)]
     return [name for name in dict.fromkeys(own) if name not in _STRUCTURE]

@@ -338,8 +338,9 @@ def _builtins_of(space: dict[str, Any]) -> dict[str, Any]:
 def _modules_named(code: types.CodeType, space: dict[str, Any]) -> list[str]:
     modules = imported_modules(code, space)
     for each in nested(code):
-        if "modules" in each.co_names:  # sys.modules, perhaps
-            modules += [c for c in each.co_consts if isinstance(c, str) and c in sys.modules]
+        if "modules" in each.co_names:  # sys.modules, perhaps, under a name that stands there or in a variable
+            texts = [*each.co_consts, *map(space.get, each.co_names)]
+            modules += [text for text in texts if isinstance(text, str) and text in sys.modules]
     return modules
 
 

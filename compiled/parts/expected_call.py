@@ -19,7 +19,6 @@ from ...ops.array import Buffer
 from ...ops.core import Step
 from ...ops.exposure import exposed_owners
 from ...runtime.references import memory
-from ...tape.grad_mode import switches
 from ...tape.nodes import Saved, count_now
 from ...tensors.blank import blank
 from ...tensors.operands import PLAIN_TENSORS
@@ -93,7 +92,7 @@ class Expected:
             new=object.__new__, blank=blank, empty=np.empty, changes=changes, ref=weakref.ref, still=self._still,
             taken=taken, exposed=exposed_owners, owners=event.owners, wholes=event.program.wholes,
             arrays=event.arrays, after=self._after, lock=of.lock, inputs=of.inputs, hand_out=of.results.hand_out,
-            nothing={}, memory=memory, containers=self._still.containers,
+            nothing={}, memory=memory, containers=self._still.containers, before=self._before,
         )  # fmt: skip
         names.update(classes.names)
         operands = self._arguments() + self._gradients() + self._moved()
@@ -101,7 +100,7 @@ class Expected:
         _require(len(self._names_of_met) == len(self._met))
         source = SOURCE.format(
             count=len(self._specs), call=CALL, elsewhere=self._still.elsewhere, now=self._still.term,
-            classes=classes.term, modes=of.recording.modes.as_python(names, switches.inference),
+            classes=classes.term, modes=of.recording.modes.as_python(names),
             environment="\n            and ".join(self._terms) or "True",
             operands=operands.strip() or "pass", numbers=numbers, refused="\n            or ".join(self._refusals()),
             meet=lines(4, self._meeting()), results=self._results(), first=self._before.memories,
@@ -334,7 +333,7 @@ class Expected:
 
     def _result(self) -> str:
         results = self._of.results
-        if results.is_one_tensor and not switches.inference:  # which results are told when they are handed out
+        if results.is_one_tensor:
             return "r0"
         values = "values" if self._of.inputs.sources else "inputs.values"
         return f"hand_out([{each('r{}', range(len(results.fresh)))}], (args, nothing), {values})"

@@ -4,7 +4,7 @@ from ..lazy.sweep_reads import MET, NOT_COPIED
 from ..replay.fast_path import LAYOUT, NEW_TENSOR
 
 # `note` takes what it works with from its globals. Nothing is changed before the guards are known to hold; `here` is
-# set last, so that an interrupt leaves a call noted, or not.
+# set last, so that an interrupt leaves a call noted, or not. A guard that reads a number of the segment has ended it.
 SOURCE = """
 def note(deferred, args):
     if len(args) != {count} or not ({modes}):
@@ -15,6 +15,8 @@ def note(deferred, args):
         if not ({environment}):
             return NOT_NOTED
     except GONE:
+        return NOT_NOTED
+    if deferred.here is not before:
         return NOT_NOTED
     segment = deferred.segment
     {operands}

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...compiler.errors import CaptureError
 from ...ops.core import interpreted
-from ...tape.grad_mode import is_grad_enabled
+from ...tape.grad_mode import switches
 from ...tensors.autocasting import state as autocast
 from ...tensors.tensor import Tensor
 from ...tracing.watch import served
@@ -110,8 +110,8 @@ def kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """
     if not kwargs:
         kinds = [(a.ndarray.shape, a.ndarray.dtype) if type(a) is Tensor else _shapes(a) for a in args]
-        return is_grad_enabled(), autocast.modes, tuple(kinds)
-    return is_grad_enabled(), autocast.modes, _shapes((args, kwargs))
+        return switches.both, autocast.modes, tuple(kinds)
+    return switches.both, autocast.modes, _shapes((args, kwargs))
 
 
 def _shapes(tree: Any) -> Any:

@@ -22,7 +22,7 @@ from ..guards import onlookers
 from ..guards.environment import Environment
 from ..guards.sources import NOT_THERE
 from ..symbolic.number import Formulas, Number, same_number, value_of
-from .holders import swap
+from .holders import DEEPEST, swap
 from .shims import shims_for
 from .substitution import Key, NumberLocation, Replaced, found_in, key_at, key_of, unwrapped
 from .validity import refusal
@@ -194,8 +194,21 @@ class SymbolicInputs:
 
 def _kinds_of_holders(number: Number, own: tuple[Number, ...]) -> list[str]:
     """What still holds a stand-in, but for the call itself."""
-    kinds = {type(holder).__name__ for holder in referrers([number]) if holder is not own}
-    return sorted(kinds - _HOLDERS_OF_A_CALL)
+    return sorted({type(holder).__name__ for holder in _lasting_holders(number, frozenset([id(own)]))})
+
+
+def _lasting_holders(value: Any, own: frozenset[int], depth: int = DEEPEST) -> list[Any]:
+    """Who holds `value`, but for the lists of this search (`own`, identities) and for what an error that is under way
+    holds: its frames, and tuples (of arguments) that only they hold."""
+    lasting: list[Any] = []
+    found = referrers([value])
+    own |= {id(found), id(lasting)}
+    for holder in found:
+        if id(holder) in own or type(holder).__name__ in _HOLDERS_OF_A_CALL:
+            continue
+        if type(holder) is not tuple or not depth or _lasting_holders(holder, own, depth - 1):
+            lasting.append(holder)
+    return lasting
 
 
 def _numbers_around(environment: Environment, call_arguments: Any) -> Iterator[tuple[NumberLocation, Key, Any]]:

@@ -20,7 +20,7 @@ from ...compiler.graph import Graph, Node, topological
 from ...ops.callers.source_files import is_standard_file, is_user_file
 from ...ops.core import switch
 from ...ops.types import defaults, get_default_dtype
-from ...tape.grad_mode import is_grad_enabled, switches
+from ...tape.grad_mode import switches
 from ...tape.nodes import AccumulateGrad, PrimitiveNode, Saved
 from ...tape.nodes import Node as TapeNode
 from ...tape.saved import Packed
@@ -179,36 +179,28 @@ class ThreadModes:
     """The switches of this thread that a function might leave changed."""
 
     def __init__(self) -> None:
-        self.grad_enabled, self.inference = is_grad_enabled(), switches.inference
-        self._inferences = switches.inferences
+        self.gradients = switches.both
+        self.grad_enabled, self.inference = self.gradients
         self.default_dtype = get_default_dtype()
         self.autocast = autocast.modes
 
     def hold(self) -> bool:
         if autocast.modes is not self.autocast:
             return False
-        return is_grad_enabled() is self.grad_enabled and get_default_dtype() is self.default_dtype
+        return switches.both is self.gradients and get_default_dtype() is self.default_dtype
 
-    def as_python(self, names: dict[str, Any], inference: bool = False) -> str:
-        """An expression that is true while they are as they were, and inference mode as `inference` says; it finds what
-        it works with in `names`, where that is put."""
+    def as_python(self, names: dict[str, Any]) -> str:
+        """An expression that is true while they are as they were; it finds what it works with in `names`, where that is
+        put."""
         names.update(
-            switches=switches, defaults=defaults, autocast=autocast, grad_enabled=self.grad_enabled,
+            switches=switches, defaults=defaults, autocast=autocast, gradients=self.gradients,
             default_dtype=self.default_dtype, autocast_modes=self.autocast,
         )  # fmt: skip
-        term = "switches.enabled is grad_enabled and defaults.dtype is default_dtype"
-        in_mode = "" if self.grad_enabled else f" and switches.inference is {inference}"
-        return f"{term} and autocast.modes is autocast_modes{in_mode}"
+        term = "switches.both is gradients and defaults.dtype is default_dtype"
+        return f"{term} and autocast.modes is autocast_modes"
 
     def check(self, name: str, effect_lines: EffectLines) -> None:
-        """CaptureError if the call has changed one, or has begun inference mode while its caller had no gradients
-        either: which of the two has made a tensor could not be told."""
-        if not self.grad_enabled and switches.inferences != self._inferences:
-            raise refusal(
-                "the function begins inference_mode(), and is called without gradients",
-                f"in {name}",
-                "Leave inference_mode() to the caller.",
-            )
+        """CaptureError if the call has changed one."""
         if not self.hold():
             raise refusal(
                 "the function leaves the grad mode, autocast or the default dtype changed",

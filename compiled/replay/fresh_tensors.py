@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...ops.array import UNTRACKED
-from ...tape.grad_mode import switches
 from ...tensors.tensor import Tensor
 
 
@@ -18,7 +17,7 @@ class FreshTensor:
 
     @property
     def is_as_made(self) -> bool:
-        """True if it is the tensor as it was made, wherever no inference mode is on."""
+        """True if it is the tensor as it was made."""
         return True
 
     def __call__(self, fresh: list[Tensor], call_arguments: Any) -> Any:
@@ -26,27 +25,23 @@ class FreshTensor:
 
 
 @dataclass(frozen=True, eq=False)
-class UngradedTensor(FreshTensor):
-    """The same of a function that is called, or has computed it, without gradients: it is an inference tensor or not,
-    always (`is_inference`) or as the caller's mode says (None)."""
+class MarkedTensor(FreshTensor):
+    """The same where inference mode has been on: it is an inference tensor, or it is not."""
 
-    is_inference: bool | None
+    is_inference: bool
 
     @property
     def is_as_made(self) -> bool:
-        return not self.is_inference
+        return False
 
     def __call__(self, fresh: list[Tensor], call_arguments: Any) -> Any:
         tensor = fresh[self.index]
-        wanted = switches.inference if self.is_inference is None else self.is_inference
-        if wanted is not (tensor.buffer.version < 0):
-            tensor.buffer.version = UNTRACKED if wanted else 0
+        if self.is_inference is not (tensor.buffer.version < 0):
+            tensor.buffer.version = UNTRACKED if self.is_inference else 0
         return tensor
 
 
-def fresh_tensor(index: int, tensor: Tensor, grad_enabled: bool, inference: bool) -> FreshTensor:
-    """What fills a leaf that was `tensor` in the recording, whose call began in these modes."""
+def fresh_tensor(index: int, tensor: Tensor, inference: bool) -> FreshTensor:
+    """What fills a leaf that was `tensor` in the recording, whose call began in inference mode or not."""
     is_inference = tensor.buffer.version < 0  # asked of no subclass
-    if grad_enabled and not inference and not is_inference:
-        return FreshTensor(index)
-    return UngradedTensor(index, None if is_inference is inference else is_inference)
+    return MarkedTensor(index, is_inference) if inference or is_inference else FreshTensor(index)

@@ -171,8 +171,7 @@ class Results:
             index = len(self.fresh)
             self.tensors.append(whole)
             self.fresh.append(self._fresh(whole, index))
-            modes = self._recording.modes
-            fill = fresh_tensor(index, whole, modes.grad_enabled, modes.inference)
+            fill = fresh_tensor(index, whole, self._recording.modes.inference)
             self._wholes[memory] = (whole, fill)
         return self._wholes[memory]
 

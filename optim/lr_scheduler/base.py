@@ -195,7 +195,12 @@ class LRScheduler:
 
     def state_dict(self) -> dict[str, Any]:
         """Everything but the optimizer, to be saved."""
-        return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
+        return self._saved()
+
+    def _saved(self, **instead: Any) -> dict[str, Any]:
+        """Everything but the optimizer; what is saved as something else stands at the end, as in PyTorch."""
+        kept = {key: value for key, value in self.__dict__.items() if key != "optimizer" and key not in instead}
+        return {**kept, **instead}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what ``state_dict()`` gave, or change nothing: TypeError, ValueError if it is none."""

@@ -36,7 +36,7 @@ class _Combined(LRScheduler):
 
     def state_dict(self) -> dict[str, Any]:
         """Everything but the optimizer; the parts as their own dicts."""
-        return {**super().state_dict(), "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
+        return self._saved(_schedulers=[scheduler.state_dict() for scheduler in self._schedulers])
 
     def _holders(self) -> Iterator[Any]:
         yield self

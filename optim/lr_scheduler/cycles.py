@@ -132,7 +132,7 @@ class CyclicLR(_MomentumCycle):
 
     def state_dict(self) -> dict[str, Any]:
         """Everything but the optimizer and `scale_fn` (of a callable object the attributes are kept)."""
-        return {**super().state_dict(), "_scale_fn_custom": saved_callable(self._scale_fn_custom)}
+        return self._saved(_scale_fn_custom=saved_callable(self._scale_fn_custom))
 
     def _holders(self) -> Iterator[Any]:
         yield self
@@ -201,17 +201,17 @@ class OneCycleLR(_MomentumCycle):
         self._schedule_phases = self._plan(pct_start, three_phase)
         self._anneal_func_type = anneal_strategy
         max_lrs = for_each_group("max_lr", max_lr, optimizer)
+        if last_epoch == -1:
+            for group, high in zip(optimizer.param_groups, max_lrs, strict=True):
+                group["initial_lr"] = high / div_factor
+                group["max_lr"] = high
+                group["min_lr"] = group["initial_lr"] / final_div_factor
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             self._find_momentum()
             top = for_each_group("max_momentum", max_momentum, optimizer)
             base = for_each_group("base_momentum", base_momentum, optimizer)
             self._start_momentum(base, top, fresh=last_epoch == -1)
-        if last_epoch == -1:
-            for group, high in zip(optimizer.param_groups, max_lrs, strict=True):
-                group["initial_lr"] = high / div_factor
-                group["max_lr"] = high
-                group["min_lr"] = group["initial_lr"] / final_div_factor
         super().__init__(optimizer, last_epoch)
 
     def _plan(self, pct_start: float, three_phase: bool) -> list[dict[str, Any]]:

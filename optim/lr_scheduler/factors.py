@@ -32,7 +32,7 @@ class _ByFunction(LRScheduler):
 
     def state_dict(self) -> dict[str, Any]:
         """Everything but the optimizer and the functions, which are given again to a new scheduler."""
-        return {**super().state_dict(), "lr_lambdas": [saved_callable(function) for function in self.lr_lambdas]}
+        return self._saved(lr_lambdas=[saved_callable(function) for function in self.lr_lambdas])
 
     def _holders(self) -> Iterator[Any]:
         yield self

@@ -199,3 +199,40 @@ def test_clone_is_tracked_and_independent(tg):
     (y * y).sum().backward()
     assert x.tolist() == [1.0] * 3
     assert_close(x.grad, [0.0, 2.0, 2.0])
+
+
+def with_views(tg, x):
+    """Two tensors through which one gradient passes unchanged, the latter's backward pass and the gradient that it is
+    given."""
+    first = x * 2
+    second = first.view(-1)
+    given = tg.ones(4)
+    return (first, second), lambda: second.backward(given), given
+
+
+def with_a_sum(tg, x):
+    first = x.exp()
+    total = first.sum()
+    return (first, total), lambda: total.backward(), tg.ones(())
+
+
+def with_a_transpose(tg, x):
+    first = x * 3
+    second = first.t()
+    return (first, second), lambda: second.backward(tg.ones(2, 2)), tg.ones(2)
+
+
+@pytest.mark.parametrize("make", [with_views, with_a_sum, with_a_transpose])
+def test_a_kept_gradient_has_memory_of_its_own(tg, make):
+    """Contiguous as PyTorch's, and nobody else's: a write to one gradient changes no other."""
+    x = tg.arange(4.0).view(2, 2).requires_grad_()
+    kept, backward, given = make(tg, x)
+    for tensor in kept:
+        tensor.retain_grad()
+    backward()
+    assert all(tensor.grad.is_contiguous() for tensor in kept)
+    before = [x.grad.tolist(), given.tolist(), kept[1].grad.tolist()]
+    kept[0].grad.mul_(5)
+    assert [x.grad.tolist(), given.tolist(), kept[1].grad.tolist()] == before
+    kept[1].grad.fill_(7)
+    assert [x.grad.tolist(), given.tolist()] == before[:2]

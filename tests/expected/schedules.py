@@ -193,11 +193,14 @@ def by_metrics(tg, plan):
 
 
 def saved_keys(tg, plan):
-    """The names under which a plan saves what it is (PyTorch's files can be read, and ours by it)."""
+    """The names under which a plan saves what it is (PyTorch's files can be read, and ours by it), and those of the
+    options that it makes, in their order."""
     optimizer = optimizer_of(tg)
     if plan in PLATEAUS:
-        return sorted(tg.optim.lr_scheduler.ReduceLROnPlateau(optimizer, **PLATEAUS[plan]).state_dict())
-    return sorted(scheduler_of(tg, plan, optimizer).state_dict())
+        scheduler = tg.optim.lr_scheduler.ReduceLROnPlateau(optimizer, **PLATEAUS[plan])
+    else:
+        scheduler = scheduler_of(tg, plan, optimizer)
+    return [*scheduler.state_dict(), *optimizer.param_groups[0]]
 
 
 def make(tg):

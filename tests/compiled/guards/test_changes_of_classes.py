@@ -488,6 +488,44 @@ def slot_by_its_descriptor(tg):
 
 
 @program
+def slot_that_is_filled_later(tg):
+    class Config:
+        __slots__ = ("scale",)
+
+    config = Config()
+    return lambda x: x * (config.scale if hasattr(config, "scale") else 2.0), lambda v: setattr(config, "scale", v)
+
+
+@program
+def slot_that_is_emptied(tg):
+    class Config:
+        __slots__ = ("scale",)
+
+    config = Config()
+    change = {2.0: lambda: setattr(config, "scale", 2.0), 5.0: lambda: delattr(config, "scale")}
+    change[2.0]()
+    return lambda x: x * getattr(config, "scale", 5.0), lambda v: change[v]()
+
+
+@program
+def slot_of_a_base_that_is_filled_later(tg):
+    class Base:
+        __slots__ = ("__scale",)
+
+        def scale(self):
+            try:
+                return self.__scale
+            except AttributeError:
+                return 2.0
+
+    class Config(Base):
+        __slots__ = ()
+
+    config = Config()
+    return lambda x: x * config.scale(), lambda v: setattr(config, "_Base__scale", v)
+
+
+@program
 def private_slot_by_a_method(tg):
     class Config:
         __slots__ = ("__scale",)

@@ -20,6 +20,7 @@ from compiled.changing import Programs, assert_changes_are_noticed
 program = Programs()
 
 SCALE = 2.0
+NAME_OF_MODULE = "changing_module"
 TABLE = {"scale": 2.0}
 
 
@@ -81,6 +82,18 @@ def property_of_a_class_of_modules(tg):
 def name_of_a_module(tg):
     module = made_module("ab")
     return lambda x: x * len(module.__name__), lambda v: setattr(module, "__name__", "a" * int(v))
+
+
+@program
+def own_module_in_sys_modules(tg):
+    vars(sys.modules[__name__])["SCALE"] = 2.0
+    return lambda x: x * vars(sys.modules[__name__])["SCALE"], lambda v: setattr(sys.modules[__name__], "SCALE", v)
+
+
+@program
+def module_whose_name_is_in_a_variable(tg):
+    module = sys.modules[NAME_OF_MODULE] = made_module(scale=2.0)
+    return lambda x: x * sys.modules[NAME_OF_MODULE].scale, lambda v: setattr(module, "scale", v)
 
 
 @program

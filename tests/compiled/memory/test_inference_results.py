@@ -19,6 +19,9 @@ BODIES = {
     "a container": "with tg.no_grad():\n        t = w * x\n    return {'a': t, 'b': [t[:1]]}",
     "several": "return [x * 1, x + 1]",
     "a look": "t = x * 2\n    if t.sum().item() > 100:\n        print()\n    return t",
+    "it asks for the mode": "return x * 2 if tg.is_inference_mode_enabled() else x + 1",
+    "it asks a tensor": "t = x * 2\n    return t if t.is_inference() else t + 1",
+    "it asks, with gradients": "with tg.enable_grad():\n        return w + int(tg.is_inference_mode_enabled())",
     "a number": "t = (x * 2).sum()\n    return t.item(), t",
 }
 CALLERS = {

@@ -185,3 +185,29 @@ def test_keys_stay_in_their_order():
     step, space, kept = keeping(HOLDERS["key"], True)
     run(step, space)
     assert list(kept[0]) == ["b", 3.0, "c"] and type(list(kept[0])[1]) is float
+
+
+def raising(x, scale):
+    raise ValueError(scale)
+
+
+ERRORS = {
+    "of the program": lambda x, n, given: raising(x * n, *given),
+    "in a call with a tuple": lambda x, n, given: (lambda y, *rest: y.view(*rest))(x * n, *given, 3),
+    "of an op": lambda x, n, given: x.view(n, *given),
+    "of backward": lambda x, n, given: [(x.requires_grad_() * n).exp().sum().backward(), tg.ones(n).backward()],
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("wrong", [False, True], ids=["", "wrong arguments"])
+@pytest.mark.parametrize("error", ERRORS)
+def test_an_error_that_is_kept_is_no_place_that_keeps_numbers(stand_ins, error, wrong):
+    """Frames of a traceback hold arguments, in tuples too: nobody is to be told of that."""
+    step = tg.compile(lambda x, n, *given: ERRORS[error](x, n, given) if given else x * n)
+    for n in range(2, 8):
+        step(tg.ones(2), n)
+        with pytest.raises((ValueError, TypeError, RuntimeError)) as raised:
+            step(tg.ones(2), n, *(() if wrong else (n,)), **({"z": n} if wrong else {}))
+        kept = raised.value  # noqa: F841
+    assert stand_ins()[1], "the number was data"
