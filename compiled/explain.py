@@ -132,7 +132,7 @@ def _short(value: Any) -> str:
 def _tensor(tensor: Tensor) -> str:
     flags = " requires grad" if tensor.requires_grad else ""
     order = "" if tensor.ndarray.flags.c_contiguous else " strided"
-    return f"<{tensor.type_}{order}{flags}>"
+    return f"<{tensor.type_}{order}{flags}{' of inference mode' if tensor.buffer.version < 0 else ''}>"
 
 
 def _mode(of: Specialisation, call: Any) -> Change | None:

@@ -22,6 +22,10 @@ def _title(value: Any) -> str:
     return f"torch.{value.dtype.title}Tensor" if isinstance(value, Tensor) else type(value).__name__
 
 
+def _is_registered(module: Any, name: str) -> bool:
+    return any(name in module.__dict__.get(kind, ()) for kind in REGISTRIES)
+
+
 def _registered(module: Any, kind: str, name: str) -> Any:
     return module.__dict__.get(kind, {}).get(name)
 
@@ -125,6 +129,8 @@ class Registry(Counted):
                 if watcher() is not None:
                     return declared(self, name, functools.partial(_registered, self, kind, name))
                 return registry[name]
+        if watcher() is not None:
+            declared(self, f"whether {name} is there", functools.partial(_is_registered, self, name))
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     @default

@@ -19,6 +19,7 @@ class Layout(NamedTuple):
     contiguous: bool  # and aligned
     writeable: bool
     strides: tuple[int, ...]  # of what is not contiguous: they show in results' strides
+    inference: bool  # made in inference mode: autograd saves no such tensor
 
 
 _layouts: dict[Layout, Layout] = {}
@@ -34,7 +35,9 @@ def memory_of(tensor: Tensor) -> Memory:
     array = tensor.ndarray
     flags = array.flags
     contiguous = flags.c_contiguous and flags.aligned
-    layout = Layout(array.shape, array.dtype, contiguous, flags.writeable, () if contiguous else array.strides)
+    strides = () if contiguous else array.strides
+    is_inference = tensor.buffer.version < 0  # asked of no subclass
+    layout = Layout(array.shape, array.dtype, contiguous, flags.writeable, strides, is_inference)
     tensor.memory = found = (array, _layouts.setdefault(layout, layout), address_of(array), owner_of(array))
     return found
 

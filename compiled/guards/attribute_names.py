@@ -17,6 +17,7 @@ from .value_kinds import is_changeable, is_ours, is_users, own_attributes
 
 # Code that mentions these may read attributes that it does not mention.
 _BY_COMPUTED_NAME = frozenset({"getattr", "hasattr", "vars", "__dict__", "__getattribute__", "eval", "exec"})
+_OF_ALL = frozenset({"vars", "__dict__", "eval", "exec"})
 # What is guarded as a place of another kind, or is another object at each look.
 _STRUCTURE = frozenset({"__class__", "__dict__", "__weakref__", "__mro__", "__bases__"})
 # What Python has of its own for classes and functions, outside of their ``__dict__``. A class without annotations that
@@ -28,6 +29,11 @@ _OF_FUNCTIONS = (*_OF_CLASSES, "__annotations__", "__defaults__", "__kwdefaults_
 def are_computed(names: Set[str]) -> bool:
     """True if code that mentions `names` may read attributes under names that it computes."""
     return not names.isdisjoint(_BY_COMPUTED_NAME)
+
+
+def are_read_past(name: str, names: Set[str]) -> bool:
+    """True if code that mentions `names` may read the attribute `name` itself, and not by methods alone."""
+    return name in names or not names.isdisjoint(_OF_ALL)
 
 
 def instance_names(value: Any) -> list[str]:

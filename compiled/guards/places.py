@@ -264,7 +264,8 @@ class Places:
         by_libraries = reads.read_by_libraries(kind, self.names)
         for name in names:
             is_read = name in self.names or name in by_libraries or name in _READ_BY_PYTHON
-            if (is_read or (every and name[:2] != "__")) and name not in apart:
+            is_apart = name in apart and (hasattr(kind, name) or not reads.are_read_past(name, self.names))
+            if (is_read or (every and name[:2] != "__")) and not is_apart:
                 yield sources.Attribute(value, name), self._mentioning.get(name)
 
     def _of_tensor(self, value: Tensor) -> Iterator[Place]:

@@ -57,7 +57,7 @@ class TensorArgument:
         """What it expects, for a message."""
         of = Type(dtype_of(np.empty((), self.layout.dtype)), self.layout.shape)
         strided, flags = "" if self.layout.contiguous else " strided", " requires grad" if self.requires_grad else ""
-        return f"<{of}{strided}{flags}>"
+        return f"<{of}{strided}{flags}{' of inference mode' if self.layout.inference else ''}>"
 
 
 class NumberArgument:

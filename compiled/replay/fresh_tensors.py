@@ -38,6 +38,7 @@ class MarkedTensor(FreshTensor):
         tensor = fresh[self.index]
         if self.is_inference is not (tensor.buffer.version < 0):
             tensor.buffer.version = UNTRACKED if self.is_inference else 0
+            tensor.memory = None  # what is remembered of it says whether it is one
         return tensor
 
 

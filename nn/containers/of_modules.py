@@ -54,7 +54,7 @@ class _Sequence(Module):
         self._modules.update(kept)
 
     def __len__(self) -> int:
-        return len(self._modules)
+        return declared(self, "length", lambda: len(self._modules))
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._members())
@@ -186,13 +186,13 @@ class ModuleDict(Module):
         del self._modules[key]
 
     def __len__(self) -> int:
-        return len(self._modules)
+        return declared(self, "length", lambda: len(self._modules))
 
     def __iter__(self) -> Iterator[str]:
         return iter(declared(self, "keys", lambda: tuple(self._modules)))
 
     def __contains__(self, key: object) -> bool:
-        return key in self._modules
+        return declared(self, f"whether {key} is there", lambda: key in self._modules)
 
     def keys(self) -> Iterable[str]:
         """The names."""

@@ -72,3 +72,41 @@ def test_the_error_that_hung_on_it():
         with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
             (result * w).sum()
     assert step.way == "replay"
+
+
+MADE = {
+    "an argument": "def step(x):\n    return (x * w).sum()",
+    "an argument that is asked": "def step(x):\n    return x * 2 if x.is_inference() else x + 1",
+    "an argument that is written": "def step(x):\n    return x.add_(1)",
+    "a variable": "def step(x):\n    return (kept * w).sum()",
+    "an entry": "def step(x):\n    return (entries['a'] * w).sum()",
+}
+
+
+@pytest.mark.parametrize("looks", [False, True], ids=["", "looks"])
+@pytest.mark.parametrize("made", MADE)
+def test_tensors_that_are_given(made, looks):
+    """A tensor of inference mode is another argument than one like it: autograd refuses to save it."""
+
+    def outcomes(compile):
+        seen_calls = []
+        names = {"tg": tg, "w": tg.ones(3).requires_grad_(), "entries": {}}
+        exec(MADE[made], names)
+        function = names["step"]
+
+        def looking(x):
+            seen_calls.append(1)
+            return function(x)
+
+        step, out = compile(looking if looks else function), []
+        for i in range(8):
+            with tg.inference_mode(i in (3, 4, 6)):
+                x = tg.ones(3) * i
+            names["kept"] = names["entries"]["a"] = x
+            try:
+                out.append(seen(step(x)))
+            except RuntimeError as error:
+                out.append(str(error))
+        return out
+
+    assert outcomes(tg.compile) == outcomes(lambda step: step)

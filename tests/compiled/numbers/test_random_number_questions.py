@@ -168,6 +168,33 @@ def forked_and_seeded_inside(tg):
 
 
 @ask.replay(specialisations=2)
+def normal_left_over_around_a_fork(tg):
+    """Is a normal number that is left over from the call before still there behind a fork with a seed of its own?"""
+
+    def step(x):
+        with tg.random.fork_rng():
+            tg.manual_seed(1)
+            noise = tg.randn(3)
+        return x + noise, tg.randn(1)
+
+    return Program(step, batches(tg, 3))
+
+
+@ask.replay()
+def forked_behind_a_seed(tg):
+    """Does what is left over from the call before matter no more behind a seed?"""
+
+    def step(x):
+        tg.manual_seed(1)
+        first = tg.randn(3)
+        with tg.random.fork_rng():
+            noise = tg.randn(2)
+        return x + noise.sum(), first, tg.randn(1)
+
+    return Program(step, batches(tg, 3))
+
+
+@ask.replay(specialisations=2)
 def drawn_only_in_training(tg):
     """Does an evaluation between training calls leave the stream alone?"""
     drop = tg.nn.Dropout(0.5)
