@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -80,7 +80,7 @@ class CapturedInputs:
         self._slots = [captured for captured in self.all if captured.slot is not None]
         self._owners_of_others: frozenset[int] = frozenset()  # of captured tensors that are no gradients, once found
         self._compared = recording.questions.are_compared
-        self._others = _others_over_memory_of(recording, self._slots_looked_at(gradients.values()), paths)
+        self._others = _others_over_memory_of(recording, {id(captured.slot) for captured in self._slots}, paths)
         recorded = [captured.array for captured in self.all]
         self._memory = SharedMemory([*recorded, *(tensor for tensor, _ in self._others)])
         # Which of them share memory matters where something is written, or where they did share it.
@@ -143,10 +143,6 @@ class CapturedInputs:
         self._memory.owners.clear()
         self._memory.owners.update(owners)
         return True
-
-    def _slots_looked_at(self, gradients: Iterable[GradSlot]) -> set[int]:
-        """The gradients that need no second look: all where code cannot tell which are one, else those of the graph."""
-        return {id(captured.slot) for captured in self._slots} if self._compared else set(map(id, gradients))
 
     def _gradients_are_alike(self, call_arguments: Any) -> bool:
         """True if those are there that were when recorded, and a program that asks what they are gets those answers."""
@@ -227,7 +223,7 @@ class CapturedInputs:
 
 def _others_over_memory_of(recording: Recording, known: set[int], paths: dict[int, Path]) -> list[tuple[Any, Any]]:
     """Tensors from outside that show the memory of captured ones, with how a call finds them: aliases, and gradients
-    that are one tensor in several places. `known` are the gradients (their slots) that are looked at anyway."""
+    that are one tensor in several places. `known` are the gradients (their slots) that are inputs of the graph."""
     aliases = (captured_tensors if recording.questions.are_compared else met_as_aliases)(recording)
     inputs = {id(root.array) for root in recording.recorder.roots}
     found: list[tuple[Any, Any]] = [(t, functools.partial(_itself, t)) for t in aliases if id(t) not in inputs]
