@@ -158,10 +158,8 @@ class Generator:
         )
 
     def snapshot(self) -> tuple[Tensor, Tensor, Tensor]:
-        """The state as tensors, without looking at them: a compiled function may keep and restore it. What a recording
-        draws behind that depends on whether a normal number is ready now."""
-        if watcher() is not None:
-            _ = self.has_cached  # which guards it
+        """The state as tensors, without looking at them: a compiled function may keep and restore it."""
+        _ = watcher() is not None and self.has_cached  # on which draws behind a restoration depend: it is guarded
         return copy(self.state), copy(self.cached), copy(self.seeded)
 
     def _restore(self, state: Any, cached: Any, seeded: Any) -> None:
