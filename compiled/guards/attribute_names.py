@@ -13,11 +13,13 @@ from typing import Any
 
 from .bytecode import attribute_names, nested
 from .class_members import ASKING, functions_of, is_method, is_used
-from .sources import MISSING, attribute
 from .value_kinds import is_changeable, is_ours, is_users, own_attributes
 
-# Code that mentions these may read attributes that it does not mention.
-_BY_COMPUTED_NAME = frozenset({"getattr", "hasattr", "vars", "__dict__", "__getattribute__", "eval", "exec"})
+# Code that mentions these may read or write attributes that it does not mention.
+_BY_COMPUTED_NAME = frozenset({
+    "getattr", "hasattr", "setattr", "delattr", "vars", "__dict__", "__getattribute__", "__setattr__", "__delattr__",
+    "attrgetter", "methodcaller", "eval", "exec",
+})  # fmt: skip
 # What is guarded as a place of another kind, or is another object at each look.
 _STRUCTURE = frozenset({"__class__", "__dict__", "__weakref__", "__mro__", "__bases__"})
 # What Python has of its own for classes and functions, outside of their ``__dict__``. A class without annotations that
@@ -35,7 +37,7 @@ def instance_names(value: Any) -> list[str]:
     """Instance attributes, slots, and what classes that are no C define besides methods."""
     own = list(own_attributes(value) or ())
     for base in type(value).__mro__[:-1]:
-        own += [name for name in slots(base) if attribute(value, name) is not MISSING]
+        own += slots(base)
         if is_users(base) or is_of_python(base):
             own += [name for name, member in vars(base).items() if not is_method(member)]
     return [name for name in dict.fromkeys(own) if name not in _STRUCTURE]

@@ -56,6 +56,7 @@ class Places:
 
     def __init__(self, ran: Codes) -> None:
         self.names: set[str] = set()
+        self.spaces: dict[int, dict[str, Any]] = {}  # the globals of functions
         self.summing: dict[int, dict[str, Any]] = {}  # the globals of functions that name `sum`
         self._codes: dict[types.CodeType, None] = {}
         self._mentioning: dict[str, types.CodeType] = {}  # the first code that mentions a name, for messages
@@ -192,6 +193,7 @@ class Places:
                 self.names.update(attribute_names(each))
                 for name in each.co_names:
                     self._mentioning.setdefault(name, each)
+        self.spaces[id(space)] = space
         names = set(global_names(code))
         if "sum" in names:
             self.summing[id(space)] = space
@@ -339,7 +341,8 @@ def _modules_named(code: types.CodeType, space: dict[str, Any]) -> list[str]:
     modules = imported_modules(code, space)
     for each in nested(code):
         if "modules" in each.co_names:  # sys.modules, perhaps
-            modules += [c for c in each.co_consts if isinstance(c, str) and c in sys.modules]
+            named = (c for c in (*each.co_consts, space.get("__name__")) if isinstance(c, str))
+            modules += [name for name in named if name in sys.modules]
     return modules
 
 

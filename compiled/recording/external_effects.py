@@ -24,6 +24,7 @@ _FUNCTIONS: dict[Any, str] = {
     builtins.open: "open()",
     builtins.__import__: "__import__()",
     builtins.breakpoint: "breakpoint()",
+    builtins.globals: "globals()",
 }
 _MODULES = {
     "time": "a clock",
