@@ -15,8 +15,11 @@ from .bytecode import attribute_names, nested
 from .class_members import ASKING, functions_of, is_method, is_used
 from .value_kinds import is_changeable, is_ours, is_users, own_attributes
 
-# Code that mentions these may read attributes that it does not mention.
-_BY_COMPUTED_NAME = frozenset({"getattr", "hasattr", "vars", "__dict__", "__getattribute__", "eval", "exec"})
+# Code that mentions these may read or write attributes that it does not mention.
+_BY_COMPUTED_NAME = frozenset({
+    "getattr", "hasattr", "setattr", "delattr", "vars", "__dict__", "__getattribute__", "__setattr__", "__delattr__",
+    "attrgetter", "methodcaller", "eval", "exec",
+})  # fmt: skip
 _OF_ALL = frozenset({"vars", "__dict__", "eval", "exec"})
 # What is guarded as a place of another kind, or is another object at each look.
 _STRUCTURE = frozenset({"__class__", "__dict__", "__weakref__", "__mro__", "__bases__"})
@@ -139,7 +142,9 @@ def _may_miss(code: types.CodeType) -> bool:
     if not {"getattr", "hasattr", "suppress"}.isdisjoint(code.co_names) or code.co_name == "__exit__":
         return True
     found = [i.opname for i in dis.get_instructions(code)]
-    if not {"CHECK_EXC_MATCH", "CHECK_EG_MATCH", "SETUP_FINALLY"}.isdisjoint(found):  # the last of Python 3.10
+    if not {"MATCH_CLASS", "CHECK_EXC_MATCH", "CHECK_EG_MATCH", "SETUP_FINALLY"}.isdisjoint(
+        found
+    ):  # the last of Python 3.10
         return True
     return ("PUSH_EXC_INFO", "POP_TOP") in itertools.pairwise(found)  # an except without a class
 
@@ -147,6 +152,7 @@ def _may_miss(code: types.CodeType) -> bool:
 @functools.lru_cache(maxsize=1024)
 def _attributes_read(code: types.CodeType) -> tuple[str, ...]:
     read = {str(i.argval) for i in dis.get_instructions(code) if i.opname in ("LOAD_ATTR", "LOAD_METHOD")}
+    read.update(c for inner in code.co_consts if isinstance(inner, tuple) for c in inner if isinstance(c, str))
     if not are_computed(frozenset(code.co_names)):
         return tuple(sorted(read))
     return tuple(sorted(read.union(c for c in code.co_consts if isinstance(c, str) and c.isidentifier())))

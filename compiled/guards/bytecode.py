@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dis
 import functools
+import sys
 import types
+from itertools import chain
 from typing import Any
 
 _FORMATS = ("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")  # what f-strings do, up to and from Python 3.13 on
@@ -35,7 +37,7 @@ def nested(code: types.CodeType) -> tuple[types.CodeType, ...]:
 @functools.lru_cache(maxsize=1024)
 def global_names(code: types.CodeType) -> tuple[str, ...]:
     """The names of globals that the code, or code nested in it, reads or writes."""
-    kinds = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
+    kinds = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "STORE_NAME", "DELETE_GLOBAL", "DELETE_NAME")
     names = {i.argval for each in nested(code) for i in dis.get_instructions(each) if i.opname in kinds}
     return tuple(sorted(names))
 
@@ -47,7 +49,8 @@ def attribute_names(code: types.CodeType) -> tuple[str, ...]:
     ``__format__`` is one of them where there is an f-string, ``__match_args__`` where a class is matched. What asks for
     classes only to compare or to name them, as methods that dataclasses write do, is none: no object is made of them.
     """
-    texts = [c for c in code.co_consts if isinstance(c, str)]
+    inner = [c for c in code.co_consts if isinstance(c, tuple)]  # what ``case Point(x=0)`` asks for
+    texts = [c for c in chain(code.co_consts, *inner) if isinstance(c, str)]
     asked = dict.fromkeys(_ASKED_BY[i.opname] for i in dis.get_instructions(code) if i.opname in _ASKED_BY)
     compared = _classes_compared(code)
     return (*(name for name in code.co_names if name not in compared), *texts, *asked)
@@ -97,6 +100,43 @@ def imported_modules(code: types.CodeType, space: dict[str, Any]) -> list[str]:
         names.update(dict.fromkeys(".".join(parts[: i + 1]) for i in range(len(parts))))
         names.update(dict.fromkeys(".".join([*parts, item]) for item in items))
     return list(names)
+
+
+def modules_named(code: types.CodeType, space: dict[str, Any]) -> list[str]:
+    """The modules that code imports, or may look up in `sys.modules` under a name that stands there or in a variable."""
+    modules = imported_modules(code, space)
+    for each in nested(code):
+        if "modules" in each.co_names:
+            texts = [*each.co_consts, *map(space.get, each.co_names)]
+            modules += [text for text in texts if isinstance(text, str) and text in sys.modules]
+    return modules
+
+
+@functools.lru_cache(maxsize=1024)
+def looks_through_modules(code: types.CodeType) -> bool:
+    """True if the code reads an attribute ``modules`` otherwise than by a call, or for one module that it names."""
+    found = instructions(code)
+    return any(
+        i.argval == "modules" and i.opname == "LOAD_ATTR" and "NULL" not in i.argrepr and not _is_for_one(found, at)
+        for at, i in enumerate(found)
+    )
+
+
+def _is_for_one(found: list[dis.Instruction], at: int) -> bool:
+    """True for ``sys.modules["name"]``, ``.get("name")``, ``[__name__]`` and ``"name" in sys.modules``."""
+    after = found[at + 1 : at + 4]
+    if after and after[0].opname == "CONTAINS_OP":
+        return at > 1 and isinstance(found[at - 2].argval, str) and found[at - 2].opname == "LOAD_CONST"
+    if after and after[0].opname in ("LOAD_METHOD", "LOAD_ATTR") and after[0].argval == "get":
+        return _is_name(after[1])
+    return len(after) > 1 and _is_name(after[0]) and after[1].opname in ("BINARY_SUBSCR", "BINARY_OP")
+
+
+def _is_name(instruction: dis.Instruction) -> bool:
+    """True for a text, and for a global variable that may hold one: it is looked up, and guarded."""
+    return instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME") or (
+        instruction.opname == "LOAD_CONST" and isinstance(instruction.argval, str)
+    )
 
 
 @functools.lru_cache(maxsize=1024)

@@ -8,6 +8,7 @@ effect, which a replay could not repeat, and which is refused by name.
 
 from __future__ import annotations
 
+import sys
 import types
 from typing import Any
 
@@ -20,8 +21,10 @@ from ..common.collection import referrers
 from ..common.effect_lines import EffectLines, lines_storing
 from ..common.pytree import Path
 from ..common.tensor_memory import hooks_on
+from .bytecode import looks_through_modules
 from .counted_containers import CountedContainers
 from .identity_guards import asks_identity, compares, meets_nan
+from .namespaces import Namespaces
 from .onlookers import keeps_nothing, may_look
 from .reachability import Codes, with_patches
 from .rng_state import random_states
@@ -32,6 +35,7 @@ from .symbolic_safe import is_symbolic_safe
 from .value_guard import ValueGuard, flat_items, guard_at, has_items, others_in, writer_of
 from .value_kinds import CONTAINERS, MUTABLE, is_guardable, is_of_threads, is_optimizer
 
+_ANY_GLOBALS = frozenset({"__globals__", "f_globals"})
 _MAKING = frozenset({"backward", "retain_grad", "register_buffer", "register_parameter"})
 MOST = 20_000  # places that each call may look at
 
@@ -59,6 +63,7 @@ class Environment:
         self.counted_containers = CountedContainers({id(o): o for o in (*reached, *owners)}.values())
         self._arguments = [(value, state(value)) for value in arguments if isinstance(value, CONTAINERS)]
         self._hooks = [(tensor, hooks_on(tensor)) for tensor in self.tensors()]
+        self._namespaces = Namespaces(reached, self._reach.spaces.values())
         self._random = [(name, get, get()) for name, get in random_states(self._reach.objects.values())]
 
     def _sort(self) -> None:
@@ -193,12 +198,13 @@ class Environment:
 
     def reaches(self, value: Any) -> bool:
         """True for an object that was there before the call."""
-        return id(value) in self._reach.objects
+        return self._reach.reaches(value)
 
     def let_go(self) -> None:
         """Forget what only the recorded call needed: its arguments among it."""
         self.is_symbolic_safe()
         self._reach.objects, self._arguments, self._hooks, self._random = {}, [], [], []
+        self._namespaces = Namespaces((), ())
 
     def captures(self, tensor: Any) -> bool:
         """True for a tensor that the function finds without its arguments, but for those that are made arguments."""
@@ -214,6 +220,8 @@ class Environment:
         for fact in self.facts:
             if not fact.holds():
                 raise _side_effect(f"the function changes {fact.name}, which outlives the call", fact)
+        for name in self._namespaces.changed():
+            raise self._written_past_guards(name)
         for value, before in self._arguments:
             if state(value) != before:
                 place = effect_lines.at("container", value, lines_storing(self.codes) or unknown)
@@ -234,6 +242,14 @@ class Environment:
                     f"the function draws from {name}\n  {effect_lines.at('random', None, unknown)}\n"
                     "  Later calls would repeat these numbers: draw with tg.rand and the like, or pass them in."
                 )
+
+    def _written_past_guards(self, name: str) -> CaptureError:
+        naming = self._reach.codes_naming(name.rpartition(".")[2])
+        at = writer_of(next(iter(naming)), name) if naming else "a line that is not known"
+        return CaptureError(
+            f"the function changes {name}, which outlives the call\n  at {at}\n"
+            "  A compiled step repeats what it computes, not what it does to Python objects: do this outside."
+        )
 
     def refuse_unwatchable(self, arguments: list[Any]) -> None:
         """CaptureError for what cannot be compared from call to call: iterators, numpy arrays. Nothing has run yet."""
@@ -261,9 +277,22 @@ class Environment:
                 f"  through {', '.join(sorted(self._packages()))}\n"
                 "  Pass what it needs as arguments; call libraries outside."
             )
+        self._refuse_any_place()
         for value in self._reach.objects.values():
             if not is_guardable(value):
                 raise self._not_understood(value)
+
+    def _refuse_any_place(self) -> None:
+        """CaptureError where code may look at any module, or at the globals of any function, by computed names."""
+        for code in self._reach.codes:
+            what = next((name for name in code.co_names if name in _ANY_GLOBALS), "")
+            if self._reach.reaches(sys.modules) or (self._reach.reaches(sys) and looks_through_modules(code)):
+                what = "sys.modules"
+            if what:
+                raise CaptureError(
+                    f"the function may read or write anything through {what}\n  at {writer_of(code, what)}\n"
+                    "  Name the module: import it, or say sys.modules['its name']."
+                )
 
     def _packages(self) -> set[str]:
         modules = (getattr(value, "__module__", None) for value in self._reach.objects.values())

@@ -8,7 +8,6 @@ import contextvars
 import functools
 import logging
 import operator
-import sys
 import types
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
@@ -27,7 +26,7 @@ from ..common.tensor_memory import users_attributes
 from . import attribute_names as reads
 from . import library_sources as library
 from . import sources
-from .bytecode import attribute_names, global_names, imported_modules, nested, stores_attributes
+from .bytecode import attribute_names, global_names, modules_named, nested, stores_attributes
 from .class_members import is_container_of, is_used_by_name, methods, of_library, users_classes
 from .sources import Source, attribute
 from .value_kinds import (
@@ -56,6 +55,7 @@ class Places:
 
     def __init__(self, ran: Codes) -> None:
         self.names: set[str] = set()
+        self.spaces: dict[int, dict[str, Any]] = {}  # the globals of functions
         self.summing: dict[int, dict[str, Any]] = {}  # the globals of functions that name `sum`
         self._codes: dict[types.CodeType, None] = {}
         self._mentioning: dict[str, types.CodeType] = {}  # the first code that mentions a name, for messages
@@ -192,6 +192,7 @@ class Places:
                 self.names.update(attribute_names(each))
                 for name in each.co_names:
                     self._mentioning.setdefault(name, each)
+        self.spaces[id(space)] = space
         names = set(global_names(code))
         if "sum" in names:
             self.summing[id(space)] = space
@@ -202,7 +203,7 @@ class Places:
             yield sources.Variable(space, name), code
             if name not in space and name in own:
                 yield sources.Variable(own, name), code
-        yield from ((sources.LoadedModule(name), code) for name in _modules_named(code, space))
+        yield from ((sources.LoadedModule(name), code) for name in modules_named(code, space))
 
     # ------------------------------------------------------------------------------------------------ modules, classes
 
@@ -261,6 +262,7 @@ class Places:
         declared = declares(kind)
         apart = frozenset() if declared is None else declared.apart
         every = self._asks_for_any_attribute() or not is_found_by_name
+        every = every or (kind is types.SimpleNamespace and not _SHOWING.isdisjoint(self.names))
         by_libraries = reads.read_by_libraries(kind, self.names)
         for name in names:
             is_read = name in self.names or name in by_libraries or name in _READ_BY_PYTHON
@@ -302,6 +304,7 @@ class Places:
 
 # A program sets no attributes on these, or they are looked at as what they are.
 _WITHOUT_OWN = (type, types.FunctionType, types.ModuleType, WatchedOrder)
+_SHOWING = frozenset({"repr", "str", "format", "__format__", "__repr__"})  # a namespace with all that is in it
 _READ_BY_PYTHON = frozenset({"forward", "__getattr__"})  # of a layer, of a module
 
 
@@ -334,15 +337,6 @@ def _of_code_of_library(function: types.FunctionType) -> Iterator[Place]:
 def _builtins_of(space: dict[str, Any]) -> dict[str, Any]:
     found = space.get("__builtins__", builtins)
     return vars(found) if isinstance(found, types.ModuleType) else found
-
-
-def _modules_named(code: types.CodeType, space: dict[str, Any]) -> list[str]:
-    modules = imported_modules(code, space)
-    for each in nested(code):
-        if "modules" in each.co_names:  # sys.modules, perhaps, under a name that stands there or in a variable
-            texts = [*each.co_consts, *map(space.get, each.co_names)]
-            modules += [text for text in texts if isinstance(text, str) and text in sys.modules]
-    return modules
 
 
 def of_captured_tensors(tensors: list[Tensor], names: Set[str]) -> Iterator[Place]:

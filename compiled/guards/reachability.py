@@ -62,6 +62,10 @@ class Reach(Places):
         """True for code that was found."""
         return code in self._codes
 
+    def reaches(self, value: Any) -> bool:
+        """True for an object that was found."""
+        return id(value) in self.objects
+
     def codes_naming(self, name: str) -> set[types.CodeType]:
         """The code that mentions a variable or an attribute, or could by its text."""
         return {c for c in self._codes if name in (*c.co_names, *c.co_freevars, *c.co_cellvars) or name in c.co_consts}

@@ -12,6 +12,7 @@ import io
 import logging
 import os
 import random
+import string
 import sys
 import types
 from typing import Any
@@ -24,6 +25,7 @@ _FUNCTIONS: dict[Any, str] = {
     builtins.open: "open()",
     builtins.__import__: "__import__()",
     builtins.breakpoint: "breakpoint()",
+    builtins.globals: "globals()",
 }
 _MODULES = {
     "time": "a clock",
@@ -54,6 +56,7 @@ _CODES: dict[types.CodeType, str] = {
         for kind in ("threads", "interop_threads")
     },
 }
+_PARSE = string.Formatter().parse
 _OWN_RANDOM = random.Random.__mro__[1]  # what draws the numbers
 
 
@@ -67,11 +70,21 @@ def spoken_to(called: Any) -> str:
         return _FUNCTIONS.get(called, of_module)
     if isinstance(owner, type):
         return "a clock" if called.__name__ in _CLOCKS and issubclass(owner, datetime.date) else ""
+    if isinstance(owner, str) and called.__name__ in ("format", "format_map") and _reads_attributes(owner):
+        return "str.format() of attributes, which are named in a text"
     if isinstance(owner, _OWN_RANDOM):
         return "a generator of Python's random numbers"
     if owner is sys.stdout or owner is sys.stderr or isinstance(owner, _FILES) and not isinstance(owner, _IN_MEMORY):
         return "a file"
     return _MODULES.get(type(owner).__module__, "")
+
+
+def _reads_attributes(template: str) -> bool:
+    """True for ``"{0.name}"`` and ``"{0[name]}"``."""
+    try:
+        return any(field and not field.isidentifier() and not field.isdigit() for _, field, *_ in _PARSE(template))
+    except ValueError:  # it is no template, and raises
+        return True
 
 
 def title(called: types.BuiltinFunctionType) -> str:

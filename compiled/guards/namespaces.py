@@ -1,0 +1,61 @@
+"""What a recorded call writes into namespaces past its guards.
+
+Guards are on names that code mentions *and* that are there. A call may give a module, a function or a logger a name
+that it did not have, or write one that it computes (``setattr(module, name, value)``): each guard still holds, and a
+replay would leave the write out. So the namespaces that the call reaches are compared, entry by entry, before and
+after it.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import types
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from .sources import MISSING
+from .value_kinds import is_users
+
+# Whose entries nothing counts; those of classes and objects of programs are counted, this package's own declared.
+_OWNERS = (types.ModuleType, types.FunctionType, functools.partial, logging.Logger, type)
+# What Python writes there by itself: when it warns, when it runs text.
+_PYTHONS = frozenset({"__warningregistry__", "__builtins__"})
+_LOADED_LATE = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
+
+
+class Namespaces:
+    """The entries of the namespaces of `reached` objects, and of the globals (`spaces`) of code, as they are now."""
+
+    def __init__(self, reached: Iterable[Any], spaces: Iterable[dict[str, Any]]) -> None:
+        own = {id(space): ("", space, True) for space in spaces}
+        for owner in reached:
+            if isinstance(owner, _OWNERS) and hasattr(owner, "__dict__"):
+                entries, of_user = vars(owner), not isinstance(owner, types.ModuleType) or is_users(owner)
+                key = id(owner) if isinstance(owner, type) else id(entries)  # a class makes a new proxy each time
+                own.setdefault(key, (_name_of(owner), entries, of_user))
+        self._before = [(name, entries, dict(entries), of_user) for name, entries, of_user in own.values()]
+
+    def changed(self) -> Iterator[str]:
+        """The names of the entries that are others now, are new or are gone."""
+        for owner, entries, before, of_user in self._before:
+            for name in _different(entries, before):
+                if of_user or not _is_loaded_late(name, before, entries):
+                    yield f"{owner}.{name}".removeprefix(".")
+
+
+def _different(now: Mapping[str, Any], before: dict[str, Any]) -> list[str]:
+    """The names under which two dicts have other objects."""
+    now = dict(now)  # at once: other threads may write
+    names = [name for name, value in now.items() if before.get(name, MISSING) is not value]
+    names += [name for name in before if name not in now]
+    return [name for name in names if name not in _PYTHONS]
+
+
+def _is_loaded_late(name: str, before: dict[str, Any], entries: Mapping[str, Any]) -> bool:
+    """True for what a library's module makes of itself when somebody asks for it first."""
+    return name not in before and isinstance(entries.get(name), _LOADED_LATE)
+
+
+def _name_of(owner: Any) -> str:
+    return str(getattr(owner, "__name__", None) or getattr(owner, "name", type(owner).__name__))
