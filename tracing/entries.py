@@ -41,6 +41,7 @@ class EntryRead(functools.partial):
 
     entries: Any
     key: Any
+    owner: Any = None
 
     @classmethod
     def of(cls, entries: Any, key: Any, look: Callable[..., Any], *args: Any) -> EntryRead:
@@ -48,6 +49,11 @@ class EntryRead(functools.partial):
         read = cls(look, *args)
         read.entries, read.key = entries, key
         return read
+
+    def found_in(self, owner: Any) -> EntryRead:
+        """The same read, which finds the dict as an attribute of `owner` each time."""
+        self.owner = owner
+        return self
 
 
 class TableRead(functools.partial):

@@ -63,7 +63,7 @@ class Unwritten:
         if references.memory[places].tobytes() == self._words:
             self._hits += 1
             return True
-        self._places = None
+        self._places, self._kept = None, []
         return False
 
     def note(self) -> None:
@@ -111,6 +111,8 @@ class _Places:
     def of_guard(self, guard: Guard) -> bool:
         """True if all that the guard reads is in dicts, whose words are added."""
         get = guard.get
+        if isinstance(get, EntryRead) and get.owner is not None and not self._add_object(get.owner):
+            return False
         if isinstance(get, (SameEntries, EntryRead)):
             return self._add(get.entries)
         return isinstance(get, TableRead) and self._add_tables(get)

@@ -8,6 +8,7 @@ from tracegrad.compiled.guards.declared import Guard
 from tracegrad.compiled.guards.value_guard import ValueGuard
 from tracegrad.runtime import references
 
+OPTIONS = {"SGD": {"momentum": 0.9}, "Adam": {}}
 CALLS, FIRST = 18, 12  # calls, and the first of them before which something is written
 
 
@@ -88,6 +89,16 @@ WRITES = {
     "a rate": lambda tg, case, i: case.optimizer.param_groups[0].__setitem__("lr", 0.01 * i),
     "state": lambda tg, case, i: case.optimizer.state.clear(),
     "state of one": once(lambda tg, case: case.optimizer.state.pop(case.model[0].bias)),
+    "another state": once(lambda tg, case: setattr(case.optimizer, "state", type(case.optimizer.state)())),
+    "another state past the methods": once(
+        lambda tg, case: dict.__setitem__(case.optimizer.__dict__, "state", type(case.optimizer.state)())
+    ),
+    "a state that is loaded": once(
+        lambda tg, case: case.optimizer.load_state_dict(
+            type(case.optimizer)(case.model.parameters(), lr=0.3).state_dict()
+        )
+    ),
+    "other groups": once(lambda tg, case: setattr(case.optimizer, "param_groups", case.other_groups())),
     "a group": once(lambda tg, case: case.optimizer.add_param_group({"params": [case.late], "lr": 0.5})),
     "nothing": lambda tg, case, i: None,
 }
@@ -103,9 +114,12 @@ class Case:
         self.other = tg.nn.Module()
         self.other.register_buffer("centre", tg.zeros(3))
         self.late = tg.nn.Parameter(tg.ones(3))
-        self.optimizer = getattr(tg.optim, kind)(self.model.parameters(), lr=0.1)
+        self.optimizer = getattr(tg.optim, kind)(self.model.parameters(), lr=0.1, **OPTIONS[kind])
         self.handles = []
         self.calls = 0
+
+    def other_groups(self):
+        return type(self.optimizer)(self.model.parameters(), lr=0.4).param_groups
 
     def remove_handles(self):
         while self.handles:
@@ -136,7 +150,7 @@ def outcome(tg, kind, write, compile):
         case.remove_handles()
 
 
-@pytest.mark.parametrize("kind", ["SGD", "Adam"])
+@pytest.mark.parametrize("kind", OPTIONS)
 @pytest.mark.parametrize("write", WRITES)
 def test_a_write_to_what_the_step_reads_is_noticed(tg, write, kind):
     expected, tensors = outcome(tg, kind, WRITES[write], lambda f: f)
