@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 from ..tensors.tensor import Tensor
 from ..tracing.counted import Counted
 from ..tracing.eager_compiler import what_is_compiled
+from ..tracing.entries import TableRead
 from ..tracing.watch import WatchedDict, changes, watcher
 from .calls.everywhere import as_registered
 from .option import Option
@@ -127,7 +127,7 @@ class Registry(Counted):
             registry = own.get(kind)
             if registry is not None and name in registry:
                 if watcher() is not None:
-                    return declared(self, name, functools.partial(_registered, self, kind, name))
+                    return declared(self, name, TableRead.of(self, (kind,), _registered, self, kind, name))
                 return registry[name]
         if watcher() is not None:
             declared(self, f"whether {name} is there", functools.partial(_is_registered, self, name))

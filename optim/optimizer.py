@@ -294,7 +294,7 @@ class Optimizer(StepHooks):
             if gradient is not None:
                 check_capturable(options)
                 entry = self.state.of(p)
-                declare_read("optimizer state", EntryRead.of(self.state, p, _entry, self, p))
+                declare_read("optimizer state", EntryRead.of(self.state, p, _entry, self, p).found_in(self))
                 complete(entry, needed, functools.partial(self.initial, p, group))
                 update = functools.partial(self._update_one, in_numpy, options)
                 if p.dtype.is_complex:

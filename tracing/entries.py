@@ -41,6 +41,7 @@ class EntryRead(functools.partial):
 
     entries: Any
     key: Any
+    owner: Any = None
 
     @classmethod
     def of(cls, entries: Any, key: Any, look: Callable[..., Any], *args: Any) -> EntryRead:
@@ -49,10 +50,31 @@ class EntryRead(functools.partial):
         read.entries, read.key = entries, key
         return read
 
+    def found_in(self, owner: Any) -> EntryRead:
+        """The same read, which finds the dict as an attribute of `owner` each time."""
+        self.owner = owner
+        return self
+
+
+class TableRead(functools.partial):
+    """``look(*args)``, which says of what it looks at that it is in the ``__dict__`` of `owner` (or in `owner`, if that
+    is a dict) and in the dicts under `names` there, and nothing else that changes: which entries these have, as objects
+    that are compared by identity."""
+
+    owner: Any
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, owner: Any, names: tuple[str, ...], look: Callable[..., Any], *args: Any) -> TableRead:
+        """The read ``look(*args)``."""
+        read = cls(look, *args)
+        read.owner, read.names = owner, names
+        return read
+
 
 def copied(entries: Any, memo: dict[int, Any]) -> Any:
     """``copy.deepcopy`` of a dict of a class that is made without arguments, entry by entry."""
     made = memo[id(entries)] = type(entries)()  # what is in it may lead back here
     for key, value in entries.items():
-        made[copy.deepcopy(key, memo)] = copy.deepcopy(value, memo)
+        made.put_first(key if type(key) is str else copy.deepcopy(key, memo), copy.deepcopy(value, memo))
     return made

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from ..ops.array import eager
+from .counts import changes as changes
 from .entries import EntryRead, SameEntries, copied
 
 
@@ -101,27 +102,6 @@ class _Local(threading.local):
 
 
 _local = local = _Local()
-
-
-class Changes:
-    """Counts rebindings of anything that guards look at, in any thread: `grads` those of ``.grad``, `options` those of
-    options and state of optimizers, `modules` those of options of modules, `training` those of their mode, `memories`
-    tensors that are given other memory of the same layout (``.data = ...``), `count` the rest. They only grow, so who
-    looks at several compares their sum: models look at no gradients, no options of optimizers, many not at the mode."""
-
-    __slots__ = ("count", "grads", "memories", "modules", "options", "training")
-
-    def __init__(self) -> None:
-        self.count = self.grads = self.memories = self.modules = self.options = self.training = 0
-
-    def count_memory(self, before: Any, after: Any) -> None:
-        """A tensor that has shown the array `before` (None: in another way than as it is) shows `after` now."""
-        is_alike = before is not None and len({(a.shape, a.strides, a.dtype) for a in (before, after)}) == 1
-        self.memories += is_alike
-        self.count += not is_alike
-
-
-changes = Changes()
 
 
 @functools.cache
@@ -297,6 +277,13 @@ class WatchedDict(dict):
                 forbid(f"setting [{key!r}] of an optimizer's options or state, or of a module", "Set it outside.")
         super().__setitem__(key, value)
         self._count_change()
+
+    def put_first(self, key: Any, value: Any) -> None:
+        """Put an entry into a dict that nobody knows yet, which is a change to a recording only."""
+        if _local.watcher is not None:
+            self[key] = value
+        else:
+            super().__setitem__(key, value)
 
     def __delitem__(self, key: Any) -> None:
         forbid(f"deleting [{key!r}] of an optimizer's options or state, or of a module", "Delete it outside.")

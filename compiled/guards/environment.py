@@ -70,8 +70,8 @@ class Environment:
         """Guards by how they are checked: counted ones only after a change, bindings by identity, contents by item."""
         counted_ones = [fact for fact in self.facts if fact.source.is_counted(fact.value) and not fact.free]
         changeable = [fact for fact in counted_ones if isinstance(fact.value, MUTABLE)]
-        self._counted = [(fact, None if fact.by_identity else flat_items(fact.value)) for fact in changeable]
-        self._counted_values = [fact for fact in counted_ones if not isinstance(fact.value, MUTABLE)]
+        self.counted_contents = [(fact, None if fact.by_identity else flat_items(fact.value)) for fact in changeable]
+        self.counted_values = [fact for fact in counted_ones if not isinstance(fact.value, MUTABLE)]
         # What is one number is looked at as a source of the recording's formulas; containers have other items, too.
         self.opened = [(others_in(fact), fact) for fact in self.facts if fact.free and () not in fact.free]
         counted = {id(fact) for fact in counted_ones}
@@ -140,8 +140,8 @@ class Environment:
         """The tensors that the function can reach."""
         return [value for value in self._reach.objects.values() if isinstance(value, Tensor)]
 
-    def hold(self, counted_too: bool) -> bool:
-        """The slow check: True while all guards hold. Identity decides most; counted ones are checked if told to."""
+    def hold(self) -> bool:
+        """The slow check: True while all guards hold but counted ones (`Unwritten`). Identity decides most."""
         if not self.stable.look():
             return False
         for now, value, fact in self.bindings:
@@ -152,17 +152,6 @@ class Environment:
                 return False
         for same, fact in self.opened:
             if not same() and not fact.holds():
-                return False
-        return not counted_too or self.counted_hold()
-
-    def counted_hold(self) -> bool:
-        """True while those guards hold that need be looked at only after a counted change."""
-        for fact in self._counted_values:
-            if fact.source.now() is not fact.value and not fact.holds():
-                return False
-        for fact, items in self._counted:
-            now = None if items is None else fact.source.now()
-            if (type(now) is not type(fact.value) or not has_items(now, items or ())) and not fact.holds():
                 return False
         return True
 

@@ -14,7 +14,7 @@ from ...tape.fused import FusedNode
 from ...tape.nodes import PrimitiveNode, Saved
 from ...tape.saved import Packed
 from ...tensors.tensor import Tensor
-from ..symbolic.number import exact
+from ..symbolic.number import same_number
 from .event_trie import Compute, TrieInput, key_of
 from .sweep_reads import Read, read_of_tensor
 from .varying import places
@@ -237,8 +237,16 @@ def _text_of_op(i: int, op: VisitedOp, is_moving: bool, names: dict[str, Any]) -
     if is_moving:
         names.update({f"part{i}": _part(op.params), "part": _part})
         return OP.format(i=i, other=other + f"part(x{i}.params) != part{i}")
-    names.update({f"params{i}": exact(tuple(op.params.items())), "exact": exact})
-    return OP.format(i=i, other=other + f"exact(tuple(x{i}.params.items())) != params{i}")
+    names.update({f"params{i}": dict(op.params), "are_same": _are_same})
+    return OP.format(i=i, other=other + f"not are_same(x{i}.params, params{i})")
+
+
+def _are_same(one: Params, other: Params) -> bool:
+    """True for the same parameters in the same order, bit by bit."""
+    if len(one) != len(other):
+        return False
+    pairs = zip(one.items(), other.items(), strict=True)
+    return all(name == known and same_number(a, b) for (name, a), (known, b) in pairs)
 
 
 def places_of_slice(params: Params, shape: Sequence[int]) -> np.ndarray:

@@ -68,11 +68,12 @@ class NotedSpecialisation(Specialisation):
                     return False
             if count != self._count:
                 classes.patches()
-                if not self.recording.environment.hold(True):
+                if not (self.recording.environment.hold() and self.unwritten.values_hold()):
                     return False
             if (count != self._count or options != self._options) and not self.look_at_options():
                 return False
             self._at, self._count, self._memories, self._options = now, count, memories, options
+            self.unwritten.note()
         return True
 
 

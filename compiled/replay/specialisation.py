@@ -27,6 +27,7 @@ from ..common.sharing import sharing
 from ..execution.binding import Binding
 from ..execution.commit import Effects, run
 from ..execution.shape_cache import Programs
+from ..guards.unwritten import Unwritten
 from ..lazy.backward_program import Backward, CompiledNode, EagerTape
 from ..recording.leaks import refuse_leaks
 from ..recording.recording import Recording
@@ -65,6 +66,8 @@ class Specialisation:
         self.seen = -1  # the value of `changes` for which all guards are known to hold
         self._seen_count = self._seen_options = self._seen_memories = -1  # the same, by what is counted
         self._unlike_at = (-1, -1)  # where they are known not to hold, whatever gradients there are
+        of = recording.environment
+        self.unwritten = Unwritten(recording.guards, of.counted_values, of.counted_contents)
         self.guards_of_gradients = [guard for guard in recording.guards if guard.of_gradients]
         self.captured = CapturedInputs(recording, self.binding)
         self.arguments = Arguments(recording, self.binding, self.captured, args, kwargs)
@@ -119,7 +122,7 @@ class Specialisation:
         counted = self._counted_now()
         if rebound and counted == self._unlike_at:
             return False
-        if not self.recording.environment.hold(False) or not self.inputs.find((args, kwargs)):
+        if not self.recording.environment.hold() or not self.inputs.find((args, kwargs)):
             return False
         if rebound and not self._is_like():
             self._unlike_at = counted
@@ -132,8 +135,7 @@ class Specialisation:
 
     def _is_like(self) -> bool:
         """True if what only counted changes can have touched, gradients apart, is as it was recorded."""
-        guards = (guard for guard in self.recording.guards if not guard.of_gradients)
-        return self.recording.environment.counted_hold() and all(guard.holds() for guard in guards)
+        return self.unwritten.values_hold() and self.unwritten.guards_hold(but_gradients=True)
 
     def includes(self, other: Specialisation, call_arguments: tuple[Args, Kwargs]) -> bool:
         """True if `other` differs from this one in numbers only, and this one holds for those of `other` as well.
@@ -177,6 +179,7 @@ class Specialisation:
         if not found or not self.arguments.share_as_recorded(*call_arguments):
             return False
         self.seen, self._seen_count, self._seen_options, self._seen_memories = now, count, options, memories
+        self.unwritten.note()
         return True
 
     def _look_at_gradients(self, call_arguments: Any) -> bool | None:
@@ -186,7 +189,7 @@ class Specialisation:
 
     def look_at_options(self) -> bool:
         """True if what the library has declared is as recorded; its numbers are read."""
-        if not all(guard.holds() for guard in self.recording.guards):
+        if not self.unwritten.guards_hold():
             return False
         for i, number in enumerate(self.recording.numbers):
             self._numbers[i] = number.get()

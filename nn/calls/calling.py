@@ -10,6 +10,7 @@ from ...tape.handles import RemovableHandle, add_hook
 from ...tensors.device import remaking
 from ...tensors.meta.meta_tensor import any_meta, require_one_device, without_numbers
 from ...tracing.eager_compiler import compiled_by
+from ...tracing.entries import TableRead
 from ...tracing.layers import find_layers_by
 from ...tracing.tracebacks import boundary, fold
 from ...tracing.user_warning import warn_user
@@ -99,8 +100,8 @@ class Calling(Traversal):
 
     def _recorded(self, listening: Watcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         def run(path: str) -> Any:
-            declared(self, "hooks", self._hook_ids)
-            declare_read("hooks of all modules", everywhere.hook_ids)
+            declared(self, "hooks", TableRead.of(self, tables.TABLES, self._hook_ids))
+            declare_read("hooks of all modules", everywhere.HOOK_IDS)
             listening.module_called(self, path)
             try:
                 return self._run(*args, **kwargs)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...tape.handles import RemovableHandle, add_hook
+from ...tracing.entries import TableRead
 from ...tracing.watch import changes
 from ...tracing.watched_order import WatchedOrder
 from .tables import HOOKS, TABLES, identities, require_one_kind
@@ -21,9 +22,8 @@ def is_hooked() -> bool:
     return any(_own)
 
 
-def hook_ids() -> tuple[Any, ...]:
-    """Which hooks there are, and how they are called; compiled functions depend on it."""
-    return identities(tables)
+#: Which hooks there are, and how they are called; compiled functions depend on it.
+HOOK_IDS = TableRead.of(tables, TABLES, identities, tables)
 
 
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:

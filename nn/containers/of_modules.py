@@ -6,6 +6,7 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from ...tracing.entries import TableRead
 from ...tracing.watch import watcher
 from ..joinable import Joinable
 from ..module import Module
@@ -21,7 +22,7 @@ class _Sequence(Module):
         """The submodules in order. Recordings keep as guards which ones they are."""
         if watcher() is None:
             return list(self._modules.values())
-        names = declared(self, "members", lambda: tuple(self._modules))
+        names = declared(self, "members", TableRead.of(self, ("_modules",), lambda: tuple(self._modules)))
         return [getattr(self, name) for name in names]
 
     def _name_at(self, index: Any) -> str:

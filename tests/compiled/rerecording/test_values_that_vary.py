@@ -188,3 +188,55 @@ def test_what_comes_between_looks_is_as_in_eager_mode(tg, between):
 def test_a_few_ops_between_looks_are_no_programs(tg, made, between):
     with_looks(tg, between, tg.compile)
     assert 1 <= len(made) <= 3
+
+
+# ------------------------------------------------------------------------------- ways through layers
+
+
+def skipping(tg, layers, wrap, ways):
+    """The losses of steps in which the bits of the numbers `ways` say which layers run."""
+    ways, count = iter(ways), len(ways)
+
+    class Net(tg.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first = tg.nn.Linear(4, 4)
+            self.layers = tg.nn.ModuleList(tg.nn.Linear(4, 4) for _ in range(layers))
+
+        def forward(self, x):
+            x, bits = self.first(x), next(ways)
+            for i, layer in enumerate(self.layers):
+                if bits >> i & 1:
+                    x = x + layer(x).tanh()
+            return x
+
+    tg.manual_seed(0)
+    model = Net()
+    optimizer = tg.optim.Adam(model.parameters(), lr=0.05)
+
+    def step(x):
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    step = wrap(step)
+    return [step(tg.linspace(-1, 1, 8).reshape(2, 4)) for _ in range(count)]
+
+
+@pytest.mark.parametrize("layers", [2, 3, 4])
+def test_ever_new_ways_get_few_programs(tg, made, layers):
+    ways = [i % 2**layers for i in range(7 * 2**layers)]
+    expected = skipping(tg, layers, lambda step: step, ways)
+    assert skipping(tg, layers, tg.compile, ways) == pytest.approx(expected, rel=1e-4)
+    assert len(made) <= 8  # four of which came while parts were met for the first time
+
+
+def test_a_way_that_goes_on_coming_gets_its_program(tg, made):
+    in_turn = [i % 8 for i in range(56)]
+    skipping(tg, 3, tg.compile, in_turn)
+    first = len(made)
+    made.clear()
+    skipping(tg, 3, tg.compile, [*in_turn, *(bits for bits in range(8) for _ in range(8))])
+    assert len(made) > first
