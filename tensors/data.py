@@ -65,7 +65,10 @@ def _limits(dtype: DType) -> tuple[float, float]:
 
 
 def as_element(number: Any, dtype: DType) -> Any:
-    """`number`, which is to be written to elements: what is too large for 16 bits is infinite there, no error."""
+    """`number`, which is to be written to elements: what is too large for 16 bits is infinite there, no error, as is
+    only a complex number in a type that does not hold it."""
+    if isinstance(number, complex):
+        return fitting(number, dtype)
     if dtype not in (float16, bfloat16) or not isinstance(number, (int, float)):
         return number
     low, high = _limits(dtype)

@@ -259,9 +259,7 @@ def setitem(x: Any, key: Any, value: Any) -> None:
     if subclasses.exist and (found := overloaded((x, key, value))):
         ask(Tensor.__setitem__, "tracegrad.Tensor.__setitem__", found, (x, key, value), {})
         return
-    if isinstance(value, complex):
-        fitting(value, x.dtype)  # in whichever way it is written
-    value = as_element(value, x.dtype)
+    value = as_element(value, x.dtype)  # in whichever way it is written
     if isinstance(key, Tensor) and key.dtype is bool_ and _is_single(value):
         _fill_where(x, key, value)
         return

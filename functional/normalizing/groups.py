@@ -12,6 +12,7 @@ from ...ops.pointwise import cast
 from ...tape.grad_mode import no_grad
 from ...tensors.calling.kernels import require_floating
 from ...tensors.composite import composite, whole
+from ...tensors.short_floats import rounded_once
 from ..checks.derivatives import require_constants
 from ..checks.mixed_types import mixed_types
 from ..checks.shapes import check_one_type
@@ -80,6 +81,7 @@ def group_norm(
 _READ = {"input": ("input", "weight", "bias"), "weight": ("input", "weight", "bias")}
 
 
+@rounded_once
 @composite("NativeGroupNormBackward0", _READ)
 def _grouped(input: Any, weight: Any, bias: Any, num_groups: int, eps: float) -> Any:
     shape = input.ndarray.shape

@@ -244,3 +244,25 @@ def test_names_of_products_with_numbers(tg, form, dtype):
     assert type(node).__name__ == NAMED[form]
     operands = [type(next_node).__name__ for next_node, _ in node.next_functions if next_node is not None]
     assert set(operands) <= {"AccumulateGrad", "CloneBackward0"} and operands
+
+
+#: Functions of several ops that are computed in float32, whose result alone is rounded.
+ONE_KERNEL = """
+F.group_norm(a, 2, u, u) | tg.logcumsumexp(x, 1) | F.bilinear(x, x, w, u)
+F.embedding_bag(i, x, mode="sum", per_sample_weights=p)
+"""
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize(
+    "form", [part.strip() for line in ONE_KERNEL.strip().splitlines() for part in line.split(" | ")]
+)
+def test_results_are_rounded_once(tg, form, dtype):
+    tg.manual_seed(0)
+    shapes = {"x": (5, 6), "a": (3, 6, 4), "u": (6,), "w": (6, 6, 6), "p": (2, 3)}
+    known = {name: tg.randn(*shape).to(getattr(tg, dtype)) for name, shape in shapes.items()}
+    names = {"tg": tg, "F": tg.nn.functional, "i": tg.tensor([[0, 2, 1], [3, 3, 4]])}
+    wide = eval(form, {**names, **{name: value.float() for name, value in known.items()}})
+    found = eval(form, {**names, **known})
+    assert found.dtype is known["x"].dtype
+    assert found.tolist() == wide.to(found.dtype).tolist()
