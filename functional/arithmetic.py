@@ -4,28 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..autograd.function import Operation
 from ..ops import arithmetic as ops
-from ..ops import comparison, division, elementary, logic, rounding
-from ..ops.comparison import eq, where
-from ..ops.complex_numbers.refusals import refuse_complex
+from ..ops import division, elementary, logic, rounding
+from ..ops.comparison import where
+from ..ops.core import plain
+from ..ops.elementwise import special
 from ..ops.identity import copy
 from ..ops.pointwise import cast, common_dtype, converted
-from ..ops.sources import full
 from ..ops.types import (
     FLOATING,
     NUMBERS,
+    DType,
     bfloat16,
     bool_,
     complex128,
     float16,
+    float32,
     float64,
-    get_default_dtype,
     int64,
     number_dtype,
 )
 from ..tensors.calling.kernels import require_floating
 from ..tensors.composite import composite, relabel
+from ..tensors.data import fitting
 from ..tensors.in_place import store
 from ..tensors.short_floats import rounded_once
 from ..tensors.tensor import Tensor
@@ -46,15 +47,15 @@ def _times(x: Any, factor: Any, *beside: Any) -> Any:
     return converted(x, dtype) * factor
 
 
-def _scaled(x: Any, alpha: Any, beside: Any) -> Any:
-    """``alpha * x``, the operand of a sum with `beside`, computed in the type of the sum, which `alpha` has no say in.
+def _scaled(x: Any, alpha: Any, dtype: DType) -> Any:
+    """``alpha * x``, the operand of a sum of type `dtype`, in which `alpha` has no say."""
+    if isinstance(x, NUMBERS):
+        return bool(x * alpha) if dtype is bool_ else x * alpha
+    return converted(converted(x, dtype) * alpha, dtype)
 
-    A number of 16 bits is rounded here, and once more as a sum, as in PyTorch.
-    RuntimeError for an `alpha` of a higher category than that type, and for a bool where that is not bool.
-    """
-    if type(alpha) in (int, float) and alpha == 1:
-        return x
-    dtype = common_dtype([beside, x])
+
+def _check_alpha(alpha: Any, dtype: DType) -> None:
+    """RuntimeError for an `alpha` of a higher category than the sum's type, and for a bool where that is not bool."""
     given = alpha.dtype.category if isinstance(alpha, Tensor) else number_dtype(alpha).category
     if given == bool_.category != dtype.category:
         raise RuntimeError("Boolean alpha only supported for Boolean results. Give alpha=1 or alpha=0.")
@@ -65,9 +66,27 @@ def _scaled(x: Any, alpha: Any, beside: Any) -> Any:
         )
     if given > FLOATING >= dtype.category:
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
-    if isinstance(x, NUMBERS):
-        return bool(x * alpha) if dtype is bool_ else x * alpha
-    return converted(converted(x, dtype) * alpha, dtype)
+    if dtype.is_floating_point and isinstance(alpha, (int, float)):
+        fitting(alpha, dtype)
+
+
+def _sum_with(op: Any, input: Any, other: Any, alpha: Any) -> Any:
+    """``op(input, alpha * other)``, a sum or a difference.
+
+    Of 16-bit operands, `alpha` one of them, it is rounded once, as in PyTorch's vectors (behind the last whole one of a
+    row PyTorch rounds the product, too).
+    """
+    if type(alpha) in (int, float) and alpha == 1:
+        return op(input, other)
+    dtype = common_dtype([input, other])
+    _check_alpha(alpha, dtype)
+    if dtype in (float16, bfloat16):
+        x, y, scale = (cast(converted(each, dtype), float32) for each in (input, other, alpha))
+        out = cast(op(x, y * scale), dtype)
+    else:
+        out = op(input, _scaled(other, alpha, dtype))
+    plain.named(out, op.primitive.backward_name, (input, other))
+    return out
 
 
 def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
@@ -80,7 +99,7 @@ def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
     >>> tg.add(tg.tensor([1., 2.]), tg.tensor([10., 20.]), alpha=0.5)
     tensor([ 6., 12.])
     """
-    return ops.add(input, _scaled(other, alpha, input))
+    return _sum_with(ops.add, input, other, alpha)
 
 
 def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
@@ -93,7 +112,7 @@ def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
     tensor([-4., -8.])
     """
     _refuse_truth(input, other)
-    return ops.sub(input, _scaled(other, alpha, input))
+    return _sum_with(ops.sub, input, other, alpha)
 
 
 def _refuse_truth(input: Any, other: Any) -> None:
@@ -121,7 +140,7 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     tensor([9., 8.])
     """
     _refuse_truth(input, other)
-    out = ops.sub(other, _scaled(input, alpha, other))
+    out = _sum_with(ops.sub, other, input, alpha)
     relabel(out, "RsubBackward0" if isinstance(other, Tensor) else "RsubBackward1", (input, other))
     return out
 
@@ -141,7 +160,8 @@ def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str | 
     if rounding_mode is None:
         return ops.div(input, other)
     if rounding_mode == "floor":
-        return division.floor_divide(input, other)
+        is_floating = common_dtype([input, other]).is_floating_point
+        return division.div_floor(input, other) if is_floating else division.floor_divide(input, other)
     if rounding_mode == "trunc":
         return _div_trunc(input, other)
     raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
@@ -149,8 +169,8 @@ def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str | 
 
 def _div_trunc(input: Any, other: Any) -> Any:
     whole = division.fmod(input, other)
-    if whole.dtype in (float16, bfloat16):  # the quotient is rounded first
-        return rounding.trunc(ops.div(input, other))
+    if whole.dtype in (float16, bfloat16) and isinstance(other, Tensor) and other.ndarray.size != 1:
+        return rounding.trunc(ops.div(input, other))  # the quotient is rounded first, unless one number divides all
     if whole.dtype.is_floating_point:
         return division.trunc_divide(input, other)
     return division.floor_divide(ops.sub(input, whole), other)
@@ -351,13 +371,7 @@ def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     tensor([0.0000, 2.1972])
     """
     require_a_tensor("xlogy", input, other)
-    dtype = common_dtype([input, other])
-    refuse_complex("xlogy", dtype)
-    dtype = dtype if dtype.is_floating_point else get_default_dtype()
-    operands: tuple[Any, ...] = (input, other)
-    out = _XLogY.apply(*(converted(x, dtype) if isinstance(x, Tensor) else full((), x, dtype) for x in operands))
-    relabel(out, "XlogyBackward0", (input, other))
-    return out
+    return special.xlogy(input, other)
 
 
 def xlogy_(self: Tensor, other: Tensor | Number) -> Tensor:
@@ -368,23 +382,3 @@ def xlogy_(self: Tensor, other: Tensor | Number) -> Tensor:
     tensor([0., 0.])
     """
     return store(self, xlogy(copy(self) if self.requires_grad else self, other), (other,))
-
-
-class _XLogY(Operation):
-    """``x * log(y)`` with PyTorch's derivatives: 0 for x where x is 0 and y not above it, x / y for y."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any, y: Any) -> Any:
-        ctx.save_for_backward(x, y)
-        return where(_silent(x, y), 0.0, x * elementary.log(y))
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        x, y = ctx.saved_tensors
-        silent = logic.logical_and(eq(x, 0), comparison.le(y, 0))
-        to_x = g * where(silent, 0.0, elementary.log(y)) if ctx.needs_input_grad[0] else None
-        return to_x, g * x / y if ctx.needs_input_grad[1] else None
-
-
-def _silent(x: Any, y: Any) -> Any:
-    return logic.logical_and(eq(x, 0), logic.logical_not(comparison.isnan(y)))

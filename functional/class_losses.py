@@ -16,6 +16,7 @@ from ..tensors.autocasting import full_precision
 from ..tensors.composite import composite, whole
 from ..tensors.fusion import fused
 from . import array_forms
+from .checks.derivatives import require_constants
 from .loss_arguments import check_class_weights, older_reduction, reduced, refuse_integers
 from .normalizing.softmax import log_softmax
 
@@ -107,6 +108,7 @@ def nll_loss(
     refuse_integers("nll_loss_out_frame", input)
     if weight is not None:
         check_class_weights(input, weight, _class_axis(input.ndarray.ndim))
+        require_constants("nll_loss_forward", weight=weight)
     if weight is None and input.ndarray.ndim == 2:
         return _nll_of_rows(input, target, ignore_index, reduction)
     return _nll(input, target, weight, ignore_index, reduction)

@@ -20,6 +20,7 @@ from ..tracing.user_warning import warn_user
 from . import array_forms
 from .activations import logsigmoid
 from .arithmetic import xlogy
+from .checks.derivatives import require_constants
 from .elementwise.bounds import raised_to
 from .loss_arguments import (
     VARIANCES,
@@ -233,6 +234,7 @@ def binary_cross_entropy(
         got, wanted = target.dtype.title, input.dtype.title
         raise RuntimeError(f"Found dtype {got} but expected {wanted}: the target has the input's type, use .to(input)")
     require_floating("binary_cross_entropy", input)
+    require_constants("binary_cross_entropy", weight=weight)
     require(input, PREDICTED)
     require(target, OBSERVED)
     loss = _ProbabilityCrossEntropy.apply(input, target)
@@ -284,6 +286,7 @@ def binary_cross_entropy_with_logits(
     if not target.dtype.is_floating_point:
         name = target.dtype.title
         raise RuntimeError(f"result type Float can't be cast to the desired output type {name}: convert the target")
+    require_constants("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     log = logsigmoid(input)
     if pos_weight is not None:
         log = log * ((pos_weight - 1) * target + 1)

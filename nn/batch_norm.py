@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ..functional import array_forms
+from ..functional.checks.derivatives import require_constants
 from ..functional.checks.mixed_types import mixed_types
 from ..functional.checks.shapes import check_one_type, check_per_channel
 from ..ops.arithmetic import add, mul
@@ -63,6 +64,7 @@ def batch_norm(
     check_one_type(input, running_mean, running_var, weight, bias)
     named = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     check_per_channel(input, training, named)
+    require_constants("native_batch_norm", running_mean=running_mean, running_var=running_var)
     shape = input.ndarray.shape
     if not input.ndarray.size:
         return _of_nothing(input, weight, bias)

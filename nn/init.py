@@ -12,6 +12,7 @@ from ..ops.array import eager
 from ..ops.core import current
 from ..tape.grad_mode import no_grad
 from ..tensors import random
+from ..tensors.data import fitting
 from ..tensors.meta.meta_tensor import any_meta
 from ..tensors.tensor import Tensor, make
 from ..tracing.user_warning import warn_user
@@ -70,7 +71,7 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
     >>> tg.nn.init.constant_(tg.empty(2), 0.5)
     tensor([0.5000, 0.5000])
     """
-    return _store(tensor, current().constant(val, tensor.dtype))
+    return _store(tensor, current().constant(fitting(val, tensor.dtype), tensor.dtype))
 
 
 def zeros_(tensor: Tensor) -> Tensor:
@@ -319,8 +320,7 @@ def trunc_normal_(
         raise NotImplementedError(f'"lt_cpu" not implemented for {tensor.dtype.title!r}: complex numbers have no order')
     if mean < a - 2 * std or mean > b + 2 * std:
         warn_user(
-            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
-            "The distribution of values may be incorrect."
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect."
         )
     if any_meta((tensor,)):
         return tensor

@@ -349,6 +349,8 @@ class _Indirect:
 
 class _Plain:
     direct: Direct = _Indirect()
+    #: Gives what was made of several primitives one name on the tape, with edges to the operands, if it has a node.
+    named: Callable[[Any, str, Sequence[Any]], None] = staticmethod(lambda out, title, operands: None)
 
 
 plain = _Plain()  # of all threads whose interpreter is the default one
@@ -357,6 +359,11 @@ plain = _Plain()  # of all threads whose interpreter is the default one
 def set_direct(direct: Direct) -> None:
     """Let pointwise ops ask `direct` first while the default interpreter is current."""
     plain.direct = direct
+
+
+def set_naming(named: Callable[[Any, str, Sequence[Any]], None]) -> None:
+    """Let `named` be what gives names on the tape."""
+    plain.named = named
 
 
 def bind(primitive: Primitive, *operands: Any, **params: Any) -> Any:

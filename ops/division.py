@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from .core import NotImplementedRule
 from .elementwise.descriptions import Doc
 from .pointwise import Op, floating_domain, pointwise, without_bool
 from .sources import zeros
 
 
-def _division(name: str, helper: str, eval: Callable[..., Any], title: str, vjp: dict[str, Any], doc: Doc) -> Op:
+def _division(
+    name: str,
+    helper: str,
+    eval: Callable[..., Any],
+    title: str,
+    vjp: dict[str, Any],
+    doc: Doc,
+    backward_name: str | None = None,
+    wide_scalars: Sequence[int] = (),
+) -> Op:
     domain = without_bool(f"\"{title}\" not implemented for 'Bool'")
     evaluate = _refusing_zero(name, eval)
     c = f"{helper}{{f}}({{x}}, {{y}})"
@@ -23,7 +33,9 @@ def _division(name: str, helper: str, eval: Callable[..., Any], title: str, vjp:
         eval=evaluate,
         vjp=vjp,
         domain=domain,
+        backward_name=backward_name,
         check=_check_divisor(name),
+        wide_scalars=wide_scalars,
         numbers=("y",) if name == "fmod" else ("x", "y"),
         doc=doc,
     )
@@ -56,26 +68,42 @@ def _remainder(x: np.ndarray, y: np.ndarray) -> Any:
     return np.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
 
 
-# PyTorch's floor_divide has no backward; zero, the derivative between the jumps, is what its
-# div(rounding_mode="floor") gives.
+# PyTorch has no derivative of it; that of div(rounding_mode="floor"), `div_floor`, is zero.
+_UNDERIVABLE = NotImplementedRule(
+    "derivative for aten::floor_divide is not implemented. Use div(rounding_mode='floor')"
+)
 floor_divide = _division(
     "floor_divide",
     "tg_floordiv",
     np.floor_divide,
     "div_floor_cpu",
-    {"x": lambda x_type: zeros(x_type), "y": lambda y_type: zeros(y_type)},
+    dict.fromkeys("xy", _UNDERIVABLE),
+    backward_name="NotImplemented",
+    wide_scalars=(1,),
     doc=Doc(
-        "``floor(input / other)``, the whole quotient rounded down. RuntimeError for integers divided by 0.",
+        "``floor(input / other)``, the whole quotient rounded down. RuntimeError for integers divided by 0, and for\n"
+        "its derivative, which is not implemented.",
         "tg.floor_divide(tg.tensor([7, -7]), 2)",
         "tensor([ 3, -4])",
     ),
+)
+# Of floating-point numbers, since integers have no derivative.
+div_floor = pointwise(
+    "div_floor",
+    inputs=("x", "y"),
+    domain=floating_domain,
+    c="tg_floordiv{f}({x}, {y})",
+    eval=np.floor_divide,
+    vjp={"x": lambda x_type: zeros(x_type), "y": lambda y_type: zeros(y_type)},
+    backward_name="DivBackward2",
+    wide_scalars=(1,),
 )
 remainder = _division(
     "remainder",
     "tg_remainder",
     _remainder,
     "remainder_cpu",
-    {"x": lambda g: g, "y": lambda g, x, y: -g * floor_divide(x, y)},
+    {"x": lambda g: g, "y": lambda g, x, y: -g * div_floor(x, y)},
     doc=Doc(
         "``input - other * floor(input / other)``: what is left, with the sign of `other`, as Python's ``%``.\n"
         "RuntimeError for integers divided by 0.",
@@ -91,7 +119,8 @@ trunc_divide = pointwise(
     c="tg_trunc{f}({x} / {y})",
     eval=lambda x, y: np.trunc(x / y),
     vjp={"x": lambda x_type: zeros(x_type), "y": lambda y_type: zeros(y_type)},
-    backward_name="DivBackward1",
+    backward_name="DivBackward2",
+    wide_scalars=(1,),
 )
 # The result has the dividend's sign.
 fmod = _division(

@@ -155,7 +155,9 @@ def pointwise(
         if dtype is bool_ and on_bool is not None:
             return on_bool(*mixed)
         if wide_scalars and dtype in _SHORT and any(_is_scalar(operands[i], dtype) for i in wide_scalars):
-            return cast(bind(primitive, *(converted(operand, float32) for operand in operands)), dtype)
+            out = cast(bind(primitive, *(converted(operand, float32) for operand in operands)), dtype)
+            plain.named(out, primitive.backward_name, operands)
+            return out
         return bind(primitive, *operands[:unpromoted], *mixed)
 
     op = _directly(primitive, general) if not unpromoted and _keeps(domain, float32, float64) else general

@@ -7,7 +7,9 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from ..ops.core import set_naming
 from ..ops.types import DIFFERENTIABLE_KINDS
+from ..tape.nodes import NO_EDGE
 from ..tracing.eager_server import serve_or_fuse
 from ..tracing.watch import serve
 from .tensor import Tensor
@@ -93,6 +95,17 @@ def _by_place(saved: Sequence[Any], operands: Sequence[Any], out: Any) -> dict[s
         places = [str(i) for i, operand in enumerate(operands) if operand is x]
         found.update(dict.fromkeys([OUT] if x is out else places or [f"beside {n}"], x))
     return found
+
+
+def _show(out: Any, title: str, operands: Sequence[Any]) -> None:
+    """Call `out`'s node `title` and let it show an edge for each operand, of numbers an empty one."""
+    node = getattr(out, "_node", None)
+    if node is not None:
+        node.rename(title)
+        node.shown_edges = tuple(x.gradient_edge() if isinstance(x, Tensor) else NO_EDGE for x in operands)
+
+
+set_naming(_show)
 
 
 def relabel(out: Any, title: str, operands: Any, saved: Sequence[Any] = (), zero: bool = False) -> None:

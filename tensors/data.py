@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from ..ops.types import (
@@ -25,6 +26,7 @@ from ..ops.types import (
     int8,
     int16,
     number_dtype,
+    number_in,
     promote_types,
     uint8,
 )
@@ -38,8 +40,8 @@ _C_NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int64": "
 def fitting(number: Any, dtype: DType, name: str = "") -> Any:
     """`number`, which is to be stored in `dtype`; RuntimeError (calls the type `name`) where its value would be lost.
 
-    Operands of arithmetic are not checked: they wrap around, or become infinite, as in PyTorch. What is stored in 16
-    bits becomes infinite, too, and a negative number in uint8 wraps around.
+    Operands of arithmetic are not checked: they wrap around, or become infinite, as in PyTorch. A negative number in
+    uint8 wraps around, too.
     """
     if isinstance(number, bool) or dtype is bool_:
         return number
@@ -55,13 +57,22 @@ def fitting(number: Any, dtype: DType, name: str = "") -> Any:
 
 @functools.cache
 def _limits(dtype: DType) -> tuple[float, float]:
-    if dtype is float16 or dtype is bfloat16:
-        return -math.inf, math.inf
     if dtype.category >= FLOATING:
-        largest = float(np.finfo(dtype.numpy).max)
+        largest = float(ml_dtypes.finfo(dtype.numpy).max)
         return -largest, largest
     limits = np.iinfo(dtype.numpy)
     return (int(limits.min) if dtype.is_signed else -int(limits.max)), int(limits.max)
+
+
+def as_element(number: Any, dtype: DType) -> Any:
+    """`number`, which is to be written to elements: what is too large for 16 bits is infinite there, no error, as is
+    only a complex number in a type that does not hold it."""
+    if isinstance(number, complex):
+        return fitting(number, dtype)
+    if dtype not in (float16, bfloat16) or not isinstance(number, (int, float)):
+        return number
+    low, high = _limits(dtype)
+    return number if low <= number <= high else float(number_in(number, dtype))
 
 
 def _fitting_complex(number: complex, dtype: DType, name: str) -> Any:

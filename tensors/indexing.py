@@ -28,7 +28,7 @@ from ..tracing.watch import watcher
 from .arguments import Shape, mask_of_bytes
 from .composite import relabel
 from .creation import tensor
-from .data import fitting
+from .data import as_element, fitting
 from .in_place import assign, copy_into
 from .index_plan import Picking, Plan
 from .overriding import ask, overloaded, subclasses
@@ -259,8 +259,7 @@ def setitem(x: Any, key: Any, value: Any) -> None:
     if subclasses.exist and (found := overloaded((x, key, value))):
         ask(Tensor.__setitem__, "tracegrad.Tensor.__setitem__", found, (x, key, value), {})
         return
-    if isinstance(value, complex):
-        fitting(value, x.dtype)  # in whichever way it is written
+    value = as_element(value, x.dtype)  # in whichever way it is written
     if isinstance(key, Tensor) and key.dtype is bool_ and _is_single(value):
         _fill_where(x, key, value)
         return

@@ -16,7 +16,7 @@ from .calling.conventions import Conventions
 from .calling.kernels import KERNELS, floating_only
 from .calling.nonfinite import checking
 from .calling.refusals import no_tensor, numbers_alone, refuse_sequence
-from .calling.scalars import Integers, Scalar, are_plain, lists_of, of_one_list, scalars_of, tensors_of
+from .calling.scalars import Integers, Scalar, are_plain, handed_on, lists_of, of_one_list, scalars_of, tensors_of
 from .overriding import PLAIN, ask, overloaded, subclasses
 
 #: The kinds of numpy's scalars that are no numbers: dates, durations, texts, bytes, records.
@@ -157,10 +157,12 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
 
 
 def _scalars(conventions: Conventions, parameters: Mapping[str, inspect.Parameter]) -> dict[str, Scalar]:
-    """What parameters take besides `TENSORS`, of functions that PyTorch has in C, or that hand lists on to C."""
+    """What parameters take besides `TENSORS`, of functions that PyTorch has in C, or that hand on to C lists, integers
+    and truth values."""
     if conventions.in_c:
         return {**tensors_of(parameters), **scalars_of(parameters)}
-    return lists_of(parameters) if conventions.lists_in_c else {}
+    others = handed_on(conventions.name, parameters)
+    return {**lists_of(parameters), **others} if conventions.lists_in_c else others
 
 
 def _all_taken(

@@ -10,7 +10,7 @@ import numpy as np
 from ..ops.types import DType, array_in, get_default_dtype, set_default_dtype
 from ..tracing.user_warning import warn_once, warn_user
 from .creation import from_numpy, full, tensor
-from .data import refuse_recording
+from .data import as_element, refuse_recording
 from .device import require_cpu
 from .layouts.formats import factory
 from .legacy import LEGACY_TENSORS
@@ -79,7 +79,8 @@ def scalar_tensor(
     >>> tg.scalar_tensor(3)
     tensor(3.)
     """
-    return full((), s, dtype=dtype or get_default_dtype(), device=device, requires_grad=requires_grad)
+    of = dtype or get_default_dtype()
+    return full((), as_element(s, of), dtype=of, device=device, requires_grad=requires_grad)
 
 
 @factory

@@ -19,6 +19,7 @@ from ...tensors.autocasting import full_precision
 from ...tensors.calling.kernels import require_floating
 from ...tensors.composite import composite, whole
 from ..activations import logsigmoid
+from ..checks.derivatives import require_constants
 from ..layers import pairwise_distance
 from ..loss_arguments import older_reduction, reduced
 from ..reductions import refuse_mean_of_integers
@@ -113,6 +114,7 @@ def soft_margin_loss(
     if not input.dtype.is_floating_point:
         name = input.dtype.title
         raise RuntimeError(f"result type Float can't be cast to the desired output type {name}; call .float()")
+    require_constants("soft_margin_loss", target=target)
     return _soft_margin(input, target, reduction)
 
 
@@ -175,6 +177,7 @@ def multi_margin_loss(
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
     require_floating("multi_margin_loss_cpu_kernel", input)
     _check_long(target)
+    require_constants("multi_margin_loss", weight=weight)
     return _multi_margin(input, target, weight, p, margin, (batch, classes), reduction)
 
 

@@ -12,7 +12,7 @@ from ...ops.comparison import eq, where
 from ...ops.complex_numbers import parts
 from ...ops.core import switch
 from ...ops.pointwise import cast
-from ...ops.types import INTEGER, DType, bool_, float32
+from ...ops.types import INTEGER, DType, bool_, float16
 from ...tape.grad_mode import no_grad
 from ...tensors.composite import composite
 from ...tensors.data import fitting
@@ -20,11 +20,12 @@ from ...tensors.fusion import fused
 from ...tensors.limits import finfo
 from ...tensors.tensor import Tensor
 from .. import array_forms
+from ..checks.derivatives import refusing_derivatives
 
 if TYPE_CHECKING:
     from ...tensors.calling.annotations import Number
 
-_LARGEST = finfo(float32).max
+_LARGEST = finfo(float16).max
 
 
 def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
@@ -57,10 +58,9 @@ def _clamp(input: Tensor, min: Any, max: Any) -> Tensor:
         _refuse_mixed_bounds(min, max)
         above = input if min is None else where(_outside(comparison.lt(input, min), min), min, input)
         return above if max is None else where(_outside(comparison.gt(above, max), max), max, above)
-    if input.dtype.category == INTEGER:
-        for bound in (min, max):
-            if isinstance(bound, int):
-                fitting(bound, input.dtype)
+    for bound in (min, max):
+        if isinstance(bound, int if input.dtype.category == INTEGER else (int, float)):
+            fitting(bound, input.dtype)
     inside = None if min is None else comparison.ge(input, min)
     if max is not None:
         below = comparison.le(input, max)
@@ -150,8 +150,8 @@ def _largest(dtype: DType) -> float:
 def heaviside(input: Tensor, values: Tensor) -> Tensor:
     """0 for negative elements, 1 for positive ones, and for zeros what `values`, of the same type, has there.
 
-    NaN gives 0. Shapes are broadcast. RuntimeError for another type and for complex numbers. Gradients end here, where
-    PyTorch has no derivative.
+    NaN gives 0. Shapes are broadcast. RuntimeError for another type and for complex numbers. Its derivative is not
+    implemented, as in PyTorch: a backward pass that comes to it is a NotImplementedError.
 
     >>> import tracegrad as tg
     >>> tg.heaviside(tg.tensor([-1., 0., 2.]), tg.tensor(0.5))
@@ -163,5 +163,6 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
         raise RuntimeError("heaviside is not yet implemented for complex tensors. Compare their .real or .abs()")
     if input.dtype is not values.dtype:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes. Convert one with .to()")
-    input, values = input.detach(), values.detach()
-    return where(eq(input, 0), values, cast(comparison.gt(input, 0), input.dtype))
+    x = input.detach()
+    out = where(eq(x, 0), values.detach(), cast(comparison.gt(x, 0), input.dtype))
+    return refusing_derivatives("heaviside", (out,), (input, values))[0]

@@ -14,6 +14,7 @@ from ...ops.sources import full
 from ...ops.types import bool_, get_default_dtype
 from ...tensors.arguments import axis_of
 from ...tensors.composite import relabel
+from ...tensors.short_floats import rounded_once
 from ...tensors.tensor import Tensor
 from .complex_sums import LOGCUMSUMEXP
 
@@ -257,6 +258,7 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Tensor | Num
 # ---------------------------------------------------------------------------------------------------- exponentials
 
 
+@rounded_once
 def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     """The logarithm of the sum of the exponentials of each element and those before it along `dim`.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...autograd.function import Operation
-from ...ops.core import NotImplementedRule
 from ...ops.elementwise.special import dirichlet_grad, standard_gamma_grad
 from ...tape.tangents import is_differentiated
 from ...tensors import rejection as draws
 from ...tensors.composite import relabel
 from ...tensors.tensor import Tensor
+from ..checks.derivatives import refusing_derivatives
 
 if TYPE_CHECKING:
     from ...tensors.generator import Generator
@@ -40,19 +40,6 @@ class _Path(Operation):
     def backward(ctx: Any, g: Any) -> Any:
         drawn, alpha = ctx.saved_tensors
         return None, g * standard_gamma_grad(alpha, drawn)
-
-
-class _Refused(Operation):
-    """Numbers without a derivative."""
-
-    @staticmethod
-    def forward(ctx: Any, drawn: Any, message: str, *parameters: Any) -> Any:
-        ctx.message = message
-        return drawn.clone()
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        return NotImplementedRule(ctx.message)(g)
 
 
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
@@ -86,9 +73,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
         if not isinstance(x, Tensor):
             raise TypeError(f"binomial(): argument '{name}' must be Tensor, not {type(x).__name__}")
     drawn = draws.binomial(count, prob, generator)
-    if not (is_differentiated(count) or is_differentiated(prob)):
-        return drawn
-    return _Refused.apply(drawn, "the derivative for 'binomial: prob' is not implemented.", count, prob)
+    return refusing_derivatives("binomial: prob", (drawn,), (count, prob), "BinomialBackward0")[0]
 
 
 def _standard_gamma(input: Tensor, generator: Any = None) -> Any:
@@ -118,9 +103,7 @@ def _sample_dirichlet(input: Tensor, generator: Any = None) -> Any:
     1.0
     """
     drawn = draws.sample_dirichlet(input, generator)
-    if not is_differentiated(input):
-        return drawn
-    return _Refused.apply(drawn, "the derivative for '_sample_dirichlet' is not implemented.", input)
+    return refusing_derivatives("_sample_dirichlet", (drawn,), (input,), "SampleDirichletBackward0")[0]
 
 
 def _standard_gamma_grad(input: Tensor, output: Tensor) -> Any:

@@ -18,6 +18,7 @@ from ...ops.types import int32, int64
 from ...tape.grad_mode import no_grad
 from ...tensors.calling.kernels import require_floating
 from ...tensors.composite import composite, whole
+from ...tensors.short_floats import rounded_once
 from ..embedding import bound_rows, by_frequency
 from ..index_requirements import PLACES
 from .sparse_gradients import sparse_rows
@@ -165,6 +166,7 @@ def _bags(offsets: Any, places: int, include_last_offset: bool) -> _Bags:
 
 
 @whole
+@rounded_once
 @composite("EmbeddingBagBackward0", {"weight": ("weight",), "per_sample_weights": ("weight",)})
 def _combined(
     weight: Tensor,

@@ -12,6 +12,8 @@ from ...ops.pointwise import cast
 from ...tape.grad_mode import no_grad
 from ...tensors.calling.kernels import require_floating
 from ...tensors.composite import composite, whole
+from ...tensors.short_floats import rounded_once
+from ..checks.derivatives import require_constants
 from ..checks.mixed_types import mixed_types
 from ..checks.shapes import check_one_type
 from ..layers import layer_norm
@@ -79,6 +81,7 @@ def group_norm(
 _READ = {"input": ("input", "weight", "bias"), "weight": ("input", "weight", "bias")}
 
 
+@rounded_once
 @composite("NativeGroupNormBackward0", _READ)
 def _grouped(input: Any, weight: Any, bias: Any, num_groups: int, eps: float) -> Any:
     shape = input.ndarray.shape
@@ -131,6 +134,7 @@ def instance_norm(
         raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
     _check_statistics(shape, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     check_one_type(input, running_mean, running_var, weight, bias)
+    require_constants("native_batch_norm", running_mean=running_mean, running_var=running_var)
     require_floating("batch_norm", input)
     if not use_input_stats:
         return _by_running(input, weight, bias, running_mean, running_var, eps)

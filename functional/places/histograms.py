@@ -21,6 +21,7 @@ from ...ops.sources import full, iota, zeros
 from ...ops.types import INTEGER, Type, int64
 from ...tensors.tensor import Tensor
 from .. import return_types
+from ..checks.derivatives import refusing_derivatives
 from ..checks.shapes import check_not_integers
 from ..shapes import flatten
 
@@ -193,8 +194,8 @@ def histogram(
 
     `bins` is a vector of ascending edges, or how many equal parts there are of `range` (default: from the smallest to
     the largest element); the last one includes its end. With `weight`, of `input`'s shape, its elements are added up
-    instead; with `density` the integral over all is 1. NotImplementedError for integers, RuntimeError for what does not
-    fit.
+    instead; with `density` the integral over all is 1. NotImplementedError for integers and for the derivative,
+    RuntimeError for what does not fit.
 
     >>> import tracegrad as tg
     >>> tg.histogram(tg.tensor([1.0, 2.0, 1.0]), bins=2, range=(0.0, 3.0)).hist
@@ -202,10 +203,11 @@ def histogram(
     """
     check_not_integers("histogramdd", input)
     _check_range(range, 1)
-    weight = _weight_of(weight, input, input.ndarray.shape)
+    weights = _weight_of(weight, input, input.ndarray.shape)
     columns = [flatten(input).detach()]
     edges = _edges(columns, [bins], range)
-    return return_types.histogram(_binned(columns, edges, weight, density), copy(edges[0]))
+    found = _binned(columns, edges, weights, density), copy(edges[0])
+    return return_types.histogram(*refusing_derivatives("histogram", found, (input, bins, weight)))
 
 
 def _check_range(range: Sequence[float] | None, count: int) -> None:
@@ -259,7 +261,7 @@ def histogramdd(
     wanted = _wanted_bins(bins, count)
     if len(wanted) != count:
         raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
-    weight = _weight_of(weight, input, tuple(lead))
+    weights = _weight_of(weight, input, tuple(lead))
     points = movement.reshape(input.detach(), (functools.reduce(operator.mul, lead, 1), count))
     rows = points.ndarray.shape[0]
     columns = [
@@ -267,4 +269,7 @@ def histogramdd(
     ]
     _check_range(range, count)
     edges = _edges(columns, wanted, range)
-    return return_types.histogramdd(_binned(columns, edges, weight, density), tuple(edges))
+    found = _binned(columns, edges, weights, density), *edges
+    hist, *made = refusing_derivatives("_histogramdd_from_bin_cts", found, (input, *wanted, weight))
+    own = (bins if isinstance(bins, Tensor) else edge for bins, edge in zip(wanted, made, strict=True))
+    return return_types.histogramdd(hist, tuple(own))

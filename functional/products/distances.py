@@ -16,6 +16,7 @@ from ...ops.products import dot as product
 from ...ops.types import bool_
 from ...tensors.autocasting import full_precision
 from ...tensors.composite import composite, relabel
+from ...tensors.short_floats import rounded_once
 from ..linear_algebra import require_one_type
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     return out
 
 
+@rounded_once
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input1 @ weight[o] @ input2 + bias[o]`` for each `o`.
 

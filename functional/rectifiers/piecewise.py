@@ -121,6 +121,8 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 def _threshold(input: Any, threshold: float, value: float) -> Any:
     if not input.dtype.is_floating_point:
         threshold, value = (_stored(number, input.dtype) for number in (threshold, value))
+    else:
+        threshold, value = fitting(threshold, input.dtype), fitting(value, input.dtype)
     return where(input <= threshold, value, input)
 
 

@@ -8,6 +8,7 @@ from ...ops.comparison import where
 from ...ops.logic import logical_and
 from ...tensors.calling.kernels import require_floating
 from ...tensors.composite import composite, part
+from ...tensors.data import fitting
 from ...tensors.limits import finfo
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     tensor([-2.,  0.,  1.])
     """
     require_floating("hardshrink_cpu", input)
+    fitting(lambd, input.dtype)
     return where(logical_and(input >= -lambd, input <= lambd), 0.0, input)
 
 

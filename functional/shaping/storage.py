@@ -20,7 +20,7 @@ from ...tape.grad_mode import no_grad
 from ...tensors.arguments import numbers_called, sizes_of
 from ...tensors.calling.refusals import no_tensor
 from ...tensors.creation import from_numpy
-from ...tensors.data import fitting
+from ...tensors.data import as_element, fitting
 from ...tensors.in_place import assign, refuse_inference
 from ...tensors.tensor import Tensor, make
 from .. import shapes
@@ -235,7 +235,9 @@ def _mapped(self: Tensor, name: str, callable: Callable[..., Any], *others: Any)
     values = [eager().read(x.detach(), f"{name}()") for x in (self, *others)]
     rows = [np.broadcast_to(array, shape).reshape(-1).tolist() for array in values]
     number = float if self.dtype.is_floating_point else bool if self.dtype.category == 0 else int
-    results = [fitting(number(callable(*elements)), self.dtype) for elements in zip(*rows, strict=True)]
+    results = [
+        fitting(as_element(number(callable(*elements)), self.dtype), self.dtype) for elements in zip(*rows, strict=True)
+    ]
     with no_grad():
         return assign(self, eager().literal(np.array(results, self.dtype.numpy).reshape(shape)))
 

@@ -18,6 +18,7 @@ from ...tensors.calling.kernels import require_floating
 from ...tensors.composite import relabel
 from ...tensors.random import rand
 from ...tensors.tensor import Tensor
+from ..checks.derivatives import require_constants
 from .max_pooling import place_of_maximum
 from .sliding import Numbers, Shape, block, per_axis
 
@@ -42,6 +43,7 @@ def _check(name: str, input: Tensor, kernel: Shape, sizes: Shape, samples: Tenso
         if count + window - 1 > extent:
             raise RuntimeError(f"{name}(): pool {what} {window} too large relative to input {what} {extent}")
     given = samples.ndarray.shape
+    require_constants(name, random_samples=samples)
     if samples.dtype is not input.dtype:
         raise RuntimeError("Expect _random_samples to have the same dtype as input")
     if len(given) != 3:

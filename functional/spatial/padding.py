@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...ops import movement
-from ...ops.types import bool_
+from ...ops.types import NUMBERS, bool_
 from ...tensors.composite import relabel
+from ...tensors.data import fitting
 from ...tensors.tensor import Tensor
 from ..shapes import ordered_copy
 
@@ -70,6 +71,7 @@ def _constant(input: Tensor, pad: Sequence[int], value: float | None) -> Tensor:
         input, low, high = _cut(input, low, high)
     if isinstance(value, str) or isinstance(value, Tensor) and value.ndarray.ndim:
         raise TypeError(f"pad(): argument 'value' must be Number, not {type(value).__name__}")
+    value = fitting(value, input.dtype) if isinstance(value, NUMBERS) else value
     filler = bool(value) if input.dtype is bool_ else 0 if value is None else value
     return movement.pad(input, tuple(low), tuple(high), filler)
 

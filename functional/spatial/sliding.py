@@ -66,6 +66,8 @@ def per_axis(value: Any, axes: int, name: str) -> Shape:
     RuntimeError for another count, TypeError for what is no int.
     """
     given = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if given and isinstance(given[0], bool):  # PyTorch looks at the first one
+        raise TypeError(f"argument '{name}' must be tuple of ints, not {value!r}")
     if len(given) not in (1, axes):
         raise RuntimeError(
             f"expected {name} to be a single integer value or a list of {axes} values to match the convolution "

@@ -8,6 +8,7 @@ _NOT_IMPLEMENTED = "\"{}\" not implemented for '{}'; take its .real, .imag or .a
 #: PyTorch's names of the functions, where they differ from ours.
 _KERNELS = {
     "erf": "erf_vml_cpu", "round": "round_vml_cpu", "floor_divide": "div_floor_cpu", "trunc_divide": "div_trunc_cpu",
+    "div_floor": "div_floor_cpu",
     "amax": "max_values_cpu", "amin": "min_values_cpu", "max_all": "max_all", "min_all": "min_all",
 }  # fmt: skip
 _MESSAGES: dict[str, tuple[type[Exception], str]] = {

@@ -118,6 +118,23 @@ xlog1py = _special(
     },
     "SpecialXlog1PyBackward0",
 )
+
+
+def _xlogy(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.where((x == 0) & (y == y), x.dtype.type(0), x * np.log(y))
+
+
+xlogy = pointwise(
+    "xlogy",
+    inputs=("x", "y"),
+    domain=floating_domain,
+    c="(({x} == 0) & ({y} == {y})) ? {x} - {x} : {x} * tg_log{f}({y})",
+    eval=_xlogy,
+    vjp={
+        "x": lambda g, x, y: g * where(logical_and(eq(x, 0), y <= 0), 0, log(y)),
+        "y": lambda g, x, y: g * x / y,
+    },
+)
 logit = _special("logit", lambda g, x: where(logical_or(x < 0, x > 1), math.nan, g / (x * (1 - x))), "LogitBackward0")
 logaddexp2 = _special(
     "logaddexp2",

@@ -32,6 +32,14 @@ _OF_SIZES = frozenset(
 _BY_CLASS = frozenset({"split_size_or_sections"})
 
 
+#: Truth values by which PyTorch's Python decides, so that anything is one, and functions in which it uses all.
+_USED_IN_PYTHON = frozenset(
+    "inplace return_indices antialias recompute_scale_factor include_last_offset hard size_average reduce "
+    "gaussian_nll_loss triplet_margin_with_distance_loss multi_head_attention_forward multi_margin_loss normalize "
+    "pca_lowrank svd_lowrank stft compile load manual_seed save".split()
+)
+
+
 class Scalar:
     """What a parameter takes that is no tensor: `kind` is bool, int, float or str; None too, if `optional`."""
 
@@ -201,6 +209,14 @@ def tensors_of(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Scalar]
 def lists_of(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Scalar]:
     """Those of `scalars_of` that are lists of integers."""
     return {name: scalar for name, scalar in scalars_of(parameters).items() if isinstance(scalar, Integers)}
+
+
+def handed_on(function: str, parameters: Mapping[str, inspect.Parameter]) -> dict[str, Scalar]:
+    """Those of `scalars_of` that are truth values and integers which PyTorch's Python, this function, hands on to C."""
+    if function in _USED_IN_PYTHON:
+        return {}
+    scalars = {name: scalar for name, scalar in scalars_of(parameters).items() if name not in _USED_IN_PYTHON}
+    return {name: scalar for name, scalar in scalars.items() if scalar.title in ("bool", "int")}
 
 
 def _scalar_of(parameter: inspect.Parameter) -> Scalar | None:

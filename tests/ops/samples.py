@@ -91,7 +91,7 @@ BINARY: dict[str, tuple[Operand, Operand, tuple[DType, ...]]] = {
     "logical_and": (ANY, ANY, DTYPES), "logical_or": (ANY, ANY, DTYPES),
     "logical_xor": (ANY, ANY, DTYPES),
     "hypot": (POSITIVE, ANY, FLOATS), "logaddexp": (ANY, ANY, FLOATS),
-    "trunc_divide": (between(-9, 9), DIVISOR, FLOATS),
+    "trunc_divide": (between(-9, 9), DIVISOR, FLOATS), "div_floor": (between(-9, 9), DIVISOR, FLOATS),
     "bitwise_left_shift": (ANY, between(-2, 70), WHOLE), "bitwise_right_shift": (ANY, between(-2, 70), WHOLE),
     "bitwise_and": (ANY, ANY, BITS), "bitwise_or": (ANY, ANY, BITS), "bitwise_xor": (ANY, ANY, BITS),
 }  # fmt: skip

@@ -28,7 +28,8 @@ UNARY: dict[str, tuple[Operand, tuple[DType, ...]]] = {
 }  # fmt: skip
 BINARY: dict[str, tuple[Operand, Operand, tuple[DType, ...]]] = {
     "xlog1py": (_ANY, _POSITIVE, FLOATS), "logaddexp2": (_ANY, _ANY, FLOATS), "log_of_sum": (_ANY, _ANY, FLOATS),
-    "copysign": (_ANY, _ANY, FLOATS), "fmax": (_ANY, _ANY, FLOATS), "fmin": (_ANY, _ANY, FLOATS),
+    "xlogy": (_ANY, _POSITIVE, FLOATS), "copysign": (_ANY, _ANY, FLOATS),
+    "fmax": (_ANY, _ANY, FLOATS), "fmin": (_ANY, _ANY, FLOATS),
     "nextafter": (_ANY, _ANY, FLOATS), "gcd": (_between(-90, 90), _between(-60, 60), _WHOLE),
     "lcm": (_between(0, 11), _between(0, 11), _WHOLE),
 }  # fmt: skip

@@ -22,7 +22,7 @@ UNARY = (
 BINARY = (
     "add sub mul div pow maximum minimum eq ne lt le gt ge remainder fmod floor_divide atan2 logical_and logical_or "
     "logical_xor bitwise_and bitwise_or bitwise_left_shift gcd hypot logaddexp logaddexp2 copysign fmax fmin nextafter "
-    "igamma"
+    "igamma xlogy"
 ).split()
 
 
