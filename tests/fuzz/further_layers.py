@@ -16,7 +16,7 @@ F.celu({x})|F.celu_({x} * 1)|F.elu_({x} * 1)|F.hardtanh_({x} * 1, -0.9137, 0.913
 F.selu_({x} * 1)|F.threshold_({x} * 1, 0.2137, 0.1)|F.softsign({x})|F.softshrink({x}, 0.2137)|F.hardshrink({x}, 0.2137)
 F.hardsigmoid({x} + 0.0137)|F.relu6({x} + 0.0137)|F.prelu({x}, tg.tensor(0.25, dtype={x}.dtype))|F.rrelu({x})|F.rrelu_({x} * 1)
 F.alpha_dropout({x}, 0.3)|F.feature_alpha_dropout({row}, 0.3)|F.dropout1d({row}, 0.3)|F.dropout2d({image}, 0.3)
-F.dropout3d({image}[None], 0.3)|F.gumbel_softmax({x}, tau=2.0)
+F.dropout3d({image}[None], 0.3)[0]|F.gumbel_softmax({x}, tau=2.0)
 """
 LOSSES = """
 F.binary_cross_entropy({x}.sigmoid(), {x}.detach().cos().abs())|F.gaussian_nll_loss({x}, {x}.sin(), {x} * {x} + 0.5)
@@ -29,25 +29,25 @@ F.triplet_margin_with_distance_loss({x}, {x} * {x} + 0.5, {x}.sin() + 0.3137, di
 OF_ROWS = """
 F.cosine_embedding_loss({x}, {x} * {x} + 0.5, tg.ones({x}.shape[0]))|F.multi_margin_loss({x}, tg.zeros({x}.shape[0], dtype=tg.int64))
 F.multilabel_margin_loss({x}, tg.zeros({x}.shape, dtype=tg.int64))|F.pdist({x} + tg.arange({x}.shape[0])[:, None] * 0.7)
-F.ctc_loss({x}[:, None].log_softmax(-1), tg.ones(1, 1, dtype=tg.int64), ({x}.shape[0],), (1,))
+F.bilinear({x}, {x}, {x}.new_ones(2, {x}.shape[-1], {x}.shape[-1]))|F.ctc_loss({x}[:, None].log_softmax(-1), tg.ones(1, 1, dtype=tg.int64), ({x}.shape[0],), (1,))
 F.embedding_bag(tg.zeros(2, 2, dtype=tg.int64), {x})|F.embedding_bag(tg.zeros(1, 2, dtype=tg.int64), {x}, mode='sum')
 """
 WINDOWS = """
-F.adaptive_avg_pool3d({image}[None], 1)|F.lp_pool2d({image} * {image} + 0.5, 2, 1)|F.lp_pool3d({image}[None] * {image}[None] + 0.5, 2, 1)
+F.adaptive_avg_pool3d({image}[None], 1)[0]|F.lp_pool2d({image} * {image} + 0.5, 2, 1)|F.lp_pool3d({image}[None] * {image}[None] + 0.5, 2, 1)[0]
 F.channel_shuffle({image}.expand(1, 4, -1, -1), 2)|F.pixel_unshuffle({image}, 1)|F.upsample({row}, size=3)
 F.upsample_bilinear({image}, scale_factor=2)|F.upsample_nearest({image}, scale_factor=2)
 F.conv_tbc({row}, {row}.reshape(1, -1, 1).tanh(), tg.zeros(1, dtype={x}.dtype))
 F.grid_sample({image}, F.affine_grid(tg.tensor([[[0.9, 0.1, 0.0], [0.0, 0.8, 0.1]]], dtype={x}.dtype), {image}.shape, align_corners=False), align_corners=False)
 """
 LARGEST = """
-F.adaptive_max_pool2d({image}, 1)|F.adaptive_max_pool3d({image}[None], 1)|F.max_pool3d({image}[None], 1)
+F.adaptive_max_pool2d({image}, 1)|F.adaptive_max_pool3d({image}[None], 1)[0]|F.max_pool3d({image}[None], 1)[0]
 F.adaptive_max_pool1d_with_indices({row}, 1)[0]|F.adaptive_max_pool2d_with_indices({image}, 1)[0]
-F.adaptive_max_pool3d_with_indices({image}[None], 1)[0]|F.max_pool1d_with_indices({row}, 1)[0]|F.max_pool2d_with_indices({image}, 1)[0]
-F.max_pool3d_with_indices({image}[None], 1)[0]|F.fractional_max_pool2d({image}, 1, output_size=(1, 1))
-F.fractional_max_pool2d_with_indices({image}, 1, output_size=(1, 1))[0]|F.fractional_max_pool3d({image}[None], 1, output_size=(1, 1, 1))
-F.fractional_max_pool3d_with_indices({image}[None], 1, output_size=(1, 1, 1))[0]
+F.adaptive_max_pool3d_with_indices({image}[None], 1)[0][0]|F.max_pool1d_with_indices({row}, 1)[0]|F.max_pool2d_with_indices({image}, 1)[0]
+F.max_pool3d_with_indices({image}[None], 1)[0][0]|F.fractional_max_pool2d({image}, 1, output_size=(1, 1))
+F.fractional_max_pool2d_with_indices({image}, 1, output_size=(1, 1))[0]|F.fractional_max_pool3d({image}[None], 1, output_size=(1, 1, 1))[0]
+F.fractional_max_pool3d_with_indices({image}[None], 1, output_size=(1, 1, 1))[0][0]
 F.max_unpool1d(*F.max_pool1d({row}, 1, return_indices=True), 1)|F.max_unpool2d(*F.max_pool2d({image}, 1, return_indices=True), 1)
-F.max_unpool3d(*F.max_pool3d({image}[None], 1, return_indices=True), 1)
+F.max_unpool3d(*F.max_pool3d({image}[None], 1, return_indices=True), 1)[0]
 """
 EXPRESSIONS = {name: spread(globals()[name]) for name in ("ACTIVATIONS", "LOSSES", "OF_ROWS", "WINDOWS", "LARGEST")}
 for _name, _axes, _exact in (
@@ -157,7 +157,7 @@ FURTHER_ROWS = _layers()
 
 def add_layer(a: Author, n: int, k: int) -> str:
     """The text of a layer over rows of `n` features; what it needs is defined before."""
-    text = a.choice(FURTHER_ROWS if a.chance(0.5) else options(ROWS)).replace("{n}", str(n)).replace("{k}", str(k))
+    text = a.choice(FURTHER_ROWS if a.chance(0.65) else options(ROWS)).replace("{n}", str(n)).replace("{k}", str(k))
     written = "\n".join(a.lines)
     for helpers, words in ((FIRST, ["First("]), (HELPERS, ["Against(", "Unpooled(", "Held(", "initialised("])):
         if any(word in text for word in words) and helpers not in written:

@@ -138,7 +138,7 @@ def add_module(a: Author, parts: Parts) -> None:
         (f"nn.BatchNorm1d({n}, eps=0.1, affine=False, momentum=None)", 2),
         (f"nn.Sequential(*[nn.Linear({n}, {n})] * 2)", 1), (f"nn.EmbeddingBag({n}, {k})", 2),
     ])  # fmt: skip
-    if a.chance(0.4):
+    if a.chance(0.5):
         text, ndim = add_layer(a, n, k), 2
     name = a.new_name("m")
     if a.run(f"{name} = {text}{cast}"):
