@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -128,6 +128,10 @@ class Batcher(Refusing, Evaluator):
         if not isinstance(leaf, Array):
             return leaf
         return self._made(Held(leaf, False), make) if axis is None else self.slice_of(leaf, axis)
+
+    def refuse_recomputation(self) -> NoReturn:
+        """A checkpoint has something to compute again: it needs its slice, which only a call for each slice has."""
+        self.refuse(CannotBatchError("a checkpoint with gradients", is_worth_saying=False))
 
     def result_of(self, leaf: Any, axis: int) -> Any:
         """What a result of the function stands for, with the batch at `axis`."""

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..autograd.random_state import RandomState
 from ..functional.joining import cat, stack
 from ..functional.trees import flatten_tree, unflatten_tree
 from ..ops.array import eager
 from ..ops.requirements import Requirement, require
-from ..tensors.generator import default_generator
 from ..tensors.tensor import Tensor
 from ..tracing.user_warning import warn_user
 from ..tracing.watch import watcher
@@ -39,9 +39,9 @@ def vmap(
     goes into each call whole, as keyword arguments do. `out_dims` is the new axis of the results, for
     all or for each. `randomness` says what draws of random numbers do: "error" refuses them, with "same" all slices
     draw the same numbers, with "different" each its own. In eager code `func` is called once for all slices, or once
-    for `chunk_size` of them; it is called for each slice in compiled functions, and where it draws random numbers or
-    looks at numbers of its slice (with a warning; PyTorch refuses that). A write in place to a tensor from outside is
-    done once, and a compiled function with one is re-recorded.
+    for `chunk_size` of them; it is called for each slice in compiled functions, and where it draws random numbers,
+    has a checkpoint with gradients, or looks at numbers of its slice (with a warning; PyTorch refuses that). A write in
+    place to a tensor from outside is done once, and a compiled function with one is re-recorded.
 
     ValueError for axes and sizes that do not fit, RuntimeError for random numbers that are refused, and for a write to
     a tensor from outside of what differs between slices.
@@ -113,18 +113,18 @@ def _recorded(call: _Call) -> list[Any] | None:
 
     Those are calls that write to what all slices share; they are not recorded.
     """
-    start, slices = default_generator.snapshot(), call.slices()
+    start, slices = RandomState(), call.slices()
     try:
         return slicing.called(_results, slices, call)
     except slicing.WritesOutside:
-        default_generator._restore(*start)
+        start.put_back()
         eager().read(slices[0].detach(), "vmap() of a function that writes to memory from outside")
         return None
 
 
 def _batched(call: _Call, out_dims: Any, chunk_size: int | None) -> Any:
     """The results of one call for all slices, or of one for each `chunk_size` of them."""
-    start, drawn = default_generator.snapshot(), default_generator.state.buffer.version
+    start = RandomState()
     parts: list[list[Any]] = []
     done: list[Batcher] = []
     count = chunk_size or call.size
@@ -137,8 +137,8 @@ def _batched(call: _Call, out_dims: Any, chunk_size: int | None) -> Any:
         try:
             result, batcher = batched_call(call.of, extent, arguments, call.randomness)
             done.append(batcher)
-            if default_generator.state.buffer.version != drawn:
-                default_generator._restore(*start)
+            if start.has_moved:
+                start.put_back()
                 raise CannotBatchError("random numbers", is_worth_saying=False)
         except CannotBatchError:
             for each in reversed(done):
@@ -230,19 +230,18 @@ def _size(leaves: list[Any], axes: list[int | None], title: str) -> int:
 
 def _results(call: _Call) -> list[Any]:
     """What `func` returns for each slice; for none of them, what it returns for zeros."""
-    leaves, start = call.leaves, default_generator.snapshot()
+    leaves, start = call.leaves, RandomState()
     if not call.size:
         leaves = [x if axis is None else _one_of_zeros(x, axis) for x, axis in zip(leaves, call.axes, strict=True)]
     found = []
     for place in range(max(call.size, 1)):
-        if call.randomness == "same" and place:
-            default_generator._restore(*start)
+        if call.randomness == "same":
+            start.put_back()
         pairs = zip(leaves, call.axes, strict=True)
         slices = [x if axis is None else x.select(axis, place) for x, axis in pairs]
-        drawn = default_generator.state.buffer.version
         found.append(call.of(slices))
-        if call.randomness == "error" and default_generator.state.buffer.version != drawn:
-            default_generator._restore(*start)
+        if call.randomness == "error" and start.has_moved:
+            start.put_back()
             raise RuntimeError(
                 "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
                 "'different' randomness flags on vmap or perform the randomness operation out of vmap"

@@ -28,6 +28,7 @@ class ASGD(Elementwise):
     ([0.5, 0.5], [0.5, 0.5])
     """
 
+    captured = "params, mus, etas, and state_steps"
     per_parameter = {"step": True, "eta": True, "mu": True, "ax": True}
     scalars = frozenset({"step", "eta", "mu"})
 

@@ -37,7 +37,7 @@ class _Memory:
 
     def remember(self, gradient: np.ndarray, size: int) -> None:
         """Take in the pair of the latest step, and forget the oldest of `size` pairs."""
-        y, s = gradient - self.prev_flat_grad, self.d * self.t
+        y, s = gradient - self.prev_flat_grad, self.d * float(self.t)
         curvature = y.dot(s)
         if not curvature > CURVATURE:
             return
@@ -117,6 +117,7 @@ class _Run:
         self.state: Entries = optimizer.state[self.params[0]]
         self.closure = closure
         self.evaluations = 0
+        self.rate: Any = None
 
     def minimise(self) -> Any:
         state, group = self.state, self.group
@@ -138,6 +139,8 @@ class _Run:
             if self._is_done(memory, here, turn):
                 break
         _save(state, memory)
+        if memory.t is self.rate and isinstance(group["lr"], Tensor):
+            state["t"] = group["lr"]  # the tensor itself, as in PyTorch
         return first
 
     def _iterate(self, memory: _Memory, here: Point, turn: int) -> Point | None:
@@ -150,8 +153,8 @@ class _Run:
             memory.remember(g, group["history_size"])
             memory.d = memory.direction(g, group["history_size"])
         memory.prev_flat_grad, memory.prev_loss = g.copy(), here.loss
-        lr = computed(_number, group["lr"])
-        memory.t = min(1.0, float(1.0 / np.abs(g).sum())) * lr if is_first else lr
+        rate = self.rate = computed(_rate, group["lr"])
+        memory.t = min(1.0, 1.0 / np.abs(g).sum()) * rate if is_first else rate
         slope = g.dot(memory.d)
         if slope > -group["tolerance_change"]:
             return None
@@ -164,7 +167,7 @@ class _Run:
         """Where the step along ``memory.d`` leads, of a length that the line search finds."""
         group = self.group
         if group["line_search_fn"] is None:
-            self._move(memory.t * memory.d)
+            self._move(float(memory.t) * memory.d)
             if turn == group["max_iter"]:
                 return start  # its gradient is not asked for any more
             self.evaluations += 1
@@ -183,8 +186,9 @@ class _Run:
 
         limit = group["max_eval"] - self.evaluations
         found = strong_wolfe(evaluate, start, memory.t, memory.d, group["tolerance_change"], limit)
-        memory.t = float(found.t)
-        self._move(memory.t * memory.d)
+        self._move(float(found.t) * memory.d)
+        if found.t != memory.t:
+            memory.t = start.gradient.dtype.type(found.t) if found.t else 0
         return found
 
     def _is_done(self, memory: _Memory, here: Point, turn: int) -> bool:
@@ -193,7 +197,7 @@ class _Run:
             turn == group["max_iter"]
             or self.evaluations >= group["max_eval"]
             or self._is_flat(here.gradient)
-            or bool(np.abs(memory.d * memory.t).max() <= group["tolerance_change"])
+            or bool(np.abs(memory.d * float(memory.t)).max() <= group["tolerance_change"])
             or bool(abs(here.loss - memory.prev_loss) < group["tolerance_change"])
         )
 
@@ -239,11 +243,13 @@ def _save(state: Entries, memory: _Memory) -> None:
         if name == "prev_loss":
             state[name] = float(value)
         elif name != "al":
-            state[name] = _number(value) if name == "t" else _as_tensors(value)
+            state[name] = _as_tensors(value)
 
 
-def _number(value: Any) -> int | float:
-    """An int stays one: so PyTorch keeps a rate of 1."""
+def _rate(value: Any) -> int | float | np.generic:
+    """An int stays one, and what is a tensor in PyTorch's state is a number with its type."""
+    if isinstance(value, Tensor):
+        return eager().read(value, "LBFGS.step()").copy()[()]
     return value if isinstance(value, int) else float(value)
 
 

@@ -28,6 +28,7 @@ class NAdam(Elementwise):
     [0.8944, 0.8944]
     """
 
+    captured = "params, mu_products and state_steps"
     per_parameter = {"step": True, "mu_product": True, "exp_avg": True, "exp_avg_sq": True}
     scalars = frozenset({"step", "mu_product"})
 

@@ -97,6 +97,8 @@ class Optimizer(StepHooks):
 
     #: What a parameter's state holds: always (True), perhaps (False), by option.
     per_parameter: Mapping[str, bool | str] = {}
+    #: What `capturable` would have on a device, in the words of PyTorch's error.
+    captured = "params and state_steps"
     #: Which of these are numbers, 0-d tensors (`scalar_state`); the others have the parameter's shape.
     scalars: frozenset[str] = frozenset({"step"})
     #: Whether a complex parameter's parts are updated as numbers of their own; otherwise `update` gets it as it is.
@@ -292,7 +294,7 @@ class Optimizer(StepHooks):
         for p in _parameters_of(group):
             gradient = p.grad
             if gradient is not None:
-                check_capturable(options)
+                check_capturable(options, self.captured)
                 entry = self.state.of(p)
                 declare_read("optimizer state", EntryRead.of(self.state, p, _entry, self, p).found_in(self))
                 complete(entry, needed, functools.partial(self.initial, p, group))

@@ -114,10 +114,10 @@ def check_kinds_of_betas(betas: Sequence[Any], foreach: bool | None, capturable:
             raise ValueError(f"Tensor betas[{i}] must be 1-element")
 
 
-def check_capturable(options: Options) -> None:
-    """AssertionError as of PyTorch on a CPU: steps that a graph of a device captures need such a device."""
+def check_capturable(options: Options, captured: str) -> None:
+    """AssertionError, which names what is `captured`, as of PyTorch on a CPU: a device's graph needs that device."""
     if options.choice("capturable"):
         raise AssertionError(
-            "If capturable=True, params and state_steps must be on supported devices: ['cuda', 'xpu', 'hpu', 'xla']. "
+            f"If capturable=True, {captured} must be on supported devices: ['cuda', 'xpu', 'hpu', 'xla']. "
             "The parameters are on the CPU; leave capturable out."
         )

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from ..autograd.random_state import RandomState
 from ..tape.grad_mode import is_grad_enabled, no_grad
-from ..tensors.generator import default_generator
 from ..tensors.tensor import Tensor
 from ..tracing.blocks import Block
 from ..tracing.settings import Setting
@@ -62,7 +62,8 @@ def checkpoint(
     With ``use_reentrant=True`` the call is one operation. One of the tensors in `args` must require gradients (a
     warning, and no gradients, if none does), and keyword arguments, contexts and `debug` are refused (ValueError).
 
-    Difference: a call with ``use_reentrant=True`` also works with ``autograd.grad`` and ``backward(inputs=...)``. In a
+    Difference: a call with ``use_reentrant=True`` also works with ``autograd.grad`` and ``backward(inputs=...)``, and
+    both calls work within `func.grad`, `func.vmap` and their like (RuntimeError in PyTorch). In a
     compiled function both calls are recorded: whether values are kept is the compiler's decision there
     (``memory_limit``). What stops the second call early is no ``Exception``. A tensor that `function`
     has written to since it was saved is an error in the backward pass, as it is outside of checkpoints.
@@ -99,7 +100,7 @@ def checkpoint(
         return function(*args, **kwargs)
     overridden = _early_stop.get()
     options = Options(early_stop if overridden is None else overridden, determinism_check == "default", logs)
-    random = default_generator.snapshot() if preserve else None
+    random = RandomState() if preserve else None
     return Region(function, args, kwargs, options, second, random).first(first, args)
 
 

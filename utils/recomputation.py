@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
 from ..autograd.graph import saved_tensors_hooks
+from ..autograd.random_state import RandomState
 from ..ops.callers.source_files import user_place
 from ..ops.core import Params, Primitive, current, interpreted
 from ..tape.engine import running
@@ -21,7 +22,6 @@ from ..tape.saved import Saved, SavedTensor, saved
 from ..tape.tangents import alias_of
 from ..tape.tape import Tape
 from ..tensors import autocasting
-from ..tensors.generator import default_generator
 from ..tensors.tensor import Tensor
 from ..tracing.refusals import Refusal
 
@@ -49,6 +49,15 @@ class Context(Protocol):
     def __exit__(self, *exc_info: Any) -> Any: ...
 
 
+def recomputation_refusal() -> Callable[[], Any] | None:
+    """What says that nothing here can be called again, by the interpreter's level: None but in a call for all slices.
+
+    What such a call (`func.vmap`) hands to a function is no slice, and stands for the slices only until it is over.
+    """
+    found: Callable[[], Any] | None = getattr(getattr(current(), "below", None), "refuse_recomputation", None)
+    return found
+
+
 def within(block: Context, function: Callable[[], Any]) -> Any:
     """``function()`` within `block`, which no interrupt leaves open: it is left twice, as in `ops.core.interpreted`."""
     try:
@@ -64,15 +73,15 @@ def within(block: Context, function: Callable[[], Any]) -> Any:
 class AsThen:
     """A block with the random state (None: as it is) and the autocast modes of an earlier time."""
 
-    def __init__(self, random: Any, modes: autocasting.Modes) -> None:
+    def __init__(self, random: RandomState | None, modes: autocasting.Modes) -> None:
         self._random, self._modes = random, modes
-        self._before: tuple[Any, autocasting.Modes] | None = None
+        self._before: tuple[RandomState | None, autocasting.Modes] | None = None
 
     def __enter__(self) -> None:
-        now = default_generator.snapshot() if self._random is not None else None
+        now = RandomState() if self._random is not None else None
         self._before = now, autocasting.state.modes
         if self._random is not None:
-            default_generator._restore(*self._random)
+            self._random.put_back()
         autocasting.switch(self._modes)
 
     def __exit__(self, *exc_info: object) -> None:
@@ -80,7 +89,7 @@ class AsThen:
             random, modes = self._before
             autocasting.switch(modes)
             if random is not None:
-                default_generator._restore(*random)
+                random.put_back()
             self._before = None
 
 
@@ -133,7 +142,7 @@ class Region:
         kwargs: Mapping[str, Any],
         options: Options,
         context: AbstractContextManager[Any],
-        random: Any,
+        random: RandomState | None,
     ) -> None:
         self.function, self.kwargs, self.options, self.context = function, kwargs, options, context
         self.args = [saved(x, is_output=False) if isinstance(x, Tensor) else x for x in args]
@@ -142,6 +151,7 @@ class Region:
         self.types: list[Any] = []  # of the tensors saved
         self.lines: list[str] = []  # the operations of the first call, where they are logged
         self.is_complete = False  # the first call is done
+        self.refuse = recomputation_refusal()
         self.called_at = user_place()
 
     def first(self, context: AbstractContextManager[Any], args: Sequence[Any]) -> Any:
@@ -166,6 +176,8 @@ class Region:
 
     def pack(self, tensor: Tensor) -> Place:
         """What is kept in the place of a tensor that the first call saves."""
+        if self.refuse is not None:
+            self.refuse()
         place = Place(len(self.places))
         self.places.append(weakref.ref(place))
         self.types.append(self.type_of(tensor))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Set
 from typing import Any
 
+from ..autograd.random_state import RandomState
 from ..tape.engine import Sweep
 from ..tape.grad_mode import enable_grad, switches
 from ..tape.nodes import SECOND_BACKWARD, AccumulateGrad, Edge, Node, count_now
@@ -12,10 +13,9 @@ from ..tape.reverse import accumulate
 from ..tape.saved import Saved
 from ..tape.tangents import alias_of
 from ..tensors import autocasting
-from ..tensors.generator import default_generator
 from ..tensors.tensor import Tensor
 from ..tracing.watch import watcher
-from .recomputation import AsThen, CheckpointError, within
+from .recomputation import AsThen, CheckpointError, recomputation_refusal, within
 
 
 class _InnerSweep(Sweep):
@@ -65,7 +65,7 @@ class _Call:
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], preserve: bool) -> None:
         self.function = function
         self.args = [Saved(x, is_output=False) if isinstance(x, Tensor) else x for x in args]
-        self.state = default_generator.snapshot() if preserve else None
+        self.state = RandomState() if preserve else None
         self.autocast = autocasting.state.modes
         self.outputs: list[tuple[Any, Any]] = []  # shapes and types of those with gradients
 
@@ -90,6 +90,9 @@ def called(function: Callable[..., Any], args: tuple[Any, ...], preserve: bool) 
 
     With `preserve` the random state is put back for the second call.
     """
+    refuse = recomputation_refusal()
+    if refuse is not None:
+        refuse()
     call = _Call(function, args, preserve)
     begun = count_now()
     return _remembered(call, function(*args), begun)

@@ -21,6 +21,8 @@ _BY_COMPUTED_NAME = frozenset({
     "attrgetter", "methodcaller", "eval", "exec",
 })  # fmt: skip
 _OF_ALL = frozenset({"vars", "__dict__", "eval", "exec"})
+# Instructions of code that goes on where an attribute is missing; the last of Python 3.10.
+_CATCHING = frozenset({"MATCH_CLASS", "CHECK_EXC_MATCH", "CHECK_EG_MATCH", "SETUP_FINALLY"})
 # What is guarded as a place of another kind, or is another object at each look.
 _STRUCTURE = frozenset({"__class__", "__dict__", "__weakref__", "__mro__", "__bases__"})
 # What Python has of its own for classes and functions, outside of their ``__dict__``. A class without annotations that
@@ -34,9 +36,14 @@ def are_computed(names: Set[str]) -> bool:
     return not names.isdisjoint(_BY_COMPUTED_NAME)
 
 
+def are_counted(names: Set[str]) -> bool:
+    """True if code that mentions `names` may go through all attributes of an object."""
+    return not names.isdisjoint(_OF_ALL)
+
+
 def are_read_past(name: str, names: Set[str]) -> bool:
     """True if code that mentions `names` may read the attribute `name` itself, and not by methods alone."""
-    return name in names or not names.isdisjoint(_OF_ALL)
+    return name in names or are_counted(names)
 
 
 def instance_names(value: Any) -> list[str]:
@@ -142,9 +149,7 @@ def _may_miss(code: types.CodeType) -> bool:
     if not {"getattr", "hasattr", "suppress"}.isdisjoint(code.co_names) or code.co_name == "__exit__":
         return True
     found = [i.opname for i in dis.get_instructions(code)]
-    if not {"MATCH_CLASS", "CHECK_EXC_MATCH", "CHECK_EG_MATCH", "SETUP_FINALLY"}.isdisjoint(
-        found
-    ):  # the last of Python 3.10
+    if not _CATCHING.isdisjoint(found):
         return True
     return ("PUSH_EXC_INFO", "POP_TOP") in itertools.pairwise(found)  # an except without a class
 

@@ -103,7 +103,7 @@ def imported_modules(code: types.CodeType, space: dict[str, Any]) -> list[str]:
 
 
 def modules_named(code: types.CodeType, space: dict[str, Any]) -> list[str]:
-    """The modules that code imports, or may look up in `sys.modules` under a name that stands there or in a variable."""
+    """The modules that code imports, or may look up in `sys.modules` under a name that it or a variable holds."""
     modules = imported_modules(code, space)
     for each in nested(code):
         if "modules" in each.co_names:

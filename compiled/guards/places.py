@@ -111,6 +111,8 @@ class Places:
             yield sources.ContextVariable(value, value.name), None
         elif isinstance(value, logging.Logger):
             yield library.LoggerLevel(value, value.name), None
+            yield from self._attributes(value, [name for name in vars(value) if name in self.names])
+            yield sources.AttributeCount(value), None
         elif isinstance(value, types.MappingProxyType):
             yield library.BehindProxy(value), None
         elif isinstance(value, types.CellType):
@@ -169,6 +171,9 @@ class Places:
         names = reads.absent(value, self._missed)
         if names:
             yield library.AbsentNames(value, names), None
+        is_own = isinstance(value, functools.partial) or (isinstance(value, types.ModuleType) and is_users(value))
+        if is_own and reads.are_counted(self.names):
+            yield sources.AttributeCount(value), None
 
     def _parts(self, value: Any) -> Iterator[Place]:
         for name in names_of_parts(value):

@@ -32,7 +32,7 @@ def workers(judging):
 @pytest.mark.parametrize("name", [name for name, modes in RIGHT.items() if modes])
 def test_what_was_right_is_right(workers, judging, name):
     entry = next(op for op in judging.entries() if op.formatted_name == name)
-    limits = dict.fromkeys(RIGHT[name], 20) | {"compiled": 2}
+    limits = dict.fromkeys(RIGHT[name], 20) | {"compiled": 2, "forward": 2}  # forward mode was asked of two, too
     verdicts = list(workers.judged([workers.Request(entry, tuple(RIGHT[name]), (), limits)], 1))
     assert {v.mode for v in verdicts} == set(RIGHT[name])
     assert not [v for v in verdicts if v.outcome != "right"]

@@ -18,8 +18,9 @@ from torch.testing._internal.opinfo.core import (  # noqa: E402
     BinaryUfuncInfo,
     OpInfo,
     ReductionOpInfo,
+    SampleInput,
     ShapeFuncInfo,
     UnaryUfuncInfo,
 )
 
-__all__ = ["BinaryUfuncInfo", "OpInfo", "ReductionOpInfo", "ShapeFuncInfo", "UnaryUfuncInfo", "op_db"]
+__all__ = ["BinaryUfuncInfo", "OpInfo", "ReductionOpInfo", "SampleInput", "ShapeFuncInfo", "UnaryUfuncInfo", "op_db"]

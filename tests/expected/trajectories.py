@@ -1,5 +1,7 @@
 """Two hundred steps of each optimizer, with the options that PyTorch's own tests of it try, in float64."""
 
+import itertools
+
 import numpy as np
 
 from .optimizers import Problem
@@ -140,7 +142,37 @@ def make(tg):
 
 def make_texts(tg):
     """The layout of each optimizer's state after two steps: keys, shapes and types, and the keys of a group."""
-    return {name: layout(tg, name) for name in sorted({name for name, _ in CASES.values()} | {"Muon"})}
+    lengths = {"lengths of L-BFGS": kinds_of_lengths(tg)}
+    return lengths | {name: layout(tg, name) for name in sorted({name for name, _ in CASES.values()} | {"Muon"})}
+
+
+def kinds_of_lengths(tg):
+    """What L-BFGS keeps as the length of its latest step, `t`: a number or a tensor, and whether it is the rate itself.
+
+    With and without a line search, for rates of each kind, ends at the first, second and fifth iteration, and starts
+    whose first step is cut short or not.
+    """
+    found, rates = {}, {"float": lambda: 0.5, "int": lambda: 1, "tensor": lambda: tg.tensor(0.5)}
+    cases = itertools.product(("float32", "float64"), rates, (None, "strong_wolfe"), (1, 2, 5), (1.0, 1e-2))
+    for dtype, rate, search, turns, scale in cases:
+        w = tg.nn.Parameter(tg.tensor([4.0, -2.0, 0.3], dtype=getattr(tg, dtype)) * scale)
+        lr, factors = rates[rate](), tg.tensor([1.0, 2.0, 5.0], dtype=w.dtype)
+        optimizer = tg.optim.LBFGS([w], lr=lr, line_search_fn=search, max_iter=turns)
+
+        def closure(w=w, factors=factors, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = (w * w * factors).sum() + (w**4).sum()
+            loss.backward()
+            return loss
+
+        kinds = []
+        for _ in range(2):
+            optimizer.step(closure)
+            t = optimizer.state[w]["t"]
+            kind = str(t.dtype).rpartition(".")[2] if isinstance(t, tg.Tensor) else type(t).__name__
+            kinds.append([kind, t is lr if rate == "tensor" else bool(t == lr)])
+        found[f"{dtype} {rate} {search} {turns} {scale}"] = kinds
+    return found
 
 
 def layout(tg, name):

@@ -52,6 +52,16 @@ def test_random_numbers_of_slices(tg):
     assert tg.equal(tg.get_rng_state(), state)
 
 
+def test_the_normal_number_that_is_ready_is_a_random_number(tg, maybe_compile):
+    """Normal numbers are drawn in pairs: taking the second one leaves the words of the state as they are."""
+    mapped = maybe_compile(lambda x: tg.vmap(lambda x: x + tg.randn(1))(x))
+    for _ in range(3):
+        tg.manual_seed(0)
+        tg.randn(1)
+        with pytest.raises(RuntimeError, match="randomness error mode"):
+            mapped(tg.ones(1))
+
+
 def test_modules_as_functions(tg):
     model = tg.nn.Sequential(tg.nn.Linear(3, 4), tg.nn.Tanh(), tg.nn.Linear(4, 1))
     x, before = tg.randn(5, 3), dict(model.named_parameters())

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import tracegrad as tg
 
-from .author import Author
-from .expressions import of_dtypes, one_operand, options, writer
+from .expressions import of_dtypes, one_operand, writer
 
 ROW = "{x}.reshape(1, 1, -1)"
 IMAGE = "{x}.reshape(1, 1, {x}.shape[0], -1)"
@@ -51,15 +50,15 @@ F.pad({row}, (1, 1), mode='circular')|F.pixel_shuffle({image}.expand(1, 4, -1, -
 """
 
 
-def _spread(templates: str) -> str:
+def spread(templates: str) -> str:
     return templates.replace("{row}", ROW).replace("{image}", IMAGE)
 
 
 for _weight, _writer in (
-    (5, one_operand(_spread(WINDOWS), 1)),
-    (5, one_operand(_spread(IMAGES), 1)),
-    (3, one_operand(_spread(NORMS), 1)),
-    (2, one_operand(_spread(LARGEST), 1, exact=True, keeps=True)),
+    (5, one_operand(spread(WINDOWS), 1)),
+    (5, one_operand(spread(IMAGES), 1)),
+    (3, one_operand(spread(NORMS), 1)),
+    (2, one_operand(spread(LARGEST), 1, exact=True, keeps=True)),
     (3, one_operand(ATTENTION, 2)),
     (3, one_operand(SHORT, exact=True, keeps=True)),
     (3, of_dtypes(SMALL, tg.int64, tg.int32)),
@@ -90,11 +89,3 @@ First(nn.TransformerDecoderLayer({n}, 1, 3, dropout=0.2, layer_norm_eps=0.1), 2)
 nn.Sequential(nn.Unflatten(-1, (1, 1, 1, {n})), nn.Conv3d(1, {k}, (1, 1, 2), padding=(0, 0, 1)), nn.Tanh(), nn.Flatten(1))
 nn.Sequential(nn.Unflatten(-1, (1, 1, {n})), nn.ConvTranspose2d(1, {k}, (1, 2)), nn.Sigmoid(), nn.Flatten(1))
 """
-
-
-def add_layer(a: Author, n: int, k: int) -> str:
-    """The text of a layer over rows of `n` features; what it needs is defined before."""
-    text = a.choice(options(ROWS)).replace("{n}", str(n)).replace("{k}", str(k))
-    if text.startswith("First(") and "class First(nn.Module):" not in "\n".join(a.lines):
-        a.run(FIRST)
-    return text

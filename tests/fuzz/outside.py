@@ -25,6 +25,8 @@ StepLR({o}, 2, gamma=0.5)|MultiStepLR({o}, [1, 3], gamma=0.3)|ExponentialLR({o},
 CosineAnnealingLR({o}, 3)|LinearLR({o}, 0.3, total_iters=3)|ConstantLR({o}, 0.3, total_iters=2)|PolynomialLR({o}, 4, power=1.5)
 OneCycleLR({o}, 0.1, total_steps=20)|CosineAnnealingWarmRestarts({o}, 2)|MultiplicativeLR({o}, lambda e: 0.9)
 CyclicLR({o}, 0.01, 0.1, step_size_up=2, cycle_momentum=False)
+ChainedScheduler([tg.optim.lr_scheduler.ExponentialLR({o}, 0.8), tg.optim.lr_scheduler.ConstantLR({o}, 0.3, total_iters=2)])
+SequentialLR({o}, [tg.optim.lr_scheduler.ExponentialLR({o}, 0.8), tg.optim.lr_scheduler.StepLR({o}, 2)], [2])
 """
 # What a scheduler or a user sets between calls, by the kind of the optimizer that knows it.
 SETTINGS = {

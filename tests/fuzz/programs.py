@@ -8,7 +8,7 @@ import tracegrad as tg
 
 from .author import HEADER, Author
 from .facts import add_facts
-from .layers import add_layer
+from .further_layers import add_layer
 from .outside import (
     BATCHES,
     NUMBERS,
@@ -136,14 +136,14 @@ def add_module(a: Author, parts: Parts) -> None:
         (f"nn.Sequential(nn.Linear({n}, {n}), nn.LayerNorm({n}, eps=0.1), nn.GELU())", 1), ("nn.Dropout(0.4)", 0),
         (f"nn.Sequential(nn.BatchNorm1d({n}, eps=0.1), nn.Sigmoid())", 2), (f"nn.PReLU({n})", 2),
         (f"nn.BatchNorm1d({n}, eps=0.1, affine=False, momentum=None)", 2),
-        (f"nn.Sequential(*[nn.Linear({n}, {n})] * 2)", 1),
+        (f"nn.Sequential(*[nn.Linear({n}, {n})] * 2)", 1), (f"nn.EmbeddingBag({n}, {k})", 2),
     ])  # fmt: skip
-    if a.chance(0.4):
+    if a.chance(0.5):
         text, ndim = add_layer(a, n, k), 2
     name = a.new_name("m")
     if a.run(f"{name} = {text}{cast}"):
         parts.modules.append(name)
-        a.modules.append((name, n, ndim, tg.int64 if "Embedding" in text else dtype))
+        a.modules.append((name, n, ndim, tg.int64 if "nn.Embedding" in text else dtype))
 
 
 def share_weights(a: Author, parts: Parts) -> None:

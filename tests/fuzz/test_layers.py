@@ -1,7 +1,10 @@
 """What `layers` and `outside` add is drawn: a statement that fails would be dropped without a word."""
 
+import re
+from pathlib import Path
+
 import pytest
-from fuzz import layers, outside
+from fuzz import further_layers, layers, outside
 from fuzz.author import Author
 from fuzz.expressions import filled, options
 from fuzz.programs import generate
@@ -25,7 +28,7 @@ WORDS = (
 ).split()
 
 
-@pytest.mark.parametrize("template", [t for of in TEMPLATES for t in options(layers._spread(of))])
+@pytest.mark.parametrize("template", [t for of in TEMPLATES for t in options(layers.spread(of))])
 def test_each_expression_is_one(template):
     author = Author(0)
     author.run("x = tg.arange(6.0, dtype=tg.float64).reshape(2, 3) * 0.25")
@@ -45,6 +48,34 @@ def test_each_layer_takes_rows(template):
     assert author.run(layers.FIRST)
     assert author.run(f"m = {template.replace('{n}', '3').replace('{k}', '2')}")
     assert author.run("y = m(tg.ones(2, 3))")
+
+
+EXPRESSIONS = [t for of in further_layers.EXPRESSIONS.values() for t in options(of)]
+
+
+@pytest.mark.long(fast=7)
+@pytest.mark.parametrize("template", EXPRESSIONS)
+def test_each_further_expression_is_one(template):
+    test_each_expression_is_one(template)
+
+
+@pytest.mark.long(fast=7)
+@pytest.mark.parametrize("template", further_layers.FURTHER_ROWS)
+def test_each_further_layer_takes_rows(template):
+    author = Author(0)
+    assert author.run(layers.FIRST) and author.run(further_layers.HELPERS)
+    assert author.run(f"m = {template.replace('{n}', '3').replace('{k}', '2')}")
+    assert author.run("y = m(tg.ones(2, 3))")
+
+
+def test_each_public_name_is_drawn_or_has_a_reason():
+    """What programs are made of is in the generator's texts."""
+    texts = "\n".join(path.read_text(encoding="utf-8") for path in Path(layers.__file__).parent.glob("*.py"))
+    texts = re.sub(r"(?m)#.*$", "", texts)
+    words = set(re.findall(r"\w+", texts + "\n".join(further_layers.FURTHER_ROWS)))
+    missing = further_layers.public_names() - words
+    assert sorted(missing) == []
+    assert set(further_layers.NOT_DRAWN) <= further_layers.public_names()
 
 
 @pytest.mark.parametrize("text", options(outside.OPTIMIZERS))

@@ -10,7 +10,7 @@ from typing import Any
 
 DATABASE = Path(__file__).resolve().parents[1] / "database"
 DIFFERENCES = "differences.json"
-MODES = "function method alias inplace out gradient second compiled errors".split()
+MODES = "function method alias inplace out gradient second forward compiled errors".split()
 TITLES = {"function": "values", "gradient": "first", "second": "second"}
 CATEGORIES = {
     "nn_functional_": "nn.functional",

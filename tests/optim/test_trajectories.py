@@ -1,6 +1,7 @@
 """Every optimizer for two hundred steps, eager and compiled, against PyTorch's (expected/trajectories.py)."""
 
 import copy
+import inspect
 import json
 
 import numpy as np
@@ -15,6 +16,7 @@ from expected.trajectories import (
     SEEN,
     STEPS,
     Trajectory,
+    kinds_of_lengths,
     layout,
     quasi_newton,
 )
@@ -31,6 +33,7 @@ RTOL, ATOL = 1e-9, 1e-12
 FIRST = [kind for kind in CASES if kind.endswith(" 0")]
 OTHERS = [pytest.param(kind, marks=pytest.mark.long(every=4)) for kind in CASES if kind not in FIRST]
 EVERY = [*FIRST, *OTHERS]
+LENGTHS = LAYOUTS.pop("lengths of L-BFGS")
 NAMES = sorted(LAYOUTS)
 
 
@@ -78,6 +81,42 @@ def test_fused_eager_steps(tg, kind):
     losses = problem.run(problem.step_with(optimizer), STEPS)
     assert_stored(kind, losses[SEEN], problem.parameters())
     assert optimizer.fused_step.way == "replay" and len(optimizer.fused_step.specialisations) == 1
+
+
+def has_option(tg, kind, option):
+    return option in inspect.signature(getattr(tg.optim, CASES[kind][0])).parameters
+
+
+#: The rate of ASGD with `foreach` is computed by PyTorch in float32, step by step, and here, as without it, in float64
+#: and rounded to float32 once. The others round as often as PyTorch does.
+LOOSE = {("ASGD 0", "foreach"): 1e-6}
+
+
+@pytest.mark.long(fast=5)
+@pytest.mark.parametrize("option", ["foreach", "fused"])
+@pytest.mark.parametrize("kind", FIRST)
+def test_two_hundred_steps_of_other_implementations(tg, maybe_compile, kind, option):
+    """`foreach` and `fused` are PyTorch's other ways to the same numbers; `capturable` is refused (below)."""
+    if not has_option(tg, kind, option):
+        with pytest.raises(TypeError, match=option):
+            getattr(tg.optim, CASES[kind][0])([tg.nn.Parameter(tg.ones(1))], **{option: True})
+        return
+    problem = Trajectory(tg)
+    name, options = CASES[kind]
+    groups = [dict(group) for group in problem.optimizer(kind).param_groups]
+    groups = [{"params": group["params"], "lr": group["lr"]} for group in groups]
+    optimizer = getattr(tg.optim, name)(groups, **{**options, option: True})
+    step = maybe_compile(problem.step_with(optimizer))
+    losses, rtol = problem.run(step, STEPS)[SEEN], LOOSE.get((kind, option), RTOL)
+    np.testing.assert_allclose(losses, STORED[f"{kind}|losses"], rtol=rtol, atol=ATOL)
+    np.testing.assert_allclose(problem.parameters(), STORED[f"{kind}|parameters"], rtol=rtol, atol=ATOL)
+    if hasattr(step, "specialisations"):
+        assert step.way == "replay" and len(step.specialisations) == 1
+
+
+def test_lengths_in_the_state_of_lbfgs(tg):
+    """Numbers where PyTorch has numbers, tensors where it has tensors; a rate that is a tensor is kept itself."""
+    assert json.loads(json.dumps(kinds_of_lengths(tg))) == LENGTHS
 
 
 @pytest.mark.parametrize("kind", QUASI_NEWTON)
@@ -156,7 +195,9 @@ def test_capturable_needs_a_device(tg, name):
     w = tg.nn.Parameter(tg.ones(2))
     optimizer = getattr(tg.optim, name)([w], capturable=True)
     w.grad = tg.ones(2)
-    with pytest.raises(AssertionError, match="If capturable=True"):
+    captured = {"ASGD": "params, mus, etas, and state_steps", "NAdam": "params, mu_products and state_steps"}
+    words = f"If capturable=True, {captured.get(name, 'params and state_steps')} must be on"
+    with pytest.raises(AssertionError, match=words):
         optimizer.step()
     assert w.tolist() == [1.0, 1.0]
 

@@ -144,3 +144,55 @@ def test_functions_that_compute_something_else(tg):
     out = tg.utils.checkpoint.checkpoint(lambda x: x[: next(sizes)].exp(), x, use_reentrant=False)
     with pytest.raises(tg.utils.checkpoint.CheckpointError, match="have different metadata"):
         out.sum().backward()
+
+
+TRANSFORMED = {
+    "vmap": lambda func, f, x: func.vmap(f)(x),
+    "grad": lambda func, f, x: func.grad(f)(x[0]),
+    "jvp": lambda func, f, x: func.jvp(f, (x[0],), (x[1],))[1],
+    "jacrev": lambda func, f, x: func.jacrev(f)(x[0]),
+    "grad of vmap": lambda func, f, x: func.grad(lambda x: func.vmap(f)(x).sum())(x),
+    "vmap of grad": lambda func, f, x: func.vmap(func.grad(f))(x),
+    "vmap of vmap of grad": lambda func, f, x: func.vmap(func.vmap(func.grad(f)))(x[None]),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMED)
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_within_transforms(tg, maybe_compile, name, reentrant):
+    """The numbers, and the gradients that somebody outside asks for, are those of the function itself."""
+    checkpoint = tg.utils.checkpoint.checkpoint
+
+    def f(x):
+        return ((x * w).sin() * 2).exp().sum()
+
+    def outcome(function):
+        x = tg.arange(6.0).reshape(3, 2).requires_grad_()
+        step = maybe_compile(lambda x: TRANSFORMED[name](tg.func, function, x))
+        *_, found = (step(x) for _ in range(3))
+        (found * found).sum().backward()
+        gradients, w.grad = [x.grad, w.grad], None
+        return [found.detach(), *gradients]
+
+    w = tg.tensor([0.3, -0.2], requires_grad=True)
+    expected = outcome(f)
+    got = outcome(lambda x: checkpoint(f, x, use_reentrant=reentrant))
+    for a, b in zip(got, expected, strict=True):
+        tg.testing.assert_close(a, b)
+
+
+@pytest.mark.parametrize("randomness", ["same", "different"])
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_draws_within_transforms(tg, randomness, reentrant):
+    """Slices draw what they draw without a checkpoint, and so does who draws afterwards."""
+
+    def outcome(function):
+        tg.manual_seed(0)
+        return tg.func.vmap(tg.func.grad(function), randomness=randomness)(tg.ones(3, 4)), tg.rand(1)
+
+    def f(x):
+        return (tg.nn.functional.dropout(x) * x).sum()
+
+    expected = outcome(f)
+    got = outcome(lambda x: tg.utils.checkpoint.checkpoint(f, x, use_reentrant=reentrant))
+    assert all(tg.equal(a, b) for a, b in zip(got, expected, strict=True))
