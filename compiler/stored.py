@@ -68,6 +68,7 @@ class Kept:
             if texts:
                 record = {"texts": [astuple(text) for text in texts], "interface": interface.written()}
                 records.keep(self._key, record)
+                self._texts, self.interface = tuple(texts), interface
 
     def _key_with(self, flags: Sequence[str]) -> str | None:
         try:
