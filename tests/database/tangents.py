@@ -11,8 +11,8 @@ import tracegrad as tg
 import tracegrad.autograd.forward_ad as own
 
 from .conversion import Sample, replaced, tensors_in
-from .gradients import cotangent, list_difference
-from .questions import Findings, Question, Reference, attempt, compared, raised, shown
+from .gradients import cotangent, derived, list_difference
+from .questions import Findings, Question, Reference
 
 _SIDES = {torch: theirs, tg: own}
 
@@ -22,26 +22,14 @@ def forward(question: Question) -> Findings:
     if not question.op.supports_forward_ad:
         return
     ours = question.function()
-    for each in question.samples(True):
-        reference = Reference(question, question.op.op, each)
-        if reference.error is not None:
-            continue
-        sample, error = attempt(Sample, each)
-        if error is not None:
-            yield raised(error, shown(each))
-            continue
-        calls = [
-            (torch, question.op.op, sample.torch_args, sample.torch_kwargs, sample.torch_processed),
-            (tg, ours, sample.args, sample.kwargs, sample.processed),
-        ]
-        expected, refused = attempt(_tangents, *calls[0])
-        if refused is not None:
-            continue
-        got, error = attempt(_tangents, *calls[1])
-        if error is not None:
-            yield raised(error, str(sample))
-        else:
-            yield compared(_difference(expected, got, reference.has_values), str(sample))
+
+    def of_torch(sample: Sample, reference: Reference) -> list[Any]:
+        return _tangents(torch, question.op.op, sample.torch_args, sample.torch_kwargs, sample.torch_processed)
+
+    def of_tracegrad(sample: Sample) -> list[Any]:
+        return _tangents(tg, ours, sample.args, sample.kwargs, sample.processed)
+
+    yield from derived(question, of_torch, of_tracegrad, _difference)
 
 
 def _tangents(library: Any, function: Any, args: Any, kwargs: Any, processed: Any) -> list[Any]:
