@@ -18,21 +18,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ..ops.lazy import lazy
+from ..ops.lazy import late, lazy
 from ..runtime.build import Built, Unit
 from ..runtime.program import Program as Library
 from ..runtime.provide import provide, require, say
 from .dump import dump
 from .graph import Graph
 from .interface import Interface
-from .late import late
 from .sizes.program import Fit, Sizing
 from .stored import Kept
 
 if TYPE_CHECKING:
     from .schedule.schedule import Schedule
 
-stages = late(__package__, "stages")
+stages = late(".stages", __package__)
 
 FLAGS = (
     "-std=gnu17",
@@ -77,7 +76,7 @@ class Made(Protocol):
 
 
 class Stages:
-    """One recorded graph on its way."""
+    """One recorded graph on its way. Its C, a third of a megabyte for some, is rendered anew for who asks."""
 
     def __init__(self, recorded: Graph, memory_limit: int | None = None) -> None:
         self._recorded = recorded
@@ -91,14 +90,15 @@ class Stages:
     def schedule(self) -> Schedule:
         return stages.make_schedule(self.graph, memory_limit=self._memory_limit)
 
-    @lazy
+    @property
     def source(self) -> str:
         return stages.render(self.schedule)
 
-    @lazy
+    @property
     def units(self) -> tuple[str, ...]:
-        count = stages.number_of_units(self.source)
-        return stages.render_units(self.schedule, count) if count > 1 else (self.source,)
+        whole = self.source
+        count = stages.number_of_units(whole)
+        return stages.render_units(self.schedule, count) if count > 1 else (whole,)
 
     @lazy
     def interface(self) -> Interface:
@@ -119,9 +119,9 @@ class Code:
     @lazy
     def source(self) -> str:
         """The text."""
-        return self._units[0] if len(self._units) == 1 else self.made.source
+        units = self._units()
+        return units[0] if len(units) == 1 else self.made.source
 
-    @lazy
     def _units(self) -> tuple[str, ...]:
         return self._kept.texts() or self.made.units
 
@@ -137,8 +137,9 @@ class Code:
             dump(self.recorded.name, self._stages)
         except OSError as error:  # the call that is compiled here is done: its result must not be lost
             say(str(error), str(error))
-        names = ["step", *(f"step_{number}" for number in range(1, len(self._units)))]
-        units = [Unit(name, text, FLAGS) for name, text in zip(names, self._units, strict=True)]
+        texts = self._units()
+        names = ["step", *(f"step_{number}" for number in range(1, len(texts)))]
+        units = [Unit(name, text, FLAGS) for name, text in zip(names, texts, strict=True)]
         built = provide(self.recorded.name, units)
         self._kept.keep(built, self.interface, FLAGS)
         return built

@@ -42,6 +42,7 @@ class Kept:
     ) -> None:
         self.graph = graph
         self._asked = {"sizes": "all" if for_all_sizes else "one", "memory limit": str(memory_limit)}
+        self._graph_key = _key_of(graph)
         self._key = self._key_with(flags)
         self._texts: tuple[records.Text, ...] = ()
         self.interface: Interface | None = None
@@ -68,14 +69,23 @@ class Kept:
             if texts:
                 record = {"texts": [astuple(text) for text in texts], "interface": interface.written()}
                 records.keep(self._key, record)
+                self._texts, self.interface = tuple(texts), interface
 
     def _key_with(self, flags: Sequence[str]) -> str | None:
+        if self._graph_key is None:
+            return None
         try:
             facts = _surroundings()
-            graph = graph_key(self.graph)
         except (NoKey, RuntimeFault):
             return None
-        return hash_of({"graph": graph, "flags": " ".join(flags), **self._asked, **facts})
+        return hash_of({"graph": self._graph_key, "flags": " ".join(flags), **self._asked, **facts})
+
+
+def _key_of(graph: Graph) -> str | None:
+    try:
+        return graph_key(graph)
+    except NoKey:
+        return None
 
 
 def _surroundings() -> dict[str, str]:

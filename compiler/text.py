@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -10,9 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, NoReturn
 
 from ..ops.core import REGISTRY, Primitive
+from ..ops.lazy import late
 from ..ops.types import ALL_DTYPES, DType, Type, bool_, dtype_named, float32
 from .graph import NOWHERE, Builder, Graph, Node, Origin, Result
 from .literals import PLAIN_NAME, WORDS
+
+difflib = late("difflib")
 
 _SHORT_DTYPES = {d.short for d in ALL_DTYPES}
 _TOKEN = re.compile(

@@ -1,7 +1,8 @@
-"""Attributes that are computed when they are first asked for."""
+"""Attributes that are computed when they are first asked for, and modules that are imported then."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -22,3 +23,20 @@ class lazy:
         if instance is None:
             return self
         return instance.__dict__.setdefault(self._name, self._compute(instance))
+
+
+class late:
+    """The module `name`, of `package` if it begins with a dot: it is imported when something of it is asked for.
+
+    It stands where an import would stand, at the top of a file; tests/test_architecture.py takes it for one.
+
+    >>> decoder = late(".decoder", "json")
+    >>> decoder.JSONDecoder().decode("[1]")
+    [1]
+    """
+
+    def __init__(self, name: str, package: str | None = None) -> None:
+        self._where = name, package
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(importlib.import_module(*self._where), attribute)

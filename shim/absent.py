@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from types import ModuleType
 from typing import Any
 
+from ..ops.lazy import late
 from ..tracing.unknown_names import INSTEAD
+
+difflib = late("difflib")
 
 #: What to use for modules that are left out for good, by the beginning of their path.
 _MODULES = {

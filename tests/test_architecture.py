@@ -127,12 +127,13 @@ def own_module(dotted):
 
 
 def late_imports(path):
-    """(line, dotted name) for each ``late(__package__, "name")``: an import that is put off."""
+    """(line, dotted name) for each ``late("name")`` and ``late(".name", __package__)``: an import that is put off."""
     package = ".".join(["tracegrad", *path.parent.relative_to(ROOT).parts])
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "late":
-            assert ast.unparse(node.args[0]) == "__package__", where(path, node.lineno)
-            yield node.lineno, f"{package}.{ast.literal_eval(node.args[1])}"
+            name = ast.literal_eval(node.args[0])
+            assert [ast.unparse(of) for of in node.args[1:]] == ["__package__"] * name.startswith("."), name
+            yield node.lineno, f"{package}{name}" if name.startswith(".") else name
 
 
 def edges(path, statements=imports):
@@ -269,7 +270,8 @@ def test_no_imports_inside_functions():
 
 def test_late_imports_stand_where_imports_do():
     late = {where(path, line): dotted for path in FILES for line, dotted in late_imports(path)}
-    assert set(late.values()) == {"tracegrad.compiler.stages", "tracegrad.compiler.sizes.planning"}
+    own = {"tracegrad.compiler.stages", "tracegrad.compiler.sizes.planning"}
+    assert set(late.values()) == {*own, "difflib", "statistics"}
     inside = [
         where(path, node.lineno)
         for path in FILES

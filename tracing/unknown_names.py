@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
+
+from ..ops.lazy import late
+
+difflib = late("difflib")
 
 #: What to use for names of PyTorch's that are left out for good.
 INSTEAD = {

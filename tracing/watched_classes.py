@@ -183,9 +183,10 @@ def watch_classes(package: str) -> None:
     offered: dict[type, None] = {}
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == package and hasattr(module, "__path__"):
-            found = [value for value in vars(module).values() if isinstance(value, type)]
-            offered.update(dict.fromkeys(base for kind in found for base in kind.__mro__ if _is_ours(base, package)))
-    classes.begin(sorted(offered, key=lambda kind: (kind.__module__, kind.__qualname__)))
+            offered.update((value, None) for value in vars(module).values() if isinstance(value, type))
+    bases = dict.fromkeys(base for kind in offered for base in kind.__mro__)
+    watched = [kind for kind in bases if _is_ours(kind, package)]
+    classes.begin(sorted(watched, key=lambda kind: (kind.__module__, kind.__qualname__)))
 
 
 def _is_ours(kind: type, package: str) -> bool:

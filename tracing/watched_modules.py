@@ -116,7 +116,7 @@ def watch_modules(package: str) -> None:
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == package and type(module) is types.ModuleType:
             # In the module's dict: a class with this method would make each look-up of a name slower.
-            vars(module).setdefault("__getattr__", functools.partial(_unknown, module))
+            vars(module).setdefault("__getattr__", types.MethodType(_unknown, module))
             module.__class__ = WatchedModule
     root = sys.modules[package]
     found = [functools.reduce(getattr, filter(None, path.split(".")), root) for path in _PUBLIC]

@@ -12,15 +12,17 @@ from __future__ import annotations
 
 import math
 import os
-import statistics
 import time
 from collections import deque
 from typing import Any
 
+from ...ops.lazy import late
 from ...ops.products import dot_primitive
 from ...ops.spatial.convolution import conv_input_primitive, conv_primitive
 from ...tape.fused import FusedNode
 from ...tape.nodes import AccumulateGrad, PrimitiveNode, Saved, count_now
+
+statistics = late("statistics")
 
 # Microseconds on a usual processor. Only how they compare matters.
 A_NODE, AN_ELEMENT, AN_UPDATE, A_PIECE = 80.0, 0.0015, 0.005, 20.0  # of eager mode, with the backward pass

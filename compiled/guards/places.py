@@ -111,7 +111,7 @@ class Places:
             yield sources.ContextVariable(value, value.name), None
         elif isinstance(value, logging.Logger):
             yield library.LoggerLevel(value, value.name), None
-            yield from self._attributes(value, [name for name in vars(value) if name in self.names])
+            yield from self._attributes(value, sorted(vars(value).keys() - _OF_LOGGERS | vars(value).keys() & self.names))
             yield sources.AttributeCount(value), None
         elif isinstance(value, types.MappingProxyType):
             yield library.BehindProxy(value), None
@@ -309,6 +309,7 @@ class Places:
 
 # A program sets no attributes on these, or they are looked at as what they are.
 _WITHOUT_OWN = (type, types.FunctionType, types.ModuleType, WatchedOrder)
+_OF_LOGGERS = vars(logging.Logger("")).keys()
 _SHOWING = frozenset({"repr", "str", "format", "__format__", "__repr__"})  # a namespace with all that is in it
 _READ_BY_PYTHON = frozenset({"forward", "__getattr__"})  # of a layer, of a module
 

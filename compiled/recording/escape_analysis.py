@@ -11,6 +11,7 @@ import functools
 import inspect
 import itertools
 import linecache
+import sys
 import textwrap
 import types
 from collections.abc import Iterator
@@ -203,6 +204,8 @@ def _analysis(code: types.CodeType) -> _Analysis | None:
         lines, start = _source_lines(code)
     except (OSError, TypeError):
         return None
+    if not lines:
+        return None
     text = textwrap.dedent("".join(lines))
     indent = len(lines[0]) - len(lines[0].lstrip())
     tree = _parsed(text)
@@ -218,9 +221,11 @@ def _analysis(code: types.CodeType) -> _Analysis | None:
 
 def _source_lines(code: types.CodeType) -> tuple[list[str], int]:
     """As `inspect.getsourcelines`, which looks at all modules that there are (20 ms) to find the one of the code, whose
-    loader then need not be asked where there is a file."""
+    loader then need not be asked where there is a file. No lines where there can be none."""
     linecache.checkcache(code.co_filename)
     lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
+    if not lines and code.co_filename.startswith("<") and sys.version_info < (3, 13):  # which knows some of these
+        return [], 0
     return (inspect.getblock(lines), code.co_firstlineno) if lines else inspect.getsourcelines(code)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...ops.lazy import lazy
+from ...ops.lazy import late, lazy
 from ...ops.locks import new_lock
 from ...ops.types import Type
 from ...runtime.pages import working_memory
@@ -21,7 +21,6 @@ from ...runtime.program import SlotTable
 from ..checks import Check
 from ..graph import Graph
 from ..interface import Interface
-from ..late import late
 from ..schedule.memory import Lifetime, offsets
 from .pattern import Pattern, SizedGraph
 from .standins import NotSized
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 Find = Callable[[Graph], Interface | None]
 
-planning = late(__package__, "planning")
+planning = late(".planning", __package__)
 
 
 class SharedArena:

@@ -63,7 +63,26 @@ def _log(temperature: Any) -> Any:
     return log(*broadcast_all(temperature))
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class _Relaxed(TransformedDistribution):
+    """A relaxation by a transform of a distribution that has its parameters."""
+
+    @property
+    def temperature(self) -> Tensor:
+        """How smooth it is."""
+        return self.base_dist.temperature
+
+    @property
+    def logits(self) -> Tensor:
+        """The logits of the probabilities; of several classes, the logarithms."""
+        return self.base_dist.logits
+
+    @property
+    def probs(self) -> Tensor:
+        """The probabilities."""
+        return self.base_dist.probs
+
+
+class RelaxedBernoulli(_Relaxed):
     """Numbers in (0, 1), the nearer to 0 and 1 the lower the `temperature`.
 
     Example:
@@ -86,21 +105,6 @@ class RelaxedBernoulli(TransformedDistribution):
     ) -> None:
         base = LogitRelaxedBernoulli(temperature, probs, logits)
         super().__init__(base, SigmoidTransform(), validate_args=validate_args)
-
-    @property
-    def temperature(self) -> Tensor:
-        """How smooth it is."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Tensor:
-        """The logits of the probabilities."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities."""
-        return self.base_dist.probs
 
 
 class ExpRelaxedCategorical(_OfClasses):
@@ -140,7 +144,7 @@ class ExpRelaxedCategorical(_OfClasses):
         return score + (math.lgamma(k) + (k - 1) * _log(self.temperature))
 
 
-class RelaxedOneHotCategorical(TransformedDistribution):
+class RelaxedOneHotCategorical(_Relaxed):
     """Vectors on the simplex, the nearer to its corners the lower the `temperature`.
 
     Example:
@@ -163,18 +167,3 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     ) -> None:
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)
-
-    @property
-    def temperature(self) -> Tensor:
-        """How smooth it is."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Tensor:
-        """The logarithms of the probabilities."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities."""
-        return self.base_dist.probs

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 import sys
-import sysconfig
 from pathlib import Path
 
 _PACKAGE = str(Path(__file__).absolute().parents[2]) + os.sep
@@ -14,7 +13,7 @@ USERS = ("tests", "examples", "benchmarks")
 _USERS = tuple(_PACKAGE + folder + os.sep for folder in (*USERS, ".venv"))
 
 
-_STANDARD = sysconfig.get_path("stdlib") + os.sep
+_STANDARD = os.path.dirname(os.__file__) + os.sep
 _INSTALLED = tuple(_STANDARD + folder + os.sep for folder in ("site-packages", "dist-packages"))
 
 

@@ -131,7 +131,7 @@ def of_one_list(
     gathering = [p.name for p in parameters.values() if p.kind is p.VAR_POSITIONAL and p.annotation in _LISTS]
     if not gathering or "input" not in parameters:
         return function
-    integers, parameter = Integers(False, False, False), gathering[0]
+    integers, parameter = _one_of(Integers, False, False, False), gathering[0]
 
     @functools.wraps(function)
     def called(input: Any, *given: Any, **named: Any) -> Any:
@@ -203,7 +203,7 @@ def scalars_of(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Scalar]
 def tensors_of(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Scalar]:
     """By name, what those of `parameters` take that are tensors and nothing else."""
     kinds = {"Tensor": False, "Tensor | None": True}
-    return {n: OneTensor(kinds[text]) for n, p in parameters.items() if (text := str(p.annotation)) in kinds}
+    return {n: _one_of(OneTensor, kinds[text]) for n, p in parameters.items() if (text := str(p.annotation)) in kinds}
 
 
 def lists_of(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Scalar]:
@@ -228,10 +228,16 @@ def _scalar_of(parameter: inspect.Parameter) -> Scalar | None:
     of_list = name.removesuffix(" | bool").removesuffix(" | tuple[()]")
     if of_list in _LISTS:
         optional, by_class = name != text or parameter.default in (None, ()), parameter.name in _BY_CLASS
-        return Integers(optional, _LISTS[of_list], " | bool" in name, by_class)
+        return _one_of(Integers, optional, _LISTS[of_list], " | bool" in name, by_class)
     if name == "DType":
-        return Types(name != text)
+        return _one_of(Types, name != text)
     if name not in _KINDS:
         return None
     title = "Number" if name == "float" and parameter.name in _OF_TENSORS_TYPE else name
-    return Scalar(_KINDS[name], title, name != text, parameter.name in _OF_SIZES)
+    return _one_of(Scalar, _KINDS[name], title, name != text, parameter.name in _OF_SIZES)
+
+
+@functools.cache
+def _one_of(kind: type[Scalar], *how: Any) -> Scalar:
+    """The one object for all parameters that take the same: there are some 800 of them."""
+    return kind(*how)

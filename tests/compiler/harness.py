@@ -72,6 +72,15 @@ def compile_graphs(graphs, compiler="gcc", flags=()):
         shutil.rmtree(folder)
 
 
+def compile_asked(request, graphs):
+    """Those of `graphs` by name that tests of this run ask a fixture for, by their parameter `name`: the fast tier asks
+    for a few of a family. One run of the compiler, as `compile_graphs`."""
+    mine = [item for item in request.session.items if item.path == request.path]
+    asked = {item.callspec.params["name"] for item in mine if request.fixturename in item.fixturenames}
+    names = [name for name in graphs if name in asked]
+    return dict(zip(names, compile_graphs([graphs[name] for name in names]), strict=True))
+
+
 def _compile(graphs, folder, command):
     schedules = [make_schedule(graph) for graph in graphs]
     sources = [render(schedule) for schedule in schedules]

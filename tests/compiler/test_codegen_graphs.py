@@ -1,10 +1,8 @@
 """Generated C against numpy: one graph a feature, all compiled together."""
 
-from functools import lru_cache
-
 import numpy as np
 import pytest
-from harness import compile_graphs
+from harness import compile_asked
 from sample_graphs import CASES, sample_inputs
 
 from tracegrad.compiler.evaluate import evaluate_graph
@@ -13,19 +11,18 @@ from tracegrad.compiler.evaluate import evaluate_graph
 TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
 
 
-@lru_cache
-def compiled():
-    """Every case by name; one compiler run for all of them."""
-    return dict(zip(CASES, compile_graphs(CASES.values()), strict=True))
+@pytest.fixture(scope="module")
+def compiled(request):
+    return compile_asked(request, CASES)
 
 
 @pytest.mark.long(fast=9)
 @pytest.mark.parametrize("name", CASES)
-def test_the_c_gives_what_numpy_gives(name):
+def test_the_c_gives_what_numpy_gives(compiled, name):
     graph = CASES[name]
     inputs = sample_inputs(graph)
     expected = evaluate_graph(graph, inputs)
-    actual = compiled()[name].run({key: value.copy() for key, value in inputs.items()})
+    actual = compiled[name].run({key: value.copy() for key, value in inputs.items()})
     for key, value in expected.items():
         assert actual[key].dtype == value.dtype
         scale = TOLERANCE.get(str(value.dtype), 0)

@@ -5,7 +5,7 @@ from functools import lru_cache, partial
 import numpy as np
 import pytest
 from attention_graphs import KINDS, SIZES, arrays, attention, attention_graphs, gradients
-from harness import compile_and_run, compile_graphs
+from harness import compile_and_run, compile_asked, compile_graphs
 from sanitized_graphs import graph_of
 
 from tracegrad.compiler.differentiate import differentiate
@@ -24,10 +24,9 @@ GRAPHS = {graph.name: (graph, values) for graph, values in attention_graphs()}
 TOLERANCE = {"float32": 5e-5, "float64": 1e-11}
 
 
-@lru_cache
-def compiled():
-    """Every graph by name; one compiler run for all of them."""
-    return dict(zip(GRAPHS, compile_graphs([graph for graph, _ in GRAPHS.values()]), strict=True))
+@pytest.fixture(scope="module")
+def compiled(request):
+    return compile_asked(request, {name: graph for name, (graph, _) in GRAPHS.items()})
 
 
 def compare(graph, actual, values):
@@ -42,9 +41,9 @@ def blocks(schedule):
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-def test_one_kernel_forward_and_one_back_with_numpys_numbers(name):
+def test_one_kernel_forward_and_one_back_with_numpys_numbers(compiled, name):
     graph, values = GRAPHS[name]
-    program = compiled()[name]
+    program = compiled[name]
     assert len(blocks(program.schedule)) == (2 if name.endswith("gradients") else 1)
     assert not any(isinstance(kernel, DotKernel) for kernel in program.schedule.kernels)
     compare(graph, program.run({key: np.array(value, order="C") for key, value in values.items()}), values)

@@ -1,11 +1,10 @@
 """Row work, powers, sorting and turned loops against numpy, and what their C must not do."""
 
 import re
-from functools import lru_cache
 
 import numpy as np
 import pytest
-from harness import compile_graphs
+from harness import compile_asked, compile_graphs
 from row_graphs import EXPONENTS, graph_of, row_graphs
 
 from tracegrad.compiler.codegen.render import render
@@ -20,10 +19,9 @@ TOLERANCE = {"float32": 5e-5, "float64": 1e-11}
 POWER_ULP = 2.0
 
 
-@lru_cache
-def compiled():
-    """Every graph by name; one compiler run for all of them."""
-    return dict(zip(GRAPHS, compile_graphs([graph for graph, _ in GRAPHS.values()], flags=("-O2",)), strict=True))
+@pytest.fixture(scope="module")
+def compiled(request):
+    return compile_asked(request, {name: graph for name, (graph, _) in GRAPHS.items()})
 
 
 def source(name):
@@ -32,21 +30,21 @@ def source(name):
 
 @pytest.mark.long(fast=8, every=2)
 @pytest.mark.parametrize("name", [name for name in GRAPHS if not name.startswith("powers")])
-def test_the_c_gives_what_numpy_gives(name):
+def test_the_c_gives_what_numpy_gives(compiled, name):
     graph, values = GRAPHS[name]
     expected = evaluate_graph(graph, values)
-    actual = compiled()[name].run({key: np.array(value, order="C") for key, value in values.items()})
+    actual = compiled[name].run({key: np.array(value, order="C") for key, value in values.items()})
     for key, value in expected.items():
         allowed = TOLERANCE.get(str(value.dtype), 0)
         np.testing.assert_allclose(actual[key], value, rtol=allowed, atol=allowed, err_msg=key)
 
 
 @pytest.mark.parametrize("name", [name for name in GRAPHS if name.startswith("powers")])
-def test_powers_with_a_constant_exponent(name):
+def test_powers_with_a_constant_exponent(compiled, name):
     """Right to two ulp, subnormal results included, and at zeros, infinities and NaN what eager mode gives."""
     graph, values = GRAPHS[name]
     x = values["x"]
-    actual = compiled()[name].run({"x": x.copy()})
+    actual = compiled[name].run({"x": x.copy()})
     for n, exponent in enumerate(EXPONENTS):
         value = actual[f"power_{n}"]
         with np.errstate(all="ignore"):

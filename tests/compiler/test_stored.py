@@ -284,6 +284,24 @@ def test_nothing_is_kept_of_a_program_whose_compiler_has_changed_meanwhile(cache
     assert stored.Kept(GRAPHS["swap"], pipeline.FLAGS).interface is None
 
 
+def test_a_graph_is_described_once(cache_dir, monkeypatch):
+    """What else a program depends on may have changed by the time it is built; its graph cannot."""
+    described = []
+    monkeypatch.setattr(stored, "graph_key", lambda graph: described.append(graph) or graph_key(graph))
+    program = pipeline.compile_graph(GRAPHS["swap"])
+    assert not program.built.from_cache and described == [GRAPHS["swap"]]
+    assert pipeline.compile_graph(GRAPHS["swap"]).built.from_cache and len(described) == 2
+
+
+def test_a_program_that_lies_in_the_cache_keeps_no_text(cache_dir):
+    """It is read for who asks, and is what was compiled."""
+    program = pipeline.compile_graph(GRAPHS["swap"])
+    built = program.built
+    kept = [value for part in (program.code, program.code.made) for value in vars(part).values()]
+    assert not [value for value in kept if isinstance(value, (str, tuple)) and "tracegrad_step" in str(value)]
+    assert program.source == built.sources[0].read_text() == program.code.made.source
+
+
 def test_a_program_that_is_gone_is_made_again(cache_dir):
     """The record may outlive the C that it names: eviction knows entries, not what they say."""
     program = pipeline.compile_graph(GRAPHS["swap"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,25 @@ def second(question: Question) -> Findings:
 
 def _gradients(question: Question, order: int) -> Findings:
     ours = question.function()
+
+    def theirs(sample: Sample, reference: Reference) -> list[Any]:
+        inputs = requiring([sample.torch_args, sample.torch_kwargs])
+        return _derivatives(torch, sample.torch_processed(reference.value), inputs, order)
+
+    def own(sample: Sample) -> list[Any]:
+        result = sample.processed(ours(*sample.args, **sample.kwargs))
+        return _derivatives(tg, result, requiring([sample.args, sample.kwargs]), order)
+
+    yield from derived(question, theirs, own, lambda *found: list_difference(*found, order=order))
+
+
+def derived(
+    question: Question,
+    theirs: Callable[[Sample, Reference], list[Any]],
+    own: Callable[[Sample], list[Any]],
+    differing: Callable[[list[Any], list[Any], bool], str],
+) -> Findings:
+    """How what tracegrad derives of each sample differs from what PyTorch does, where that derives anything."""
     for each in question.samples(True):
         reference = Reference(question, question.op.op, each)
         if reference.error is not None:
@@ -35,20 +55,14 @@ def _gradients(question: Question, order: int) -> Findings:
         if error is not None:
             yield raised(error, shown(each))
             continue
-        inputs = requiring([sample.torch_args, sample.torch_kwargs])
-        expected, refused = attempt(_derivatives, torch, sample.torch_processed(reference.value), inputs, order)
+        expected, refused = attempt(theirs, sample, reference)
         if refused is not None:
             continue
-
-        def derive(sample: Sample = sample) -> Any:
-            result = sample.processed(ours(*sample.args, **sample.kwargs))
-            return _derivatives(tg, result, requiring([sample.args, sample.kwargs]), order)
-
-        got, error = attempt(derive)
+        got, error = attempt(own, sample)
         if error is not None:
             yield raised(error, str(sample))
         else:
-            yield compared(list_difference(expected, got, reference.has_values, order), str(sample))
+            yield compared(differing(expected, got, reference.has_values), str(sample))
 
 
 def requiring(value: Any) -> list[Any]:

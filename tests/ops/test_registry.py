@@ -157,16 +157,20 @@ def assert_derivative(function: Function, xs: Sequence[np.ndarray], random: np.r
     np.testing.assert_allclose(actual, expected, **DERIVATIVE_TOLERANCE, err_msg=where)
 
 
+def derivable_samples(name):
+    """Each sample with a derivative in float64: its arrays, the operands that have one, copies of these, its type."""
+    for case in SAMPLES[name]:
+        arrays = case.arrays(float64) if float64 in case.dtypes else []
+        positions = differentiable_positions(REGISTRY[name], case, arrays)
+        out = inferred(REGISTRY[name], arrays, case.params) if positions else None
+        if out is not None and out.dtype is float64:
+            yield case, arrays, positions, [np.array(arrays[p]) for p in positions], out
+
+
 @pytest.mark.parametrize("name", DERIVABLE)
 def test_first_and_second_derivative(name):
     primitive, random, tried = REGISTRY[name], np.random.default_rng(1), 0
-    for case in SAMPLES[name]:
-        arrays = case.arrays(float64) if float64 in case.dtypes else []
-        positions = differentiable_positions(primitive, case, arrays)
-        out = inferred(primitive, arrays, case.params) if positions else None
-        if out is None or out.dtype is not float64:
-            continue
-        xs = [np.array(arrays[p]) for p in positions]
+    for case, arrays, positions, xs, out in derivable_samples(name):
         g = random.uniform(-1, 1, out.shape)
         assert_derivative(forward(primitive, case, arrays, positions), xs, random, f"{name} {case}")
         assert_derivative(backward(primitive, case, arrays, positions), [*xs, g], random, f"{name} {case}, second")
@@ -177,13 +181,7 @@ def test_first_and_second_derivative(name):
 @pytest.mark.parametrize("name", DERIVABLE)
 def test_tangents_are_derivatives_along_a_direction(name):
     primitive, random = REGISTRY[name], np.random.default_rng(2)
-    for case in SAMPLES[name]:
-        arrays = case.arrays(float64) if float64 in case.dtypes else []
-        positions = differentiable_positions(primitive, case, arrays)
-        out = inferred(primitive, arrays, case.params) if positions else None
-        if out is None or out.dtype is not float64:
-            continue
-        xs = [np.array(arrays[p]) for p in positions]
+    for case, arrays, positions, xs, _ in derivable_samples(name):
         along = [random.uniform(-1, 1, x.shape) for x in xs]
         expected = directional(forward(primitive, case, arrays, positions), xs, along, STEP)
         with forward_ad.dual_level():

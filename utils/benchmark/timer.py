@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import statistics
 import timeit
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...ops.lazy import late
 from ...runtime.num_threads import get_num_threads, set_num_threads
+
+statistics = late("statistics")
 
 timer: Callable[[], float] = timeit.default_timer
 

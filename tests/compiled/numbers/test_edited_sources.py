@@ -1,5 +1,6 @@
 """The file of a function may have been edited since it was read: its text is used only where it still is the text."""
 
+import inspect
 import itertools
 import sys
 
@@ -39,3 +40,17 @@ def test_what_the_file_says_now_changes_nothing(tg, text, tmp_path, monkeypatch)
     for i in range(4):
         step(tg.ones(3) * i)
     assert module.kept == [0.0, 6.0, 12.0, 18.0]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="knows the text of what was typed in")
+def test_code_without_a_file_is_looked_for_in_no_module(tg, monkeypatch):
+    """There are some thousand, and to look at all of them takes 20 ms."""
+    looked = []
+    monkeypatch.setattr(inspect, "getmodule", lambda *args, **kwargs: looked.append(args))
+    kept = []
+    place = {"kept": kept}
+    exec(compile(STEP, "<made>", "exec"), place)
+    step = tg.compile(place["step"])
+    for i in range(3):
+        step(tg.ones(3) * i)
+    assert kept == [0.0, 6.0, 12.0] and looked == []
