@@ -111,7 +111,8 @@ class Places:
             yield sources.ContextVariable(value, value.name), None
         elif isinstance(value, logging.Logger):
             yield library.LoggerLevel(value, value.name), None
-            yield from self._attributes(value, sorted(vars(value).keys() - _OF_LOGGERS | vars(value).keys() & self.names))
+            own = vars(value).keys()
+            yield from self._attributes(value, sorted(own - _OF_LOGGERS | own & self.names))
             yield sources.AttributeCount(value), None
         elif isinstance(value, types.MappingProxyType):
             yield library.BehindProxy(value), None
