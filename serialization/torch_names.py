@@ -74,7 +74,10 @@ WRITTEN = {
     **{
         (_REBUILDING, function.__name__): ("torch._utils", function.__name__)
         for function in (
-            _rebuild_tensor_v2, _rebuild_parameter, _rebuild_parameter_with_state, _rebuild_meta_tensor_no_storage
+            _rebuild_tensor_v2,
+            _rebuild_parameter,
+            _rebuild_parameter_with_state,
+            _rebuild_meta_tensor_no_storage,
         )  # fmt: skip
     },
     (_REBUILDING, "_rebuild_from_type_v2"): ("torch._tensor", "_rebuild_from_type_v2"),

@@ -87,5 +87,3 @@ def save_image(tensor: Any, fp: str | Path | Any, format: str | None = None, **k
     grid = array_of(make_grid(tensor, **kwargs), "save_image()")
     levels = np.clip(grid * 255 + 0.5, 0, 255).transpose(1, 2, 0).astype(np.uint8)
     pillow().fromarray(np.ascontiguousarray(levels)).save(fp, format=format)
-
-

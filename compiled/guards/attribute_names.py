@@ -7,6 +7,7 @@ from __future__ import annotations
 import dis
 import functools
 import itertools
+import logging
 import types
 from collections.abc import Iterable, Iterator, Set
 from typing import Any
@@ -27,6 +28,7 @@ _CATCHING = frozenset({"MATCH_CLASS", "CHECK_EXC_MATCH", "CHECK_EG_MATCH", "SETU
 _STRUCTURE = frozenset({"__class__", "__dict__", "__weakref__", "__mro__", "__bases__"})
 # What Python has of its own for classes and functions, outside of their ``__dict__``. A class without annotations that
 # is asked for them gets some.
+_OF_LOGGERS = vars(logging.Logger("")).keys()
 _OF_CLASSES = ("__name__", "__qualname__", "__module__", "__doc__")
 _OF_FUNCTIONS = (*_OF_CLASSES, "__annotations__", "__defaults__", "__kwdefaults__", "__code__")
 
@@ -70,6 +72,12 @@ def names_of_kind(kind: type) -> list[str]:
 def names_of_function(function: types.FunctionType) -> list[str]:
     """What a function has under a name."""
     return list(dict.fromkeys([*vars(function), *_OF_FUNCTIONS]))
+
+
+def names_of_logger(logger: logging.Logger, names: Set[str]) -> list[str]:
+    """What a program has set on a logger, and what code that mentions `names` asks it for."""
+    own = vars(logger).keys()
+    return sorted(own - _OF_LOGGERS | own & names)
 
 
 def slots(kind: type) -> list[str]:

@@ -111,8 +111,7 @@ class Places:
             yield sources.ContextVariable(value, value.name), None
         elif isinstance(value, logging.Logger):
             yield library.LoggerLevel(value, value.name), None
-            own = vars(value).keys()
-            yield from self._attributes(value, sorted(own - _OF_LOGGERS | own & self.names))
+            yield from self._attributes(value, reads.names_of_logger(value, self.names))
             yield sources.AttributeCount(value), None
         elif isinstance(value, types.MappingProxyType):
             yield library.BehindProxy(value), None
@@ -267,8 +266,8 @@ class Places:
         is_found_by_name = isinstance(value, (type, types.ModuleType, types.FunctionType)) or is_named(kind)
         declared = declares(kind)
         apart = frozenset() if declared is None else declared.apart
-        every = self._asks_for_any_attribute() or not is_found_by_name
-        every = every or (kind is types.SimpleNamespace and not _SHOWING.isdisjoint(self.names))
+        is_shown = kind is types.SimpleNamespace and not _SHOWING.isdisjoint(self.names)
+        every = self._asks_for_any_attribute() or not is_found_by_name or is_shown
         by_libraries = reads.read_by_libraries(kind, self.names)
         for name in names:
             is_read = name in self.names or name in by_libraries or name in _READ_BY_PYTHON
@@ -310,7 +309,6 @@ class Places:
 
 # A program sets no attributes on these, or they are looked at as what they are.
 _WITHOUT_OWN = (type, types.FunctionType, types.ModuleType, WatchedOrder)
-_OF_LOGGERS = vars(logging.Logger("")).keys()
 _SHOWING = frozenset({"repr", "str", "format", "__format__", "__repr__"})  # a namespace with all that is in it
 _READ_BY_PYTHON = frozenset({"forward", "__getattr__"})  # of a layer, of a module
 

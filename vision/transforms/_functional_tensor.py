@@ -209,9 +209,7 @@ def _bell(size: int, width: float, dtype: DType) -> Any:
     return as_tensor(heights / heights.sum(), dtype=dtype)
 
 
-def affine(
-    img: Any, matrix: Sequence[float], mode: str, fill: Sequence[float] | None, expand: bool = False
-) -> Any:
+def affine(img: Any, matrix: Sequence[float], mode: str, fill: Sequence[float] | None, expand: bool = False) -> Any:
     """The image with each pixel taken from where the matrix leads; `fill` where that is outside."""
     size = img.shape[-1], img.shape[-2]
     grid: Any = as_tensor(places(matrix, size, expanded_size(matrix, *size) if expand else size))

@@ -284,5 +284,3 @@ class RandomApply(Module):
     def __repr__(self) -> str:
         transforms = [f"    {transform}" for transform in self.transforms]
         return "\n".join([f"{type(self).__name__}(", f"    p={self.p}", *transforms, ")"])
-
-
