@@ -12,6 +12,7 @@ from ...ops.pointwise import cast
 from ...tape.grad_mode import no_grad
 from ...tensors.calling.kernels import require_floating
 from ...tensors.composite import composite, whole
+from ...tensors.layouts.kept_formats import KEEPS
 from ..checks.mixed_types import mixed_types
 from ..checks.shapes import check_one_type
 from ..layers import layer_norm
@@ -79,7 +80,7 @@ def group_norm(
 _READ = {"input": ("input", "weight", "bias"), "weight": ("input", "weight", "bias")}
 
 
-@composite("NativeGroupNormBackward0", _READ)
+@composite("NativeGroupNormBackward0", _READ, keeps=KEEPS["group_norm"])
 def _grouped(input: Any, weight: Any, bias: Any, num_groups: int, eps: float) -> Any:
     shape = input.ndarray.shape
     if not input.ndarray.size:
