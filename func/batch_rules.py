@@ -253,7 +253,7 @@ def _one(x: Held, place: int) -> Any:
 
 
 _RULES: Mapping[str, Rule] = {
-    "reshape": _shape, "by_rows": _last_axes, "lay": _lay,
+    "reshape": _shape, "by_rows": _last_axes, "lay": _lay, "gradient_in_order": _lay,
     "transpose": _transpose, "broadcast": _broadcast, "slice": _slice, "flip": _axes, "pad": _pad,
     "update_slice": _update_slice, "concatenate": _axis, "unfold": _axis, "view_as_complex": _last_axes,
     "view_as_real": _last_axes, "window": _last_axes, "spread": _last_axes, "window_argmax": _last_axes, "dot": _dot,

@@ -9,6 +9,8 @@ from ..ops import arithmetic, elementary
 from ..ops.array import eager
 from ..ops.comparison import where
 from ..ops.complex_numbers.refusals import refuse_complex
+from ..ops.layouts.formats import gradient_as
+from ..ops.movement import by_rows
 from ..ops.trigonometry import tanh as _tanh
 from ..ops.types import bool_
 from ..tensors.arguments import axis_of
@@ -19,6 +21,7 @@ from ..tensors.in_place import store
 from ..tensors.short_floats import rounded_once
 from . import array_forms
 from .checks.shapes import check_channels, check_halves
+from .shapes import contiguous
 
 if TYPE_CHECKING:
     from ..tensors.tensor import Tensor
@@ -45,6 +48,8 @@ def _relu_rule(g: Any, dropped: Any) -> Any:
 
 @fused("ReluBackward0", array_forms.relu, array_forms.relu_gradient, rule=_relu_rule, watches_value=True, zero=True)
 def _relu(input: Any) -> Any:
+    if not input.ndarray.flags.c_contiguous:
+        input = gradient_as(input, input.ndarray)
     return where(input <= 0, 0, input)
 
 
@@ -65,6 +70,8 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 @part
 @composite("LeakyReluBackward0", _INPUT, zero=True)
 def _leaky_relu(input: Any, slope: float) -> Any:
+    if not input.ndarray.flags.c_contiguous:
+        input = gradient_as(input, input.ndarray)
     return where(input > 0, input, input * slope)
 
 
@@ -108,6 +115,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
 @composite("PreluKernelBackward0", {"input": ("input", "weight"), "weight": ("input", "weight")}, zero=True)
 def _prelu(input: Any, weight: Any) -> Any:
+    if not input.ndarray.flags.c_contiguous:
+        input = gradient_as(input, input.ndarray)
     return where(input > 0, input, input * weight)
 
 
@@ -227,7 +236,9 @@ def logsigmoid(input: Tensor) -> Tensor:
     >>> tg.nn.functional.logsigmoid(tg.tensor([0., -1000.]))
     tensor([-6.9315e-01, -1.0000e+03])
     """
-    return elementary.log_sigmoid(input)
+    if input.ndarray.flags.c_contiguous:
+        return elementary.log_sigmoid(input)
+    return contiguous(elementary.log_sigmoid(by_rows(input)))  # as PyTorch's kernel
 
 
 @rounded_once
@@ -279,5 +290,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     """
     refuse_complex("glu", input.dtype)
     check_halves(input, axis_of(dim, input.ndarray.ndim))
+    if not input.ndarray.flags.c_contiguous:
+        input = by_rows(input)
     first, second = input.chunk(2, dim)
     return first * elementary.sigmoid(second)

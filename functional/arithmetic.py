@@ -10,6 +10,8 @@ from ..ops.comparison import where
 from ..ops.core import plain
 from ..ops.elementwise import special
 from ..ops.identity import copy
+from ..ops.layouts.formats import in_order
+from ..ops.layouts.orders import common_order
 from ..ops.pointwise import cast, common_dtype, converted
 from ..ops.types import (
     FLOATING,
@@ -271,10 +273,17 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
     if not input.dtype.is_complex:
         require_floating("lerp_kernel_scalar", input)
     if isinstance(weight, NUMBERS) and abs(weight) >= 0.5:
-        return end - (end - input) * (1 - weight)
+        out = end - (end - input) * (1 - weight)
+        return out if input.ndarray.flags.c_contiguous else _as_first(out, input, end)
     if isinstance(weight, NUMBERS):
         return input + weight * (end - input)
     return _lerp_by(input, end, weight)
+
+
+def _as_first(out: Any, *operands: Any) -> Any:
+    """An elementwise result that lies as the operands say in this order."""
+    arrays = [x.ndarray for x in operands if isinstance(x, Tensor)]
+    return in_order(out, common_order(arrays, out.ndarray.shape))
 
 
 lerp.of_one_type = True  # type: ignore[attr-defined]  # a number does not promote what it weighs

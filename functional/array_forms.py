@@ -17,6 +17,7 @@ import numpy as np
 from ..ops.array import by_columns
 from ..ops.elementary import sigmoid
 from ..ops.erf import erf
+from ..ops.layouts.orders import in_common_order
 from ..ops.memory import BLOCK, blocks
 from ..ops.reductions import sum_primitive
 
@@ -73,13 +74,14 @@ _BITS: dict[Any, Any] = {np.dtype("float32"): np.dtype("int32"), np.dtype("float
 
 def relu(wanted: Wanted, x: Array) -> Value:
     """Two arrays are compared, of which numpy's vector loop is the faster one."""
-    zeros = _ZEROS[x.dtype][: x.size].reshape(x.shape) if x.size <= BLOCK else x.dtype.type(0)
+    zeros = _ZEROS[x.dtype][: x.size].reshape(x.shape) if x.size <= BLOCK and x.flags.c_contiguous else x.dtype.type(0)
     return np.maximum(x, zeros), x <= zeros if wanted[0] else None
 
 
 def relu_gradient(g: Array, dropped: Array, shapes: Shapes, x: None) -> tuple[Array]:
     """`g` where nothing is dropped: its bits under a mask, since infinity times 0 is no 0."""
-    bits, out = _BITS[g.dtype], np.empty(g.shape, g.dtype)
+    bits = _BITS[g.dtype]
+    out = np.empty(g.shape, g.dtype) if dropped.flags.c_contiguous else np.empty_like(dropped, g.dtype)
     mask = np.subtract(dropped.view(np.int8), 1, dtype=np.int8).astype(bits)
     np.bitwise_and(g.view(bits), mask, out=out.view(bits))
     return (out,)
@@ -104,7 +106,10 @@ def clamp_gradient(g: Array, dropped: Array, shapes: Shapes, x: None, low: Any, 
 
 def gelu(wanted: Wanted, x: Array) -> Value:
     """Its derivative is kept, not x: the primitives do not keep x either, so that it may be written to."""
-    value, slope = np.empty(x.shape, x.dtype), np.empty(x.shape, x.dtype) if wanted[0] else None
+    both = 2 if wanted[0] else 1
+    by_rows = x.flags.c_contiguous
+    value, *rest = [np.empty(x.shape, x.dtype) if by_rows else np.empty_like(x) for _ in range(both)]
+    slope = rest[0] if rest else None
     for pieces in blocks((x, value) if slope is None else (x, value, slope)):
         _gelu_block(*pieces)
     return value, slope
@@ -154,8 +159,7 @@ def gelu_tanh_gradient(g: Array, bent: Array, shapes: Shapes, x: Array) -> tuple
     slope += bent
     slope += 1
     slope *= 0.5
-    slope *= g
-    return (slope,)
+    return (np.multiply(g, slope, out=slope if g.strides == slope.strides else np.empty_like(g)),)
 
 
 def silu(wanted: Wanted, x: Array) -> Value:
@@ -168,8 +172,7 @@ def silu_gradient(g: Array, gate: Array, shapes: Shapes, x: Array) -> tuple[Arra
     slope *= x
     slope += 1
     slope *= gate
-    slope *= g
-    return (slope,)
+    return (np.multiply(g, slope, out=slope if g.strides == slope.strides else np.empty_like(g)),)
 
 
 # ------------------------------------------------------------------------------------------------------------ softmax
@@ -209,6 +212,8 @@ def mean_squares(wanted: Wanted, x: Array, y: Array, reduction: str) -> Value:
     if reduction not in REDUCTIONS:
         raise ValueError("no reduction")
     difference = x - y
+    if not x.flags.c_contiguous:
+        difference = in_common_order(difference, (x, y))
     squares = difference * difference
     if reduction != "none":
         squares = np.asarray(sum_primitive.evaluate_wide(squares, tuple(range(squares.ndim))))

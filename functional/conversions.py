@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ..ops.complex_numbers.conjugated import memory_behind
-from ..ops.identity import copy
 from ..ops.types import (
     ALL_DTYPES,
     DType,
@@ -30,11 +29,12 @@ from ..ops.types import (
     uint8,
 )
 from ..tensors.device import CPU, NO_ACCELERATOR, device, require_cpu, require_cuda_name
-from ..tensors.layouts.formats import contiguous_format, in_format, is_in_format, memory_format
+from ..tensors.layouts.formats import contiguous_format, in_format, is_in_format, memory_format, suggests
 from ..tensors.meta.meta_tensor import is_meta, loses_numbers, meta_like
 from ..tensors.tensor import Tensor
 from ..tracing.watch import forbid
 from .elementwise.casting import converted
+from .shapes import clone
 
 if TYPE_CHECKING:
     from ..tensors.calling.annotations import DeviceLike, DTypeLike
@@ -74,10 +74,13 @@ def to(input: Tensor, *args: DTypeLike | DeviceLike | Tensor | bool | memory_for
     if loses_numbers(input, places):
         return meta_like(input, dtype)
     if dtype is None or dtype is input.dtype:
-        out = copy(input) if kwargs.get("copy", flags[1:] == [True]) else input
+        out = clone(input) if kwargs.get("copy", flags[1:] == [True]) else input
     else:
         out = converted(input, dtype)
-    return in_format(out, kwargs["memory_format"]) if kwargs.get("memory_format") is not None else out
+    format = kwargs.get("memory_format")
+    if format is None or (out is input and suggests(input, format)):
+        return out
+    return in_format(out, format)
 
 
 #: What conversions to bool, integers and other numbers do, by category.

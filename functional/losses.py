@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..autograd.function import Operation
 from ..ops import arithmetic, elementary
 from ..ops.comparison import lt, where
+from ..ops.movement import by_rows
 from ..ops.pointwise import common_dtype
 from ..ops.requirements import Requirement, require
 from ..tensors.autocasting import full_precision
@@ -81,6 +82,8 @@ def mse_loss(
     _warn_of_broadcasting(input, target)
     if weight is not None:
         return weighted((input - target) ** 2, input, weight, reduction)
+    if not (input.ndarray.flags.c_contiguous and target.ndarray.flags.c_contiguous):
+        input, target = by_rows(input), by_rows(target)
     return _mean_squares(input, target, reduction)
 
 
@@ -108,6 +111,8 @@ def l1_loss(
         return weighted(arithmetic.abs(input - target), input, weight, reduction)
     if reduction == "mean":
         refuse_mean_of_integers(input, target)
+        if not (input.ndarray.flags.c_contiguous and target.ndarray.flags.c_contiguous):
+            input, target = by_rows(input), by_rows(target)
     out = reduced(arithmetic.abs(input - target), reduction)
     if reduction == "mean":
         relabel(out, "MeanBackward0", (input, target))
@@ -140,6 +145,8 @@ def smooth_l1_loss(
         raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, got {beta}. Give one from 0 on.")
     input, target = compared("smooth_l1_cpu", input, target)
     _warn_of_broadcasting(input, target)
+    if not (input.ndarray.flags.c_contiguous and target.ndarray.flags.c_contiguous):
+        input, target = by_rows(input), by_rows(target)
     distance = arithmetic.abs(input - target)
     if beta == 0:
         return reduced(distance, reduction)
@@ -176,6 +183,8 @@ def _huber_loss(input: Any, target: Any, reduction: str, delta: float) -> Any:
     input, target = compared("huber_cpu", input, target)
     require_castable(common_dtype([input, target]), of)
     _warn_of_broadcasting(input, target)
+    if not (input.ndarray.flags.c_contiguous and target.ndarray.flags.c_contiguous):
+        input, target = by_rows(input), by_rows(target)
     distance = arithmetic.abs(input - target)
     loss = where(distance <= delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta))
     return reduced(in_dtype(loss, of), reduction)

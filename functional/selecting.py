@@ -13,6 +13,7 @@ from ..ops.comparison import eq
 from ..ops.core import current
 from ..ops.division import remainder
 from ..ops.identity import copy
+from ..ops.layouts.formats import gradient_as, laid_as
 from ..ops.pointwise import cast, converted
 from ..ops.requirements import require
 from ..ops.sources import full
@@ -29,9 +30,9 @@ from ..tensors.tensor import Tensor
 from . import return_types
 from .checks.shapes import check_number
 from .index_requirements import PLACES, PLACES_WITHIN, TAKEN
-from .places.arguments import as_row, from_front, long_index, only_long, to_front
+from .places.arguments import as_row, from_front, long_index, only_long, to_front, with_extent
 from .shapes import contiguous, flatten
-from .statistics.extremes import along
+from .statistics.extremes import along, lower_median
 
 if TYPE_CHECKING:
     from ..ops.types import DType
@@ -69,6 +70,8 @@ def where(
     if condition.dtype is not bool_:
         found = f"a tensor with dtype {condition.dtype.title}"
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got {found}")
+    if not condition.ndarray.flags.c_contiguous:  # PyTorch's derivative names the condition first
+        input, other = gradient_as(input, condition.ndarray), gradient_as(other, condition.ndarray)
     return comparison.where(condition, input, other)
 
 
@@ -186,15 +189,11 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
             f"{input.ndarray.ndim} dimensions for input, and {indices.ndarray.ndim} dimensions for indices"
         )
-    there, wanted = (_with_extent(x.ndarray.shape, axis, 1) for x in (input, indices))
+    there, wanted = (with_extent(x.ndarray.shape, axis, 1) for x in (input, indices))
     common = broadcast_shapes(there, wanted)
-    source = movement.broadcast(input, _with_extent(common, axis, extent))
-    index = movement.broadcast(indices, _with_extent(common, axis, indices.ndarray.shape[axis]))
+    source = movement.broadcast(input, with_extent(common, axis, extent))
+    index = movement.broadcast(indices, with_extent(common, axis, indices.ndarray.shape[axis]))
     return gather(source, axis, remainder(index, extent) if extent else index)
-
-
-def _with_extent(shape: tuple[int, ...], axis: int, extent: int) -> tuple[int, ...]:
-    return (*shape[:axis], extent, *shape[axis + 1 :])
 
 
 # --------------------------------------------------------------------------------------------------------- by a mask
@@ -218,7 +217,10 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
         value = current().constant(fitting(value, input.dtype), input.dtype)
     elif value.dtype.is_complex:
         require_castable(value.dtype, input.dtype)
-    return comparison.where(mask, converted(value, input.dtype), input)
+    value = converted(value, input.dtype)
+    if input.ndarray.flags.c_contiguous and mask.ndarray.flags.c_contiguous:
+        return comparison.where(mask, value, input)
+    return contiguous(comparison.where(mask, value, movement.by_rows(input)))  # as PyTorch's
 
 
 @composite("MaskedSelectBackward0", {"input": ("input",), "mask": ("input",)})
@@ -264,6 +266,8 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
     """
     indices = argsort(input, dim, descending)
     values = along(input, indices, dim)
+    if not input.ndarray.flags.c_contiguous:
+        values, indices = laid_as(values, input.ndarray), laid_as(indices, input.ndarray)
     relabel(values, "SortBackward0", (input,))
     return return_types.sort(values, indices)
 
@@ -289,20 +293,6 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
     values = along(input, indices, dim)
     relabel(values, "TopkBackward0", (input,))
     return return_types.topk(values, indices)
-
-
-def _middle(x: Tensor, axis: int) -> Tensor:
-    """The position of the lower median along `axis`, with extent 1; of a NaN where there is one."""
-    order = scans.argsort(x, axis, False)
-    extent = x.ndarray.shape[axis]
-    starts, stops = [0] * x.ndarray.ndim, list(x.ndarray.shape)
-    starts[axis], stops[axis] = (extent - 1) // 2, (extent - 1) // 2 + 1
-    middle = movement.slice(order, tuple(starts), tuple(stops), (1,) * x.ndarray.ndim)
-    starts[axis], stops[axis] = extent - 1, extent
-    last = movement.slice(order, tuple(starts), tuple(stops), (1,) * x.ndarray.ndim)
-    shape = middle.ndarray.shape
-    has_nan = movement.reshape(folds.any(comparison.isnan(x), (axis,)), shape)
-    return comparison.where(has_nan, last, middle)
 
 
 @overload
@@ -338,7 +328,7 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
             "tensors out."
         )
     with no_grad():
-        indices = _middle(input, axis)
+        indices = lower_median(input, axis)
     values = indexing.gather(input, indices, axis)
     if not keepdim:
         shape = input.ndarray.shape[:axis] + input.ndarray.shape[axis + 1 :]
@@ -357,7 +347,7 @@ def _overall_median(input: Tensor) -> Tensor:
         # What a NaN is as such a number.
         return full((), -1 << 8 * input.dtype.itemsize - 1 if input.dtype in (int32, int64) else 0, input.dtype)
     with no_grad():
-        value = indexing.gather(flat, _middle(flat, 0), 0)
+        value = indexing.gather(flat, lower_median(flat, 0), 0)
     hit = logic.logical_or(eq(flat, value), logic.logical_and(comparison.isnan(flat), comparison.isnan(value)))
     if not input.dtype.is_floating_point:
         return movement.reshape(value, ())

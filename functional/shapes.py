@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..ops import movement
-from ..ops.identity import copy
+from ..ops.identity import copy, lay
+from ..ops.layouts.orders import kept_order
 from ..tensors.arguments import Shape, axes_of, axis_of, numbers_called, sizes_of
 from ..tensors.composite import composite, relabel
-from ..tensors.layouts.formats import contiguous_format, in_format, preserve_format
+from ..tensors.layouts.formats import contiguous_format, in_format, is_in_format, preserve_format
 from ..tensors.tensor import Tensor
 from ..tracing.user_warning import warn_once
+from .checks.shapes import check_expanded
 
 if TYPE_CHECKING:
     from ..tensors.layouts.formats import memory_format
@@ -325,24 +327,9 @@ def expand(input: Tensor, *sizes: int | Sequence[int]) -> Tensor:
             f"must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
     target = tuple(n if n != -1 or i < added else shape[i - added] for i, n in enumerate(wanted))
-    _check_expanded(shape, target, wanted)
+    check_expanded(shape, target, wanted)
     # numpy's broadcast views are read-only; where nothing is repeated the result may be written to.
     return movement.reshape(input, target) if target == shape else movement.broadcast(input, target)
-
-
-def _check_expanded(shape: Shape, target: Shape, wanted: Shape) -> None:
-    added = len(target) - len(shape)
-    for i, n in enumerate(target):
-        if n < 0 and i < added:
-            raise RuntimeError(
-                f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {i}"
-            )
-        there = shape[i - added] if i >= added else 1
-        if n < 0 or there not in (1, n):
-            raise RuntimeError(
-                f"The expanded size of the tensor ({n}) must match the existing size ({there}) at non-singleton "
-                f"dimension {i}.  Target sizes: {list(wanted)}.  Tensor sizes: {list(shape)}"
-            )
 
 
 def expand_as(input: Tensor, other: Tensor) -> Tensor:
@@ -372,7 +359,7 @@ def contiguous(input: Tensor, memory_format: memory_format = contiguous_format) 
             if input.ndarray.flags.c_contiguous:
                 return input
             raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
-        return in_format(input, memory_format)
+        return input if is_in_format(input, memory_format) else in_format(input, memory_format)
     return input if input.ndarray.flags.c_contiguous else ordered_copy(input)
 
 
@@ -388,8 +375,8 @@ def ordered_copy(input: Tensor) -> Tensor:
 def clone(input: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
     """A copy with memory of its own, whose gradient goes on to `input`; ``detach().clone()`` gives none.
 
-    Its elements lie row by row, or as `memory_format` says: RuntimeError for a format of another number of axes.
-    Difference: PyTorch lets the copy of a transposed tensor (or array) lie as that does; ``stride()`` tells.
+    Its axes lie in the order of those of `input`, or as `memory_format` says: RuntimeError for a format of another
+    number of axes.
 
     >>> import tracegrad as tg
     >>> x = tg.ones(2)
@@ -397,4 +384,6 @@ def clone(input: Tensor, *, memory_format: memory_format | None = None) -> Tenso
     >>> x, y
     (tensor([1., 1.]), tensor([3., 3.]))
     """
-    return copy(input) if memory_format is None else in_format(copy(input), memory_format)
+    if memory_format is None or memory_format is preserve_format:
+        return copy(input) if input.ndarray.flags.c_contiguous else lay(input, kept_order(input.ndarray))
+    return in_format(copy(input), memory_format)

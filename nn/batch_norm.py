@@ -22,6 +22,7 @@ from ..tape.saved import packing
 from ..tensors.calling.kernels import require_floating
 from ..tensors.composite import composite
 from ..tensors.fusion import fused
+from ..tensors.layouts.kept_formats import keeps_format
 
 if TYPE_CHECKING:
     from ..tensors.tensor import Tensor
@@ -130,6 +131,7 @@ _CHECKED = {1: (0,)}
 _WATCHED = {0: (0, 1, 2), 1: (0, 1, 2)}
 
 
+@keeps_format("batch_norm")
 @fused(_TITLE, array_forms.channel_norm, array_forms.channel_norm_gradient, 3, _CHECKED, watched=_WATCHED)
 def _by_batch(
     input: Any, weight: Any, bias: Any, axes: tuple[int, ...], along: tuple[int, ...], eps: float
@@ -142,6 +144,7 @@ def _by_batch(
     return _scaled(centred * rsqrt(var + eps), weight, bias, along), mean, var
 
 
+@keeps_format("batch_norm")
 @fused(_TITLE, array_forms.channel_norm_by, array_forms.channel_norm_by_gradient, 3, _CHECKED, watched=_WATCHED)
 def _by_running(input: Any, weight: Any, bias: Any, mean: Any, var: Any, along: tuple[int, ...], eps: float) -> Any:
     centred = input - reshape(mean, along)

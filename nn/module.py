@@ -207,7 +207,8 @@ class Module(StateHooks, Calling):
         """Convert floating parameters and buffers to a dtype, in place: ``to(dtype)``, ``to(device)``, ``to(tensor)``.
 
         Complex ones are converted, too, and a complex dtype is possible (with PyTorch's warning). Parameters stay the
-        same objects. The only device is the CPU. TypeError for integer types.
+        same objects. The only device is the CPU. With `memory_format`, all that have four or five axes lie as it says
+        (RuntimeError for another number of axes). TypeError for integer types.
         """
         dtype, to_meta = kwargs.get("dtype"), False
         for arg in (*args, kwargs.get("tensor"), kwargs.get("device")):
@@ -221,6 +222,9 @@ class Module(StateHooks, Calling):
                     self._require_numbers()
         if to_meta:
             self._apply(lambda x: x.to("meta"))
+        format = kwargs.get("memory_format")
+        if format is not None:
+            self._apply(lambda x: x.to(memory_format=format) if x.ndim in (4, 5) else x)
         if dtype is None:
             return self
         if not (dtype.is_floating_point or dtype.is_complex):

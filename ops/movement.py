@@ -12,7 +12,8 @@ from numpy.lib.stride_tricks import as_strided
 
 from . import memory
 from .core import Movement, Number, at_once, bind, current, define
-from .identity import copy
+from .identity import copy, lay
+from .layouts.orders import dense_strides, kept_order, suggested_order
 from .sources import zeros
 from .types import Type
 
@@ -242,7 +243,7 @@ flip_primitive = define(
     "flip",
     ("x",),
     type=lambda x, axes: x,
-    eval=lambda x, axes: np.flip(x, axes).copy("C"),
+    eval=lambda x, axes: np.flip(x, axes).copy("K"),
     lower=Movement("flip"),
     vjp={"x": lambda g, axes: flip(g, axes)},
 )
@@ -258,7 +259,13 @@ def _padded(x: Type, low: Shape, high: Shape, value: Number) -> Type:
 
 
 def _pad(x: np.ndarray, low: Shape, high: Shape, value: Number) -> np.ndarray:
-    out = np.full([a + extent + b for a, extent, b in zip(low, x.shape, high, strict=True)], value, x.dtype)
+    shape = tuple(a + extent + b for a, extent, b in zip(low, x.shape, high, strict=True))
+    order = suggested_order(x)
+    if order is None:
+        out = np.full(shape, value, x.dtype)
+    else:
+        out = np.ndarray(shape, x.dtype, strides=dense_strides(shape, order, x.itemsize))
+        out.fill(value)
     out[tuple(np.s_[a : a + extent] for a, extent in zip(low, x.shape, strict=True))] = x
     return out
 
@@ -266,7 +273,10 @@ def _pad(x: np.ndarray, low: Shape, high: Shape, value: Number) -> np.ndarray:
 def _unpad(g: Any, x_type: Type, low: Shape) -> Any:
     stops = tuple(a + extent for a, extent in zip(low, x_type.shape, strict=True))
     part = slice(g, low, stops, (1,) * x_type.ndim)
-    return copy(part) if x_type.ndim > 1 else part  # gradients lie row by row
+    if x_type.ndim < 2:
+        return part
+    array = getattr(g, "ndarray", None)
+    return copy(part) if array is None or array.flags.c_contiguous else lay(part, kept_order(array))
 
 
 pad_primitive = define(

@@ -10,7 +10,9 @@ import numpy as np
 
 from .array import quietly
 from .complex_numbers.parts import conj
-from .core import Params, Primitive, at_once, current
+from .core import Params, Pointwise, Primitive, at_once, current
+from .layouts.formats import laid_as
+from .layouts.orders import goes_by_rows
 from .movement import reshape
 from .reductions import sum, sum_primitive
 from .types import Type
@@ -35,7 +37,8 @@ def pull_back(
     """The cotangent of one operand.
 
     `known` maps operand names, ``out`` and the ``…_type`` names to what the rule wants of them; `shape` is the
-    operand's shape, to which the result is summed back where the op broadcast it.
+    operand's shape, to which the result is summed back where the op broadcast it. Of an elementwise op it lies as `g`
+    does, as PyTorch's derivatives name g first.
 
     Gradients of complex numbers are PyTorch's: the conjugate of the derivative in the sense of Wirtinger, so that a
     gradient step goes downhill. Rules are those of real functions, ``g * f'(x)``; of a complex-differentiable f the
@@ -53,6 +56,12 @@ def pull_back(
         else:
             values.append(params[name] if name in params else known[name])
     found = rule.rule(*values)
+    array = getattr(found, "ndarray", None)
+    if array is not None and isinstance(primitive.lower, Pointwise):
+        of_g = g.ndarray
+        if array.strides != of_g.strides and array.shape == of_g.shape and 0 not in of_g.strides:
+            if not (array.flags.c_contiguous and goes_by_rows(of_g)):
+                found = laid_as(found, of_g)
     return unbroadcast(conj(found) if is_complex else found, shape)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..ops.array import quietly
 from ..ops.core import Primitive
+from ..ops.layouts.orders import in_common_order
 from .grad_mode import switches
 from .tape import Tape
 
@@ -66,6 +67,8 @@ class DirectOps:
             value = quietly(primitive.evaluate_wide, a, b)
         except ValueError:
             return NotImplemented  # the general way says what is wrong
+        if b.ndim and not a.flags.c_contiguous:
+            value = in_common_order(value, (a, b))
         out = self._make(value if type(value) is np.ndarray else np.asarray(value))
         if switches.enabled:
             requiring = []

@@ -7,12 +7,17 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ..ops.core import set_naming
 from ..ops.types import DIFFERENTIABLE_KINDS
 from ..tape.nodes import NO_EDGE
 from ..tracing.eager_server import serve_or_fuse
 from ..tracing.watch import serve
+from .layouts.kept_formats import Keeps, with_format
 from .tensor import Tensor
+
+NOTHING: np.ndarray = np.empty(0)
 
 #: Composites whose last op keeps a number for which PyTorch's operation has no need.
 SAVING_NOTHING = ("MeanBackward0", "MeanBackward1")
@@ -24,12 +29,14 @@ Saves = Mapping[str, tuple[str, ...]]
 OUT = "out"
 
 
-def composite(title: str, saves: Saves | None = None, zero: bool = False) -> Callable[[F], F]:
+def composite(
+    title: str, saves: Saves | None = None, zero: bool = False, keeps: Keeps | None = None
+) -> Callable[[F], F]:
     """Decorate a function so that the last node it makes is called `title` and shows the function's operands.
 
     The operands shown are the floating-point tensors among the positional arguments, in order. `saves` says what
     PyTorch's operation keeps for its backward pass; with `zero` recorded gradients depend on the
-    operands although their derivative is zero.
+    operands although their derivative is zero. `keeps` says which memory format results take from operands.
     """
 
     def decorate(function: F) -> F:
@@ -38,7 +45,19 @@ def composite(title: str, saves: Saves | None = None, zero: bool = False) -> Cal
 
         @functools.wraps(function)
         def named(*args: Any, **kwargs: Any) -> Any:
-            out = function(*args, **kwargs)
+            if keeps is not None:
+                images = args[: keeps.operands] if not kwargs else (*args[: keeps.operands], *kwargs.values())
+                for x in images:
+                    array = x.ndarray if isinstance(x, Tensor) else NOTHING
+                    if array.ndim > 3 and (
+                        array.strides[1] * array.shape[1] <= array.strides[-1] or not array.flags.c_contiguous
+                    ):
+                        out = with_format(function, keeps, names[: keeps.operands], args, kwargs)
+                        break
+                else:
+                    out = function(*args, **kwargs)
+            else:
+                out = function(*args, **kwargs)
             value = out[0] if isinstance(out, tuple) else out
             if getattr(value, "_node", None) is not None:
                 given = (*args, *[kwargs.get(name) for name in names[len(args) :]]) if kwargs else args

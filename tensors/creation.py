@@ -11,6 +11,7 @@ from ..ops import comparison, sources
 from ..ops.array import eager
 from ..ops.core import current
 from ..ops.identity import copy
+from ..ops.layouts.formats import laid_as
 from ..ops.pointwise import cast, common_dtype
 from ..ops.types import INTEGER, NUMBERS, DType, dtype_of, float64, get_default_dtype, int64, number_dtype
 from ..tracing.user_warning import warn_once, warn_user
@@ -219,8 +220,8 @@ def _like(name: str, value: int) -> FillingLike:
     create.__name__ = create.__qualname__ = name
     create.__doc__ = f"""``tg.{name.removesuffix("_like")}`` in the shape of `input`.
 
-    It has the type of `input` unless `dtype` is given. The elements lie in row-major order unless `memory_format` is
-    given.
+    It has the type of `input` unless `dtype` is given. The axes lie in the order of those of `input` unless
+    `memory_format` is given.
 
     >>> import tracegrad as tg
     >>> x = tg.{name}(tg.tensor([[1, 2, 3]]))
@@ -250,7 +251,10 @@ def full_like(
     """
     require_cpu(device)
     of = dtype or input.dtype
-    return _finished(sources.full(shape_of(input), fitting(number_in(fill_value), of), of), requires_grad)
+    out = sources.full(shape_of(input), fitting(number_in(fill_value), of), of)
+    if not input.ndarray.flags.c_contiguous:
+        out = laid_as(out, input.ndarray)
+    return _finished(out, requires_grad)
 
 
 zeros_like = _like("zeros_like", 0)

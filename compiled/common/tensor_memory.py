@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...ops.exposure import owner_of
+from ...ops.layouts.orders import suggested_order
 from ...runtime.program import address_of
 from ...tensors.tensor import Tensor
 
@@ -18,7 +19,7 @@ class Layout(NamedTuple):
     dtype: np.dtype
     contiguous: bool  # and aligned
     writeable: bool
-    strides: tuple[int, ...]  # of what is not contiguous: they show in results' strides
+    strides: tuple[int, ...]  # of what is not contiguous, or suggests another format: they show in results' strides
     inference: bool  # made in inference mode: autograd saves no such tensor
 
 
@@ -35,7 +36,8 @@ def memory_of(tensor: Tensor) -> Memory:
     array = tensor.ndarray
     flags = array.flags
     contiguous = flags.c_contiguous and flags.aligned
-    strides = () if contiguous else array.strides
+    by_rows = contiguous and (array.ndim < 4 or suggested_order(array) is None)
+    strides = () if by_rows else array.strides
     is_inference = tensor.buffer.version < 0  # asked of no subclass
     layout = Layout(array.shape, array.dtype, contiguous, flags.writeable, strides, is_inference)
     tensor.memory = found = (array, _layouts.setdefault(layout, layout), address_of(array), owner_of(array))

@@ -20,6 +20,7 @@ from ...compiler.passes.simplify import simplify
 from ...compiler.split import Split, split
 from ...ops.array import Buffer, eager
 from ...ops.core import Step
+from ...ops.layouts.formats import in_order
 from ...ops.lazy import lazy
 from ...ops.locks import new_lock
 from ...runtime.errors import RuntimeFault
@@ -60,9 +61,16 @@ class Backward:
     """The backward programs of one specialisation: one for each set of results that a gradient arrives at."""
 
     def __init__(
-        self, graph: Graph, live: Sequence[str], wrt: Sequence[str], programs: Programs, eager: EagerTape
+        self,
+        graph: Graph,
+        live: Sequence[str],
+        wrt: Sequence[str],
+        programs: Programs,
+        eager: EagerTape,
+        orders: Mapping[str, tuple[int, ...]],
     ) -> None:
         self.eager = eager
+        self._orders = {f"grad_{label}": order for label, order in orders.items()}
         self.wrt = tuple(wrt)
         self.live = tuple(live)
         self.graph = graph
@@ -107,6 +115,9 @@ class Backward:
         absent = frozenset(label for label, g in arrived.items() if g is None)
         program = self._without(absent) if absent else self._whole
         gradients = program.note_or_run(given)
+        for name, order in self._orders.items():
+            if name in gradients:
+                gradients[name] = in_order(gradients[name], order)
         return [gradients.get(f"grad_{label}") for label in self.wrt]
 
     def is_whole(self, call: ProgramCall) -> bool:

@@ -29,6 +29,7 @@ from ..execution.commit import Effects, run
 from ..execution.shape_cache import Programs
 from ..guards.unwritten import Unwritten
 from ..lazy.backward_program import Backward, CompiledNode, EagerTape
+from ..lazy.gradient_orders import gradient_orders
 from ..recording.leaks import refuse_leaks
 from ..recording.recording import Recording
 from ..recording.validity import check_ends, check_history, check_unused_errors, refusal
@@ -316,7 +317,9 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
             f"at {node.origin}",
             "Return what is detached, or compute it in no_grad(): a backward pass through it is an error in any mode.",
         )
-    return Backward(graph, live, wrt, programs.backward, _eager_tape(recording, tensors))
+    leaves = {root.node.label: root.array for root in recording.recorder.roots if root.requires_grad}
+    orders = gradient_orders(tensors, leaves, behind)
+    return Backward(graph, live, wrt, programs.backward, _eager_tape(recording, tensors), orders)
 
 
 def _eager_tape(recording: Recording, live: list[Tensor]) -> EagerTape:

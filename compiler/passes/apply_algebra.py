@@ -344,7 +344,7 @@ LAWS = (
     Law("where(not c, x, y) = where(c, y, x)", "where", _negated_condition),
     Law("where(a <= x <= b, x, min(max(x, a), b)) = min(max(x, a), b)", "where", _within_bounds),
     Law("copy(x) = x: values have no memory", "copy", _own_type),
-    Law("lay(x) = x, by_rows(x) = x: nor have they an order in it", "lay by_rows", _own_type),
+    Law("lay(x) = x, by_rows(x) = x: nor have they an order in it", "lay by_rows gradient_in_order", _own_type),
     Law("cast(x, own type) = x", "cast", _own_type),
     Law("cast(cast(x, a type that holds x's), t) = cast(x, t)", "cast", _cast_of_cast),
     Law("cast(cast(x, a wider floating type), own type) = x", "cast", _cast_and_back),

@@ -6,6 +6,8 @@ from typing import Any
 
 from ...tensors.tensor import Tensor
 
+Shape = tuple[int, ...]
+
 
 def check_channels(input: Tensor, weight: Tensor) -> None:
     """RuntimeError unless `weight` is one number, or one for each channel (axis 1) of `input`."""
@@ -115,3 +117,19 @@ def check_vectors(tensors: list[Any], message: str) -> None:
     for x in tensors:
         if x.ndarray.ndim > 1:
             raise RuntimeError(message.format(list(x.ndarray.shape)))
+
+
+def check_expanded(shape: Shape, target: Shape, wanted: Shape) -> None:
+    """RuntimeError unless a tensor of `shape` can be repeated to `target`, asked for as `wanted`."""
+    added = len(target) - len(shape)
+    for i, n in enumerate(target):
+        if n < 0 and i < added:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {i}"
+            )
+        there = shape[i - added] if i >= added else 1
+        if n < 0 or there not in (1, n):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({n}) must match the existing size ({there}) at non-singleton "
+                f"dimension {i}.  Target sizes: {list(wanted)}.  Tensor sizes: {list(shape)}"
+            )

@@ -11,6 +11,7 @@ from ...ops import comparison, logic
 from ...ops.comparison import eq, where
 from ...ops.complex_numbers import parts
 from ...ops.core import switch
+from ...ops.layouts.formats import gradient_as
 from ...ops.pointwise import cast
 from ...ops.types import INTEGER, DType, bool_, float16
 from ...tape.grad_mode import no_grad
@@ -61,6 +62,8 @@ def _clamp(input: Tensor, min: Any, max: Any) -> Tensor:
     for bound in (min, max):
         if isinstance(bound, int if input.dtype.category == INTEGER else (int, float)):
             fitting(bound, input.dtype)
+    if not input.ndarray.flags.c_contiguous:
+        input = gradient_as(input, input.ndarray)
     inside = None if min is None else comparison.ge(input, min)
     if max is not None:
         below = comparison.le(input, max)

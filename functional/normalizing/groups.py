@@ -12,6 +12,7 @@ from ...ops.pointwise import cast
 from ...tape.grad_mode import no_grad
 from ...tensors.calling.kernels import require_floating
 from ...tensors.composite import composite, whole
+from ...tensors.layouts.kept_formats import KEEPS
 from ...tensors.short_floats import rounded_once
 from ..checks.derivatives import require_constants
 from ..checks.mixed_types import mixed_types
@@ -82,7 +83,7 @@ _READ = {"input": ("input", "weight", "bias"), "weight": ("input", "weight", "bi
 
 
 @rounded_once
-@composite("NativeGroupNormBackward0", _READ)
+@composite("NativeGroupNormBackward0", _READ, keeps=KEEPS["group_norm"])
 def _grouped(input: Any, weight: Any, bias: Any, num_groups: int, eps: float) -> Any:
     shape = input.ndarray.shape
     if not input.ndarray.size:

@@ -59,3 +59,8 @@ def as_row(x: Tensor) -> Tensor:
 def as_shaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     """`x`, reshaped where it has another shape."""
     return x if x.ndarray.shape == shape else movement.reshape(x, shape)
+
+
+def with_extent(shape: tuple[int, ...], axis: int, extent: int) -> tuple[int, ...]:
+    """`shape` with another extent along `axis`."""
+    return (*shape[:axis], extent, *shape[axis + 1 :])

@@ -9,6 +9,7 @@ import numpy as np
 from ...ops import arithmetic, elementary, logic
 from ...ops.comparison import where
 from ...ops.complex_numbers.refusals import refuse_complex
+from ...ops.layouts.formats import gradient_as
 from ...ops.types import bool_
 from ...tape.grad_mode import no_grad
 from ...tensors.composite import composite
@@ -123,6 +124,8 @@ def _threshold(input: Any, threshold: float, value: float) -> Any:
         threshold, value = (_stored(number, input.dtype) for number in (threshold, value))
     else:
         threshold, value = fitting(threshold, input.dtype), fitting(value, input.dtype)
+    if not input.ndarray.flags.c_contiguous:
+        input = gradient_as(input, input.ndarray)
     return where(input <= threshold, value, input)
 
 

@@ -14,6 +14,7 @@ from ...ops.array import eager
 from ...ops.indexing import take
 from ...ops.types import uint8
 from ...tensors.composite import part, relabel
+from ...tensors.layouts.kept_formats import keeps_format
 from ...tensors.short_floats import rounded_once
 from ...tensors.tensor import Tensor
 from ...tracing.user_warning import warn_user
@@ -178,6 +179,14 @@ def _taps(mode: str, extent: int, count: int, corners: bool, factor: float | Non
 @rounded_once
 @part
 def _resized(input: Tensor, mode: str, sizes: Shape, factors: Factors, align_corners: bool, antialias: bool) -> Tensor:
+    by_rows = mode == "bicubic" or (mode in _NEAREST and len(sizes) == 3)  # PyTorch's gradients
+    resized = _resampled_by_rows if by_rows else _resampled_alike
+    return resized(input, mode, sizes, factors, align_corners, antialias)
+
+
+def _resampled(
+    input: Tensor, mode: str, sizes: Shape, factors: Factors, align_corners: bool, antialias: bool
+) -> Tensor:
     out = movement.by_rows(input)
     forms = _forms(input, sizes, factors, align_corners, antialias, input.ndarray.dtype.type)
     for axis, form in enumerate(forms, 2):
@@ -192,6 +201,10 @@ def _resized(input: Tensor, mode: str, sizes: Shape, factors: Factors, align_cor
     name = mode.title().replace("-", "") + f"{len(sizes)}D" + "Aa" * antialias
     relabel(out, f"Upsample{name}Backward0", (input,))
     return out
+
+
+_resampled_alike = keeps_format("interpolate")(_resampled)
+_resampled_by_rows = keeps_format("interpolate by one kernel")(_resampled)
 
 
 def _in_front(x: Tensor, axis: int) -> Tensor:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...ops import movement
 from ...tensors.composite import composite
+from ...tensors.layouts.kept_formats import KEEPS
 from ..shapes import ordered_copy
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def _require_positive(name: str, what: str, number: int) -> None:
         raise RuntimeError(f"{name} expects a positive {what}, but got {number}")
 
 
-@composite("PixelShuffleBackward0")
+@composite("PixelShuffleBackward0", keeps=KEEPS["pixel_shuffle"])
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """``[*, channels * r * r, height, width]`` as ``[*, channels, height * r, width * r]``, r the `upscale_factor`.
 
@@ -50,7 +51,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     return movement.reshape(ordered_copy(turned), (*batch, channels // (r * r), height * r, width * r))
 
 
-@composite("PixelUnshuffleBackward0")
+@composite("PixelUnshuffleBackward0", keeps=KEEPS["pixel_unshuffle"])
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """The way back from `pixel_shuffle`: ``[*, c, h * r, w * r]`` as ``[*, c * r * r, h, w]``, r = `downscale_factor`.
 
@@ -78,7 +79,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     return movement.reshape(ordered_copy(turned), (*batch, channels * r * r, height // r, width // r))
 
 
-@composite("ChannelShuffleBackward0")
+@composite("ChannelShuffleBackward0", keeps=KEEPS["channel_shuffle"])
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """``[batch, channels, *space]`` with channels taken from each of `groups` groups in turn, of the same shape.
 

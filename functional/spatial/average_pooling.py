@@ -17,6 +17,7 @@ from ...ops.sources import full, iota
 from ...ops.types import float32, int64
 from ...tensors.autocasting import full_precision
 from ...tensors.composite import composite
+from ...tensors.layouts.kept_formats import KEEPS
 from ...tensors.short_floats import rounded_once
 from ...tensors.tensor import Tensor
 from ..checks.shapes import check_not_integers
@@ -101,7 +102,9 @@ def _average(name: str, input: Tensor, sliding: Sliding, ceil_mode: bool, with_p
 def _avg_pool(axes: int) -> AveragePooling:
     name = f"avg_pool{axes}d"
 
-    @composite("MeanBackward1" if axes == 1 else f"AvgPool{axes}DBackward0", {"input": ("input",)}, zero=True)
+    @composite(
+        "MeanBackward1" if axes == 1 else f"AvgPool{axes}DBackward0", {"input": ("input",)}, True, KEEPS.get(name)
+    )
     def avg_pool(
         input: Tensor,
         kernel_size: Numbers,
@@ -181,7 +184,7 @@ def _adaptive_avg_pool(axes: int) -> AdaptiveAveragePooling:
     name = f"adaptive_avg_pool{axes}d"
 
     @rounded_once
-    @composite(f"AdaptiveAvgPool{axes}DBackward0", {"input": ("input",)}, zero=True)
+    @composite(f"AdaptiveAvgPool{axes}DBackward0", {"input": ("input",)}, True, KEEPS.get(name))
     def adaptive_avg_pool(input: Tensor, output_size: Targets) -> Tensor:
         space = adaptive_space(name, input, axes, output_size)
         check_not_integers("adaptive_avg_pool2d" if axes == 1 else name, input)

@@ -18,6 +18,7 @@ from ...ops.spatial.convolution import conv, conv_input
 from ...ops.windows import spread, window
 from ...tensors.autocasting import lower_precision
 from ...tensors.composite import composite
+from ...tensors.layouts.kept_formats import KEEPS
 from ...tensors.short_floats import rounded_once
 from ...tensors.tensor import Tensor
 from ...tracing.user_warning import warn_once
@@ -234,7 +235,7 @@ def _conv(axes: int) -> Convolution:
     name = f"conv{axes}d"
 
     @lower_precision
-    @composite("ConvolutionBackward0", _KEPT)
+    @composite("ConvolutionBackward0", _KEPT, keeps=KEEPS.get(name))
     def convolution(
         input: Tensor,
         weight: Tensor,
@@ -325,7 +326,7 @@ def _conv_transpose(axes: int) -> TransposedConvolution:
     name = f"conv_transpose{axes}d"
 
     @lower_precision
-    @composite("ConvolutionBackward0", _KEPT)
+    @composite("ConvolutionBackward0", _KEPT, keeps=KEEPS.get(name))
     def conv_transpose(
         input: Tensor,
         weight: Tensor,

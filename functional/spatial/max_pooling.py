@@ -20,6 +20,7 @@ from ...ops.spatial.pooling import pick, window_argmax
 from ...ops.types import bool_, int64
 from ...tensors.autocasting import full_precision
 from ...tensors.composite import composite
+from ...tensors.layouts.kept_formats import KEEPS
 from ...tensors.tensor import Tensor
 from ..checks.shapes import check_not_integers
 from .sliding import (
@@ -130,7 +131,7 @@ def _check_axes(name: str, input: Tensor, axes: int) -> None:
 def _max_pool(axes: int) -> MaxPooling:
     name = f"max_pool{axes}d"
 
-    @composite(f"MaxPool{axes}DWithIndicesBackward0", {"input": ("input",)}, zero=True)
+    @composite(f"MaxPool{axes}DWithIndicesBackward0", {"input": ("input",)}, True, KEEPS.get(name))
     def max_pool(
         input: Tensor,
         kernel_size: Numbers,
@@ -210,7 +211,7 @@ max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = map(
 def _max_unpool(axes: int) -> Unpooling:
     name = f"max_unpool{axes}d"
 
-    @composite(f"MaxUnpool{axes}DBackward0")
+    @composite(f"MaxUnpool{axes}DBackward0", keeps=KEEPS.get(name))
     def max_unpool(
         input: Tensor,
         indices: Tensor,
@@ -295,7 +296,7 @@ def _adaptive_maxima(input: Tensor, space: Shape, targets: Shape) -> tuple[Tenso
 def _adaptive_max_pool(axes: int) -> AdaptiveMaxPooling:
     name = f"adaptive_max_pool{axes}d"
 
-    @composite(f"AdaptiveMaxPool{axes}DBackward0", {"input": ("input",)}, zero=True)
+    @composite(f"AdaptiveMaxPool{axes}DBackward0", {"input": ("input",)}, True, KEEPS.get(name))
     def adaptive_max_pool(
         input: Tensor, output_size: Targets, return_indices: bool = False
     ) -> Tensor | tuple[Tensor, Tensor]:

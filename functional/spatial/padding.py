@@ -9,8 +9,9 @@ from ...ops import movement
 from ...ops.types import NUMBERS, bool_
 from ...tensors.composite import relabel
 from ...tensors.data import fitting
+from ...tensors.layouts.kept_formats import keeps_format
 from ...tensors.tensor import Tensor
-from ..shapes import ordered_copy
+from ..shapes import clone, contiguous, ordered_copy
 
 Shape = tuple[int, ...]
 
@@ -36,7 +37,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
             f"{len(pad)} and input of dimension {input.ndarray.ndim}"
         )
     if mode == "constant":
-        return _owned(_constant(input, pad, value), pad)
+        return _constant(input, pad, value)
     if mode not in _SIDES:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value is not None and value != 0:
@@ -45,17 +46,26 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     ndim = input.ndarray.ndim
     for i in range(len(pad) // 2):
         _require_extent(mode, input.ndarray.shape, ndim - 1 - i, pad[2 * i : 2 * i + 2])
-    out = input
-    for i in range(len(pad) // 2):
-        out = _along(out, ndim - 1 - i, pad[2 * i], pad[2 * i + 1], mode)
-    out = _owned(out, pad)
-    if mode in _TITLES:
-        relabel(out, f"{_TITLES[mode]}{len(pad) // 2}DBackward0", (input,), [input], zero=True)
+    if mode not in _TITLES:
+        return contiguous(_from_itself(input, pad, mode))
+    out = _by_borders(input, pad, mode)
+    relabel(out, f"{_TITLES[mode]}{len(pad) // 2}DBackward0", (input,), [input], zero=True)
     return out
 
 
 #: What PyTorch calls the paddings that keep their input.
 _TITLES = {"reflect": "ReflectionPad", "replicate": "ReplicationPad"}
+
+
+def _from_itself(input: Tensor, pad: Sequence[int], mode: str) -> Tensor:
+    """Padding by elements of the input, of one mode along all axes."""
+    out = input
+    for i in range(len(pad) // 2):
+        out = _along(out, input.ndarray.ndim - 1 - i, pad[2 * i], pad[2 * i + 1], mode)
+    return _owned(out, pad)
+
+
+_by_borders = keeps_format("pad by borders")(_from_itself)
 
 
 def _owned(x: Tensor, pad: Sequence[int]) -> Tensor:
@@ -69,6 +79,8 @@ def _constant(input: Tensor, pad: Sequence[int], value: float | None) -> Tensor:
         low[-1 - i], high[-1 - i] = pad[2 * i], pad[2 * i + 1]
     if min(pad, default=0) < 0:
         input, low, high = _cut(input, low, high)
+    if max(pad, default=0) <= 0:
+        return clone(input)
     if isinstance(value, str) or isinstance(value, Tensor) and value.ndarray.ndim:
         raise TypeError(f"pad(): argument 'value' must be Number, not {type(value).__name__}")
     value = fitting(value, input.dtype) if isinstance(value, NUMBERS) else value

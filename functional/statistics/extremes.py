@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...autograd.function import Operation
-from ...ops import arithmetic, comparison, indexing, logic, movement
+from ...ops import arithmetic, comparison, indexing, logic, movement, scans
 from ...ops import reductions as ops
 from ...ops.comparison import eq, where
 from ...ops.complex_numbers.refusals import refuse_complex
@@ -193,3 +193,17 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
     """
     _refuse_truth("argmin", input)
     return _position(ops.argmin, input, dim, keepdim)
+
+
+def lower_median(x: Tensor, axis: int) -> Tensor:
+    """The position of the lower median along `axis`, with extent 1; of a NaN where there is one."""
+    order = scans.argsort(x, axis, False)
+    extent = x.ndarray.shape[axis]
+    starts, stops = [0] * x.ndarray.ndim, list(x.ndarray.shape)
+    starts[axis], stops[axis] = (extent - 1) // 2, (extent - 1) // 2 + 1
+    middle = movement.slice(order, tuple(starts), tuple(stops), (1,) * x.ndarray.ndim)
+    starts[axis], stops[axis] = extent - 1, extent
+    last = movement.slice(order, tuple(starts), tuple(stops), (1,) * x.ndarray.ndim)
+    shape = middle.ndarray.shape
+    has_nan = movement.reshape(ops.any(comparison.isnan(x), (axis,)), shape)
+    return comparison.where(has_nan, last, middle)

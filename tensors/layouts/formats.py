@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ...ops import movement
-from ...ops.identity import copy
+from ...ops.layouts.formats import in_order
+from ...ops.layouts.orders import CHANNELS_LAST, suggested_order
 from ...ops.types import DType, dtype_from, public_name
 from ..device import OnMeta, remaking
 
@@ -55,11 +55,6 @@ channels_last, channels_last_3d = memory_format("channels_last"), memory_format(
 _RANKS = {channels_last: 4, channels_last_3d: 5}
 
 
-def _order(format: memory_format) -> tuple[int, ...]:
-    """The axes from the slowest in memory to the fastest."""
-    return (0, *range(2, _RANKS[format]), 1)
-
-
 def _require_format(format: Any) -> None:
     if not isinstance(format, memory_format):
         raise TypeError(f"memory_format must be a tracegrad.memory_format, not {type(format).__name__}")
@@ -70,21 +65,27 @@ def is_in_format(x: Any, format: Any) -> bool:
     _require_format(format)
     if format not in _RANKS:
         return bool(x.ndarray.flags.c_contiguous)
-    return x.ndarray.ndim == _RANKS[format] and bool(x.ndarray.transpose(_order(format)).flags.c_contiguous)
+    return x.ndarray.ndim == _RANKS[format] and bool(
+        x.ndarray.transpose(CHANNELS_LAST[_RANKS[format]]).flags.c_contiguous
+    )
 
 
 def in_format(x: Any, format: Any) -> Any:
-    """The tensor `x`, in memory that lies as `format` says. RuntimeError for a format of another number of axes."""
+    """The tensor `x`, or a copy in memory that lies as `format` says. RuntimeError for another number of axes."""
     _require_format(format)
-    if format not in _RANKS:
+    if format is preserve_format:
         return x
-    if x.ndarray.ndim != _RANKS[format]:
+    ndim = x.ndarray.ndim
+    if format in _RANKS and ndim != _RANKS[format]:
         raise RuntimeError(f"required rank {_RANKS[format]} tensor to use {format._name} format")
-    if is_in_format(x, format):
-        return x
-    order = _order(format)
-    back = tuple(order.index(axis) for axis in range(len(order)))
-    return movement.transpose(copy(movement.transpose(x, order)), back)
+    return in_order(x, CHANNELS_LAST[ndim] if format in _RANKS else tuple(range(ndim)))
+
+
+def suggests(x: Any, format: Any) -> bool:
+    """Whether `format` is what the strides of `x` suggest (rows, where it is no image): ``to`` gives x itself then."""
+    _require_format(format)
+    order = suggested_order(x.ndarray)
+    return order is None if format is contiguous_format else order is not None and x.ndarray.ndim == _RANKS.get(format)
 
 
 def factory(function: F) -> F:

@@ -137,7 +137,7 @@ EXACT = [
     ("copy(x) = x: values have no memory", [f"{F} = copy x"], "x"),
     (
         "lay(x) = x, by_rows(x) = x: nor have they an order in it",
-        [f"{F} = lay x order=(1, 0)", f"{F} = by_rows %0"],
+        [f"{F} = lay x order=(1, 0)", f"{F} = by_rows %0", f"{F} = gradient_in_order %1 order=(1, 0)"],
         "x",
     ),
     ("cast(x, own type) = x", [f"{F} = cast x dtype=f32"], "x"),

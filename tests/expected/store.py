@@ -27,6 +27,7 @@ from expected import (
     divergences,
     elementwise,
     files,
+    formats,
     func_cases,
     indexing,
     layer_forms,
@@ -106,6 +107,7 @@ def main():
     store_arrays("losses", run_all(torch, losses.EXPRESSIONS, losses.ARRAYS))
     store_arrays("layers", layers.make(torch))
     store_arrays("layouts", layouts.make(torch))
+    store_arrays("formats", formats.make(torch))
     store_text("layer_forms", layer_forms.make(torch))
     store_arrays("layer_steps", layer_steps.make(torch))
     store_arrays("layer_trajectories", layer_trajectories.make(torch))

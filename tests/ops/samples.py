@@ -183,6 +183,10 @@ MOVEMENT = {
         moved((), order=()), moved((3,), order=(0,)), moved((3, 4), order=(1, 0)),
         moved((2, 3, 4), "transposed", order=(2, 0, 1)), moved((0, 2), order=(1, 0)),
     ],
+    "gradient_in_order": [
+        moved((), order=()), moved((3, 4), "transposed", order=(1, 0)), moved((2, 3, 4), order=(2, 0, 1)),
+        moved((0, 2), order=(1, 0)),
+    ],
     "flip": [
         moved((), axes=()), moved((4,), axes=(0,)), moved((3, 4), "strided", axes=(1,)),
         moved((2, 3, 4), axes=(0, 2)), moved((0, 2), axes=(0,)),
