@@ -6,6 +6,7 @@ from typing import Any
 
 from ..ops import movement
 from ..ops import reductions as folds
+from ..ops.movement import by_rows
 from ..ops.pointwise import cast
 from ..ops.requirements import Requirement
 from ..ops.types import bool_
@@ -94,3 +95,10 @@ def weighted(loss: Any, input: Any, weight: Any, reduction: str) -> Any:
     check_weight(input, weight)
     total = reduced(loss * weight, "sum" if reduction == "mean" else reduction)
     return total / reduced(weight, "sum") if reduction == "mean" else total
+
+
+def both_by_rows(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """PyTorch's kernels of these losses go by rows where one operand does not, and so do their gradients."""
+    if input.ndarray.flags.c_contiguous and target.ndarray.flags.c_contiguous:
+        return input, target
+    return by_rows(input), by_rows(target)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ..autograd.function import Operation
 from ..ops import arithmetic, elementary
 from ..ops.comparison import lt, where
-from ..ops.movement import by_rows
 from ..ops.pointwise import common_dtype
 from ..ops.requirements import Requirement, require
 from ..tensors.autocasting import full_precision
@@ -25,6 +24,7 @@ from .checks.derivatives import require_constants
 from .elementwise.bounds import raised_to
 from .loss_arguments import (
     VARIANCES,
+    both_by_rows,
     check_weight,
     compared,
     fitting_variance,
@@ -82,8 +82,7 @@ def mse_loss(
     _warn_of_broadcasting(input, target)
     if weight is not None:
         return weighted((input - target) ** 2, input, weight, reduction)
-    if not (input.ndarray.flags.c_contiguous and target.ndarray.flags.c_contiguous):
-        input, target = by_rows(input), by_rows(target)
+    input, target = both_by_rows(input, target)
     return _mean_squares(input, target, reduction)
 
 
@@ -111,8 +110,7 @@ def l1_loss(
         return weighted(arithmetic.abs(input - target), input, weight, reduction)
     if reduction == "mean":
         refuse_mean_of_integers(input, target)
-        if not (input.ndarray.flags.c_contiguous and target.ndarray.flags.c_contiguous):
-            input, target = by_rows(input), by_rows(target)
+        input, target = both_by_rows(input, target)
     out = reduced(arithmetic.abs(input - target), reduction)
     if reduction == "mean":
         relabel(out, "MeanBackward0", (input, target))
@@ -145,8 +143,7 @@ def smooth_l1_loss(
         raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, got {beta}. Give one from 0 on.")
     input, target = compared("smooth_l1_cpu", input, target)
     _warn_of_broadcasting(input, target)
-    if not (input.ndarray.flags.c_contiguous and target.ndarray.flags.c_contiguous):
-        input, target = by_rows(input), by_rows(target)
+    input, target = both_by_rows(input, target)
     distance = arithmetic.abs(input - target)
     if beta == 0:
         return reduced(distance, reduction)
@@ -183,8 +180,7 @@ def _huber_loss(input: Any, target: Any, reduction: str, delta: float) -> Any:
     input, target = compared("huber_cpu", input, target)
     require_castable(common_dtype([input, target]), of)
     _warn_of_broadcasting(input, target)
-    if not (input.ndarray.flags.c_contiguous and target.ndarray.flags.c_contiguous):
-        input, target = by_rows(input), by_rows(target)
+    input, target = both_by_rows(input, target)
     distance = arithmetic.abs(input - target)
     loss = where(distance <= delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta))
     return reduced(in_dtype(loss, of), reduction)

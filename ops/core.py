@@ -7,7 +7,6 @@ arguments are never asked what they are.
 
 from __future__ import annotations
 
-import functools
 import inspect
 import sys
 import threading
@@ -18,8 +17,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .layouts.orders import in_common_order
-from .types import LAST_LONG_TYPE, DType, Type, is_short_float
+from .evaluation import rounded_once
+from .layouts.orders import as_made, elementwise_result, folded
+from .types import DType, Type
 
 Number = bool | int | float | complex
 Params = Mapping[str, Any]
@@ -107,34 +107,6 @@ class Check:
     needs: tuple[str, ...]
 
 
-def _rounded_once(evaluate: Callable[..., Any], lower: Lowering) -> Callable[..., Any]:
-    """An op's numpy evaluation, in float32 for 16-bit floating-point operands: PyTorch's kernels round results."""
-
-    elementwise, folds = isinstance(lower, Pointwise), isinstance(lower, Reduction)
-
-    @functools.wraps(evaluate)
-    def evaluated(*values: Any, **params: Any) -> Any:
-        for value in values:
-            if value.dtype.num > LAST_LONG_TYPE:  # `is_short_float`, without a call for each operand of each op
-                return _in_float32(evaluate, value.dtype, values, params)
-        out = evaluate(*values, **params)
-        if elementwise and len(values) > 1 and not values[0].flags.c_contiguous and (len(values) > 2 or values[1].ndim):
-            return in_common_order(out, values)
-        if folds and not values[0].flags.c_contiguous:
-            return out if out.flags.c_contiguous else out.copy("C")
-        return out
-
-    return evaluated
-
-
-def _in_float32(evaluate: Callable[..., Any], short: np.dtype, values: Any, params: Params) -> Any:
-    wide = [value.astype(np.float32) if is_short_float(value.dtype) else value for value in values]
-    out = evaluate(*wide, **params)
-    if "dtype" in params or out.dtype != np.float32:  # a conversion, a comparison, positions
-        return out
-    return out.astype(short)
-
-
 @dataclass(frozen=True, eq=False)
 class Primitive:
     """One op. `inputs` names the operands; a single name with a star (``*xs``) makes it variadic.
@@ -162,7 +134,8 @@ class Primitive:
     def __post_init__(self) -> None:
         object.__setattr__(self, "variadic", self.inputs[:1] != () and self.inputs[0].startswith("*"))
         object.__setattr__(self, "is_view", isinstance(self.lower, Movement) and self.lower.view)
-        evaluate = _rounded_once(self.evaluate_wide, self.lower) if computes(self.lower) else self.evaluate_wide
+        laid = {Pointwise: elementwise_result, Reduction: folded}.get(type(self.lower), as_made)
+        evaluate = rounded_once(self.evaluate_wide, laid) if computes(self.lower) else self.evaluate_wide
         object.__setattr__(self, "evaluate", evaluate)
         object.__setattr__(self, "rules", tuple([self.derivatives[name.lstrip("*")] for name in self.inputs]))
 

@@ -97,8 +97,7 @@ class Optimizer(StepHooks):
 
     #: What a parameter's state holds: always (True), perhaps (False), by option.
     per_parameter: Mapping[str, bool | str] = {}
-    #: What `capturable` would have on a device, in the words of PyTorch's error.
-    captured = "params and state_steps"
+    captured = "params and state_steps"  # what `capturable` would have on a device, in the words of PyTorch's error
     #: Which of these are numbers, 0-d tensors (`scalar_state`); the others have the parameter's shape.
     scalars: frozenset[str] = frozenset({"step"})
     #: Whether a complex parameter's parts are updated as numbers of their own; otherwise `update` gets it as it is.

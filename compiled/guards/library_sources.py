@@ -18,7 +18,7 @@ from ...tracing.declares import declares
 from .bytecode import stored_names
 from .class_members import is_watched
 from .sources import Member, Naming, Source
-from .states import Identities
+from .states import Identities, different_entries
 from .value_kinds import is_ours, own_attributes
 
 
@@ -99,6 +99,20 @@ class LibraryContents(Source):
     def now(self) -> Contents | None:
         found = vars(self.owner).get(self.name)
         return None if found is None else Contents.of(found)
+
+
+class ModuleEntries(Source):
+    """Whether a library's module still has the same objects under the same names, which code may compute."""
+
+    text = "the names in {of}"
+    tells = True
+
+    def __init__(self, owner: types.ModuleType) -> None:
+        super().__init__(owner)
+        self.entries = dict(vars(owner))
+
+    def now(self) -> bool:
+        return not different_entries(vars(self.owner), self.entries)
 
 
 class BehindProxy(Source):

@@ -14,13 +14,11 @@ import types
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from .sources import MISSING
+from .states import different_entries
 from .value_kinds import is_users
 
 # Whose entries nothing counts; those of classes and objects of programs are counted, this package's own declared.
 _OWNERS = (types.ModuleType, types.FunctionType, functools.partial, logging.Logger, type)
-# What Python writes there by itself: when it warns, when it runs text.
-_PYTHONS = frozenset({"__warningregistry__", "__builtins__"})
 _LOADED_LATE = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
 
 
@@ -39,17 +37,9 @@ class Namespaces:
     def changed(self) -> Iterator[str]:
         """The names of the entries that are others now, are new or are gone."""
         for owner, entries, before, of_user in self._before:
-            for name in _different(entries, before):
+            for name in different_entries(entries, before):
                 if of_user or not _is_loaded_late(name, before, entries):
                     yield f"{owner}.{name}".removeprefix(".")
-
-
-def _different(now: Mapping[str, Any], before: dict[str, Any]) -> list[str]:
-    """The names under which two dicts have other objects."""
-    now = dict(now)  # at once: other threads may write
-    names = [name for name, value in now.items() if before.get(name, MISSING) is not value]
-    names += [name for name in before if name not in now]
-    return [name for name in names if name not in _PYTHONS]
 
 
 def _is_loaded_late(name: str, before: dict[str, Any], entries: Mapping[str, Any]) -> bool:

@@ -168,11 +168,10 @@ class Places:
                 yield from self._absent(base)
 
     def _absent(self, value: Any) -> Iterator[Place]:
-        names = reads.absent(value, self._missed)
-        if names:
+        if names := reads.absent(value, self._missed):
             yield library.AbsentNames(value, names), None
         is_own = isinstance(value, functools.partial) or (isinstance(value, types.ModuleType) and is_users(value))
-        if is_own and reads.are_counted(self.names):
+        if is_own and self._asks_for_any_attribute():
             yield sources.AttributeCount(value), None
 
     def _parts(self, value: Any) -> Iterator[Place]:
@@ -223,6 +222,8 @@ class Places:
             for name in of_library(module, self.names):
                 kind = library.LibraryContents if is_container_of(module, name) else library.LibraryName
                 yield kind(module, name), self._mentioning.get(name)
+            if self._asks_for_any_attribute() and not isinstance(module, WatchedModule):
+                yield library.ModuleEntries(module), None
         yield from self._absent(module)
 
     def _of_class(self, kind: type) -> Iterator[Place]:

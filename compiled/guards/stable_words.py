@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ...runtime import references
-from .library_sources import AbsentNames, DefaultsByKeyword, LibraryName
+from .library_sources import AbsentNames, DefaultsByKeyword, LibraryName, ModuleEntries
 from .sources import (
     MISSING,
     Attribute,
@@ -122,6 +122,11 @@ def _(source: Member | MemberCount) -> Places:
 
 @places_of_source.register
 def _(source: LibraryName) -> Places:
+    return _of_dict(vars(source.owner))
+
+
+@places_of_source.register
+def _(source: ModuleEntries) -> Places:
     return _of_dict(vars(source.owner))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import array
 import types
 from collections import OrderedDict, defaultdict
-from collections.abc import Hashable, Set
+from collections.abc import Hashable, Mapping, Set
 from operator import is_
 from typing import Any
 
@@ -148,3 +148,15 @@ def without_numbers(of: Any) -> Any:
 def _below(key: Any, free: Set[Path]) -> Set[Path]:
     """The paths of `free` that begin with `key`, without it."""
     return frozenset(path[1:] for path in free if path and path[0] == key) if free else free
+
+
+# What Python writes into namespaces by itself: when it warns, when it runs text.
+_PYTHONS = frozenset({"__warningregistry__", "__builtins__"})
+
+
+def different_entries(now: Mapping[str, Any], before: dict[str, Any]) -> list[str]:
+    """The names under which a namespace has other objects than before."""
+    now, nothing = dict(now), object()  # at once: other threads may write
+    names = [name for name, value in now.items() if before.get(name, nothing) is not value]
+    names += [name for name in before if name not in now]
+    return [name for name in names if name not in _PYTHONS]

@@ -93,6 +93,22 @@ def dense_strides(shape: Shape, order: Order, itemsize: int) -> Shape:
     return tuple(strides)
 
 
+def elementwise_result(out: np.ndarray, operands: Sequence[Any]) -> np.ndarray:
+    """The result of an op by elements, of which the first operand is not by rows: one operand decides alone."""
+    is_alone = len(operands) == 1 or (len(operands) == 2 and not operands[1].ndim)
+    return out if is_alone else in_common_order(out, operands)
+
+
+def folded(out: np.ndarray, operands: Sequence[Any]) -> np.ndarray:
+    """The result of a reduction: by rows."""
+    return out if out.flags.c_contiguous else out.copy("C")
+
+
+def as_made(out: np.ndarray, operands: Sequence[Any]) -> np.ndarray:
+    """The result of any other op."""
+    return out
+
+
 def in_common_order(out: np.ndarray, operands: Sequence[Any]) -> np.ndarray:
     """The elementwise result of arrays and numbers as PyTorch lays it out: numpy's is by rows where operands differ."""
     if out.flags.c_contiguous and all(map(goes_by_rows, operands)):
