@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .evaluation import rounded_once
+from .layouts.evaluation import rounded_once
 from .layouts.orders import as_made, elementwise_result, folded
 from .types import DType, Type
 

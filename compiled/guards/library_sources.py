@@ -114,6 +114,9 @@ class ModuleEntries(Source):
     def now(self) -> bool:
         return not different_entries(vars(self.owner), self.entries)
 
+    def is_counted(self, value: Any) -> bool:
+        return is_watched(self.owner)
+
 
 class BehindProxy(Source):
     """What is in a dict that is seen through a mappingproxy."""

@@ -222,7 +222,7 @@ class Places:
             for name in of_library(module, self.names):
                 kind = library.LibraryContents if is_container_of(module, name) else library.LibraryName
                 yield kind(module, name), self._mentioning.get(name)
-            if self._asks_for_any_attribute() and not isinstance(module, WatchedModule):
+            if self._asks_for_any_attribute():
                 yield library.ModuleEntries(module), None
         yield from self._absent(module)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .types import LAST_LONG_TYPE, is_short_float
+from ..types import LAST_LONG_TYPE, is_short_float
 
 
 def rounded_once(evaluate: Callable[..., Any], laid: Callable[[Any, Any], Any]) -> Callable[..., Any]:
