@@ -185,10 +185,6 @@ class TrieNode:
         """The points from the first event to this one."""
         return self.since(None) or []
 
-    def beginning(self) -> TrieNode:
-        """The point behind the first event that does more than meet an array."""
-        return next((point for point in self.way() if not isinstance(point.event, TrieInput)), self)
-
     def since(self, before: TrieNode | None) -> list[TrieNode] | None:
         """The points behind `before`, None for the start, up to this one; None if there is no way from there."""
         points, point = [], self

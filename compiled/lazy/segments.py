@@ -20,7 +20,6 @@ from .tiers import Tiers
 LIMIT = 64  # programs; a function that needs more than these is not helped by more
 LONGEST = 4096  # events of one way; what goes on for longer is done in parts
 FEW_PASSES = 16  # new ones that are noted in any case
-FEW_ALIKE, MOST_OCCURRENCES = 4, 64  # programs that begin alike and are made at once; what is asked of any further one
 VARIANTS = 1  # so many different numbers in one place are constants of as many programs; from the next on they are data
 
 
@@ -53,7 +52,6 @@ class Segments:
         self.looks = Looks()
         self.calls = 0  # of the function
         self._lock = new_lock()
-        self._alike: dict[TrieNode, int] = {}  # by how they begin: how many segments have programs
         self._varied: set[Hashable] = set()  # primitives with a parameter that has varied, and their lines
         self.checked: Callable[[SegmentProgram, Memories, Callable[[], None]], None] | None = None  # runs programs
         self.are_open = True  # as long as programs for new segments are made
@@ -102,8 +100,8 @@ class Segments:
         return here.kinds[like] is None
 
     def program(self, here: TrieNode, alive: tuple[int, ...], may_begin: bool = True) -> SegmentProgram | None:
-        """The program for a segment. What comes a second time is worth one, if nothing else is said by `tiers` or by
-        programs that begin alike, and unless it is not counted (`may_begin`): then by the one that is there."""
+        """The program for a segment. What comes a second time is worth one, if nothing else is said by `tiers`, and
+        unless it is not counted (`may_begin`): then by the one that is there."""
         program = here.programs.get(alive)
         if not may_begin and type(program) is not SegmentProgram:
             return None
@@ -121,21 +119,11 @@ class Segments:
             known = here.programs[alive]
             if type(known) is not SegmentProgram and self.are_open:
                 if self.tiers is None:
-                    self._build_if_worth_it(here, alive)
+                    self._build(here, alive, self._graph_of(here, alive))
                 else:
                     self._consider(self.tiers, here, alive)
                 known = here.programs[alive]
             return known if type(known) is SegmentProgram else None
-
-    def _build_if_worth_it(self, here: TrieNode, alive: tuple[int, ...]) -> None:
-        """A function that goes on in ever new ways (layers that are skipped at random) has more of them than programs
-        are worth: each further one of the segments that begin alike has to come twice as often as the one before."""
-        count = here.programs[alive] = max(1, here.programs[alive]) + 1
-        beginning = here.beginning()
-        made = self._alike.get(beginning, 0)
-        if made < FEW_ALIKE or count >= min(2 ** (made - 1), MOST_OCCURRENCES):
-            self._alike[beginning] = made + 1
-            self._build(here, alive, self._graph_of(here, alive))
 
     def _consider(self, tiers: Tiers, here: TrieNode, alive: tuple[int, ...]) -> None:
         """Build a program if it is time to."""

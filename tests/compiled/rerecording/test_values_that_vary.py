@@ -226,17 +226,7 @@ def skipping(tg, layers, wrap, ways):
 
 
 @pytest.mark.parametrize("layers", [2, 3, 4])
-def test_ever_new_ways_get_few_programs(tg, made, layers):
+def test_each_way_is_right(tg, layers):
     ways = [i % 2**layers for i in range(7 * 2**layers)]
     expected = skipping(tg, layers, lambda step: step, ways)
-    assert skipping(tg, layers, tg.compile, ways) == pytest.approx(expected, rel=1e-4)
-    assert len(made) <= 8  # four of which came while parts were met for the first time
-
-
-def test_a_way_that_goes_on_coming_gets_its_program(tg, made):
-    in_turn = [i % 8 for i in range(56)]
-    skipping(tg, 3, tg.compile, in_turn)
-    first = len(made)
-    made.clear()
-    skipping(tg, 3, tg.compile, [*in_turn, *(bits for bits in range(8) for _ in range(8))])
-    assert len(made) > first
+    assert skipping(tg, layers, tg.compile, ways) == pytest.approx(expected, rel=1e-4)  # Adam divides by small numbers
