@@ -13,6 +13,7 @@ from ..ops.types import DType, bfloat16, float16, float32, float64
 from ..tape.grad_mode import no_grad
 from ..tensors.creation import empty_like
 from ..tensors.device import as_device, require_cpu, require_cuda_name
+from ..tensors.layouts.formats import memory_format
 from ..tensors.meta.memory import NO_DATA
 from ..tensors.meta.meta_tensor import is_meta
 from ..tensors.overriding import overrides
@@ -207,8 +208,11 @@ class Module(StateHooks, Calling):
         """Convert floating parameters and buffers to a dtype, in place: ``to(dtype)``, ``to(device)``, ``to(tensor)``.
 
         Complex ones are converted, too, and a complex dtype is possible (with PyTorch's warning). Parameters stay the
-        same objects. The only device is the CPU. With `memory_format`, all that have four or five axes lie as it says
-        (RuntimeError for another number of axes). TypeError for integer types.
+        same objects. The only device is the CPU. TypeError for integer types.
+
+        Unlike in PyTorch, parameters lie by rows whatever `memory_format` is: numbers are the same, results of images
+        in channels last are in channels last, and compiled steps write such parameters in place. To lay the weights of
+        convolutions out, use `nn.utils.convert_conv2d_weight_memory_format`. TypeError for what is no memory format.
         """
         dtype, to_meta = kwargs.get("dtype"), False
         for arg in (*args, kwargs.get("tensor"), kwargs.get("device")):
@@ -223,8 +227,8 @@ class Module(StateHooks, Calling):
         if to_meta:
             self._apply(lambda x: x.to("meta"))
         format = kwargs.get("memory_format")
-        if format is not None:
-            self._apply(lambda x: x.to(memory_format=format) if x.ndim in (4, 5) else x)
+        if format is not None and not isinstance(format, memory_format):
+            raise TypeError(f"to(): argument 'memory_format' must be torch.memory_format, not {type(format).__name__}")
         if dtype is None:
             return self
         if not (dtype.is_floating_point or dtype.is_complex):

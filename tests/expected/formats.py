@@ -238,7 +238,8 @@ def program(tg, key, dtype):
     if name in LAYERS:
         layer = LAYERS[name](tg, n, x.shape[1]).to(dtype)
         if how == "last":
-            layer = layer.to(memory_format=tg.channels_last if n == 2 else tg.channels_last_3d)
+            convert = getattr(tg.nn.utils, f"convert_conv{n}d_weight_memory_format")
+            layer = convert(layer, tg.channels_last if n == 2 else tg.channels_last_3d)
         return lambda: layer(x), [x, *layer.parameters()]
     made, given = {}, [x]
 
