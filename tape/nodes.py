@@ -82,6 +82,9 @@ class Node:
         self.shown_edges = edges  # a composite shows its own operands here, not those of its last step
         self.sequence = next(_sequence)
 
+    def shown_past_versions(self, buffer: Any) -> None:
+        """A result's memory has been given out under other versions, those of `buffer` (``.data``)."""
+
     def own_hooks(self, output: int) -> dict[int, Callable[[Any], Any]]:
         """The hooks on the tensor that is output number `output`, to add one to."""
         if output not in self.tensor_hooks:

@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..ops.core import current
 from ..ops.identity import copy
 from ..ops.views import replay
 from ..tracing.blocks import Block
@@ -113,6 +114,14 @@ class Saved(SavedTensor):
         return modified(node, shape, self.is_output, now, self.version)
 
 
+def written_past_versions(node: Any) -> str:
+    """The message for a result that has been written to through ``.data`` where only eager mode reads it again."""
+    return (
+        f"a result of {node.title}, a compiled call, has been written to through .data: in eager mode the gradients "
+        "are those of the numbers written\n  in backward()\n  Write to .data after the backward pass, or to a clone()."
+    )
+
+
 def modified(node: Any, shape: Sequence[int], is_output: bool, now: int, expected: int) -> str:
     """The message for memory that a node has kept, and that has been written to since: versions now and then."""
     output = f", which is output 0 of {node.title}," if is_output else ""
@@ -178,5 +187,6 @@ class Packed(SavedTensor):
 
 
 def saved(tensor: Any, is_output: bool) -> SavedTensor:
-    """`tensor` as a node keeps it."""
-    return Packed(tensor, is_output) if packing.hooks else Saved(tensor, is_output)
+    """`tensor` as a node keeps it. A number that is data of a recording is a tensor there, and none for hooks."""
+    is_packed = packing.hooks and not current().is_number(tensor)
+    return Packed(tensor, is_output) if is_packed else Saved(tensor, is_output)

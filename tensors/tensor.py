@@ -312,9 +312,7 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
 
     @property
     def data(self) -> Tensor:
-        """The same memory without a history and without the version check: writes through it are not noticed.
-
-        Assigning to it lets the tensor show the memory of another one. `detach` is the safe form: it counts writes.
+        """The same memory without a history and without the version check; assigned to, it shows another tensor's.
 
         >>> import tracegrad as tg
         >>> w = tg.ones(2, requires_grad=True)
@@ -325,6 +323,8 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         """
         alias = self._alias(self.buffer.alias())
         alias.buffer.version = min(self.buffer.version, 0)
+        if (behind := (self if self._base is None else self._base)._node) is not None:
+            behind.shown_past_versions(alias.buffer)
         return alias
 
     @data.setter

@@ -8,7 +8,6 @@ and one tape node stands for the whole call.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from ...tape.fused import Watched
 from ...tape.grad_mode import is_grad_enabled
 from ...tape.nodes import SECOND_BACKWARD, Edge, Saved, class_called
 from ...tape.nodes import Node as TapeNode
+from ...tape.saved import written_past_versions
 from ...tensors.tensor import Tensor, make
 from ...tracing.watch import serve
 from ..common.outermost import clean_up, entry
@@ -35,26 +35,9 @@ from ..execution.binding import Binding
 from ..execution.double_backward import Again, evaluated, gradients_of, inputs_of
 from ..execution.shape_cache import Programs
 from .deferred_calls import Deferred, deferring
+from .eager_tape import EagerTape, shown_by
 from .program_calls import PendingArray, ProgramCall
 from .tiers import runs_worth_building
-
-
-@dataclass(frozen=True)
-class EagerTape:
-    """What eager mode has on its tape for a call: the name of the node behind the first result, and what is saved.
-
-    Of inputs (by label) the tensors themselves are saved, or views of them; or both.
-    """
-
-    title: str
-    themselves: frozenset[str]
-    views: frozenset[str]
-    outputs: tuple[int, ...]  # results, in the order of those that have a history
-
-    @lazy
-    def inputs(self) -> frozenset[str]:
-        """The labels of all inputs of which anything is saved."""
-        return self.themselves | self.views
 
 
 class Backward:
@@ -95,6 +78,13 @@ class Backward:
         return not self.eager.inputs.issuperset(self.own)
 
     @lazy
+    def keeps_results(self) -> bool:
+        """True if eager mode's tape reads the memory of a result, and the backward program a copy of it."""
+        made = {result.name: shown_by(result.node) for result in self.parts.forward.results}
+        saved = {made[name] for name in self.parts.saved}
+        return any(made[self.live[i]] in saved for i in self.eager.outputs)
+
+    @lazy
     def kept(self) -> frozenset[str]:
         """The inputs of the graph that a node of the tape keeps."""
         return frozenset((*self.own, *self.eager.inputs, *self.reads))
@@ -120,7 +110,7 @@ class Backward:
                 gradients[name] = in_order(gradients[name], order)
         return [gradients.get(f"grad_{label}") for label in self.wrt]
 
-    def is_whole(self, call: ProgramCall) -> bool:
+    def isshown_by(self, call: ProgramCall) -> bool:
         """True for the call of the program for gradients of all results."""
         return self._whole.is_called_by(call)
 
@@ -273,6 +263,9 @@ class CompiledNode(TapeNode):
     still: Any = None
     made_at = -1
     _watched: tuple[Watched, ...] = ()  # besides what the backward pass reads
+    _shown: tuple[
+        Buffer, ...
+    ] = ()  # results' memory under other versions, through which eager mode's tape is written to
 
     def __init__(
         self,
@@ -315,9 +308,13 @@ class CompiledNode(TapeNode):
         """As of nodes of primitives: a write to one of `tensors` is an error from now on; `out` is the result."""
         self._watched = (*self._watched, *[Watched.of(x, x is out) for x in tensors.values()])
 
+    def shown_past_versions(self, buffer: Buffer) -> None:
+        if self._backward.keeps_results:
+            self._shown = (*self._shown, buffer)
+
     def is_intact(self) -> bool:
         """True if a backward pass can go through: it has not yet, and what it needs has not been overwritten."""
-        if self._released:
+        if self._released or any(buffer.version > 0 for buffer in self._shown):
             return False
         for output in self._outputs:
             if output.tensor.buffer.version != output.version:
@@ -340,6 +337,8 @@ class CompiledNode(TapeNode):
     def _backward_of(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         if self._released:
             raise RuntimeError(SECOND_BACKWARD)
+        if any(buffer.version > 0 for buffer in self._shown):
+            raise RuntimeError(written_past_versions(self))
         for each in self._watched:
             each.check(self)
         if is_grad_enabled():

@@ -28,7 +28,8 @@ from ..execution.binding import Binding
 from ..execution.commit import Effects, run
 from ..execution.shape_cache import Programs
 from ..guards.unwritten import Unwritten
-from ..lazy.backward_program import Backward, CompiledNode, EagerTape
+from ..lazy.backward_program import Backward, CompiledNode
+from ..lazy.eager_tape import EagerTape
 from ..lazy.gradient_orders import gradient_orders
 from ..recording.leaks import refuse_leaks
 from ..recording.recording import Recording

@@ -196,3 +196,37 @@ def test_draws_within_transforms(tg, randomness, reentrant):
     expected = outcome(f)
     got = outcome(lambda x: tg.utils.checkpoint.checkpoint(f, x, use_reentrant=reentrant))
     assert all(tg.equal(a, b) for a, b in zip(got, expected, strict=True))
+
+
+@pytest.mark.parametrize("hooked", [False, True])
+def test_numbers_that_change_are_none_of_the_tensors_saved(tg, maybe_compile, hooked):
+    """In compiled functions they are data of the program: as tensors, which no hook of saved tensors is shown."""
+    w, shown = tg.ones(1, dtype=tg.float64, requires_grad=True), []
+    power = 0.5
+
+    def scaled(p):
+        return (p * power).sum()
+
+    def shapes(tensor):
+        shown.append(tuple(tensor.shape))
+        return tensor
+
+    def step(x):
+        nonlocal power
+        power = power * 0.5
+        if hooked:
+            with tg.autograd.graph.saved_tensors_hooks(shapes, lambda tensor: tensor):
+                out = scaled(w) * x
+        else:
+            out = tg.utils.checkpoint.checkpoint(scaled, w, use_reentrant=False) * x
+        w.lerp(0.7 * out, 0.3).mean().backward()
+
+    step, found = maybe_compile(step), []
+    for i in range(6):
+        w.grad, power = None, 0.5 * i
+        shown.clear()
+        step(tg.ones(1, dtype=tg.float64))
+        found.append((w.grad.item(), list(shown)))
+    gradients = [0.7 + 0.3 * 0.7 * 0.25 * i for i in range(6)]
+    assert [gradient for gradient, _ in found] == pytest.approx(gradients, rel=1e-12)
+    assert all(shapes == found[0][1] for _, shapes in found)
