@@ -121,6 +121,11 @@ def absent_names():
     return source, setting(module, "rate", 2.5), "attributes that a_library does not have"
 
 
+def module_entries():
+    module = types.ModuleType("a_library")
+    return library.ModuleEntries(module), setting(module, "rate", 2.5), "the names in a_library"
+
+
 def defaults_by_keyword():
     def helper(*, rate=1.5):
         return rate
@@ -201,6 +206,7 @@ MADE = {
     "registrations": registrations, "program": program_attributes, "program's": lambda: program_attributes(note="a"),
     "tensors": tensor_attributes, "tensors'": lambda: tensor_attributes(note="a"), "optimizer": made_of,
     "library member": library_member, "absent": absent_names, "defaults by keyword": defaults_by_keyword,
+    "all entries": module_entries,
     "generator": generator_state, "classes": tensor_classes,
     "methods": lambda: hidden_methods(parameters(2)),
     "methods of tensors with attributes": lambda: hidden_methods(parameters(2, note="a")),
