@@ -21,6 +21,7 @@ import pytest
 
 import tracegrad as tg
 
+pytestmark = pytest.mark.long(fast=67, every=11)
 USED_BY_TEXTS = copy, inspect, pickle  # of the programs
 NAME, PATTERN, HELD, GETTER = "MORE", "{0.MORE}", None, operator.attrgetter("MORE")
 ABSENT = object()
