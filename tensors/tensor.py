@@ -312,7 +312,7 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
 
     @property
     def data(self) -> Tensor:
-        """The same memory without a history and without the version check; assigned to, it shows another tensor's.
+        """The same memory without a history or a check of writes (`detach` has it); set: that of another tensor.
 
         >>> import tracegrad as tg
         >>> w = tg.ones(2, requires_grad=True)

@@ -21,14 +21,15 @@ _BY_COMPUTED_NAME = frozenset({
     "getattr", "hasattr", "setattr", "delattr", "vars", "__dict__", "__getattribute__", "__setattr__", "__delattr__",
     "attrgetter", "methodcaller", "eval", "exec",
 })  # fmt: skip
+# Code that mentions these may go through all of them.
 _OF_ALL = frozenset({"vars", "__dict__", "eval", "exec"})
+_OF_LOGGERS = vars(logging.Logger("")).keys()  # what each of them has
 # Instructions of code that goes on where an attribute is missing; the last of Python 3.10.
 _CATCHING = frozenset({"MATCH_CLASS", "CHECK_EXC_MATCH", "CHECK_EG_MATCH", "SETUP_FINALLY"})
 # What is guarded as a place of another kind, or is another object at each look.
 _STRUCTURE = frozenset({"__class__", "__dict__", "__weakref__", "__mro__", "__bases__"})
 # What Python has of its own for classes and functions, outside of their ``__dict__``. A class without annotations that
 # is asked for them gets some.
-_OF_LOGGERS = vars(logging.Logger("")).keys()
 _OF_CLASSES = ("__name__", "__qualname__", "__module__", "__doc__")
 _OF_FUNCTIONS = (*_OF_CLASSES, "__annotations__", "__defaults__", "__kwdefaults__", "__code__")
 

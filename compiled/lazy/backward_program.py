@@ -110,10 +110,6 @@ class Backward:
                 gradients[name] = in_order(gradients[name], order)
         return [gradients.get(f"grad_{label}") for label in self.wrt]
 
-    def isshown_by(self, call: ProgramCall) -> bool:
-        """True for the call of the program for gradients of all results."""
-        return self._whole.is_called_by(call)
-
     def _without(self, absent: frozenset[str]) -> BackwardProgram:
         with self._lock:
             if absent not in self._partial:
@@ -153,10 +149,6 @@ class BackwardProgram:
         self._types = {r.name: r.node.type for r in graph.results}
         self._call = ProgramCall(graph, self.labels, ())
         self._runs = 0
-
-    def is_called_by(self, call: ProgramCall) -> bool:
-        """True if `call` is one of this program."""
-        return call is self._call
 
     def note_or_run(self, given: Mapping[str, Any]) -> dict[str, Tensor]:
         """The gradients by name: noted by an interpreter that computes later, else computed now."""
@@ -263,9 +255,7 @@ class CompiledNode(TapeNode):
     still: Any = None
     made_at = -1
     _watched: tuple[Watched, ...] = ()  # besides what the backward pass reads
-    _shown: tuple[
-        Buffer, ...
-    ] = ()  # results' memory under other versions, through which eager mode's tape is written to
+    _shown: tuple[Buffer, ...] = ()  # results' memory under versions of its own (``.data``)
 
     def __init__(
         self,
