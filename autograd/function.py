@@ -163,6 +163,7 @@ class Function:
             returned = cls._computed(ctx, args, kwargs) if mapped is None else mapped[0]
             if mapped is not None:
                 cls.setup_context(ctx, args, returned)
+        _count_writes(ctx.dirty)
         if not (is_grad_enabled() and any(needs)):
             return returned, ctx
         node = FunctionNode(cls, ctx, args)
@@ -219,6 +220,14 @@ def _check_dirty(dirty: Sequence[Any], outputs: Sequence[Any]) -> None:
             raise RuntimeError(
                 "a leaf Variable that requires grad has been used in an in-place operation. Write to a clone() of it."
             )
+
+
+def _count_writes(dirty: Sequence[Any]) -> None:
+    """Count what was marked as written to, beside the writes that `forward` did through operations, as PyTorch does: it
+    may have written through numpy."""
+    for x in dirty:
+        if isinstance(x, Tensor) and x.buffer.version >= 0:  # inference tensors do not count
+            x.buffer.version += 1
 
 
 def _contains(tensors: Sequence[Any], tensor: Any) -> bool:

@@ -19,6 +19,7 @@ from ..ops.array import eager, quietly
 from ..ops.core import interpreted
 from ..ops.pointwise import cast
 from ..ops.vjp import unbroadcast
+from ..tape.fused import Watched
 from ..tape.grad_mode import is_grad_enabled
 from ..tape.nodes import NO_EDGE, SECOND_BACKWARD, Node
 from ..tape.saved import SavedTensor, saved
@@ -119,6 +120,8 @@ def underivable(name: str) -> Rule:
 class NumpyNode(Node):
     """A call of a `NumpyFunction` on the tape, with derivatives for the operands `on`."""
 
+    _watched: tuple[Watched, ...] = ()  # besides what the derivative reads
+
     def __init__(
         self,
         function: NumpyFunction,
@@ -143,13 +146,20 @@ class NumpyNode(Node):
             if result.dtype.category >= types.float32.category and i not in function.constant:
                 result.attach(self, i)
 
+    def keep(self, tensors: Mapping[str, Any], out: Any) -> None:
+        """As of nodes of primitives: a write to one of `tensors` is an error from now on; `out` is the result."""
+        self._watched = tuple([Watched.of(x, x is out) for x in tensors.values()])
+
     def release(self) -> None:
+        self._watched = ()
         if self.kept:
             self.kept = None
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         if self.kept is None:
             raise RuntimeError(SECOND_BACKWARD)
+        for each in self._watched:
+            each.check(self)
         known: dict[str, Any] = dict(self.parameters)
         for name, kept in self.kept.items():
             known[name] = kept.unpack(self)

@@ -9,8 +9,9 @@ from ..ops.types import get_default_dtype
 from ..tape.grad_mode import is_grad_enabled, is_inference_mode_enabled
 from ..tensors.autocasting import state as autocast
 from ..tensors.tensor import Tensor
-from .common.pytree import at, leaves, skeleton
+from .common.pytree import leaves, skeleton
 from .common.sharing import said_of, sharing
+from .common.value_text import value_text
 from .execution.shape_cache import Programs
 from .guards.sources import NOT_THERE
 from .lazy.segments import Segments
@@ -125,7 +126,7 @@ def _changed(what: str, old: Any, new: Any, place: str = "") -> Change:
 def _short(value: Any) -> str:
     if isinstance(value, Tensor):
         return _tensor(value)
-    text = value if isinstance(value, str) and value.startswith("<") else repr(value)
+    text = value if type(value) is str and value.startswith("<") else value_text(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
@@ -214,5 +215,5 @@ def _sharing(of: Specialisation, call: Any) -> Change | None:
 
 def first_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Change:
     """What is said of the first program."""
-    given = [at((args, kwargs), path) for path, leaf in leaves((args, kwargs)) if not isinstance(leaf, Tensor)]
+    given = [leaf for _, leaf in leaves((args, kwargs)) if not isinstance(leaf, Tensor)]
     return Change("first recorded call" + (f" (with {', '.join(map(_short, given))})" if given else ""))

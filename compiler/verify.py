@@ -29,6 +29,18 @@ def verify(graph: Graph) -> Graph:
     return graph
 
 
+def is_well_formed(graph: Graph) -> bool:
+    """True for a graph that `verify` accepts and whose extents are extents: one that was made for other sizes, with
+    bounds that lie past the end, is not."""
+    if any(extent < 0 for node in graph.nodes() for extent in node.type.shape):
+        return False
+    try:
+        verify(graph)
+    except VerificationError:
+        return False
+    return True
+
+
 def _check_names(graph: Graph) -> None:
     for name in _repeated(n.label for n in graph.inputs):
         _fail(graph, f"two inputs are called {name}", None, "give each a name of its own")

@@ -261,7 +261,7 @@ _RULES: Mapping[str, Rule] = {
     "running_argmax": _axis, "running_argmin": _axis, "gather": _axis, "scatter": _axis, "scatter_add": _axis,
     "scatter_amax": _axis, "scatter_amin": _axis, "scatter_prod": _axis, "take": _take, "put": _write_rows,
     "index_add": _write_rows, "pick": _rows, "unpick": _rows, "conv": _conv, "conv_input": _conv,
-    "conv_weight": _conv_weight, "conj_view": _last_axes,
+    "conv_weight": _conv_weight, "conj_view": _last_axes, "diagonal": _last_axes,
 }  # fmt: skip
 
 

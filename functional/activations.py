@@ -15,6 +15,7 @@ from ..ops.trigonometry import tanh as _tanh
 from ..ops.types import bool_
 from ..tensors.arguments import axis_of
 from ..tensors.autocasting import lower_precision
+from ..tensors.calling.kernels import OF_OPTIONS
 from ..tensors.composite import composite, part
 from ..tensors.fusion import fused
 from ..tensors.in_place import store
@@ -103,6 +104,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     if weight.dtype is not input.dtype:
         got = f"{input.dtype.title} and {weight.dtype.title}"
         raise RuntimeError(f"prelu: Type promoting not supported. Got {got}; use .to()")
+    OF_OPTIONS["slopes of its own type"].require(input)
     if weight.ndarray.ndim > 1:
         raise RuntimeError(
             f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndarray.ndim}"
@@ -256,7 +258,6 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     return finished(input, out, inplace)
 
 
-@rounded_once
 def softsign(input: Tensor) -> Tensor:
     """``input / (1 + |input|)``, element by element; the type is that of a quotient.
 
@@ -267,7 +268,6 @@ def softsign(input: Tensor) -> Tensor:
     return input / (1 + arithmetic.abs(input))
 
 
-@rounded_once
 def tanhshrink(input: Tensor) -> Tensor:
     """``input - tanh(input)``, element by element; floats keep their type, integers give the default one.
 

@@ -161,12 +161,17 @@ def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str | 
     """
     if rounding_mode is None:
         return ops.div(input, other)
-    if rounding_mode == "floor":
-        is_floating = common_dtype([input, other]).is_floating_point
-        return division.div_floor(input, other) if is_floating else division.floor_divide(input, other)
+    if rounding_mode in ("floor", "trunc"):
+        return _div_rounded(input, other, rounding_mode)
+    raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
+
+
+@composite("DivBackward2", {"other": ("input", "other"), "input": ("other",)})
+def _div_rounded(input: Any, other: Any, rounding_mode: str) -> Any:
     if rounding_mode == "trunc":
         return _div_trunc(input, other)
-    raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
+    is_floating = common_dtype([input, other]).is_floating_point
+    return division.div_floor(input, other) if is_floating else division.floor_divide(input, other)
 
 
 def _div_trunc(input: Any, other: Any) -> Any:
@@ -218,7 +223,7 @@ def float_power(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     tensor([1.0000, 0.5000], dtype=tracegrad.float64)
     """
     of = complex128 if common_dtype([input, exponent]).is_complex else float64
-    base, exponent = (cast(x, of) if isinstance(x, Tensor) else x for x in (input, exponent))
+    base, exponent = (cast(x, of) if isinstance(x, Tensor) and x.dtype is not of else x for x in (input, exponent))
     out = elementary.pow(base, exponent)
     if isinstance(exponent, Tensor):
         relabel(out, "PowBackward1", (base, exponent), [out])

@@ -10,7 +10,7 @@ from ..ops import movement
 from ..ops import reductions as folds
 from ..ops.pointwise import converted
 from ..ops.products import dot as product
-from ..ops.types import DIMENSIONED, result_dtype
+from ..ops.types import DIMENSIONED, bool_, result_dtype
 from ..tensors.autocasting import lower_precision
 
 if TYPE_CHECKING:
@@ -171,6 +171,8 @@ def _contracted(first: tuple[Any, Letters], second: tuple[Any, Letters], needed:
     """The product of two terms, summed over the letters that nobody needs any more."""
     x, a = _summed(*first, needed | set(second[1]))
     y, b = _summed(*second, needed | set(first[1]))
+    if any(c in b and c not in needed for c in a):
+        _require_one_type(x, y)
     dtype = result_dtype([(x.dtype, DIMENSIONED), (y.dtype, DIMENSIONED)])
     x, y = converted(x, dtype), converted(y, dtype)
     batch = [c for c in a if c in b and c in needed]
@@ -181,6 +183,14 @@ def _contracted(first: tuple[Any, Letters], second: tuple[Any, Letters], needed:
     right = _matrix(y, b, (batch, inner, columns), extent)
     out = "".join((*batch, *rows, *columns))
     return movement.reshape(_product(left, right), tuple(extent[c] for c in out)), out
+
+
+def _require_one_type(x: Any, y: Any) -> None:
+    """RuntimeError unless `x` and `y` are what a matrix product takes; products without a sum are promoted."""
+    if bool_ in (x.dtype, y.dtype):
+        raise NotImplementedError("\"bmm\" not implemented for 'Bool'. Convert it first, e.g. with .float().")
+    if x.dtype is not y.dtype:
+        raise RuntimeError(f"expected scalar type {x.dtype.title} but found {y.dtype.title}")
 
 
 def _matrix(x: Tensor, letters: Letters, groups: Any, extent: dict[str, int]) -> Tensor:

@@ -166,7 +166,7 @@ def _normalized(x: Any, axes: tuple[int, ...], eps: float) -> Any:
 
 
 #: The input and the weight are kept, whatever is differentiated.
-_READ = {0: (0, 1, 2), 1: (0, 1, 2)}
+_READ = dict.fromkeys((0, 1, 2), (0, 1, 2))
 
 
 @fused("NativeLayerNormBackward0", array_forms.layer_norm, array_forms.layer_norm_gradient, 3, {1: (0,)}, watched=_READ)
@@ -239,7 +239,7 @@ def rms_norm(
     check_normalized(input, last, weight, None)
     eps = finfo(promote_types(real_of(input.dtype), float32)).eps if eps is None else eps
     out = input * elementary.rsqrt(_mean(input * input, tuple(range(ndim - len(last), ndim))) + eps)
-    return out if weight is None else out * weight
+    return out if weight is None else converted(out * weight, input.dtype)
 
 
 @rounded_once

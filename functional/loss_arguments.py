@@ -9,7 +9,7 @@ from ..ops import reductions as folds
 from ..ops.movement import by_rows
 from ..ops.pointwise import cast
 from ..ops.requirements import Requirement
-from ..ops.types import bool_
+from ..ops.types import bfloat16, bool_, float16, float32
 from ..tensors.calling.kernels import require_floating
 from ..tensors.creation import full_like
 from ..tensors.tensor import Tensor
@@ -26,7 +26,10 @@ def reduced(loss: Any, reduction: str) -> Any:
         return loss
     if reduction not in ("mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction; it is one of none, mean, sum")
-    total = folds.sum(loss, tuple(range(loss.ndarray.ndim)))
+    every = tuple(range(loss.ndarray.ndim))
+    if reduction == "mean" and loss.dtype in (float16, bfloat16):  # a mean is rounded once
+        return cast(folds.sum(cast(loss, float32), every) / loss.ndarray.size, loss.dtype)
+    total = folds.sum(loss, every)
     return total / loss.ndarray.size if reduction == "mean" else total
 
 

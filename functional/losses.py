@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ..autograd.function import Operation
 from ..ops import arithmetic, elementary
 from ..ops.comparison import lt, where
-from ..ops.pointwise import common_dtype
+from ..ops.pointwise import common_dtype, converted
 from ..ops.requirements import Requirement, require
+from ..ops.types import get_default_dtype
 from ..tensors.autocasting import full_precision
 from ..tensors.calling.kernels import require_floating
 from ..tensors.composite import composite, relabel, whole
@@ -212,7 +213,6 @@ OBSERVED = Requirement(
 
 
 @full_precision
-@rounded_once
 @whole
 @composite("BinaryCrossEntropyBackward0")
 def binary_cross_entropy(
@@ -288,14 +288,12 @@ def binary_cross_entropy_with_logits(
     if input.ndarray.shape != target.ndarray.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     require_floating("log_sigmoid_cpu", input)
-    if not target.dtype.is_floating_point:
-        name = target.dtype.title
-        raise RuntimeError(f"result type Float can't be cast to the desired output type {name}: convert the target")
+    require_castable(input.dtype, target.dtype)
     require_constants("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     log = logsigmoid(input)
     if pos_weight is not None:
         log = log * ((pos_weight - 1) * target + 1)
-    loss = (1 - target) * input - log
+    loss = converted((1 - target) * input - log, target.dtype)  # PyTorch computes in place, from the target on
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
@@ -365,6 +363,7 @@ def gaussian_nll_loss(
             raise VARIANCES.error(VARIANCES.message)
     else:
         require(lt(var, 0), VARIANCES)
+        require_castable(get_default_dtype(), var.dtype)  # it is raised in place
     safe = raised_to(fitting_variance(input, var), eps)
     loss = 0.5 * (elementary.log(safe) + (input - target) ** 2 / safe)
     return reduced(loss + 0.9189385332046727 if full else loss, reduction)

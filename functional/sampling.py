@@ -156,6 +156,8 @@ def randint_like(
     start, stop = (0, low) if high is None else (low or 0, high)
     if stop is None:
         raise TypeError("randint_like() received an invalid combination of arguments - got (Tensor), but needs `high`")
+    if (dtype or input.dtype).is_complex:
+        raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
     of, strides = dtype or input.dtype, draws.strides_like(input.ndarray, dtype or input.dtype)
     return _leaf(draws.randint(start, stop, input.ndarray.shape, of, generator, strides), requires_grad)
 

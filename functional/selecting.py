@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from ..ops import comparison, indexing, logic, movement, scans
 from ..ops import reductions as folds
@@ -99,7 +100,9 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, 
     if as_tuple:
         return tuple(eager().literal(positions.astype(np.int64)) for positions in found)
     rows = np.stack(found) if values.ndim else np.zeros((0, int(values != 0)))
-    return eager().literal(rows.astype(np.int64).T)  # by columns, as PyTorch's
+    rows = rows.astype(np.int64)
+    by_columns = rows.T if rows.size else as_strided(rows, rows.shape[::-1], (rows.itemsize, 0))
+    return eager().literal(by_columns)  # as PyTorch's, which lie so where there are none, too
 
 
 # ------------------------------------------------------------------------------------------------------- by an index

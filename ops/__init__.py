@@ -22,7 +22,7 @@ from . import (
     windows,
 )
 from .elementwise import real, special
-from .places import folding, searching, strided
+from .places import diagonals, folding, searching, strided
 from .sampling import rejection
 from .spatial import convolution, pooling
 
@@ -30,6 +30,7 @@ __all__ = [
     "arithmetic",
     "comparison",
     "convolution",
+    "diagonals",
     "division",
     "elementary",
     "folding",

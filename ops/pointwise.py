@@ -60,10 +60,15 @@ def _promoted(operands: Sequence[Any], types: Sequence[Type | None], interpreter
         else:
             number = interpreter.is_number(operand)
             ranked.append((of.dtype, NUMBER if number else SCALAR if of.ndim == 0 else DIMENSIONED))
-    if not any(rank for _, rank in ranked):  # constants of an op, within its derivative: numpy's float64 is a float
-        typed = [(dtype_of(o), NUMBER) for o in operands if isinstance(o, np.generic)]
-        ranked = typed if any(dtype.category >= FLOATING for dtype, _ in typed) else ranked
+    if not any(rank for _, rank in ranked):  # constants of an op, within its derivative
+        ranked = [*map(_of_constant, operands, types, ranked)]
     return _result_dtype(tuple(ranked))
+
+
+def _of_constant(operand: Any, of: Type | None, ranked: tuple[DType, int]) -> tuple[DType, int]:
+    """Among numbers those of a floating-point type keep it: Python's give way, whatever the default type is."""
+    dtype = dtype_of(operand) if isinstance(operand, np.generic) else None if of is None else of.dtype
+    return ranked if dtype is None or dtype.category < FLOATING else (dtype, SCALAR)
 
 
 _SHORT = (float16, bfloat16)

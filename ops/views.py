@@ -12,6 +12,7 @@ from .complex_numbers.parts import conj, view_as_complex, view_as_real
 from .core import Step, bind, current
 from .indexing import put
 from .movement import reshape, transpose, update_slice
+from .places.diagonals import with_diagonal
 from .sources import iota
 from .types import int64
 
@@ -76,6 +77,8 @@ def _put_back(step: Step, before: Any, value: Any) -> Any:
         return transpose(value, _inverse(params["permutation"]))
     if kind == "slice":
         return update_slice(before, value, params["starts"], params["steps"])
+    if kind == "diagonal":
+        return with_diagonal(before, value, params["offset"])
     raise RuntimeError(
         "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
         "Please clone() the tensor before performing the operation."

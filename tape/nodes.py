@@ -27,9 +27,9 @@ from ..tracing.watch import declare_hook
 from .grad_mode import switches
 from .handles import RemovableHandle, add_hook
 from .needs import Needs, known_of, needs_of
+from .saved import PastVersions, SavedTensor, saved
 from .saved import Saved as Saved
-from .saved import SavedTensor, saved
-from .saved_names import KEPT, saved_properties
+from .saved_names import KEPT, OUT, saved_properties
 from .saved_names import SECOND_BACKWARD as SECOND_BACKWARD
 
 _sequence: Any = itertools.count()
@@ -180,6 +180,7 @@ class PrimitiveNode(Node):
     saves = False
     released = False
     of_primitives = True
+    reads_value = False  # whether the numpy form of the composite, in whose place the node stands, reads its value
     zero = False  # whether recorded gradients depend on the operands although their derivative is zero
 
     def __init__(
@@ -221,6 +222,22 @@ class PrimitiveNode(Node):
         """
         kept = {f"{KEPT} {place}": saved(x, is_output=x is out) for place, x in tensors.items()}
         self.known, self.saves = {**self.known, **kept}, True
+
+    def all_kept(self) -> list[Any]:
+        """What is kept."""
+        return list(self.known.values())
+
+    def read_by_rules(self) -> list[Any]:
+        """What is kept of which the rules read the numbers."""
+        return [value for name, value in self.known.items() if not name.startswith(KEPT)]
+
+    def read_by_form(self) -> list[Any]:
+        """What is kept of which not the rules, but the form of the composite in numpy reads the numbers."""
+        return [value for name, value in self.known.items() if self.reads_value and name == f"{KEPT} {OUT}"]
+
+    def shown_past_versions(self, buffer: Any) -> None:
+        if self.reads_value:
+            self.known = {**self.known, f"{KEPT} past versions": PastVersions(buffer)}
 
     def let_go(self, target: Any) -> None:
         """`target`, whose memory is about to be written to by this operation: copy it where a rule reads it."""

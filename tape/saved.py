@@ -114,10 +114,32 @@ class Saved(SavedTensor):
         return modified(node, shape, self.is_output, now, self.version)
 
 
+class PastVersions(SavedTensor):
+    """A result's memory under versions of its own (``.data``), where a write would make other gradients in numpy's
+    form of a composite than in its primitives, of which this is a node."""
+
+    __slots__ = ("buffer",)
+
+    def __init__(self, buffer: Any) -> None:
+        self.buffer, self.is_output = buffer, True
+
+    def unpack(self, node: Any) -> Any:
+        return self.look(node)
+
+    def look(self, node: Any) -> Any:
+        """RuntimeError where it has been written to."""
+        if self.buffer.version > 0:
+            raise RuntimeError(written_past_versions(node))
+
+    def shows(self, buffer: Any) -> bool:
+        return False
+
+
 def written_past_versions(node: Any) -> str:
-    """The message for a result that has been written to through ``.data`` where only eager mode reads it again."""
+    """The message for a result that has been written to through ``.data`` where only eager mode reads it again, not
+    what has been recorded."""
     return (
-        f"a result of {node.title}, a compiled call, has been written to through .data: in eager mode the gradients "
+        f"a result of {node.title} has been written to through .data: in eager mode the gradients "
         "are those of the numbers written\n  in backward()\n  Write to .data after the backward pass, or to a clone()."
     )
 

@@ -26,12 +26,13 @@ def _refuse() -> None:
     )
 
 
-def note_picked(source: Any, taken: Any, position: Any, otherwise: Callable[[], None] = _refuse) -> None:
-    """`taken` was picked at `position` (an int or a slice) of the first axis of `source`.
+def note_picked(source: Any, taken: Any, position: tuple[Any, ...], otherwise: Callable[[], None] = _refuse) -> None:
+    """`taken` was picked at `position` (ints and slices, one for each of the first axes) of `source`.
 
     `otherwise` is called where the program tells that it is a view.
     """
-    taken.ndarray = source.ndarray[position, ...]
+    everywhere = (*position, ...)  # with the ellipsis numpy gives a view of single elements, too
+    taken.ndarray = source.ndarray[everywhere]
     behind = (source.buffer, *_behind.get(source.buffer, ()))  # what was picked may be picked from
     _behind[taken.buffer] = behind
     for buffer in (*behind, taken.buffer):

@@ -185,6 +185,10 @@ def lower_precision(function: F) -> F:
     return called  # type: ignore[return-value]
 
 
+def _is_on() -> bool:
+    return state.lower is not None
+
+
 def full_precision(function: F) -> F:
     """Let a function compute in float32 under autocast."""
 
@@ -192,6 +196,7 @@ def full_precision(function: F) -> F:
     def called(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs) if state.lower is None else _cast_to(function, float32, args, kwargs)
 
+    called.casts_to_full = _is_on  # type: ignore[attr-defined]
     return called  # type: ignore[return-value]
 
 

@@ -52,6 +52,7 @@ def fused(
             if value._node is not None:
                 saved = _saved(form, arguments, value)
                 relabel(value, title, arguments[:operands], saved, zero)
+                value._node.reads_value = checks_value
             return out
 
         form = Fused(

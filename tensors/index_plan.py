@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,6 +64,11 @@ class Plan:
     def is_whole(self) -> bool:
         """True if the region is the tensor itself."""
         return tuple(self.shape) == self.extents and not any(self.starts) and all(s == 1 for s in self.steps)
+
+    def position(self, number: Callable[[Any], int]) -> tuple[int | slice, ...]:
+        """Where in the region index tensors without dimensions select; `number` reads one."""
+        selected = {axis: number(index) for axis, index in self.picks}
+        return tuple(selected.get(axis, slice(None)) for axis in range(len(self.shape)))
 
 
 @dataclass(frozen=True)

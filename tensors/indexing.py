@@ -26,9 +26,10 @@ from ..ops.types import FLOATING, bool_, broadcast_shapes, int32, int64, uint8
 from ..tape.selected import note_picked
 from ..tracing.watch import watcher
 from .arguments import Shape, mask_of_bytes
+from .calling.assigned import are_truths, as_assigned, check_filled_in, is_filled_in
 from .composite import relabel
 from .creation import tensor
-from .data import as_element, fitting
+from .data import fitting
 from .in_place import assign, copy_into
 from .index_plan import Picking, Plan
 from .overriding import ask, overloaded, subclasses
@@ -240,9 +241,10 @@ def getitem(x: Any, key: Any) -> Any:
     picking = _picking(plan)
     rows = picking.rows(movement.by_rows(region) if picking.turns else region)
     taken = _taken(rows, picking.index, plan.picked_axes[0])
-    if watcher() is not None and not picking.index.ndarray.ndim and rows.buffer is x.buffer:
-        note_picked(rows, taken, int(eager().peek(picking.index)))
-    if picking.place:
+    if not picking.index.ndarray.ndim:
+        if watcher() is not None:
+            note_picked(region, taken, plan.position(lambda index: int(eager().peek(index))))
+    elif picking.place:
         taken = copy(movement.transpose(taken, picking.from_front))  # what is picked lies row by row
     if taken._node is not None:
         masks = [each for each in (key if isinstance(key, tuple) else (key,)) if getattr(each, "dtype", None) is bool_]
@@ -259,8 +261,14 @@ def setitem(x: Any, key: Any, value: Any) -> None:
     if subclasses.exist and (found := overloaded((x, key, value))):
         ask(Tensor.__setitem__, "tracegrad.Tensor.__setitem__", found, (x, key, value), {})
         return
-    value = as_element(value, x.dtype)  # in whichever way it is written
-    if isinstance(key, Tensor) and key.dtype is bool_ and _is_single(value):
+    value = value if isinstance(value, Tensor) else as_assigned(value, x.dtype)
+    if type(key) is bool:
+        if key:
+            copy_into(_region(x, _plan(x, None)), _without_leading_ones(value, x.ndarray.ndim + 1))
+        return
+    if are_truths(key):
+        key = tensor(key)
+    if isinstance(key, Tensor) and is_filled_in(key.dtype, value):
         _fill_where(x, key, value)
         return
     if type(key) in OF_REGIONS and (seen := (row if type(key) is int else basic_view)(x, key)) is not None:
@@ -304,10 +312,6 @@ def _write_anywhere(x: Any, key: Any, value: Any) -> bool:
     return True
 
 
-def _is_single(value: Any) -> bool:
-    return not isinstance(value, Tensor) or value.ndarray.size == 1
-
-
 def _fill_where(x: Any, mask: Any, value: Any) -> None:
     """One value everywhere in a mask: a choice, which needs no look at the mask."""
     extents, shape = x.ndarray.shape, mask.ndarray.shape
@@ -316,6 +320,7 @@ def _fill_where(x: Any, mask: Any, value: Any) -> None:
             f"The shape of the mask {list(shape)} at index 0 does not match the shape of the indexed tensor "
             f"{list(extents)} at index 0"
         )
+    check_filled_in(mask.dtype, value, x.dtype)
     mask = movement.reshape(mask, shape + (1,) * (len(extents) - len(shape)))
     if isinstance(value, Tensor):
         value = converted(movement.reshape(value, ()), x.dtype)
@@ -329,16 +334,10 @@ def _fill_where(x: Any, mask: Any, value: Any) -> None:
 def _without_leading_ones(value: Any, ndim: int) -> Any:
     if isinstance(value, (bool, int, float)):
         return value
-    value = _as_value(value)
+    value = value if isinstance(value, Tensor) else tensor(value)
     shape = value.ndarray.shape
     extra = len(shape) - ndim
     return value if extra <= 0 or any(n != 1 for n in shape[:extra]) else movement.reshape(value, shape[extra:])
-
-
-def _as_value(value: Any) -> Tensor:
-    if value is None or isinstance(value, str):
-        raise TypeError(f"can't assign a {type(value).__name__} to a tensor; assign numbers, or a tensor of them")
-    return value if isinstance(value, Tensor) else tensor(value)
 
 
 getitem.__name__, setitem.__name__ = "__getitem__", "__setitem__"
@@ -368,8 +367,8 @@ def _source(value: Any, picking: Picking, dtype: Any) -> Any:
     rest = [n for a, n in enumerate(picking.extents) if a not in picking.axes]
     index_shape = picking.index.ndarray.shape
     result = (*rest[: picking.place], *index_shape, *rest[picking.place :])
-    value = _as_value(value)
-    if value.dtype is not dtype and value.ndarray.ndim:
+    value = value if isinstance(value, Tensor) else full((), fitting(value, dtype), dtype)
+    if value.dtype is not dtype:
         raise RuntimeError(
             f"Index put requires the source and destination dtypes match, got {dtype!r} for the destination and "
             f"{value.dtype!r} for the source. Convert the source, e.g. with .to(x.dtype)."

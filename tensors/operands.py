@@ -13,7 +13,7 @@ from ..ops.array import Array
 from ..ops.types import NUMBERS, bfloat16, dtype_from
 from ..tracing.tracebacks import boundary, fold
 from .calling.conventions import Conventions
-from .calling.kernels import KERNELS, floating_only
+from .calling.kernels import kernel_of
 from .calling.nonfinite import checking
 from .calling.refusals import no_tensor, numbers_alone, refuse_sequence
 from .calling.scalars import Integers, Scalar, are_plain, handed_on, lists_of, of_one_list, scalars_of, tensors_of
@@ -101,8 +101,6 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
     if any(parameter in parameters for parameter in _SEQUENCES):
         return _joining(function, f"tracegrad.{conventions.path}", conventions, parameters.values())
     function = of_one_list(function, name, parameters) if conventions.path == name else function
-    if function.__name__ in KERNELS:
-        function = floating_only(function, KERNELS[function.__name__])
     allowed: dict[str, Any] = {n: classes for n, p in parameters.items() if (classes := _classes(function.__name__, p))}
     if not allowed:
         scalars = {**scalars_of(parameters), **tensors_of(parameters)} if conventions.in_c and not within else {}
@@ -117,7 +115,7 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
     if needs_tensor := function.__name__ in _NUMBERS_AND_TENSORS:  # a number in front is looked at more closely
         exact[0] = exactly(tuple(c for c in allowed[names[0]] if c not in NUMBERS))
     is_op = hasattr(function, "primitive")  # it has no names for its operands
-    title = f"tracegrad.{conventions.path}"
+    title, kernel = f"tracegrad.{conventions.path}", kernel_of(_path(function.__name__, within))
     in_python = bool(within) and name not in _IN_C
     taken = functools.partial(_all_taken, name, positional, names, skipped, needs_tensor)
 
@@ -143,6 +141,8 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
                 args = taken(args, kwargs.values())
             if kwargs:
                 kwargs = {n: _taken(arg, allowed.get(n), name, n, 0) for n, arg in kwargs.items()}
+            if kernel and (kernel.operands > 1 or not args or args[0].ndarray.dtype in kernel.refused):
+                kernel.check(function, args, kwargs)
             return function(*args, **kwargs)
         except Exception as error:
             meant = conventions.asked(called, args, kwargs) if isinstance(error, TypeError) else NotImplemented
@@ -284,6 +284,7 @@ def overridable(function: Callable[..., Any], title: str) -> Callable[..., Any]:
     name = title.partition(".")[2].removeprefix("nn.functional.").replace(".", "_")
     scalars = {**scalars_of(parameters), **tensors_of(parameters)} if conventions.in_c else {}
     places = [(i, n, scalars[n]) for i, n in enumerate(parameters) if n in scalars]
+    kernel = kernel_of(conventions.path)
 
     @boundary
     @functools.wraps(function)
@@ -298,6 +299,8 @@ def overridable(function: Callable[..., Any], title: str) -> Callable[..., Any]:
             if kwargs and scalars:
                 kwargs = {n: scalars[n].given(x, name, n, 0) if n in scalars else x for n, x in kwargs.items()}
             try:
+                if kernel and args and isinstance(args[0], Array) and args[0].ndarray.dtype in kernel.refused:
+                    kernel.check(function, args, kwargs)
                 return function(*args, **kwargs)
             except Exception as error:
                 if first in MATRICES and args and not isinstance(args[0], Array):

@@ -243,7 +243,11 @@ def normal_around(mean: Any, std: Any, generator: Generator | None = None) -> Te
     elif not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     shape = broadcast_shapes(*(t.shape for t in tensors))
-    return randn(shape, tensors[0].dtype, generator) * std + mean
+    dtype = tensors[0].dtype
+    drawn = (normal if dtype.is_complex else randn)(shape, dtype, generator=generator)
+    if not _are_numbers(std) and current().type_of(std).dtype.is_complex:
+        raise RuntimeError("normal expects standard deviation to be non-complex")
+    return _cast(drawn * std + mean, dtype)
 
 
 def _one_by_one(shape: Shape, dtype: DType, strides: Shape | None) -> bool:

@@ -28,5 +28,5 @@ def window(x: Any, axis: int, start: Any, first: int, length: int, step: int, ot
     if step != 1:
         index = index * step
     taken = take(rows, index + start)
-    note_picked(rows, taken, slice(first, first + length * step, step), otherwise)
+    note_picked(rows, taken, (slice(first, first + length * step, step),), otherwise)
     return movement.transpose(taken, (*range(1, axis + 1), 0, *range(axis + 1, len(rest) + 1))) if axis else taken

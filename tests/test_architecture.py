@@ -41,7 +41,7 @@ MAY_IMPORT = {
 # The same of the chapters of ``compiled``; its other files are the public face of all of them.
 COMPILED_MAY_IMPORT = {
     "common": set(),
-    "symbolic": set(),
+    "symbolic": {"common"},
     "execution": set(),
     "guards": {"common", "symbolic"},
     "verification": {"common", "guards"},

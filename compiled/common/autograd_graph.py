@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -54,16 +54,19 @@ def cut_off(tensor: Tensor) -> Tensor:
     return leaf
 
 
-def kept_by_tape(tensors: Iterable[Tensor]) -> list[Tensor]:
-    """Tensors that live because the graph of a result still needs them, with those that their own graphs need."""
+def kept_by_tape(
+    tensors: Iterable[Tensor], of: Callable[[PrimitiveNode], Iterable[Any]] = PrimitiveNode.all_kept
+) -> list[Tensor]:
+    """Tensors that live because the graph of a result still needs them, with those that their own graphs need; `of`
+    says which of those that a node keeps."""
     behind: set[TapeNode] = set()
     kept: list[Tensor] = []
     pending = graph_behind(t.grad_fn for t in tensors)
     while pending:
         behind |= pending
         saving = [node for node in pending if isinstance(node, PrimitiveNode)]
-        found = [v.tensor for node in saving for v in node.known.values() if isinstance(v, Saved)]
-        kept += found
+        found = [v.tensor for node in saving for v in node.all_kept() if isinstance(v, Saved)]
+        kept += [v.tensor for node in saving for v in of(node) if isinstance(v, Saved)]
         pending = graph_behind((t.grad_fn for t in found), stop=behind) - behind
     return kept
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...tensors.tensor import Size
+from .exactness import exact
 
 Path = tuple[Any, ...]
 
@@ -84,13 +85,12 @@ def at(tree: Any, path: Path) -> Any:
 
 
 def skeleton(tree: Any) -> Any:
-    """A hashable description of the containers alone."""
+    """A hashable description of the containers alone: keys of dicts are told by type and value."""
     if isinstance(tree, (tuple, list)):
         return (type(tree), tuple(skeleton(item) for item in tree))
     if isinstance(tree, dict):
-        kind = dict if type(tree) in DICTS else type(tree)
-        return (kind, tuple((key, skeleton(item)) for key, item in tree.items()))
+        return (type(tree), tuple((exact(key), skeleton(item)) for key, item in tree.items()))
     return None
 
 
-DICTS = frozenset({dict, OrderedDict, defaultdict, Excerpt})  # which are as good as each other
+DICTS = frozenset({dict, OrderedDict, Excerpt})  # whose items are what is in them, and nothing besides

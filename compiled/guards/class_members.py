@@ -70,16 +70,18 @@ def is_used(name: str, names: Set[str], constructed: bool) -> bool:
 
 
 def of_library(module: types.ModuleType, names: Set[str]) -> list[str]:
-    """The members of a library's module that code which mentions `names` may use.
-
-    Of Python's and numpy's own modules only functions, classes, modules, plain values and containers: what else is in
-    there (the environment) is not the program's, and the table of all modules is looked at by the names in it.
-    """
+    """The members of a library's module that code which mentions `names` may use."""
     own = vars(module)
-    found = sorted(name for name in names if name in own and name[:2] != "__")
+    return sorted(name for name in names if name in own and name[:2] != "__")
+
+
+def is_of_environment(module: types.ModuleType, name: str) -> bool:
+    """True for an object of Python's library or numpy that is not the program's (``sys.stdout``, ``os.environ``): which
+    one it is matters, not what it leads to."""
+    found = vars(module).get(name)
     if is_watched(module) or not _is_standard(module):
-        return found
-    return [n for n in found if isinstance(own[n], _STATELESS) or callable(own[n]) or is_container_of(module, n)]
+        return False
+    return not (isinstance(found, _STATELESS) or callable(found) or is_container_of(module, name))
 
 
 def is_container_of(module: types.ModuleType, name: str) -> bool:

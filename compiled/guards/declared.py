@@ -11,7 +11,8 @@ import numpy as np
 from ...ops.array import Array
 from ...tracing.watched_classes import classes
 from ...tracing.watched_modules import replacements
-from ..symbolic.number import KINDS, same_number
+from ..common.exactness import same_number
+from ..symbolic.number import KINDS
 from .sources import NOT_THERE
 from .states import is_one_object
 

@@ -51,7 +51,7 @@ class Environment:
         reached = self._reach.objects.values()
         declared = [found for found in map(declares, set(map(type, reached))) if found is not None]
         self.counted = {found.counter for found in declared if found.counter}
-        self.summing = list(self._reach.summing.values())
+        self.converting = list(self._reach.converting.values())
         self._trusted: bool | None = None
         self.as_arguments = frozenset[int]()  # identities of captured tensors that are looked up at each call
         self.compares = compares(self._reach)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...tracing.declares import declares
 from .bytecode import stored_names
-from .class_members import is_watched
+from .class_members import is_container_of, is_of_environment, is_watched
 from .sources import Member, Naming, Source
 from .states import Identities, different_entries
 from .value_kinds import is_ours, own_attributes
@@ -45,6 +45,12 @@ class LibraryName(Source):
 
     def is_counted(self, value: Any) -> bool:
         return is_watched(self.owner)
+
+
+class EnvironmentName(LibraryName):
+    """Which object of the environment a library's module has under a name: what is in it is not searched."""
+
+    leads_on = False
 
 
 class LibraryMember(Member):
@@ -99,6 +105,13 @@ class LibraryContents(Source):
     def now(self) -> Contents | None:
         found = vars(self.owner).get(self.name)
         return None if found is None else Contents.of(found)
+
+
+def source_of(module: types.ModuleType, name: str) -> Source:
+    """The source for a name of a library's module."""
+    if is_container_of(module, name):
+        return LibraryContents(module, name)
+    return (EnvironmentName if is_of_environment(module, name) else LibraryName)(module, name)
 
 
 class ModuleEntries(Source):

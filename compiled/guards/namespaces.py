@@ -26,20 +26,36 @@ class Namespaces:
     """The entries of the namespaces of `reached` objects, and of the globals (`spaces`) of code, as they are now."""
 
     def __init__(self, reached: Iterable[Any], spaces: Iterable[dict[str, Any]]) -> None:
-        own = {id(space): ("", space, True) for space in spaces}
+        own: dict[int, tuple[Any, Any, bool]] = {id(space): (None, space, True) for space in spaces}
         for owner in reached:
             if isinstance(owner, _OWNERS) and hasattr(owner, "__dict__"):
                 entries, of_user = vars(owner), not isinstance(owner, types.ModuleType) or is_users(owner)
                 key = id(owner) if isinstance(owner, type) else id(entries)  # a class makes a new proxy each time
-                own.setdefault(key, (_name_of(owner), entries, of_user))
-        self._before = [(name, entries, dict(entries), of_user) for name, entries, of_user in own.values()]
+                own.setdefault(key, (owner, entries, of_user))
+        self._before = [(owner, entries, dict(entries), of_user) for owner, entries, of_user in own.values()]
 
     def changed(self) -> Iterator[str]:
         """The names of the entries that are others now, are new or are gone."""
+        return (f"{_name_of(owner)}.{name}".removeprefix(".") for owner, _, _, name in self._different())
+
+    def restore(self) -> None:
+        """Give the entries that `changed` names the values that they had, and take away those that were not there."""
+        for owner, entries, before, name in [*self._different()]:
+            if not isinstance(owner, type):
+                if name in before:
+                    entries[name] = before[name]
+                else:
+                    del entries[name]
+            elif name in before:
+                type.__setattr__(owner, name, before[name])
+            else:
+                type.__delattr__(owner, name)
+
+    def _different(self) -> Iterator[tuple[Any, Any, dict[str, Any], str]]:
         for owner, entries, before, of_user in self._before:
             for name in different_entries(entries, before):
                 if of_user or not _is_loaded_late(name, before, entries):
-                    yield f"{owner}.{name}".removeprefix(".")
+                    yield owner, entries, before, name
 
 
 def _is_loaded_late(name: str, before: dict[str, Any], entries: Mapping[str, Any]) -> bool:
@@ -48,4 +64,6 @@ def _is_loaded_late(name: str, before: dict[str, Any], entries: Mapping[str, Any
 
 
 def _name_of(owner: Any) -> str:
+    if owner is None:  # the globals of code, whose entries are known by their names alone
+        return ""
     return str(getattr(owner, "__name__", None) or getattr(owner, "name", type(owner).__name__))

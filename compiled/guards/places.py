@@ -26,8 +26,8 @@ from ..common.tensor_memory import users_attributes
 from . import attribute_names as reads
 from . import library_sources as library
 from . import sources
-from .bytecode import attribute_names, global_names, modules_named, nested, stores_attributes
-from .class_members import is_container_of, is_used_by_name, methods, of_library, users_classes
+from .bytecode import CONVERTING, attribute_names, global_names, modules_named, nested, stores_attributes
+from .class_members import is_used_by_name, methods, of_library, users_classes
 from .sources import Source, attribute
 from .value_kinds import (
     has_attributes,
@@ -56,7 +56,7 @@ class Places:
     def __init__(self, ran: Codes) -> None:
         self.names: set[str] = set()
         self.spaces: dict[int, dict[str, Any]] = {}  # the globals of functions
-        self.summing: dict[int, dict[str, Any]] = {}  # the globals of functions that name `sum`
+        self.converting: dict[int, dict[str, Any]] = {}  # the globals of functions that name one of CONVERTING
         self._codes: dict[types.CodeType, None] = {}
         self._mentioning: dict[str, types.CodeType] = {}  # the first code that mentions a name, for messages
         self._ran = ran
@@ -198,8 +198,8 @@ class Places:
                     self._mentioning.setdefault(name, each)
         self.spaces[id(space)] = space
         names = set(global_names(code))
-        if "sum" in names:
-            self.summing[id(space)] = space
+        if not CONVERTING.isdisjoint(names):
+            self.converting[id(space)] = space
         if "globals" in names:
             names.update(c for each in nested(code) for c in each.co_consts if isinstance(c, str) and c in space)
         own = _builtins_of(space)
@@ -220,8 +220,7 @@ class Places:
             for home, name in module.behind(self.names) if isinstance(module, WatchedModule) else ():
                 yield library.LibraryName(home, name), self._mentioning.get(name)
             for name in of_library(module, self.names):
-                kind = library.LibraryContents if is_container_of(module, name) else library.LibraryName
-                yield kind(module, name), self._mentioning.get(name)
+                yield library.source_of(module, name), self._mentioning.get(name)
             if self._asks_for_any_attribute():
                 yield library.ModuleEntries(module), None
         yield from self._absent(module)

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from ...tensors.tensor import Tensor
+from ..common.exactness import exact
 from ..common.pytree import Path
-from ..symbolic.number import KINDS, exact, value_of
+from ..symbolic.number import KINDS, value_of
 from .value_kinds import CONTAINERS, items_of, own_attributes
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))

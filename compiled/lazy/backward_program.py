@@ -19,6 +19,7 @@ from ...compiler.passes.simplify import simplify
 from ...compiler.split import Split, split
 from ...ops.array import Buffer, eager
 from ...ops.core import Step
+from ...ops.exposure import is_exposed
 from ...ops.layouts.formats import in_order
 from ...ops.lazy import lazy
 from ...ops.locks import new_lock
@@ -35,7 +36,7 @@ from ..execution.binding import Binding
 from ..execution.double_backward import Again, evaluated, gradients_of, inputs_of
 from ..execution.shape_cache import Programs
 from .deferred_calls import Deferred, deferring
-from .eager_tape import EagerTape, shown_by
+from .eager_tape import EagerTape, ResultsRead
 from .program_calls import PendingArray, ProgramCall
 from .tiers import runs_worth_building
 
@@ -78,11 +79,9 @@ class Backward:
         return not self.eager.inputs.issuperset(self.own)
 
     @lazy
-    def keeps_results(self) -> bool:
-        """True if eager mode's tape reads the memory of a result, and the backward program a copy of it."""
-        made = {result.name: shown_by(result.node) for result in self.parts.forward.results}
-        saved = {made[name] for name in self.parts.saved}
-        return any(made[self.live[i]] in saved for i in self.eager.outputs)
+    def results_read(self) -> ResultsRead:
+        """Which results the backward pass reads where their holders see them."""
+        return ResultsRead.of(self.eager, self.live, self.graph, self.parts)
 
     @lazy
     def kept(self) -> frozenset[str]:
@@ -299,7 +298,7 @@ class CompiledNode(TapeNode):
         self._watched = (*self._watched, *[Watched.of(x, x is out) for x in tensors.values()])
 
     def shown_past_versions(self, buffer: Buffer) -> None:
-        if self._backward.keeps_results:
+        if not self._backward.results_read.are_all:
             self._shown = (*self._shown, buffer)
 
     def is_intact(self) -> bool:
@@ -307,7 +306,7 @@ class CompiledNode(TapeNode):
         if self._released or any(buffer.version > 0 for buffer in self._shown):
             return False
         for output in self._outputs:
-            if output.tensor.buffer.version != output.version:
+            if output.tensor.buffer.version != output.version or is_exposed(output.tensor.ndarray):
                 return False
         if not all(each.holds() for each in self._watched):
             return False
@@ -339,7 +338,8 @@ class CompiledNode(TapeNode):
             kept = {label: inputs[label].as_in_eager_mode(self, tape) for label in tape.inputs}
             for output in self._outputs:
                 output.unpack(self)  # it is not read, but eager mode refuses if somebody has written to it
-            gradients = self._backward.run({**kept, **self._copies}, self._saved, cotangents)
+            saved = self._backward.results_read.put_into(self._saved, self._outputs)
+            gradients = self._backward.run({**kept, **self._copies}, saved, cotangents)
         return [g if want else None for g, want in zip(gradients, wanted, strict=True)]
 
     def _given_again(self) -> dict[str, Tensor]:

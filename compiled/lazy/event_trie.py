@@ -17,7 +17,7 @@ import numpy as np
 from ...compiler.graph import Graph, Origin
 from ...ops.core import Params, Primitive, Step
 from ...ops.lazy import lazy
-from ..symbolic.number import exact
+from ..common.exactness import exact
 
 FEW = 8192  # elements; ops on more are worth being put off
 
@@ -152,6 +152,7 @@ class TrieNode:
     observed: int = 0  # how many passes none of them has noted
     # By the point that a pass from here has led to: its leaves, by identity.
     leaves_of_passes: dict[TrieNode, tuple[int, ...]] = field(default_factory=dict)
+    ends_of_passes: set[TrieNode] = field(default_factory=set)  # where backward passes from here have led
     expected: dict[int, list[Any]] = field(default_factory=dict)  # by what is called: functions that note such calls
     ops: dict[Any, Any] = field(default_factory=dict)  # that are known to come here (`expected_ops.py`)
     has_data: bool = False  # some of them have numbers that are data

@@ -23,7 +23,7 @@ from ...tape.tape import Tape
 from ...tensors.blank import blank
 from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import EAGER, Tensor, make
-from ..symbolic.number import exact
+from ..common.exactness import exact
 from .at_once import CONCATENATE, FULL
 from .copies import Copy, copies_between, copy_again, is_copied, numbers_again
 from .deferred_calls import Deferred

@@ -245,11 +245,17 @@ def backward_of(deferred: Any, otherwise: Any, loss: Any) -> None:
         deferred.settle()
         served(None, interpreted, EAGER, otherwise, loss)
         return
-    before, deferred.is_idle, deferred.at_once = deferred.is_idle, False, 0  # the pass is to be noted as a whole
+    here, segment, before = deferred.here, deferred.segment, deferred.is_idle
+    deferred.is_idle, deferred.at_once = False, 0  # the pass is to be noted as a whole
     try:
         _observed(deferred, otherwise, loss)
     finally:
         deferred.is_idle = before
+    if deferred.segment is not segment:  # which begins where each begins
+        return
+    if deferred.here in here.ends_of_passes:  # no plan repeats it, as with a Function of the user's, but its C is there
+        counts.new, counts.known = counts.new - 1, counts.known + 1
+    here.ends_of_passes.add(deferred.here)
 
 
 def _observed(deferred: Any, otherwise: Any, loss: Any) -> None:

@@ -14,7 +14,7 @@ from ...tape.fused import FusedNode
 from ...tape.nodes import PrimitiveNode, Saved
 from ...tape.saved import Packed
 from ...tensors.tensor import Tensor
-from ..symbolic.number import same_number
+from ..common.exactness import same_number
 from .event_trie import Compute, TrieInput, key_of
 from .sweep_reads import Read, read_of_tensor
 from .varying import places

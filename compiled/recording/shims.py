@@ -1,8 +1,9 @@
-"""Stand-ins for ``math`` and ``sum`` while a function runs on stand-ins for numbers.
+"""Stand-ins for ``math``, ``sum``, ``float`` and ``int`` while a function runs on stand-ins for numbers.
 
 C code cannot compute with a `Number`: it takes the value, which would then be expected for good. These call the same
 functions through `ops.numbers.computed`. ``sum`` is one of them for its own arithmetic: of floats it adds with a
-compensation (Python 3.12 on), which plain additions do not have.
+compensation (Python 3.12 on), which plain additions do not have. ``float`` and ``int`` are classes, too: they are
+stood in for only where all code that was found calls them and does nothing else (no ``isinstance``, no dtype).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import types
 from typing import Any
 
 from ...ops.numbers import computed
+from ..guards.bytecode import only_calls
 from ..guards.environment import Environment
 from ..symbolic.number import looked_at
 from .substitution import Replaced
@@ -39,6 +41,15 @@ def _sum_of(start: Any, *items: Any) -> Any:
     return builtins.sum(items, start)
 
 
+def _conversions(environment: Environment) -> dict[str, Any]:
+    """Stand-ins for the classes of numbers that are only called."""
+    return {
+        kind.__name__: functools.partial(computed, kind)
+        for kind in (float, int)
+        if all(only_calls(code, kind.__name__) for code in environment.codes)
+    }
+
+
 def _shim_of(value: Any) -> Any:
     if value is math:
         return _Math()
@@ -54,6 +65,8 @@ def shims_for(environment: Environment, replaced: Replaced) -> None:
         if storage is not None and storage.kind in ("entry", "cell") and shim is not None:
             if fact.source.holds(fact.value):
                 replaced.put_other(fact.source, shim)
-    for space in environment.summing:
-        if "sum" not in space:
-            replaced.add_entry(space, "sum", _sum)
+    shims = {"sum": _sum, **_conversions(environment)}
+    for space in environment.converting:
+        for name, shim in shims.items():
+            if name not in space:
+                replaced.add_entry(space, name, shim)

@@ -7,6 +7,7 @@ spots which lead to one storage are known to.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ from ..guards.sources import MISSING, NOT_THERE, Source
 from ..symbolic.number import KINDS
 
 LARGEST = 256  # items of a container that are looked at one by one
-_CHANGEABLE = DICTS | {list}
+_CHANGEABLE = DICTS | {defaultdict, list}
 
 Key = tuple[Any, ...]
 

@@ -17,11 +17,12 @@ from typing import Any
 from ...autograd.function import FunctionCtx
 from ...tracing.user_warning import warn_user
 from ..common.collection import referrers
+from ..common.exactness import same_number
 from ..common.pytree import Path, leaves, rebuilt
 from ..guards import onlookers
 from ..guards.environment import Environment
 from ..guards.sources import NOT_THERE
-from ..symbolic.number import Formulas, Number, same_number, value_of
+from ..symbolic.number import Formulas, Number, value_of
 from .holders import DEEPEST, swap
 from .shims import shims_for
 from .substitution import Key, NumberLocation, Replaced, found_in, key_at, key_of, unwrapped
@@ -36,7 +37,7 @@ _HOLDERS_OF_A_CALL = frozenset({"frame", "list_iterator", "traceback"})  # for a
 
 
 @dataclass(eq=False)
-class Source:
+class SymbolicInput:
     """A number that each call finds anew. All spots lead to one storage, and must agree later."""
 
     kind: type
@@ -57,7 +58,7 @@ class SymbolicInputs:
 
     formulas: Formulas
     wanted: list[NumberLocation]
-    sources: list[Source] = field(default_factory=list)
+    sources: list[SymbolicInput] = field(default_factory=list)
     snapshot: list[tuple[NumberLocation, Any]] = field(default_factory=list)  # all numbers that the recording has found
     escaped: bool = False
     compares: bool = False  # whether code could find a nan in a container, which no stand-in shows
@@ -137,12 +138,12 @@ class SymbolicInputs:
         self._take_back(tuple(self.formulas.survivors()))
 
     def _stand_ins(self, found: list[Any], keys: set[Key | None]) -> dict[Key, Number]:
-        by_key: dict[Key, Source] = {}
+        by_key: dict[Key, SymbolicInput] = {}
         for spot, key, number in found:
             if key in by_key:
                 by_key[key].spots.append(spot)
             elif key in keys:
-                by_key[key] = Source(type(number), [spot], number)
+                by_key[key] = SymbolicInput(type(number), [spot], number)
         self.sources = list(by_key.values())
         return {key: self.formulas.source(source.value) for key, source in by_key.items()}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from types import MethodType
 from typing import Any
@@ -13,12 +14,13 @@ from ...ops.types import Type, dtype_of
 from ...runtime.program import address_of
 from ...tensors.tensor import Tensor
 from ..common.aliasing import captured_tensors
+from ..common.exactness import same_number
 from ..common.pytree import DICTS, Path, at, containers, leaves, skeleton
 from ..common.tensor_memory import hooks_on, memory_of
 from ..execution.binding import Binding
 from ..guards.states import Attributed, attributes_of, is_one_object
 from ..recording.recording import Recording
-from ..symbolic.number import KINDS, same_number
+from ..symbolic.number import KINDS
 from .captured_inputs import CapturedInputs
 
 Args = tuple[Any, ...]
@@ -215,11 +217,19 @@ class Arguments:
 
 
 def _attributes_in(args: Args, kwargs: Kwargs) -> list[Attributed]:
-    """What containers of the program's own classes have in attributes; the containers themselves are not kept."""
+    """What containers of the program's own classes have in attributes, and what makes the items that a defaultdict
+    lacks; the containers themselves are not kept."""
     kinds = {list, tuple, *DICTS}
     found = (container for tree in (*args, *kwargs.values()) for container in containers(tree))
     own = [each for each in found if type(each) not in kinds and (isinstance(each, dict) or attributes_of(each))]
-    return [Attributed(None, [each.attributes for each in attributes_of(container)]) for container in own]
+    return [
+        Attributed(None, [_factory(container), *(each.attributes for each in attributes_of(container))])
+        for container in own
+    ]
+
+
+def _factory(container: Any) -> Any:
+    return container.default_factory if isinstance(container, defaultdict) else None
 
 
 def _offset(tensor: Tensor, tensors: list[Tensor]) -> Any:

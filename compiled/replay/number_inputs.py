@@ -11,12 +11,13 @@ import numpy as np
 
 from ...runtime.program import address_of
 from ...tensors.tensor import Tensor, make
+from ..common.exactness import same_number
 from ..common.pytree import Path, at
 from ..execution.binding import Binding
 from ..guards.sources import NOT_THERE
 from ..recording.substitution import NumberLocation
 from ..recording.symbolic_inputs import SymbolicInputs
-from ..symbolic.number import is_nan, same_number, value_of
+from ..symbolic.number import is_nan, value_of
 
 
 def _reading(spot: NumberLocation) -> Callable[[Any], Any]:

@@ -17,7 +17,7 @@ from ...compiler.errors import CaptureError
 from ...compiler.graph import Graph
 from ...compiler.pipeline import Program
 from ...runtime.program import address_of
-from ...tape.nodes import Edge
+from ...tape.nodes import Edge, PrimitiveNode
 from ...tensors.tensor import Tensor, make
 from ...tracing.watch import changes, counter
 from ...tracing.watched_classes import classes
@@ -325,14 +325,18 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
 
 def _eager_tape(recording: Recording, live: list[Tensor]) -> EagerTape:
     roots = {id(root.array): root.node.label for root in recording.recorder.roots}
-    kept = kept_by_tape(live)
+    kept, read = kept_by_tape(live), {id(tensor.buffer) for tensor in kept_by_tape(live, PrimitiveNode.read_by_rules)}
+    of_composites = {id(tensor.buffer) for tensor in kept_by_tape(live, PrimitiveNode.read_by_form)}
+    buffers = {id(tensor.buffer) for tensor in kept}
     through_views = {id(tensor.buffer) for tensor in kept if id(tensor) not in roots}
     assert live[0].grad_fn is not None
     return EagerTape(
         live[0].grad_fn.title,
         frozenset(roots[id(tensor)] for tensor in kept if id(tensor) in roots),
         frozenset(root.node.label for root in recording.recorder.roots if id(root.array.buffer) in through_views),
-        tuple(i for i, tensor in enumerate(live) if any(tensor.buffer is other.buffer for other in kept)),
+        tuple(i for i, tensor in enumerate(live) if id(tensor.buffer) in buffers),
+        frozenset(i for i, tensor in enumerate(live) if id(tensor.buffer) in read),
+        any(id(tensor.buffer) in of_composites for tensor in live),
     )
 
 

@@ -6,11 +6,10 @@ what is left are the leaves by position, with which `fast_path.py` does the call
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..common.pytree import Excerpt
+from ..common.pytree import DICTS
 from ..common.written_code import each, lines, written
 from .arguments import NumberArgument, TensorArgument
 from .fast_path import MISS, UsualArguments, compile_call_with
@@ -18,7 +17,7 @@ from .fast_path import MISS, UsualArguments, compile_call_with
 if TYPE_CHECKING:
     from .specialisation import Specialisation
 
-_DICTS = frozenset((dict, OrderedDict, Excerpt))  # whose items are what is in them, and nothing besides
+_PLAIN_KEYS = frozenset((str, int, bool, bytes, type(None)))
 _NOTHING: dict[str, Any] = {}
 
 SOURCE = """
@@ -57,6 +56,8 @@ def compile_structured_call(of: Specialisation) -> StructuredCall | None:
     arguments = of.arguments
     if arguments.simple is not None or arguments.by_identity or arguments.own_containers or of.backward is not None:
         return None
+    if not _has_plain_keys(arguments.skeleton):
+        return None
     positions = {path: i for i, (path, _) in enumerate(arguments.leaves)}
     specs = [spec for _, spec in arguments.leaves]
     hand_out = of.results.hand_out
@@ -74,7 +75,7 @@ def compile_structured_call(of: Specialisation) -> StructuredCall | None:
 def _flattening(of: Specialisation) -> Callable[[Any, Any], Any]:
     """The function that gives the leaves of a call's inputs, and the inputs behind them; `MISS` if they are others."""
     arguments, inputs = of.arguments, of.recording.inputs
-    names: dict[str, Any] = {"MISS": MISS, "find": inputs.find, "DICTS": _DICTS, "fits": arguments.fits_leaf}
+    names: dict[str, Any] = {"MISS": MISS, "find": inputs.find, "fits": arguments.fits_leaf}
     unpacking = _Unpacking(names)
     _, (own, named) = arguments.skeleton
     unpacking.take_apart("args", own)
@@ -91,6 +92,16 @@ def _flattening(of: Specialisation) -> Callable[[Any, Any], Any]:
     return written(source, f"<arguments of {of.recording.name!r}>", names)
 
 
+def _has_plain_keys(skeleton: Any) -> bool:
+    """True if all keys of dicts are equal to the same only, among values of their type."""
+    if skeleton is None:
+        return True
+    kind, children = skeleton
+    if kind not in DICTS:
+        return issubclass(kind, (list, tuple)) and all(map(_has_plain_keys, children))
+    return all(type(key) in _PLAIN_KEYS and _has_plain_keys(child) for (_, key), child in children)
+
+
 class _Unpacking:
     """Writes the lines that take containers apart."""
 
@@ -104,13 +115,14 @@ class _Unpacking:
         """`name` is a container like `skeleton` (`pytree.skeleton`), or it is a miss; its leaves become variables."""
         kind, children = skeleton
         at, self._containers = self._containers, self._containers + 1
-        if kind is dict:
-            self._names[f"keys{at}"] = tuple(key for key, _ in children)
-            self.lines.append(f"if type({name}) not in DICTS or tuple({name}) != keys{at}: return MISS")
+        self._names[f"kind{at}"] = kind
+        self.lines.append(f"if type({name}) is not kind{at}: return MISS")
+        if kind in DICTS:
+            self._names[f"keys{at}"] = tuple(key for (_, key), _ in children)
+            self._names[f"kinds{at}"] = [kind for (kind, _), _ in children]
+            self.lines.append(f"if tuple({name}) != keys{at} or [*map(type, {name})] != kinds{at}: return MISS")
             children, items = [child for _, child in children], f"{name}.values()"
         else:
-            self._names[f"kind{at}"] = kind
-            self.lines.append(f"if type({name}) is not kind{at}: return MISS")
             items = name
         parts = [f"l{self._next_leaf()}" if child is None else f"c{at}_{i}" for i, child in enumerate(children)]
         self.lines.append(f"[{', '.join(parts)}] = {items}")

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...tracing.watch import watcher
+from ..common.exactness import same_number
 
 KINDS = (float, int, np.float64)
 _ANY = object()
@@ -344,27 +345,7 @@ def _looked_into(value: Any) -> Any:
     return type(value)(map(_looked_into, value)) if type(value) in (list, tuple) else looked_at(value)
 
 
-_EXACT = frozenset({int, bool, str, type(None)})  # what is equal only to the same, among values of its type
-_INTEGERS = frozenset({int})  # a tuple of nothing else (a shape, axes) is equal only to the same one
-
-
-def exact(value: Any) -> tuple[type, Any]:
-    """What is equal for the same plain value of the same type: nan is itself, 0.0 is not -0.0."""
-    kind = type(value)
-    if kind in _EXACT:
-        return kind, value
-    if isinstance(value, tuple):
-        return kind, tuple(value if _INTEGERS.issuperset(map(type, value)) else map(exact, value))
-    by_text = isinstance(value, (float, complex, np.inexact))  # which shows every bit but those of a nan
-    return type(value), repr(value) if by_text else value
-
-
 def is_nan(value: Any) -> bool:
     """True for the float that is not equal to itself."""
     value = value_of(value)
     return isinstance(value, float) and value != value
-
-
-def same_number(a: Any, b: Any) -> bool:
-    """True for the same plain value of the same type."""
-    return a is b or (type(a) is type(b) and bool(exact(a) == exact(b)))

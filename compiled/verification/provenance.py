@@ -14,7 +14,7 @@ from ...tensors.tensor import Tensor
 _SAME_BITS = frozenset(
     "add sub mul div neg abs sqrt reciprocal cast where maximum minimum ceil floor round trunc sign copysign amax amin "
     "copy detach full iota reshape transpose broadcast slice update_slice concatenate flip pad strided unfold window "
-    "spread take gather pick put scatter permutation uniform24 uniform53".split()
+    "diagonal spread take gather pick put scatter permutation uniform24 uniform53".split()
 )
 
 Key = tuple[str, Any]  # the kind of a result, and the tensor or the path in the returned structure

@@ -22,6 +22,8 @@ from ...tensors.generator import Generator, default_generator
 from ...tensors.tensor import Tensor
 from ...tracing.counted import CountingDict
 from ...tracing.watch import changes
+from ..guards.class_members import users_classes
+from ..guards.namespaces import Namespaces
 from ..guards.reachability import Reach
 from ..guards.sources import Source
 from ..guards.value_kinds import own_attributes
@@ -44,6 +46,7 @@ class Snapshot:
         self.memories: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self._restorers: list[Callable[[], None]] = [_random_restorer()]
         self._restorers += [functools.partial(_rebind, source, source.now()) for source, _ in reach.places]
+        self._restorers.append(Namespaces(objects, reach.spaces.values()).restore)
         for value in objects:
             self._keep(value)
         for tensor in [*self.tensors, *self.gradients.values()]:
@@ -73,13 +76,14 @@ class Snapshot:
     def _keep(self, value: Any) -> None:
         if isinstance(value, np.ndarray):
             self._keep_memory(value)
-        elif isinstance(value, _CONTAINERS):
-            self._restorers.append(_items_restorer(value))
         elif isinstance(value, (random.Random, np.random.RandomState, np.random.Generator)):
             self._restorers.append(_random_restorer_of(value))
-        elif not isinstance(value, (type, Tensor)) and type(own_attributes(value)) in (dict, CountingDict):
-            if not _is_code(value):
+        elif isinstance(value, _CONTAINERS):
+            self._restorers.append(_items_restorer(value))
+        if not isinstance(value, (type, Tensor, *_CODE)):
+            if type(own_attributes(value)) in (dict, CountingDict):
                 self._restorers.append(_items_restorer(own_attributes(value)))
+            self._restorers += [_slot_restorer(slot, value) for slot in _slots_of(type(value))]
 
     def _keep_tensor(self, tensor: Tensor) -> None:
         self._keep_memory(tensor.buffer.whole)
@@ -125,12 +129,34 @@ def _all_objects(objects: Iterable[Any]) -> Iterator[Any]:
             stack += [part for part in own.values() if isinstance(part, dict)]
 
 
+# Whose attributes are no objects' own: they are restored with the namespaces that code reaches.
 _CODE = (types.FunctionType, types.ModuleType, types.MethodType, staticmethod, classmethod)
 
 
-def _is_code(value: Any) -> bool:
-    """True for functions, modules and the like, whose attributes are not a call's business, unless named places."""
-    return isinstance(value, _CODE)
+def _slots_of(kind: type) -> list[Any]:
+    """The slots that the classes of programs have; what is written in C may be read-only."""
+    members = [vars(base).values() for base in users_classes(kind)]
+    return [member for each in members for member in each if isinstance(member, types.MemberDescriptorType)]
+
+
+def _slot_restorer(slot: Any, owner: Any) -> Callable[[], None]:
+    """One that gives a slot its value again, or empties it."""
+    nothing = object()
+
+    def read() -> Any:
+        try:
+            return slot.__get__(owner)
+        except AttributeError:
+            return nothing
+
+    kept = read()
+
+    def restore() -> None:
+        now = read()
+        if now is not kept:
+            slot.__delete__(owner) if kept is nothing else slot.__set__(owner, kept)
+
+    return restore
 
 
 def _rebind(source: Source, value: Any) -> None:

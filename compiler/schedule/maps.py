@@ -115,6 +115,12 @@ def _unfold(node: Node, position: Position) -> tuple[Source, ...]:
     return (Source(0, (*windows[:axis], place, *windows[axis + 1 :])),)
 
 
+def _diagonal(node: Node, position: Position) -> tuple[Source, ...]:
+    *lead, place = position
+    offset = node.param("offset")
+    return (Source(0, (*lead, place + max(-offset, 0), place + max(offset, 0))),)
+
+
 def _window(node: Node, position: Position) -> tuple[Source, ...]:
     batch, kernel, space = _of_windows(node, position)
     along = zip(space, kernel, node.param("steps"), node.param("gaps"), node.param("low"), strict=True)
@@ -155,6 +161,7 @@ _MAPS: dict[str, Callable[[Node, Position], tuple[Source, ...]]] = {
     "spread": _spread,
     "strided": _strided,
     "unfold": _unfold,
+    "diagonal": _diagonal,
 }
 
 #: Movements whose result is one value wherever no operand is read: their parameter `value`, or 0.

@@ -22,6 +22,7 @@ from ..checks import Check
 from ..graph import Graph
 from ..interface import Interface
 from ..schedule.memory import Lifetime, offsets
+from ..verify import is_well_formed
 from .pattern import Pattern, SizedGraph
 from .standins import NotSized
 
@@ -139,7 +140,7 @@ class Sizing:
         except NotSized:
             sizes = self.pattern.sizes_of(graph)
             example, numbers = self.pattern.example(sizes)
-            if planning.simplest(example) != planning.simplest(graph):
+            if not is_well_formed(example) or planning.simplest(example) != planning.simplest(graph):
                 raise
             return sizes, numbers
 

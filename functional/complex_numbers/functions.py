@@ -129,10 +129,12 @@ def angle(input: Tensor) -> Tensor:
     """
     if input.dtype.is_complex:
         out = atan2(complex_numbers.imag(input), complex_numbers.real(input))
-        relabel(out, "AngleBackward0", (input,))
+        relabel(out, "AngleBackward0", (input,), [input])
         return out
     x = input if input.dtype.category >= FLOATING else input.to(get_default_dtype())
-    return where(isnan(x), x, where(lt(x, 0), math.pi, x * 0))
+    out = where(isnan(x), x, where(lt(x, 0), math.pi, x * 0))
+    relabel(out, "AngleBackward0", (input,), [x])
+    return out
 
 
 def conj(input: Tensor) -> Tensor:
@@ -221,5 +223,5 @@ def sgn(input: Tensor) -> Tensor:
     tensor([0.6000+0.8000j, 0.0000+0.0000j])
     """
     out = arithmetic.sgn(input)
-    relabel(out, "SgnBackward0", (input,))
+    relabel(out, "SgnBackward0", (input,), [input, out])
     return out

@@ -10,14 +10,14 @@ from ...ops import reductions as folds
 from ...ops.arithmetic import minimum
 from ...ops.comparison import eq, lt, ne, where
 from ...ops.logic import logical_and
-from ...ops.pointwise import cast
+from ...ops.pointwise import cast, common_dtype, converted
 from ...ops.requirements import Requirement, require
 from ...ops.scans import cumsum
 from ...ops.sources import iota
-from ...ops.types import int64
+from ...ops.types import FLOATING, get_default_dtype, int64
 from ...tensors.autocasting import full_precision
-from ...tensors.calling.kernels import require_floating
 from ...tensors.composite import composite, whole
+from ...tensors.in_place import require_castable
 from ..activations import logsigmoid
 from ..checks.derivatives import require_constants
 from ..layers import pairwise_distance
@@ -96,8 +96,10 @@ def hinge_embedding_loss(
     reduction = _reduction(size_average, reduce, reduction)
     if reduction == "mean":
         refuse_mean_of_integers(input, target)
+    margin = margin if input.dtype.category >= FLOATING else int(margin)  # the loss has the input's type
     apart, near = where(ne(target, 1), _above(margin - input, 0), 0), where(ne(target, -1), input, 0)
-    return reduced(apart + near, reduction)
+    loss = apart + near
+    return reduced(cast(loss, int64) if reduction == "sum" and loss.dtype.category < FLOATING else loss, reduction)
 
 
 @full_precision
@@ -111,9 +113,8 @@ def soft_margin_loss(
     tensor([0.6931, 2.1269])
     """
     reduction = _reduction(size_average, reduce, reduction)
-    if not input.dtype.is_floating_point:
-        name = input.dtype.title
-        raise RuntimeError(f"result type Float can't be cast to the desired output type {name}; call .float()")
+    dtype = common_dtype((input, target))
+    require_castable(dtype if dtype.category >= FLOATING else get_default_dtype(), input.dtype)
     require_constants("soft_margin_loss", target=target)
     return _soft_margin(input, target, reduction)
 
@@ -121,7 +122,7 @@ def soft_margin_loss(
 @whole
 @composite("SoftMarginLossBackward0", {"input": ("input",), "target": ("input",)})
 def _soft_margin(input: Any, target: Any, reduction: str) -> Any:
-    return reduced(elementary.log1p(elementary.exp(-input * target)), reduction)
+    return reduced(converted(elementary.log1p(elementary.exp(-input * target)), input.dtype), reduction)
 
 
 # ---------------------------------------------------------------------------------------------------- many classes
@@ -175,7 +176,6 @@ def multi_margin_loss(
         )
     if weight is not None and weight.ndarray.size != classes:
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
-    require_floating("multi_margin_loss_cpu_kernel", input)
     _check_long(target)
     require_constants("multi_margin_loss", weight=weight)
     return _multi_margin(input, target, weight, p, margin, (batch, classes), reduction)
@@ -214,7 +214,6 @@ def multilabel_margin_loss(
     _check_batch(input)
     if target.ndarray.shape != input.ndarray.shape:
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
-    require_floating("multilabel_margin_loss_forward_out_frame", input)
     _check_long(target)
     return _multilabel_margin(input, target, reduction)
 

@@ -105,7 +105,7 @@ def gradient(
             raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
         if isinstance(distance, Tensor):
             _check_coordinates(distance, input.ndarray.shape[axis])
-    kept = input.dtype.is_floating_point or input.dtype.is_complex
+    kept = input.dtype.is_floating_point or input.dtype.is_complex or input.dtype is bool_  # of which there is none
     x = input if kept else cast(input, get_default_dtype())
     return tuple(_slope(x, axis, distance, edge_order) for axis, distance in zip(axes, spacings, strict=True))
 
@@ -283,5 +283,5 @@ def logcumsumexp(input: Tensor, dim: int) -> Tensor:
         sums = log_of_sum(_part(out, axis, distance, extent), _part(out, axis, 0, extent - distance))
         out = movement.concatenate([_part(out, axis, 0, distance), sums], axis)
         distance *= 2
-    relabel(out, "LogcumsumexpBackward0", (input,))
+    relabel(out, "LogcumsumexpBackward0", (input,), [input, out])
     return out

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ...ops.comparison import eq, where
 from ...ops.elementwise import special as ops
 from ...ops.trigonometry import sin
+from ...tensors.composite import relabel
 from ..arithmetic import require_a_tensor
 from ..elementwise.bounds import clamp
 
@@ -80,7 +81,9 @@ def log_ndtr(input: Tensor) -> Tensor:
     >>> tg.special.log_ndtr(tg.tensor([-40., 0., 3.]))
     tensor([-8.0461e+02, -6.9315e-01, -1.3508e-03])
     """
-    return ops.log_ndtr(input)
+    out = ops.log_ndtr(input)
+    relabel(out, "SpecialLogNdtrBackward0", (input,), [out])
+    return out
 
 
 def ndtri(input: Tensor) -> Tensor:

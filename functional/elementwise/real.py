@@ -11,7 +11,7 @@ from ...ops.elementary import pow
 from ...ops.elementwise import real as ops
 from ...ops.pointwise import cast, common_dtype
 from ...ops.sources import full
-from ...ops.types import bfloat16, bool_, float16, float32, int32
+from ...ops.types import FLOATING, bfloat16, bool_, float16, float32, int32
 from ...tensors.composite import composite
 from ...tensors.limits import finfo
 from .. import return_types
@@ -119,6 +119,8 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
     >>> tg.ldexp(tg.tensor([1., 3.]), tg.tensor([2, -1]))
     tensor([4.0000, 1.5000])
     """
+    if other.dtype is bool_ and input.dtype.category >= FLOATING:
+        raise NotImplementedError("\"ldexp_cpu_exp\" not implemented for 'Bool'; convert with .int()")
     return input * pow(2.0, other)
 
 

@@ -14,7 +14,7 @@ from ...ops.pointwise import cast
 from ...ops.requirements import Requirement, require
 from ...ops.scans import cumsum
 from ...ops.sources import full, iota
-from ...ops.types import int32, int64
+from ...ops.types import bool_, int32, int64, promote_types
 from ...tape.grad_mode import no_grad
 from ...tensors.calling.kernels import require_floating
 from ...tensors.composite import composite, whole
@@ -129,12 +129,14 @@ def _check_mode(mode: str, scale_grad_by_freq: bool, sparse: bool, per_sample_we
 
 
 def _check_types(input: Tensor, weight: Tensor, offsets: Tensor | None, per_sample_weights: Tensor | None) -> None:
-    for name, x in (("indices", input), ("offsets", offsets)):
-        if x is not None and x.dtype not in (int64, int32):
-            raise RuntimeError(
-                f"Expected tensor for argument '{name}' to have one of the following scalar types: Long, Int; but got "
-                f"{x.dtype.title} instead (while checking arguments for embedding_bag)"
-            )
+    if offsets is None and input.dtype is bool_:
+        raise NotImplementedError("\"arange_cpu\" not implemented for 'Bool': places in an embedding bag are integers")
+    common = input.dtype if offsets is None else promote_types(input.dtype, offsets.dtype)
+    if common not in (int64, int32):
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"{common.title} instead (while checking arguments for embedding_bag)"
+        )
     require_floating("embedding_bag", weight)
     if per_sample_weights is not None and per_sample_weights.dtype is not weight.dtype:
         raise RuntimeError(

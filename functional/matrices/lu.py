@@ -14,6 +14,7 @@ import numpy as np
 
 from ...autograd.numpy_function import NumpyFunction
 from ...ops.types import broadcast_shapes
+from ...tensors.composite import composite
 from .. import joining, return_types
 from .checks import (
     batch_place,
@@ -203,6 +204,7 @@ def lu(A: Tensor, *, pivot: bool = True) -> return_types.linalg_lu:
     return return_types.linalg_lu(*LU(A))
 
 
+@composite("LinalgLuSolveBackward0", dict.fromkeys(("LU", "out"), ("LU", "B")))
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
     """The solution X of ``AX = B`` (``XA = B`` if not `left`), given ``lu_factor(A)``; with `adjoint`, of A's adjoint.
 
@@ -248,7 +250,6 @@ def lu_unpack(
     tensor([[0., 1.],
             [1., 0.]])
     """
-    require_kernel("lu_unpack", LU_data)
     if unpack_pivots and LU_pivots.dtype.name != "int32":
         raise RuntimeError(
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\n"

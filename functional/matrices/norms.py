@@ -11,7 +11,6 @@ from ...tensors.arguments import axes_of, axis_of
 from ...tensors.composite import relabel
 from .. import reductions
 from .checks import is_complex, require_matrices, require_square, type_name
-from .forms import unaffected
 from .solving import inv_ex, limits
 from .spectral import eigvalsh, svdvals
 
@@ -71,10 +70,7 @@ def vector_norm(
     if not x.ndarray.size and (ord < 0 or ord == INFINITY):
         _refuse_empty(x, ord, dim)
     axes = None if isinstance(dim, tuple) and not dim else dim
-    if ord == 0:
-        out = unaffected((x != 0).to(x.dtype), x).sum(axes, keepdim)
-    else:
-        out = reductions.norm(x, ord, axes, keepdim)
+    out = reductions.norm(x, ord, axes, keepdim)
     relabel(out, "LinalgVectorNormBackward0", (given,))
     return out
 

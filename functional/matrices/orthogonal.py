@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...autograd.numpy_function import NumpyFunction, underivable
+from ...tensors.composite import composite
 from ...tracing.user_warning import deprecated_for, warn_once
 from .. import joining, return_types
 from ..shaping.diagonals import triu
@@ -186,6 +187,7 @@ EMPTY = NumpyFunction(
 )
 
 
+@composite("LinalgHouseholderProductBackward0", dict.fromkeys(("input", "tau", "out"), ("input", "tau")))
 def householder_product(input: Tensor, tau: Tensor) -> Tensor:
     """The first n columns of the product of the reflections ``I - tau[i] v[i] v[i]^H``.
 
@@ -205,6 +207,7 @@ def householder_product(input: Tensor, tau: Tensor) -> Tensor:
     return by_columns(_reflected(input, tau, start, reversed(range(tau.ndarray.shape[-1])), False))
 
 
+@composite("OrmqrBackward0", dict.fromkeys(("input", "tau", "other", "out"), ("input", "tau", "other")))
 def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
     """`other` times the product Q of reflections (see `householder_product`): ``Q @ other``, ``other @ Q`` if not
     `left`, with Q's adjoint if `transpose`.
@@ -225,6 +228,11 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
         raise RuntimeError(f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])")
     if other.ndarray.shape[side] != input.ndarray.shape[-2]:
         raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
+    if tau.dtype is not input.dtype:
+        raise RuntimeError(
+            f"torch.ormqr: Expected input and tau to have the same dtype, but input has dtype{type_name(input)} and "
+            f"tau has dtype {type_name(tau)}"
+        )
     require_kernel("ormqr_cpu", input)
     count = range(tau.ndarray.shape[-1])
     if left:

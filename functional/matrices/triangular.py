@@ -11,6 +11,7 @@ import numpy as np
 
 from ...autograd.numpy_function import NumpyFunction
 from ...ops.types import broadcast_shapes
+from ...tensors.composite import relabel
 from ...tracing.user_warning import deprecated_for, warn_once
 from .. import return_types
 from .checks import (
@@ -125,6 +126,7 @@ def triangular_solve(
         solution = solve_triangular(mH(A), input, upper=not upper, unitriangular=unitriangular)
     else:
         solution = solve_triangular(A, input, upper=upper, unitriangular=unitriangular)
+    relabel(solution, "TriangularSolveBackward0", (input, A), [input, A, solution])
     return return_types.triangular_solve(solution, by_columns(A))
 
 
@@ -286,7 +288,9 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
     require_one_type("cholesky_solve", input2, input)
     require_fitting("cholesky_solve", input2, input, True)
     broadcast_shapes(input.ndarray.shape[:-2], input2.ndarray.shape[:-2])
-    return BY_FACTOR(input, input2, upper=bool(upper))
+    out = BY_FACTOR(input, input2, upper=bool(upper))
+    relabel(out, "CholeskySolveBackward0", (input, input2), [input, input2, out])
+    return out
 
 
 def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...ops.types import broadcast_shapes
 from ...tensors.arguments import axis_of
+from ...tensors.composite import composite
 from .. import joining
 from ..shaping import diagonals
 from .checks import is_complex, type_name
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from ...tensors.tensor import Tensor
 
 
+@composite("LinalgCrossBackward0", {"input": ("other",), "other": ("input",)})
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """The vector products along `dim`, whose extent is 3; both have equally many axes, which broadcast.
 
@@ -28,6 +30,8 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     sizes = input.ndarray.shape[axis], other.ndarray.shape[axis]
     if sizes != (3, 3):
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {sizes[0]} and {sizes[1]}")
+    if input.dtype is not other.dtype:
+        raise RuntimeError(f"expected scalar type {type_name(input)} but found {type_name(other)}")
     shape = broadcast_shapes(input.ndarray.shape, other.ndarray.shape)
     x, y = input.expand(*shape), other.expand(*shape)
     return joining.roll(x, -1, axis) * joining.roll(y, -2, axis) - joining.roll(x, -2, axis) * joining.roll(y, -1, axis)

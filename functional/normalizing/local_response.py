@@ -11,6 +11,7 @@ from ...ops import reductions as folds
 from ...ops.comparison import where
 from ...ops.sources import iota
 from ...ops.types import FLOATING, int64
+from ...tensors.calling.kernels import OF_OPTIONS
 from ...tensors.composite import whole
 from ..spatial.sliding import Sliding, windows_of
 
@@ -42,6 +43,7 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndarray.ndim} dimensions)")
     if not input.ndarray.size:
         return input
+    OF_OPTIONS["averages of channels" if input.ndarray.ndim == 3 else "averages of images"].require(input)
     sums = _sums(input * input, size // 2, (size - 1) // 2)
     mean = sums // size if input.dtype.category < FLOATING else sums / size  # PyTorch averages in the input's type
     return input / elementary.pow(mean * alpha + k, beta)

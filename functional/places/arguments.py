@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ...ops import movement
 from ...ops.identity import copy
 from ...ops.pointwise import cast
-from ...ops.types import bool_, int64
+from ...ops.types import int32, int64
 
 if TYPE_CHECKING:
     from ...tensors.tensor import Tensor
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def long_index(name: str, index: Tensor, error: type[Exception] = RuntimeError) -> Tensor:
     """`index` in int64; what is neither that nor int32 is refused. See `only_long` for what takes int64 alone."""
-    if index.dtype.is_floating_point or index.dtype is bool_:
+    if index.dtype is not int64 and index.dtype is not int32:
         raise error(f"{name}(): Expected dtype int32/int64 for index, got {index.dtype!r}; convert it with .long()")
     return index if index.dtype is int64 else cast(index, int64)
 

@@ -95,10 +95,10 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
     tensor([0., 0., 1.])
     """
     axis = axis_of(dim, input.ndarray.ndim)
+    places = as_row(only_long("index_copy", index))
     check_count("index_copy_", IndexError, index, source, axis, " ({})")
     moved = to_front(as_row(input), axis)
     rows = to_front(as_row(of_type("index_copy", input, source)), axis)
-    places = as_row(only_long("index_copy", index))
     require(places, COPIED_TO, moved.ndarray.shape[0], axis)
     return as_shaped(from_front(indexing.put(moved, places, rows), axis), input.ndarray.shape)
 
@@ -165,7 +165,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
         require(places, TAKEN, flat.ndarray.size)  # in PyTorch's words
         raise
     out = as_shaped(out, input.ndarray.shape)
-    relabel(out, "PutBackward0", (input, source))
+    relabel(out, "PutBackward0", (input, source), [source] if source.requires_grad else [])
     return out
 
 

@@ -6,14 +6,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...ops import indexing, movement
-from ...ops.arithmetic import maximum
+from ...ops.comparison import eq, where
 from ...ops.division import floor_divide
 from ...ops.places import folding
 from ...ops.pointwise import cast
 from ...ops.requirements import require
 from ...ops.sources import full
-from ...ops.types import bool_, int64
+from ...ops.types import FLOATING, bool_, int64
 from ...tensors.arguments import axis_of
+from ...tensors.calling.kernels import OF_OPTIONS
 from ...tensors.composite import relabel
 from ...tensors.data import fitting
 from ...tensors.tensor import Tensor
@@ -90,7 +91,7 @@ def _scattered(
 ) -> Tensor:
     """`fold` of rows where numbers stand, and of the part of `src` that `index` covers."""
     axis = axis_of(dim, input.ndarray.ndim)
-    places = as_row(long_index(name, index))
+    places = as_row(long_index(name, index) if index.ndarray.size else cast(index, int64))
     x = as_row(input)
     return as_shaped(fold(x, places, _source(x, places, src), axis, include_self), input.ndarray.shape)
 
@@ -132,10 +133,11 @@ def _check_source(input: Any, index: Any, src: Any) -> None:
 def _mean(x: Tensor, index: Tensor, src: Tensor, axis: int, include_self: bool) -> Tensor:
     total = _added(x, index, src, axis, include_self)
     counts = indexing.scatter_add(_filled(x, int(include_self), x), index, _filled(src, 1, x), axis)
-    counts = maximum(counts, _filled(x, 1, x))
-    return total / counts if x.dtype.is_floating_point else floor_divide(total, counts)
+    counts = where(eq(counts, 0), 1, counts)
+    return total / counts if x.dtype.category >= FLOATING else floor_divide(total, counts)
 
 
+_EXTREMES = ("amax", "amin")
 _FOLDS: dict[str, Fold] = {
     "sum": _added,
     "prod": folding.scatter_prod,
@@ -172,11 +174,14 @@ def scatter_reduce(
     if reduce not in _FOLDS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
 
+    if reduce in _EXTREMES:
+        OF_OPTIONS[f"scatter {reduce}"].require(input)
+
     def fold(x: Tensor, places: Tensor, source: Tensor, axis: int, included: bool) -> Tensor:
         return _folded(reduce, x, places, source, axis, included)
 
     out = _scattered("scatter_reduce", input, dim, index, src, fold, include_self)
-    relabel(out, "ScatterReduceBackward0", (input, src))
+    relabel(out, "ScatterReduceBackward0", (input, src), [input, src, out])
     return out
 
 
@@ -197,13 +202,17 @@ def index_reduce(
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     axis = axis_of(dim, input.ndarray.ndim)
+    if input.ndarray.ndim < 2:
+        OF_OPTIONS["index of vectors"].require(input)
+    elif reduce in _EXTREMES:
+        OF_OPTIONS[f"index {reduce}"].require(input)
     places = long_index("index_reduce", _checked_index(input, index, source, axis, dim))
     x, rows = as_row(input), as_row(source)
     require(places, PLACES, x.ndarray.shape[axis])
     places = movement.reshape(places, tuple(places.ndarray.size if a == axis else 1 for a in range(x.ndarray.ndim)))
     out = _folded(reduce, x, movement.broadcast(places, rows.ndarray.shape), rows, axis, include_self)
     out = as_shaped(out, input.ndarray.shape)
-    relabel(out, "IndexReduceBackward0", (input, source))
+    relabel(out, "IndexReduceBackward0", (input, source), [input, source, out])
     return out
 
 

@@ -13,7 +13,7 @@ from ...ops.pointwise import cast, converted
 from ...ops.requirements import Requirement, require
 from ...ops.scans import argsort
 from ...ops.sources import full
-from ...ops.types import DIMENSIONED, NUMBER, bool_, int32, int64, number_dtype, result_dtype
+from ...ops.types import DIMENSIONED, INTEGER, NUMBER, bool_, int32, int64, number_dtype, result_dtype
 from ...tensors.tensor import Tensor
 from ..selecting import nonzero, sort
 from ..shapes import flatten
@@ -232,7 +232,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     >>> tg.unravel_index(tg.tensor([5, 7]), (3, 3))
     (tensor([1, 2]), tensor([2, 1]))
     """
-    if indices.dtype.is_floating_point or indices.dtype is bool_:
+    if indices.dtype.category != INTEGER:
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype!r}")
     extents = (shape,) if isinstance(shape, int) else tuple(shape)
     if any(n < 0 for n in extents):

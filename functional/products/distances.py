@@ -114,7 +114,10 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     return out if bias is None else out + bias
 
 
-@composite("TrilinearBackward0")
+@composite(
+    "TrilinearBackward0",
+    {"input1": ("input2", "weight"), "input2": ("input1", "weight"), "weight": ("input1", "input2")},
+)
 def _bilinear_form(input1: Tensor, input2: Tensor, weight: Tensor, sizes: tuple[int, int, int, int]) -> Tensor:
     rows, n, m, count = sizes
     table = movement.reshape(movement.transpose(movement.by_rows(weight), (1, 0, 2)), (n, count * m))

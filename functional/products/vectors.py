@@ -243,6 +243,7 @@ addr.fits_in_place = _addr_fits  # type: ignore[attr-defined]
 
 
 @lower_precision
+@composite("AddbmmBackward0", {"batch1": ("batch2",), "batch2": ("batch1",)})
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """``beta * input + alpha * bmm(batch1, batch2).sum(0)``; `input` is broadcast.
 
@@ -263,9 +264,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
     require_one_type("self and batch1", input, batch1)
     require_one_type("self and mat2", input, batch2)
     left = movement.reshape(movement.transpose(movement.by_rows(batch1), (1, 0, 2)), (rows, n * k))
-    out = scaled_sum(input, product(left, movement.reshape(batch2, (n * k, columns))), beta, alpha)
-    relabel(out, "AddbmmBackward0", (input, batch1, batch2))
-    return out
+    return scaled_sum(input, product(left, movement.reshape(batch2, (n * k, columns))), beta, alpha)
 
 
 addbmm.resizes_in_place = True  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ from ...ops.sources import full, iota
 from ...ops.types import float64, int64
 from ...tape.grad_mode import no_grad
 from ...tensors.arguments import axis_of
-from ...tensors.calling.kernels import require_floating
+from ...tensors.calling.kernels import KERNELS, OF_OPTIONS
 from ...tensors.composite import composite
 from ...tensors.random import exponential, uniform
 from ...tracing.user_warning import warn_user
@@ -43,7 +43,7 @@ def rrelu(
             raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound}")
     if lower > upper:
         raise RuntimeError(f"Lower bound should be less than or equal to the upper bound, got {lower} > {upper}")
-    require_floating("rrelu_with_noise_out_cpu", input)
+    (OF_OPTIONS["drawn slopes"] if training else KERNELS["leaky_relu"]).require(input)
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
     return finished(input, _sloped(input, _slopes(input, lower, upper)), inplace)

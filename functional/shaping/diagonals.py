@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...ops import movement
 from ...ops.comparison import where
 from ...ops.identity import copy
+from ...ops.places import diagonals
 from ...ops.sources import iota
 from ...ops.types import bool_, int64
 from ...tensors.arguments import axis_of
@@ -54,8 +55,7 @@ def tril(input: Tensor, diagonal: int = 0) -> Tensor:
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The diagonal ``input[i, i + offset]`` of the matrices in the axes `dim1` and `dim2`, as the last axis.
 
-    A view where the memory is in row-major order, otherwise a copy (PyTorch: always a view). RuntimeError for two equal
-    axes, IndexError for one that is not there.
+    A view, in whatever order the memory is. RuntimeError for two equal axes, IndexError for one that is not there.
 
     >>> import tracegrad as tg
     >>> tg.diagonal(tg.tensor([[1, 2], [3, 4]])), tg.diagonal(tg.tensor([[1, 2], [3, 4]]), offset=1)
@@ -66,14 +66,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     last = {axis_of(dim1, ndim), axis_of(dim2, ndim)} == {ndim - 2, ndim - 1}
     moved = movedim(input if last else movement.by_rows(input), (axis_of(dim1, ndim), axis_of(dim2, ndim)), (-2, -1))
-    *lead, rows, columns = moved.ndarray.shape
-    length = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
-    start = max(offset, 0) - min(offset, 0) * columns
-    flat = movement.reshape(moved, (*lead, rows * columns))
-    first = start if length else 0
-    stop = first + (length - 1) * (columns + 1) + 1 if length else 0
-    zeros, ones = (0,) * len(lead), (1,) * len(lead)
-    return movement.slice(flat, (*zeros, first), (*lead, stop), (*ones, columns + 1))
+    return diagonals.diagonal(moved, offset)
 
 
 def _diagonal_of_matrix(input: Tensor, offset: int) -> Tensor:

@@ -17,6 +17,7 @@ from ...ops.products import dot
 from ...ops.spatial.convolution import conv, conv_input
 from ...ops.windows import spread, window
 from ...tensors.autocasting import lower_precision
+from ...tensors.calling.kernels import OF_OPTIONS
 from ...tensors.composite import composite
 from ...tensors.layouts.kept_formats import KEEPS
 from ...tensors.short_floats import rounded_once
@@ -216,6 +217,8 @@ def _convolution(
     _require_fit(of_input[2:], sliding)
     _require_elements(name, of_input, sliding)
     _require_types(x, weight, bias)
+    if max(sliding.dilation) > 1:
+        OF_OPTIONS["dilated convolutions"].require(x)
     batch, windows, channels = of_input[0], sliding.count(of_input[2:]), of_weight[0]
     if _is_contraction(batched, weight):
         out = conv(batched, weight, windows, sliding.stride, sliding.dilation, sliding.padding, groups)

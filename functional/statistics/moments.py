@@ -45,7 +45,7 @@ def nansum(input: Tensor, dim: Axes | None = None, keepdim: bool = False, *, dty
     if not x.dtype.is_floating_point:  # whose NaN are numbers now
         return sum(x, dim, keepdim, dtype=dtype)
     out = sum(where(isnan(x), 0.0, x), dim, keepdim)
-    relabel(out, "NansumBackward0", (input,))
+    relabel(out, "NansumBackward0", (input,), [x])
     return out
 
 
@@ -79,7 +79,7 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
             f"norm(): input dtype should be either floating point or complex. Got {difference.dtype.title} instead."
         )
     out = norm(difference, p)
-    relabel(out, "DistBackward0", (input, other))
+    relabel(out, "DistBackward0", (input, other), [input, other, out])
     return out
 
 

@@ -139,7 +139,7 @@ def _overall_nanmedian(input: Any) -> Any:
     hit = logic.logical_or(eq(flat, value), logic.logical_and(isnan(flat), isnan(value)))
     count = folds.sum(cast(hit, input.dtype), (0,))
     out = folds.sum(where(hit, flat / count, 0.0), (0,))
-    relabel(out, "NanmedianBackward0", (input,))
+    relabel(out, "NanmedianBackward0", (input,), [input, out])
     return out
 
 
@@ -172,7 +172,7 @@ def _running(name: str, places: Callable[[Any, int], Any], input: Any, dim: int)
     values = indexing.gather(x, indices, axis)
     if not input.ndarray.ndim:
         values, indices = (movement.reshape(v, ()) for v in (values, indices))
-    relabel(values, f"{name.capitalize()}Backward0", (input,))
+    relabel(values, f"{name.capitalize()}Backward0", (input,), [input])
     return getattr(return_types, name)(values, indices)
 
 

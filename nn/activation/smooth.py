@@ -36,7 +36,14 @@ class LogSigmoid(_Activation):
         return F.logsigmoid(input)
 
 
-class Hardsigmoid(InPlace):
+class _Hard(InPlace):
+    """What PyTorch prints without its option."""
+
+    def extra_repr(self) -> str:
+        return ""
+
+
+class Hardsigmoid(_Hard):
     """``min(max(0, x + 3), 6) / 6`` for each element: a sigmoid of three straight pieces (Howard et al. 2019).
 
     `inplace` (default False) overwrites the input. Input and output have one shape, whatever it is, and one floating
@@ -171,7 +178,7 @@ class Mish(InPlace):
         return F.mish(input, self.inplace)
 
 
-class Hardswish(InPlace):
+class Hardswish(_Hard):
     """``x * min(max(0, x + 3), 6) / 6`` for each element: a SiLU of three pieces (Howard et al. 2019).
 
     `inplace` (default False) overwrites the input. Input and output have one shape, whatever it is, and one floating

@@ -85,7 +85,7 @@ igammac = _special(
 # ------------------------------------------------------------------------------- error functions, normal distribution
 
 erfc = _special("erfc", lambda g, x: g * (-_TWO_OVER_ROOT_PI * exp(-(x * x))))
-erfinv = _special("erfinv", lambda g, out: g * (0.5 * math.sqrt(math.pi) * exp(out * out)))
+erfinv = _special("erfinv", lambda g, x: g * (0.5 * math.sqrt(math.pi) * exp(erfinv(x) * erfinv(x))))
 erfcx = _special("erfcx", lambda g, x, out: g * (2 * x * out - _TWO_OVER_ROOT_PI), "SpecialErfcxBackward0")
 ndtr = _special("ndtr", lambda g, x: g * (math.sqrt(0.5 / math.pi) * exp(-0.5 * (x * x))), "MulBackward0")
 log_ndtr = _special(

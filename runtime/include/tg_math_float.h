@@ -238,6 +238,14 @@ static const uint32_t tg_two_over_pi[22] = {
     0xe06db14a, 0x6db14acc, 0xb14acc9e, 0x4acc9e21, 0xcc9e21c8, 0x9e21c820,
 };
 
+/* (double)x, in operations that processors without AVX-512 have on vectors, too; rounded once, by the sum. */
+TG_INLINE double tg_double_of_int64(uint64_t x)
+{
+    const double upper = (double)(int32_t)(uint32_t)(x >> 32);
+    const double lower = tg_from_bits_double(0x4330000000000000u | (x & 0xffffffffu)) - 0x1p52;
+    return upper * 0x1p32 + lower;
+}
+
 /* |x| = q pi/2 + r with |r| <= pi/4, for |x| from 2^20 up to the largest float: the integer mantissa times the 96 bits
  * of 2/pi that count modulo 4 (Payne and Hanek). Fixed point; the top two bits of the product are q. */
 TG_INLINE double tg_reduce_large(float x, uint32_t *q)
@@ -251,7 +259,7 @@ TG_INLINE double tg_reduce_large(float x, uint32_t *q)
                              + ((mantissa * tg_two_over_pi[word + 8]) >> 32);
     const uint64_t nearest = (product + (1ull << 61)) >> 62;
     *q = (uint32_t)nearest;
-    return (double)(int64_t)(product - (nearest << 62)) * 0x1.921fb54442d18p-62;
+    return tg_double_of_int64(product - (nearest << 62)) * 0x1.921fb54442d18p-62;
 }
 
 /* x = q pi/2 + r for every finite x; r is right to about float64's relative precision, however close to 0. */

@@ -26,22 +26,23 @@ def no_tensor(function: str, parameter: str, position: int, args: Sequence[Any],
 def no_scalar(function: str, parameter: str, position: int, wanted: str, arg: Any) -> TypeError:
     """The error for `arg` where a number, a truth value or a text belongs; `position` as above."""
     place = f" (position {position})" if position else ""
-    return TypeError(f"{function}(): argument '{parameter}'{place} must be {wanted}, not {_kind_of(arg)}")
+    return TypeError(f"{function}(): argument '{parameter}'{place} must be {wanted}, not {kind_of(arg)}")
 
 
 def no_element(function: str, parameter: str, position: int, at: int, arg: Any) -> TypeError:
     """The error for `arg`, element `at` of a list of integers; `position` as above."""
     place = f" (position {position})" if position else ""
     if not at:
-        found = f"but found element of type {_kind_of(arg)} at pos 0"
+        found = f"but found element of type {kind_of(arg)} at pos 0"
         return TypeError(f"{function}(): argument '{parameter}'{place} must be tuple of ints, {found}")
-    error = f'"type must be tuple of ints,but got {_kind_of(arg)}"'
+    error = f'"type must be tuple of ints,but got {kind_of(arg)}"'
     return TypeError(
         f"{function}(): argument '{parameter}' failed to unpack the object at pos {at + 1} with error {error}"
     )
 
 
-def _kind_of(arg: Any) -> str:
+def kind_of(arg: Any) -> str:
+    """What messages call the class of `arg`."""
     kind = type(arg)
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 

@@ -145,6 +145,24 @@ def of_one_list(
     return called
 
 
+class OfElements(Scalar):
+    """What is written to elements: a number, or a tensor, of which functions say themselves that it has no axes."""
+
+    def taken(self, arg: Any) -> Any:
+        return arg if isinstance(arg, Array) else _number(arg)
+
+
+class OfFilled(Scalar):
+    """What a new tensor is filled with: numpy's truth values are floats, as PyTorch reads them."""
+
+    def taken(self, arg: Any) -> Any:
+        return float(arg) if isinstance(arg, np.bool_) else super().taken(arg)
+
+
+#: Parameters that are a number or a tensor of one; in the second PyTorch reads the number of the tensor.
+_FILLED = {"value": OfElements, "fill_value": OfFilled}
+
+
 class Types(Scalar):
     """What a ``dtype`` takes: an element type, or the one of Python's that stands for it (``float``)."""
 
@@ -231,6 +249,8 @@ def _scalar_of(parameter: inspect.Parameter) -> Scalar | None:
         return _one_of(Integers, optional, _LISTS[of_list], " | bool" in name, by_class)
     if name == "DType":
         return _one_of(Types, name != text)
+    if text == "Tensor | Number" and parameter.name in _FILLED:
+        return _one_of(_FILLED[parameter.name], float, "Number", False, False)
     if name not in _KINDS:
         return None
     title = "Number" if name == "float" and parameter.name in _OF_TENSORS_TYPE else name

@@ -1,32 +1,26 @@
 """DLPack: tensors and the arrays of other libraries over one memory, without a copy.
 
 numpy makes the capsules and reads them, so lifetimes are those of numpy's arrays: a capsule keeps the tensor's memory
-alive, and a tensor made of one keeps the other library's.
+alive, and a tensor made of one keeps the other library's. bfloat16, which numpy lacks, passes it by as uint16.
 """
 
 from __future__ import annotations
 
-import ctypes
 import enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...ops.types import bfloat16
+from ...ops.types import bfloat16, int16
 from ...tracing.watch import forbid
 from ..device import require_cpu
 from ..tensor import Tensor
 from .arrays import refuse_layout
+from .capsules import Bfloat16AsUint16, call_bfloat16, is_unread, is_versioned
 from .numpy_arrays import over
 
 if TYPE_CHECKING:
     from ..calling.annotations import DeviceLike
-
-
-_NAMES = (b"dltensor", b"dltensor_versioned")  # of capsules that have not been read
-_CAPSULE = type(np.empty(0).__dlpack__())
-_is_valid = ctypes.pythonapi.PyCapsule_IsValid
-_is_valid.argtypes, _is_valid.restype = (ctypes.py_object, ctypes.c_char_p), ctypes.c_int
 
 
 class DLDeviceType(enum.IntEnum):
@@ -60,7 +54,8 @@ def dlpack(
     """A DLPack capsule over the tensor's memory (over a copy of it if `copy` is True), for other libraries to read.
 
     It is a versioned one where `max_version` is 1.0 or higher. BufferError for a tensor that requires grad, for another
-    device than the CPU, for bfloat16, and for read-only memory in an unversioned capsule, which could not say so.
+    device than the CPU, for a lazy conjugate, and for read-only memory in an unversioned capsule, which could not say
+    so. numpy refuses capsules of bfloat16.
 
     >>> import numpy as np, tracegrad as tg
     >>> np.from_dlpack(tg.ones(2))
@@ -74,8 +69,11 @@ def dlpack(
         raise AssertionError("stream should be None on cpu.")
     if dl_device is not None and tuple(dl_device) != (DLDeviceType.kDLCPU, 0):
         raise BufferError(f"Can't export a tensor on the CPU to the device {tuple(dl_device)}. Leave out dl_device.")
+    if self.is_conj():
+        raise BufferError("Can't export tensors with the conjugate bit set. Use tensor.resolve_conj().")
     if self.dtype is bfloat16:
-        raise BufferError("Can't export bfloat16: numpy, which makes the capsule, has no such type. Use .float().")
+        bits = self.view(int16).numpy().view(np.uint16)
+        return call_bfloat16(bits.__dlpack__(max_version=max_version, copy=copy))
     return self.numpy().__dlpack__(max_version=max_version, copy=copy)
 
 
@@ -141,7 +139,7 @@ class _Reader:
 
 
 def _capsule(given: Any) -> Any:
-    if not isinstance(given, _CAPSULE) or not any(_is_valid(given, name) for name in _NAMES):
+    if not is_unread(given):
         raise RuntimeError(
             "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you "
             f"might have already constructed a tensor from it once. Got {type(given).__name__}; pass an array."
@@ -162,10 +160,12 @@ def _exported(ext_tensor: Any, copy: bool | None) -> tuple[Any, bool]:
 
 def _array_of(reader: _Reader) -> np.ndarray:
     """numpy's array over a capsule's memory, writable unless the capsule says that it must not be."""
-    says_read_only = _is_valid(reader.capsule, b"dltensor_versioned")
-    array = np.from_dlpack(reader)
+    says_read_only = is_versioned(reader.capsule)
+    with Bfloat16AsUint16(reader.capsule) as is_bfloat16:
+        array = np.from_dlpack(reader)
     refuse_layout(array)
-    return array if says_read_only or array.flags.writeable else np.asarray(_Writable(array))
+    array = array if says_read_only or array.flags.writeable else np.asarray(_Writable(array))
+    return array.view(bfloat16.numpy) if is_bfloat16 else array
 
 
 class _Writable:

@@ -266,3 +266,24 @@ def test_results_are_rounded_once(tg, form, dtype):
     found = eval(form, {**names, **known})
     assert found.dtype is known["x"].dtype
     assert found.tolist() == wide.to(found.dtype).tolist()
+
+
+#: Functions that are several kernels in PyTorch: what each gives is rounded, but for what a fold adds up.
+SEVERAL_KERNELS = {
+    "F.softsign(x)": "x / (1 + x.abs())",
+    "F.tanhshrink(x)": "x - x.tanh()",
+    "F.binary_cross_entropy(p, q, reduction='none')": "(q - 1) * (-p).log1p() - q * p.log()",
+    "F.binary_cross_entropy(p, q)": "((q - 1) * (-p).log1p() - q * p.log()).mean()",
+    "F.poisson_nll_loss(x, q)": "(x.exp() - q * x).mean()",
+    "F.margin_ranking_loss(x, p, q)": "(-q * (x - p)).clamp(0).mean()",
+    "F.l1_loss(x, p)": "(x - p).abs().mean()",
+}
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("form", SEVERAL_KERNELS)
+def test_results_are_rounded_at_each_kernel(tg, form, dtype):
+    tg.manual_seed(0)
+    known = {"x": tg.randn(40), "p": tg.rand(40) * 0.9 + 0.05, "q": tg.rand(40)}
+    names = {"F": tg.nn.functional, **{name: value.to(getattr(tg, dtype)) for name, value in known.items()}}
+    assert eval(form, names).tolist() == eval(SEVERAL_KERNELS[form], names).tolist()

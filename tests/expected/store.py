@@ -66,6 +66,7 @@ from expected import (
     transforms,
     wider_ops,
     windows,
+    writes_to_operands,
 )  # noqa: E402
 from expected.compare import STORE  # noqa: E402
 from expected.packing import packed  # noqa: E402
@@ -143,6 +144,7 @@ def main():
     store_text("distributions", transforms.make_texts(torch))
     store_text("bad_calls", bad_calls.make(torch))
     store_text("saved_tensors", saved_tensors.make(torch))
+    store_text("writes_to_operands", writes_to_operands.make(torch), indent=None)
     store_text("loading", loading.make(torch))
     store_text("loaders", loaders.make(torch), indent=None)
     store_arrays("files", files.make_files(torch))

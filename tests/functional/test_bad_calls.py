@@ -12,7 +12,6 @@ STORED = json.loads((STORE / "bad_calls.json").read_text(encoding="utf-8"))
 OTHERWISE = {
     "nn.AvgPool2d(2)(tg.ones((3, 4)))",
     "nn.Unfold(2)(tg.ones((3,)))",
-    "nn.ConvTranspose1d(3, 2, 2)(tg.ones((1, 3, 4)).bool())",
     "nn.Parameter(1)",
 }
 #: The same fact in other words: a name of the library's own, a list of overloads, sizes in another notation.
@@ -34,7 +33,6 @@ IN_OTHER_WORDS = {
     "tg.addmv(v, x, v)",
     "tg.outer(x, v)",
     "tg.zeros(-1)",
-    "tg.full((2,), 'a')",
     "tg.clamp(x, 'a')",
     "tg.randn(2).to(tg.float33)",
     "F.threshold(x, 0.1)",

@@ -114,3 +114,85 @@ def test_compiled_steps_see_the_vector_of_their_parameters():
     for factor in (1.0, 2.0, 3.0):
         tg.nn.utils.vector_to_parameters(vector * factor, layer.parameters())
         assert step().item() == pytest.approx(before * factor)
+
+
+class _Written(tg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, writes):
+        for _ in range(writes):
+            x.add_(1)
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        return g, None
+
+
+@pytest.mark.parametrize("writes", [0, 1, 2])
+@pytest.mark.parametrize("mode", [tg.enable_grad, tg.no_grad])
+@pytest.mark.parametrize("history", [True, False])
+def test_a_mark_counts_as_a_write(writes, mode, history):
+    x = tg.ones(2, requires_grad=history) * 1
+    before = x._version
+    with mode():
+        _Written.apply(x, writes)
+    assert x._version - before == writes + 1
+
+
+def test_what_was_saved_of_a_marked_input_is_noticed():
+    x = tg.ones(2, requires_grad=True) * 1
+    y = x * x
+    _Written.apply(x, 0)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+@pytest.mark.parametrize("dim", [None, 1, (0, 1), ()])
+@pytest.mark.parametrize("keepdim", [True, False])
+@pytest.mark.parametrize("dtype", [tg.float32, tg.complex64])
+def test_a_count_of_what_is_not_zero_has_no_gradient(dim, keepdim, dtype):
+    x = tg.tensor([[1.0, 0.0, -2.0], [0.0, 0.0, 3.0]], dtype=dtype, requires_grad=True)
+    count = tg.linalg.vector_norm(x, 0, dim, keepdim)
+    assert count.requires_grad and count.sum().item() == 3
+    count.sum().backward()
+    assert x.grad is None
+
+
+@pytest.mark.parametrize("shape", [(0,), (3,), (2, 3), (0, 3), (2, 0, 3), ()])
+def test_places_of_nothing_lie_by_columns(shape):
+    for found in (tg.zeros(shape).nonzero(), tg.argwhere(tg.zeros(shape))):
+        assert found.shape == (0, len(shape)) and found.stride() == (1, 0) and found.dtype is tg.int64
+        assert (found + 1).shape == found.shape and found.tolist() == []
+
+
+BAGS = {"bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"}
+
+
+@pytest.mark.parametrize("places, offsets", itertools.product(sorted(BAGS), sorted(BAGS)))
+def test_places_and_beginnings_of_bags_are_of_their_common_type(places, offsets):
+    given = tg.tensor([1, 0], dtype=getattr(tg, places)), tg.ones(3, 2), tg.tensor([0], dtype=getattr(tg, offsets))
+    if {places, offsets} & {"int32", "int64"} and not any(name.startswith("float") for name in (places, offsets)):
+        assert tg.nn.functional.embedding_bag(*given).tolist() == [[1.0, 1.0]]
+    else:
+        with pytest.raises(RuntimeError, match="one of the following scalar types: Long, Int"):
+            tg.nn.functional.embedding_bag(*given)
+
+
+def test_truth_values_without_beginnings_of_bags():
+    with pytest.raises(NotImplementedError, match="arange_cpu"):
+        tg.nn.functional.embedding_bag(tg.tensor([[True, False]]), tg.ones(3, 2))
+
+
+@pytest.mark.parametrize("dtype", [tg.float32, tg.complex64])
+def test_a_long_sum_does_not_drift(dtype):
+    count = 1_000_000
+    x = tg.full((count,), 0.1, dtype=dtype)
+    expected = np.cumsum(np.full(count, np.float32(0.1), np.float64))
+    for sums in (x.cumsum(0), tg.compile(lambda x: x.cumsum(0) * 1)(x)):
+        # Accumulated in double precision, each is rounded once: half a unit in the last place.
+        assert np.all(np.abs(sums.numpy() - expected) <= expected * 2.0**-24)
+
+
+def test_a_whole_number_may_be_the_first_slope():
+    assert tg.nn.PReLU(2, init=2).weight.tolist() == [2.0, 2.0]

@@ -95,8 +95,8 @@ def test_what_is_refused(tg):
         x.__dlpack__(stream=3)
     with pytest.raises(BufferError):
         x.__dlpack__(dl_device=(2, 0))
-    with pytest.raises(BufferError, match="bfloat16"):
-        x.bfloat16().__dlpack__()
+    with pytest.raises(BufferError, match="conjugate bit set"):
+        tg.ones(2, dtype=tg.complex64).conj().__dlpack__()
     with pytest.raises(ValueError, match="stride"):
         tg.from_dlpack(np.ones(3)[::-1])
     for wrong in (1, "a", object()):
@@ -117,6 +117,53 @@ def test_torch_both_ways(tg):
     for ours in (tg.from_dlpack(theirs), tg.from_dlpack(torch.utils.dlpack.to_dlpack(theirs))):
         ours[1] += 5
     assert theirs.tolist() == [0, 11, 2]
+
+
+OPTIONS = [{}, {"max_version": (1, 0)}, {"copy": True}, {"max_version": (1, 0), "copy": True}]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3)])
+def test_bfloat16_round_trip(tg, shape, options):
+    x = tg.randn(shape).bfloat16()
+    for given in (x, x.t() if x.dim() == 2 else x, x[1:] if x.dim() else x):
+        y = tg.from_dlpack(given.__dlpack__(**options))
+        assert y.dtype is tg.bfloat16 and y.stride() == given.stride() and y.tolist() == given.tolist()
+        assert not y.numel() or (y.data_ptr() == given.data_ptr()) is not options.get("copy", False)
+        y += 1
+    with pytest.raises(RuntimeError, match="Unsupported dtype"):
+        np.from_dlpack(x)
+    capsule = x.__dlpack__()
+    del capsule  # unread: its memory goes with it
+    assert tg.from_dlpack(x).dtype is tg.bfloat16  # numpy has left everything as it was
+
+
+@pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")
+def test_bfloat16_of_read_only_memory(tg):
+    a = np.arange(2, dtype="uint16")
+    a.flags.writeable = False
+    x = tg.from_dlpack(a.view("int16")).view(tg.bfloat16)
+    with pytest.raises(BufferError, match="readonly"):
+        x.__dlpack__()
+    y = tg.from_dlpack(x)
+    with pytest.raises((RuntimeError, ValueError), match="writ|read-only"):
+        y += 1
+
+
+def test_bfloat16_with_torch_and_jax(tg):
+    torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
+    x = tg.arange(6.0).reshape(2, 3).bfloat16()
+    for theirs in (torch.from_dlpack(x.t()), torch.utils.dlpack.from_dlpack(tg.to_dlpack(x.t()))):
+        assert theirs.dtype is torch.bfloat16 and theirs.stride() == (1, 3)
+        theirs[0, 0] += 5
+    assert x.tolist() == [[10, 1, 2], [3, 4, 5]]
+    assert jax.dlpack.from_dlpack(x).tolist() == x.tolist()
+    theirs = torch.arange(3).bfloat16()
+    for ours in (tg.from_dlpack(theirs), tg.from_dlpack(torch.utils.dlpack.to_dlpack(theirs))):
+        assert ours.dtype is tg.bfloat16
+        ours[1] += 5
+    assert theirs.tolist() == [0, 11, 2]
+    assert tg.from_dlpack(jax.numpy.arange(3, dtype="bfloat16")).tolist() == [0, 1, 2]
 
 
 def test_jax_both_ways(tg):

@@ -48,6 +48,13 @@ UNFOLDED: list[tuple[Shape, str, int, int, int]] = [
 ]  # fmt: skip
 
 
+DIAGONALS: list[tuple[Shape, str, int]] = [
+    ((3, 3), "contiguous", 0), ((3, 5), "transposed", 1), ((4, 2), "strided", -1), ((2, 3, 4), "reversed", 2),
+    ((2, 3), "expanded", 0), ((2, 3), "contiguous", 7), ((2, 3), "contiguous", -2), ((0, 3), "contiguous", 1),
+    ((1, 1), "contiguous", -1),
+]  # fmt: skip
+
+
 def strided() -> list[Case]:
     return [
         Case((Operand((n,)),), {"shape": shape, "strides": strides, "offset": offset})
@@ -62,7 +69,12 @@ def unfolded() -> list[Case]:
     ]
 
 
+def of_diagonals() -> list[Case]:
+    return [Case((Operand(shape, layout=layout),), {"offset": offset}) for shape, layout, offset in DIAGONALS]
+
+
 PLACES = {
+    "diagonal": of_diagonals(),
     "strided": strided(),
     "unfold": unfolded(),
     "scatter_prod": folded(),

@@ -99,7 +99,9 @@ def _read_elsewhere(node: Node, readers: dict[Node, list[Node]]) -> bool:
 
 
 _CHOOSING = ("pad", "concatenate", "update_slice", "window", "spread")
-_OVERLAPPING = ("slice", "pad", "concatenate", "update_slice", "flip", "window", "spread", "strided", "unfold")
+_OVERLAPPING = (
+    "slice", "pad", "concatenate", "update_slice", "flip", "window", "spread", "strided", "unfold", "diagonal",
+)  # fmt: skip
 
 
 def _is_counted(node: Node) -> bool:

@@ -234,6 +234,7 @@ MAKERS = {
 LIBRARIES = {"threading", "_thread", "queue", "functools", "multiprocessing"}
 
 
+@pytest.mark.long(fast=1)
 def test_locks_are_made_in_one_place():
     wrong, files = [], list(package_files())
     # the latter two make none
@@ -251,6 +252,7 @@ def test_locks_are_made_in_one_place():
     assert not wrong and len(files) > 100, "\n".join(wrong)
 
 
+@pytest.mark.long(fast=1)
 def test_every_lock_that_the_package_reaches_is_known():
     """A walk over all that the package's modules and a few compiled functions lead to."""
     model = tg.compile(tg.nn.Linear(2, 2))

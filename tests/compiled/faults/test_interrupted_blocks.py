@@ -166,6 +166,7 @@ def leave(block):
         tg.ones(2) * 3
 
 
+@pytest.mark.long(fast=1)
 def test_locks_are_taken_by_with_alone():
     """Between ``acquire()`` and the ``try`` after it Python may raise an interrupt; within ``with`` it does not."""
     found = set()

@@ -163,6 +163,7 @@ def test_many_random_times(name, way, record_property):
 # ---------------------------------------------------------------------------------------------------------- the rules
 
 
+@pytest.mark.long(fast=1)
 def test_no_generator_manages_state():
     """An interrupt leaves a generator suspended; when it is collected, it puts an old state back."""
     # These manage open files, temporary files, and the words of errors about them.

@@ -1,13 +1,15 @@
-"""Results of compiled parts that are written to through ``.data`` before the backward pass.
+"""Memory of compiled parts that is written to where autograd does not see it, before the backward pass.
 
-Eager mode's tape keeps such a result itself, so that its gradients are those of the numbers written. A compiled part
-keeps a copy: where that would be another gradient, the backward pass refuses.
+Where eager mode's tape reads a result's memory, the compiled backward pass reads it, too: the gradients are those of
+the numbers written. Where it reads other values (of softmax the exponentials), a write through ``.data`` is refused.
 """
 
 import pytest
 
 import tracegrad as tg
 from tracegrad import nn
+
+F = nn.functional
 
 LAYERS = {
     "tanh": lambda: nn.Sequential(nn.Linear(4, 4), nn.Tanh()),
@@ -17,6 +19,7 @@ LAYERS = {
     "relu": lambda: nn.Sequential(nn.Linear(4, 4), nn.ReLU()),
     "a product behind": lambda: nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4)),
     "gelu": lambda: nn.Sequential(nn.Linear(4, 4), nn.GELU()),
+    "softmax": lambda: nn.Sequential(nn.Linear(4, 4), nn.Softmax(1)),
     "log softmax": lambda: nn.Sequential(nn.Linear(4, 4), nn.LogSoftmax(1)),
 }
 WRITES = {
@@ -24,6 +27,7 @@ WRITES = {
     "scaled": lambda out: out.data.mul_(0.5),
     "replaced": lambda out: out.data.copy_(tg.full((2, 4), 0.5)),
     "a view scaled": lambda out: out.view(-1).data.mul_(0.5),
+    "an element replaced": lambda out: out.data.view(-1)[:1].fill_(0.5),
     "written afterwards": lambda out: None,
 }
 
@@ -64,5 +68,73 @@ def test_gradients_are_those_of_eager_mode_or_refused(layers, write):
             # Two compilers of float32 arithmetic: places of the last digits.
             tg.testing.assert_close(tg.tensor(one[0]), tg.tensor(other[0]))
             tg.testing.assert_close(tg.tensor(one[1]), tg.tensor(other[1]))
-    may_refuse = layers in ("tanh", "sigmoid, seen in another shape") and write not in ("read", "written afterwards")
-    assert (None in found) == may_refuse
+    assert (None in found) == (layers == "softmax" and write not in ("read", "written afterwards"))
+
+
+CALLS = """
+x.exp()|x.tanh()|x.sigmoid()|x.abs().sqrt()|F.softmax(x, 1)|F.log_softmax(x, 1)|F.relu(x)|F.gelu(x)|x * w|x.sin()|x @ w
+x.abs() ** w|x.tan()|x.reciprocal()|x.expm1()|x.exp2()|x.tanh().view(-1)|F.linear(x, w).tanh()|x.sigmoid() * x.tanh()
+x.tanh().exp()|x.tanh(), x.tanh() * w|x.tanh(), x.exp()|F.layer_norm(x, (4,))|x.logsumexp(1)|x.prod(1)|F.elu(x)
+"""
+MERGED = "x.tanh(), x.tanh() * w"  # one value in C, of which eager mode has two
+UNSEEN = {
+    "a result through .data": lambda x, out: out.data.mul_(0.5),
+    "an element through .data": lambda x, out: out.data.view(-1)[:1].mul_(0.5),
+    "a result through numpy": lambda x, out: out.detach().numpy().__imul__(0.5),
+    "an operand through .data": lambda x, out: x.data.mul_(0.5),
+    "an operand through numpy": lambda x, out: x.detach().numpy().__imul__(0.5),
+    "a result through detach()": lambda x, out: out.detach().mul_(0.5),
+}
+
+
+def outcomes_of_writes(call, write, way):
+    """Gradients, or what is raised, of five passes; `way` is who is compiled."""
+    tg.manual_seed(0)
+    leaves = tg.randn(4, 4).requires_grad_(), (tg.rand(4, 4) + 0.5).requires_grad_()
+
+    def function(x, w):
+        return eval(call)  # in the names of the operands
+
+    class Model(nn.Module):
+        def forward(self, x, w):
+            return eval(call)
+
+    served = {"function": lambda: tg.compile(function), "model": lambda: tg.compile(Model())}.get(
+        way, lambda: function
+    )()
+
+    def step(scale):
+        for leaf in leaves:
+            leaf.grad = None
+        x, w = leaves[0] * scale, leaves[1] * 1
+        results = served(x, w)
+        out, *others = results if isinstance(results, tuple) else (results,)
+        UNSEEN[write](x, out)
+        try:
+            sum((each * tg.linspace(1, 2, each.numel()).view_as(each)).sum() for each in (out, *others)).backward()
+        except RuntimeError as error:
+            return str(error)
+        return [leaf.grad if leaf.grad is None else leaf.grad.detach().clone() for leaf in leaves]
+
+    if way == "deferred":
+        with tg.deferred():
+            return [step(1 + i / 4) for i in range(5)]
+    return [step(1 + i / 4) for i in range(5)]
+
+
+@pytest.mark.long(fast=13)
+@pytest.mark.parametrize("write", UNSEEN)
+@pytest.mark.parametrize("call", [call for line in CALLS.strip().split("\n") for call in line.split("|")])
+@pytest.mark.parametrize("way", ["function", "model", "deferred"])
+def test_writes_that_autograd_does_not_see(way, call, write):
+    if write == "a result through numpy" and call in ("F.softmax(x, 1)", MERGED):
+        pytest.skip("nobody counts such writes, and a value of its own is what is read")
+    expected = outcomes_of_writes(call, write, "eager")
+    for one, other in zip(outcomes_of_writes(call, write, way), expected, strict=True):
+        if isinstance(one, str):
+            refused = call in ("F.softmax(x, 1)", MERGED) and "written to through .data" in one
+            assert refused or one[:60] == other[:60]
+            continue
+        for gradient, like in zip(one, other, strict=True):
+            # Two compilers of float32 arithmetic: places of the last digits.
+            assert gradient is like or tg.allclose(gradient, like, rtol=1e-4, atol=1e-5)

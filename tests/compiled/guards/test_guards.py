@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from side_by_side import Program, assert_agree, ramp, run
 
+from tracegrad.compiled.common.exactness import same_number
 from tracegrad.compiled.guards.declared import Guard
 from tracegrad.compiled.guards.states import state
 from tracegrad.compiled.replay.arguments import _COMPARED, _fits
-from tracegrad.compiled.symbolic.number import same_number
 
 PROGRAMS = []
 SCALE = 1.0

@@ -104,6 +104,12 @@ def library_name():
     return library.LibraryName(module, "rate"), setting(module, "rate", 2.5), "a_library.rate"
 
 
+def environment_name():
+    module = types.ModuleType("a_library")
+    module.stream = object()
+    return library.EnvironmentName(module, "stream"), setting(module, "stream", object()), "a_library.stream"
+
+
 def library_contents():
     module = types.ModuleType("a_library")
     module.table = [1]
@@ -206,7 +212,7 @@ MADE = {
     "registrations": registrations, "program": program_attributes, "program's": lambda: program_attributes(note="a"),
     "tensors": tensor_attributes, "tensors'": lambda: tensor_attributes(note="a"), "optimizer": made_of,
     "library member": library_member, "absent": absent_names, "defaults by keyword": defaults_by_keyword,
-    "all entries": module_entries,
+    "all entries": module_entries, "environment": environment_name,
     "generator": generator_state, "classes": tensor_classes,
     "methods": lambda: hidden_methods(parameters(2)),
     "methods of tensors with attributes": lambda: hidden_methods(parameters(2, note="a")),

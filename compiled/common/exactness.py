@@ -1,0 +1,37 @@
+"""When two plain values are the same for a program that may look at each bit and at each type."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+
+_EXACT = frozenset({int, bool, str, type(None)})  # what is equal only to the same, among values of its type
+_INTEGERS = frozenset({int})  # a tuple of nothing else (a shape, axes) is equal only to the same one
+_bits = struct.Struct("=d").pack
+
+
+def exact(value: Any) -> tuple[type, Any]:
+    """What is equal for the same plain value of the same type: nan is itself and not -nan, 0.0 is not -0.0."""
+    kind = type(value)
+    if kind in _EXACT:
+        return kind, value
+    if isinstance(value, float):
+        return kind, _bits(value)
+    if isinstance(value, tuple):
+        return kind, tuple(value if _INTEGERS.issuperset(map(type, value)) else map(exact, value))
+    if isinstance(value, frozenset):
+        return kind, frozenset(map(exact, value))
+    if isinstance(value, (slice, range)):
+        return kind, (exact(value.start), exact(value.stop), exact(value.step))
+    if isinstance(value, complex):
+        return kind, _bits(value.real) + _bits(value.imag)
+    if isinstance(value, np.inexact):  # by text where bytes hold padding
+        return kind, repr(value) if isinstance(value, (np.longdouble, np.clongdouble)) else value.tobytes()
+    return kind, value
+
+
+def same_number(a: Any, b: Any) -> bool:
+    """True for the same plain value of the same type."""
+    return a is b or (type(a) is type(b) and bool(exact(a) == exact(b)))
