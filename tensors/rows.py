@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.array import Buffer, eager
-from ..ops.core import Step, current, is_plain_now
+from ..ops.core import Step, current, reads_now
 from ..ops.movement import reshape_primitive, slice_primitive
 from ..tape.grad_mode import switches
 from ..tracing.watch import watcher
@@ -80,7 +80,7 @@ def picked(x: Any, index: Any) -> Tensor | None:
         if chosen.shape != array.shape[: chosen.ndim] or not _is_read_now(x, index, "indexing with a mask"):
             return None
         return make(array[chosen])
-    if chosen.dtype != np.int64 or not is_plain_now(x, index):
+    if chosen.dtype != np.int64 or not reads_now(x, index):
         return None
     try:
         return make(array.take(chosen, axis=0))
@@ -89,14 +89,14 @@ def picked(x: Any, index: Any) -> Tensor | None:
 
 
 def _is_read_now(x: Any, index: Any, purpose: str) -> bool:
-    """`is_plain_now` for an index whose numbers are needed in any case."""
+    """`reads_now` for an index whose numbers are needed in any case."""
     interpreter = current()
     if interpreter is EAGER:
         return True
-    if not hasattr(interpreter, "works_now"):
+    if not hasattr(interpreter, "reads_now"):
         return False
     eager().read(index.detach(), purpose)
-    return is_plain_now(x, index)
+    return reads_now(x, index)
 
 
 #: Keys that may name a region; numbers, of which there are most, are asked for by `row` first.
