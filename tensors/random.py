@@ -290,7 +290,7 @@ def randint(
     span, wide = high - low, high - low >= WIDE_RANGE
     if dtype is int64 and _are_drawn_now(generator, shape, strides):
         numbers = _integers_at_once(generator or default_generator, math.prod(shape), span, wide)
-        return make(numbers.astype(np.int64).reshape(shape) + low)
+        return make((numbers.astype(np.int64) + low).reshape(shape))
     drawn = _integers(generator, shape, strides, span, wide)
     return _cast(_cast(drawn, int64) + low if low else drawn, dtype)
 

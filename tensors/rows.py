@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..ops import movement
 from ..ops.array import Buffer, eager
 from ..ops.core import Step, current, reads_now
 from ..ops.movement import reshape_primitive, slice_primitive
 from ..tape.grad_mode import switches
 from ..tracing.watch import watcher
+from .composite import relabel
 from .tensor import EAGER, Tensor, make
 
 Shape = tuple[int, ...]
@@ -66,6 +68,27 @@ def basic_view(x: Any, key: Any) -> Tensor | None:
     shown = make(part, x.buffer, steps)
     shown.note_view_of(x)
     return shown
+
+
+def shown(x: Any, key: Any) -> Any:
+    """``x[key]`` by ops, for numbers, slices, None and ``...``. None for numbers that are data in a recording, and if
+    there is no such region."""
+    items = key if type(key) is tuple else (key,)
+    found = _bounds(x.ndarray.shape, items)
+    if found is None:
+        return None
+    starts, stops, strides, shape = found
+    part = movement.slice(x, starts, stops, strides)
+    if part.ndarray.shape != shape:
+        part = movement.reshape(part, shape)
+    if part._node is not None:
+        titles = [_TITLES[type(item)] for item in items if item is not Ellipsis]
+        relabel(part, titles[-1] if titles else "AliasBackward0", (x,))
+    return part
+
+
+#: What PyTorch calls the node of a view, by the last part of the key.
+_TITLES = {int: "SelectBackward0", slice: "SliceBackward0", type(None): "UnsqueezeBackward0"}
 
 
 def picked(x: Any, index: Any) -> Tensor | None:

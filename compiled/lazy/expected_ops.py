@@ -24,7 +24,7 @@ from ...tensors.blank import blank
 from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import EAGER, Tensor, make
 from ..common.exactness import exact
-from .at_once import CONCATENATE, FULL
+from .at_once import CONCATENATE, FULL, is_done_at_once
 from .copies import Copy, are_met, copies_between, copy_again, is_copied, numbers_again
 from .deferred_calls import Deferred
 from .departures import SMALL
@@ -126,6 +126,8 @@ class NotingTape(Tape):
 def _key(deferred: Deferred, primitive: Primitive, operands: Sequence[Any], params: Params) -> Hashable:
     """What tells an op from others at one point, of which the operands have been met; None where the general way has to
     meet them."""
+    if primitive is CONCATENATE and is_done_at_once(deferred, primitive, operands, params):
+        return None
     segment = deferred.segment
     key: list[Any] = ["with parameters", primitive]
     kinds = _CHECKED if primitive.check is not None and operands[0].ndarray.dtype.char in _FLOATS else _FLOATS
@@ -138,8 +140,6 @@ def _key(deferred: Deferred, primitive: Primitive, operands: Sequence[Any], para
                 if is_copied(deferred, operand):
                     key.append((_requires(operand), operand.ndarray.shape, operand.ndarray.dtype.char))
                     continue
-                if primitive is CONCATENATE:
-                    return None  # which is done at once where all is there
                 place = deferred.meet(operand)
                 if deferred.segment is not segment:  # which others have to be met in again
                     return None
