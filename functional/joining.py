@@ -73,13 +73,11 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     at_once = _stacked(given, dim) if len(given) > FEW or not switch.stack else None
     if at_once is not None:
         return at_once
-    for i, x in enumerate(given):
-        if x.ndarray.shape != given[0].ndarray.shape:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(given[0].shape)} at entry 0 and "
-                f"{list(x.shape)} at entry {i}"
-            )
     shape = given[0].ndarray.shape
+    for i, x in enumerate(given):
+        if x.ndarray.shape != shape:
+            sizes = f"{list(shape)} at entry 0 and {list(x.shape)} at entry {i}"
+            raise RuntimeError(f"stack expects each tensor to be equal size, but got {sizes}")
     place = axis_of(dim, len(shape) + 1)
     wide = (*shape[:place], 1, *shape[place:])
     out = movement.concatenate([movement.reshape(x, wide) for x in in_one_type(given)], place)
