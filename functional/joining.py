@@ -17,7 +17,7 @@ from ..tracing.user_warning import warn_once
 from .checks.shapes import check_tensors, check_vectors
 from .elementwise.casting import in_one_type
 from .parts import together
-from .shapes import flatten, unsqueeze
+from .shapes import flatten
 
 FEW = 4  # tensors that are stacked by ops, where these are noted
 
@@ -73,14 +73,14 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     at_once = _stacked(given, dim) if len(given) > FEW or not switch.stack else None
     if at_once is not None:
         return at_once
+    shape = given[0].ndarray.shape
     for i, x in enumerate(given):
-        if x.ndarray.shape != given[0].ndarray.shape:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(given[0].shape)} at entry 0 and "
-                f"{list(x.shape)} at entry {i}"
-            )
-    place = axis_of(dim, given[0].ndarray.ndim + 1)
-    out = movement.concatenate([unsqueeze(x, place) for x in in_one_type(given)], place)
+        if x.ndarray.shape != shape:
+            sizes = f"{list(shape)} at entry 0 and {list(x.shape)} at entry {i}"
+            raise RuntimeError(f"stack expects each tensor to be equal size, but got {sizes}")
+    place = axis_of(dim, len(shape) + 1)
+    wide = (*shape[:place], 1, *shape[place:])
+    out = movement.concatenate([movement.reshape(x, wide) for x in in_one_type(given)], place)
     relabel(out, "StackBackward0", given)
     return out
 

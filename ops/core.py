@@ -368,6 +368,20 @@ def is_plain_now(*values: Any) -> bool:
     return not stack or getattr(stack[-1][0], "works_now", _never)(*values)
 
 
+def reads_now(*values: Any) -> bool:
+    """Whether copies of elements of these tensors are numpy's work and nothing more: in plain eager mode, and in a call
+    that puts off ops, where their numbers are there (`reads_now`)."""
+    stack = switch.stack
+    return not stack or getattr(stack[-1][0], "reads_now", _never)(*values)
+
+
+def writes_now(target: Any, *values: Any) -> bool:
+    """`reads_now` for a write of what is made of `values` to the memory of `target`: nothing that is put off may read
+    or write that (`writes_now`)."""
+    stack = switch.stack
+    return not stack or getattr(stack[-1][0], "writes_now", _never)(target, *values)
+
+
 def _never(*_: Any) -> bool:
     return False
 

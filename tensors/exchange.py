@@ -67,6 +67,12 @@ class Exchange:
     def _read(self, purpose: str) -> np.ndarray:
         return eager().read(self, purpose)
 
+    def _look(self, purpose: str) -> np.ndarray:
+        """`_read` for whoever keeps no array: a look at what is there is no end of what is put off."""
+        interpreter = eager()
+        is_there = getattr(interpreter, "is_there", None)
+        return self.ndarray if is_there is not None and is_there(self) else interpreter.read(self, purpose)
+
     def __hash__(self) -> int:
         listening = watcher()
         if listening is not None:
@@ -108,7 +114,7 @@ class Exchange:
                 "only one element tensors can be converted to Python scalars. Use tolist(), or reduce it to one "
                 "element first."
             )
-        return self._read(purpose).item()
+        return self._look(purpose).item()
 
     def _real(self, purpose: str, name: str) -> Any:
         """The one element, for a type (`name` in C) that has no imaginary part."""
@@ -129,7 +135,7 @@ class Exchange:
         >>> tg.tensor([[1, 2], [3, 4]]).tolist()
         [[1, 2], [3, 4]]
         """
-        return self._read("tolist()").tolist()
+        return self._look("tolist()").tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
         """The numpy array that shares this tensor's memory: of its shape and type, writes to either are seen by both.
@@ -183,7 +189,7 @@ class Exchange:
         if self.ndarray.size != 1:
             what = "no values" if self.ndarray.size == 0 else "more than one value"
             raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous. Use .any() or .all().")
-        return bool(self._read("bool(tensor) (an if, while, and, or, not on it)").item())
+        return bool(self._look("bool(tensor) (an if, while, and, or, not on it)").item())
 
     def __float__(self) -> float:
         self._warn_of_history()
@@ -229,7 +235,7 @@ class Exchange:
         return bool((self == element).any())  # type: ignore[attr-defined]
 
     def __repr__(self) -> str:
-        return format_tensor(self, self._read("print(tensor)"))
+        return format_tensor(self, self._look("print(tensor)"))
 
     def __format__(self, spec: str) -> str:
         if self.ndarray.ndim == 0 and type(self) in PLAIN:

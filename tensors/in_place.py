@@ -13,7 +13,7 @@ import numpy as np
 
 from ..ops.array import Buffer, eager, require_writable
 from ..ops.comparison import where
-from ..ops.core import current, is_plain_now
+from ..ops.core import current, is_plain_now, writes_now
 from ..ops.identity import copy
 from ..ops.memory import read_first
 from ..ops.movement import broadcast
@@ -34,7 +34,7 @@ def assign(target: Any, value: Any, title: str = "") -> Any:
     `title` is what the node of a target that has a history is called then.
     """
     if _is_plain_write(target, value):
-        return _copied(target, value)
+        return _written_plainly(target, value)
     of: Type = target.type_
     value = _fitting(value, of)
     require_writable(target)
@@ -60,25 +60,33 @@ def assign(target: Any, value: Any, title: str = "") -> Any:
     return target
 
 
-def _copied(target: Any, value: Any) -> Any:
-    require_writable(target)
-    np.copyto(to := target.ndarray, value if isinstance(value, np.generic) else read_first(value.ndarray, to))
-    target.buffer.version += 1
+def _written_plainly(target: Any, value: Any) -> Any:
+    values = () if isinstance(value, np.generic) else (value,)
+    if writes_now(target, *values):
+        require_writable(target)
+        np.copyto(to := target.ndarray, read_first(value.ndarray, to) if values else value)
+        target.buffer.version += 1
+    else:
+        eager().write(target, value)
     return target
 
 
 def _is_plain_write(target: Any, value: Any) -> bool:
     """Whether `value`, a number or a tensor of target's shape, is of its type, and nobody records what is written."""
     if isinstance(value, np.generic):
-        return value.dtype is target.ndarray.dtype and writes_plainly(target)
+        return value.dtype is target.ndarray.dtype and _is_plain(target)
     if type(value) not in PLAIN_TENSORS or value.ndarray.shape != target.ndarray.shape:
         return False
-    return writes_plainly(target, value)
+    return _is_plain(target, value)
 
 
 def writes_plainly(target: Any, *values: Any) -> bool:
-    """Whether writing to `target` what is made of tensors `values` is no more than that: all are plain ones of one
+    """Whether to compute with tensors `values` and write to `target` is no more than that: all are plain ones of one
     type, nobody records, and no history is concerned."""
+    return _is_plain(target, *values) and is_plain_now(target, *values)
+
+
+def _is_plain(target: Any, *values: Any) -> bool:
     if watcher() is not None or target.buffer.version < 0 or type(target) not in PLAIN_TENSORS:
         return False
     if type(target.buffer) is not Buffer:  # with conjugates, see `ops.complex_numbers.conjugated`
@@ -88,9 +96,7 @@ def writes_plainly(target: Any, *values: Any) -> bool:
         if type(value) not in PLAIN_TENSORS or value.ndarray.dtype is not dtype or (recorded and value.requires_grad):
             return False
     base = target._base
-    if recorded and (target.requires_grad or (base is not None and base.requires_grad)):
-        return False
-    return is_plain_now(target, *values)
+    return not (recorded and (target.requires_grad or (base is not None and base.requires_grad)))
 
 
 def refuse_inference(target: Any) -> None:
@@ -146,7 +152,7 @@ def copy_into(target: Any, source: Any, title: str = "") -> Any:
     """Store `source`, a tensor or a number of any type, in `target`'s memory; returns `target`. `title` as in
     `assign`."""
     if _is_plain_write(target, source):
-        return _copied(target, source)
+        return _written_plainly(target, source)
     dtype = target.type_.dtype
     source = number_of(source) if isinstance(source, np.generic) else source
     if isinstance(source, NUMBERS):

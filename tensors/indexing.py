@@ -33,7 +33,7 @@ from .data import fitting
 from .in_place import assign, copy_into
 from .index_plan import Picking, Plan
 from .overriding import ask, overloaded, subclasses
-from .rows import OF_REGIONS, READ_AT_ONCE, basic_view, row
+from .rows import OF_REGIONS, READ_AT_ONCE, basic_view, row, shown
 from .tensor import Tensor
 
 # --------------------------------------------------------------------------------------------------- reading indices
@@ -234,6 +234,8 @@ def getitem(x: Any, key: Any) -> Any:
         return found_row
     if type(key) in READ_AT_ONCE and (found_part := READ_AT_ONCE[type(key)](x, key)) is not None:
         return found_part
+    if type(key) in OF_REGIONS and (found_region := shown(x, key)) is not None:
+        return found_region
     plan = _plan(x, key, whole)
     if not plan.picks:
         return _region(x, plan)

@@ -16,7 +16,17 @@ from .calling.conventions import Conventions
 from .calling.kernels import kernel_of
 from .calling.nonfinite import checking
 from .calling.refusals import no_tensor, numbers_alone, refuse_sequence
-from .calling.scalars import Integers, Scalar, are_plain, handed_on, lists_of, of_one_list, scalars_of, tensors_of
+from .calling.scalars import (
+    Integers,
+    OneTensor,
+    Scalar,
+    are_plain,
+    handed_on,
+    lists_of,
+    of_one_list,
+    scalars_of,
+    tensors_of,
+)
 from .overriding import PLAIN, ask, overloaded, subclasses
 
 #: The kinds of numpy's scalars that are no numbers: dates, durations, texts, bytes, records.
@@ -329,6 +339,8 @@ def exactly(classes: tuple[type, ...]) -> set[type]:
 def _exactly(classes: tuple[type, ...] | Scalar) -> set[type]:
     if isinstance(classes, Integers):
         return {*classes.exact, tuple}  # which is looked into by itself: most hold Python's integers
+    if isinstance(classes, OneTensor):
+        return exactly(tuple(classes.exact))
     return classes.exact if isinstance(classes, Scalar) else exactly(classes)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..ops.comparison import eq, where
 from ..ops.complex_numbers.parts import view_as_complex
-from ..ops.core import current
+from ..ops.core import current, writes_now
 from ..ops.elementary import log, log1p
 from ..ops.identity import copy
 from ..ops.movement import broadcast, reshape, transpose
@@ -25,6 +25,7 @@ from ..ops.random import (
     BLOCK,
     block_normals,
     join_words,
+    join_words_primitive,
     pairs,
     permutation,
     uniform24,
@@ -286,8 +287,29 @@ def randint(
     for what, value in (("from", low), ("to - 1", high - 1)):
         if not least <= value <= most:
             raise RuntimeError(f"{what} is out of bounds for {name}: {value}. Choose a wider dtype.")
-    drawn = _integers(generator, shape, strides, high - low, wide=high - low >= WIDE_RANGE)
+    span, wide = high - low, high - low >= WIDE_RANGE
+    if dtype is int64 and _are_drawn_now(generator, shape, strides):
+        numbers = _integers_at_once(generator or default_generator, math.prod(shape), span, wide)
+        return make((numbers.astype(np.int64) + low).reshape(shape))
+    drawn = _integers(generator, shape, strides, span, wide)
     return _cast(_cast(drawn, int64) + low if low else drawn, dtype)
+
+
+def _are_drawn_now(generator: Generator | None, shape: Shape, strides: Shape | None) -> bool:
+    """Whether integers are drawn in one go, with numpy: in plain eager mode, and where ops are put off. There, whoever
+    takes them as positions would want to see them next."""
+    if watcher() is not None or 0 in shape or not (strides is None or in_row_major_order(strides)):
+        return False
+    return writes_now((generator or default_generator).state)
+
+
+def _integers_at_once(generator: Generator, count: int, span: int, wide: bool) -> np.ndarray:
+    """`_integers` where nobody records them."""
+    bits = generator.words_at_once(2 * count if wide else count)
+    if wide:
+        bits = join_words_primitive.evaluate_wide(bits[::2], bits[1::2])
+    unsigned = bits.view(f"u{bits.itemsize}")
+    return unsigned if span == 2**64 else unsigned % unsigned.dtype.type(span)
 
 
 def random(shape: Shape, dtype: DType, generator: Generator | None = None, strides: Shape | None = None) -> Tensor:

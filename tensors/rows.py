@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..ops import movement
 from ..ops.array import Buffer, eager
-from ..ops.core import Step, current, is_plain_now
+from ..ops.core import Step, current, reads_now
 from ..ops.movement import reshape_primitive, slice_primitive
 from ..tape.grad_mode import switches
 from ..tracing.watch import watcher
+from .composite import relabel
 from .tensor import EAGER, Tensor, make
 
 Shape = tuple[int, ...]
@@ -68,6 +70,27 @@ def basic_view(x: Any, key: Any) -> Tensor | None:
     return shown
 
 
+def shown(x: Any, key: Any) -> Any:
+    """``x[key]`` by ops, for numbers, slices, None and ``...``. None for numbers that are data in a recording, and if
+    there is no such region."""
+    items = key if type(key) is tuple else (key,)
+    found = _bounds(x.ndarray.shape, items)
+    if found is None:
+        return None
+    starts, stops, strides, shape = found
+    part = movement.slice(x, starts, stops, strides)
+    if part.ndarray.shape != shape:
+        part = movement.reshape(part, shape)
+    if part._node is not None:
+        titles = [_TITLES[type(item)] for item in items if item is not Ellipsis]
+        relabel(part, titles[-1] if titles else "AliasBackward0", (x,))
+    return part
+
+
+#: What PyTorch calls the node of a view, by the last part of the key.
+_TITLES = {int: "SelectBackward0", slice: "SliceBackward0", type(None): "UnsqueezeBackward0"}
+
+
 def picked(x: Any, index: Any) -> Tensor | None:
     """``x[index]`` of plain tensors where nobody records, for a mask of the first axes or rows by number, in one go.
     None where it takes the ops, or the key is no such mask, or a row is not there."""
@@ -80,7 +103,7 @@ def picked(x: Any, index: Any) -> Tensor | None:
         if chosen.shape != array.shape[: chosen.ndim] or not _is_read_now(x, index, "indexing with a mask"):
             return None
         return make(array[chosen])
-    if chosen.dtype != np.int64 or not is_plain_now(x, index):
+    if chosen.dtype != np.int64 or not reads_now(x, index):
         return None
     try:
         return make(array.take(chosen, axis=0))
@@ -89,14 +112,14 @@ def picked(x: Any, index: Any) -> Tensor | None:
 
 
 def _is_read_now(x: Any, index: Any, purpose: str) -> bool:
-    """`is_plain_now` for an index whose numbers are needed in any case."""
+    """`reads_now` for an index whose numbers are needed in any case."""
     interpreter = current()
     if interpreter is EAGER:
         return True
-    if not hasattr(interpreter, "works_now"):
+    if not hasattr(interpreter, "reads_now"):
         return False
     eager().read(index.detach(), purpose)
-    return is_plain_now(x, index)
+    return reads_now(x, index)
 
 
 #: Keys that may name a region; numbers, of which there are most, are asked for by `row` first.

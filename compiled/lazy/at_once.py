@@ -39,7 +39,7 @@ def require_c(dtype: DType) -> None:
 
 def is_retyped(array: Array) -> bool:
     """True for a view of complex memory as real numbers, or the other way."""
-    return any(step.primitive in RETYPING for step in array.steps)
+    return bool(array.steps) and any(step.primitive in RETYPING for step in array.steps)
 
 
 def is_done_at_once(deferred: SegmentMemories, primitive: Primitive, operands: Sequence[Any], params: Params) -> bool:

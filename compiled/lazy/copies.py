@@ -55,6 +55,15 @@ def copy_again(deferred: DeferredOps, operands: Any, copies: tuple[Copy, ...]) -
             deferred.observer(point.tokens - 1, operand)
 
 
+def are_met(deferred: DeferredOps, operands: Any, numbers: tuple[Copy, ...]) -> bool:
+    """True if what has been met for numbers among the operands are these numbers, bit by bit."""
+    for position, point in numbers:
+        event: Any = point.event
+        if key_of(deferred.memories[event.memory][()]) != key_of(operands[position]):
+            return False
+    return True
+
+
 def numbers_again(deferred: DeferredOps, operands: Any, numbers: tuple[Copy, ...]) -> None:
     """Meet numbers that are data as before; the point is for the caller to set."""
     deferred.note_data([key_of(operands[position]) for position, _ in numbers])

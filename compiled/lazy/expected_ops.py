@@ -24,14 +24,16 @@ from ...tensors.blank import blank
 from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import EAGER, Tensor, make
 from ..common.exactness import exact
-from .at_once import CONCATENATE, FULL
-from .copies import Copy, copies_between, copy_again, is_copied, numbers_again
+from .at_once import CONCATENATE, FULL, is_done_at_once
+from .copies import Copy, are_met, copies_between, copy_again, is_copied, numbers_again
 from .deferred_calls import Deferred
 from .departures import SMALL
-from .event_trie import Compute, TrieNode, key_of
+from .event_trie import FEW, Compute, TrieNode, key_of
+from .positions import check_numbers
 
 _PLAIN = frozenset((int, bool, str, type(None), DType))  # what is the same parameter if it is equal and of one type
 _FLOATS = frozenset("fd")  # float32, float64
+_CHECKED = frozenset("fdl")  # and int64, in which positions are
 _PARAMS: Params = {}
 
 
@@ -64,7 +66,9 @@ class NotingTape(Tape):
             return EAGER.apply(primitive, operands, params)
         if primitive.is_view and self._shows_at_once(operands[0]):
             return EAGER.apply(primitive, operands, params)
-        key = None if primitive.check is not None else _key(deferred, primitive, operands, params)
+        if primitive.check is not None:
+            check_numbers(deferred, primitive, primitive.check, operands, params)
+        key = _key(deferred, primitive, operands, params)
         if key is None:
             return super().apply(primitive, operands, params)
         here = deferred.here
@@ -98,6 +102,22 @@ class NotingTape(Tape):
         deferred = self._deferred
         return deferred.here.event is None and are_small(deferred.done_now(), tensors)
 
+    def is_there(self, x: Any) -> bool:
+        """True if something is put off, and a look at the numbers of `x` need not end that."""
+        return self._deferred.here.event is not None and not self._deferred.is_awaited(x)
+
+    def reads_now(self, *tensors: Any) -> bool:
+        """True if elements of these tensors may be copied now."""
+        is_awaited = self._deferred.is_awaited
+        return not any(map(is_awaited, tensors))
+
+    def writes_now(self, target: Any, *values: Any) -> bool:
+        """True if a few numbers that are there may be copied to `target`'s memory now: noting this takes longer."""
+        deferred = self._deferred
+        if target.ndarray.size > FEW or deferred.concerns(target):
+            return False
+        return not any(map(deferred.is_awaited, values))
+
     def shows_what_is_there(self, x: Tensor) -> bool:
         """True if a view of `x` is taken at once."""
         return self._deferred.shows_what_is_there(x)
@@ -106,19 +126,20 @@ class NotingTape(Tape):
 def _key(deferred: Deferred, primitive: Primitive, operands: Sequence[Any], params: Params) -> Hashable:
     """What tells an op from others at one point, of which the operands have been met; None where the general way has to
     meet them."""
+    if primitive is CONCATENATE and is_done_at_once(deferred, primitive, operands, params):
+        return None
     segment = deferred.segment
     key: list[Any] = ["with parameters", primitive]
+    kinds = _CHECKED if primitive.check is not None and operands[0].ndarray.dtype.char in _FLOATS else _FLOATS
     for operand in operands:
         if type(operand) in PLAIN_TENSORS:
             place = operand.place
             if place is None or place[0] is not segment:
-                if primitive.is_view or operand.ndarray.dtype.char not in _FLOATS:
+                if primitive.is_view or operand.ndarray.dtype.char not in kinds:
                     return None
                 if is_copied(deferred, operand):
                     key.append((_requires(operand), operand.ndarray.shape, operand.ndarray.dtype.char))
                     continue
-                if primitive is CONCATENATE:
-                    return None  # which is done at once where all is there
                 place = deferred.meet(operand)
                 if deferred.segment is not segment:  # which others have to be met in again
                     return None
@@ -169,7 +190,9 @@ def noted_as_before(deferred: Deferred, primitive: Primitive, general: Callable[
         out = (direct.unary if len(operands) == 1 else direct.binary)(primitive, *operands)
         return general(*operands) if out is NotImplemented else out
     segment = deferred.segment
-    key: list[Any] = [primitive]
+    key: list[Any] = ["without", primitive]
+    given: Sequence[Any] = operands
+    numbers = 0
     for operand in operands:
         if type(operand) in PLAIN_TENSORS:
             place = operand.place
@@ -187,19 +210,30 @@ def noted_as_before(deferred: Deferred, primitive: Primitive, general: Callable[
                     return general(*operands)
             key.append(~place[1] if _requires(operand) else place[1])
         elif type(operand) is int or (type(operand) is float and operand):  # 0.0 is equal to -0.0
-            key += (type(operand), operand)
+            key.append((type(operand), operand))
+            numbers += 1
         else:
             return general(*operands)
     here = deferred.here
     known = here.ops.get(tuple(key))
+    if known is None and numbers and here.has_data:
+        given = _with_constants(deferred, operands)
+        known = here.ops.get(_without_numbers(key, given))
     if known is None:
         out = general(*operands)
         if type(out) is Tensor and out.ndarray.dtype.kind in "fb":
-            _remember(deferred, tuple(key), here, segment, primitive, operands, out)
+            given = _with_constants(deferred, operands) if numbers else operands
+            _remember(deferred, tuple(key), here, segment, primitive, given, out)
         return out
     if known.grad_enabled is not switches.enabled or known.default_dtype is not defaults.dtype:
         return general(*operands)
-    return _noted(deferred, known, primitive, operands, _PARAMS)
+    return _noted(deferred, known, primitive, given, _PARAMS)
+
+
+def _with_constants(deferred: Deferred, operands: Sequence[Any]) -> Sequence[Any]:
+    """The operands of an op of one tensor, numbers as constants of its type."""
+    of = next(operand for operand in operands if type(operand) in PLAIN_TENSORS).type_.dtype
+    return [o if type(o) in PLAIN_TENSORS else deferred.constant(o, of) for o in operands]
 
 
 def _noted(deferred: Deferred, known: KnownOp, primitive: Primitive, operands: Sequence[Any], params: Params) -> Any:
@@ -257,7 +291,7 @@ def _remember(
     if varying and out.ndarray.dtype.kind not in "fb":
         return  # the numbers decide what positions are below
     copies = copies_between(here, after.before, [*copied, *varying])
-    if copies is None:
+    if copies is None or not are_met(deferred, operands, copies[len(copied) :]):
         return
     constants = tuple(None if type(o) is int else o for o in event.operands)
     node: Any = out._node

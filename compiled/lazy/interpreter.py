@@ -221,8 +221,8 @@ class DeferredOps(SegmentMemories):
             place = target.place
             if place is None or place[0] is not segment:
                 place = self._meet_part(target)
-            if self._is_written_now(target):
-                return None
+                if self._is_written_now(target):  # meeting it may have found that numpy sees the memory
+                    return None
             if self.segment is segment:
                 return place[1], what
 

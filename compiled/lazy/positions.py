@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,23 +23,35 @@ def check_numbers(
 
     Operands of types that do not go together are told of first.
     """
-    known: dict[str, Any] = dict(params)
+    needs = check.needs
+    known: dict[str, Any] = {name: value for name, value in params.items() if name in needs}
     for name, operand in zip(primitive.inputs, operands, strict=True):
-        known[f"{name}_type"] = deferred.type_of(operand)
-        known[name] = operand
-        if name in check.needs and isinstance(operand, Array):
-            known[name] = operand.ndarray
-            if operand.ndarray.dtype.kind == "i" and deferred.is_pending(operand):
-                bound = deferred.bounds.get(operand.place[1]) if name == "index" and operand.place else None
-                if bound is None:
-                    deferred.settle()
-                else:  # the check is of each index by itself: the largest stands for all
-                    known[name] = np.broadcast_to(np.int64(bound - 1), operand.ndarray.shape)
+        if name in needs:
+            known[name] = _numbers_checked(deferred, name, operand)
+        if (of := f"{name}_type") in needs:
+            known[of] = deferred.type_of(operand)
     try:
-        check.rule(**{name: known[name] for name in check.needs})
+        check.rule(**known)
     except Exception:
         primitive.type_rule(*map(deferred.type_of, operands), **params)
         raise
+
+
+def _numbers_checked(deferred: SegmentMemories, name: str, operand: Any) -> Any:
+    if not isinstance(operand, Array):
+        return operand
+    array = operand.ndarray
+    if array.dtype.kind == "i" and deferred.is_pending(operand):
+        bound = deferred.bounds.get(operand.place[1]) if name == "index" and operand.place else None
+        if bound is not None:  # the check is of each index by itself: the largest stands for all
+            return _repeated(bound - 1, array.shape)
+        deferred.settle()
+    return array
+
+
+@functools.lru_cache(maxsize=256)
+def _repeated(number: int, shape: tuple[int, ...]) -> np.ndarray:
+    return np.broadcast_to(np.int64(number), shape)
 
 
 def note_bound(

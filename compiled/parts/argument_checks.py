@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ...compiler.demands import checked_base, demand_of
 from ...compiler.evaluate import evaluate_nodes
 from ...compiler.graph import Graph, Node, topological
 from ...ops.core import Movement, Pointwise, Source
 from ..common.pytree import Path, at
 from ..lazy.deferred_calls import Deferred
+from ..lazy.positions import POSITIONS
 
 # Ops that refuse an index because of its own value, whatever else there is.
 INDEXING = frozenset(
@@ -101,11 +103,21 @@ def _is_one_by_one(node: Node) -> bool:
     return isinstance(lower, (Pointwise, Source)) or (isinstance(lower, Movement) and lower.kind == "reshape")
 
 
+def _are_within(node: Node) -> bool:
+    """True for positions along an axis that is no longer than the one in which they index: of extremes, see
+    `lazy.positions`."""
+    demand = demand_of(node)
+    if demand is None or demand.axis is None:
+        return False
+    base = checked_base(node)
+    return base.op in POSITIONS and base.args[0].type.shape[base.param("axis")] <= demand.size
+
+
 def checks_of(graph: Graph, paths: dict[str, Path]) -> list[ArgumentCheck | Requirement] | None:
     """What the nodes of the graph refuse; None if the numbers that they look at are known only when it is computed."""
     found: list[ArgumentCheck | Requirement] = []
     for node in graph.nodes():
-        if node.op.check is not None:
+        if node.op.check is not None and not _are_within(node):
             operands = zip(node.op.inputs, node.args, strict=True)
             way = topological(arg for name, arg in operands if name in node.op.check.needs)
             if any((n.is_input and n.label not in paths) or n.type.dtype.is_floating_point for n in way):

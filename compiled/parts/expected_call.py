@@ -30,7 +30,7 @@ from ..common.written_code import each, lines, written
 from ..guards.guard_codegen import GuardCodegen
 from ..lazy.backward_program import CompiledNode
 from ..lazy.deferred_calls import CALL, NOT_NOTED
-from ..lazy.event_trie import Call, TrieInput, TrieNode
+from ..lazy.event_trie import Call, Compute, TrieInput, TrieNode
 from ..lazy.program_calls import PendingResults
 from ..replay.arguments import TensorArgument
 from .expected_source import (
@@ -66,10 +66,10 @@ class Expected:
         _require(of.plan is not None and of.arguments.simple is not None and not of.arguments.are_shared)
         _require(not of.captured.vary and not of.captured.writes_normals and not of.needs_numbers)
         assert of.plan is not None
-        self._of, self._before, self._after, self._plan = of, before, deferred.here, of.plan
+        self._of, self._before, self._after, self._plan = of, before, _point_of_call(deferred.here), of.plan
         self._args, self._deferred, self._segment = args, deferred, deferred.segment
         self._specs = list(of.arguments.simple or ())
-        self._met, self._event = _events(before, deferred.here)
+        self._met, self._event = _events(before, self._after)
         self._names_of_met: dict[int, str] = {}  # what is met, by token
         self._outside: list[Any] = []  # arguments that no call of this segment has made
         self._whole: dict[Any, int] = {}  # those of them that are met as they are: their tokens
@@ -337,6 +337,13 @@ class Expected:
             return "r0"
         values = "values" if self._of.inputs.sources else "inputs.values"
         return f"hand_out([{each('r{}', range(len(results.fresh)))}], (args, nothing), {values})"
+
+
+def _point_of_call(here: TrieNode) -> TrieNode:
+    """Where a call has led to; views of its results, which come behind it, are made anew when these are handed out."""
+    while isinstance(here.event, Compute) and here.event.is_view and here.before is not None:
+        here = here.before
+    return here
 
 
 def _events(before: TrieNode, after: TrieNode) -> tuple[list[TrieInput], Call]:
