@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from ..schedule.coalesce import LONGEST_SUM, has_sum
 from ..schedule.expressions import Names, statement_text
 from ..schedule.index import Variable, of_variable, substituted
-from ..schedule.records import Accumulator, Fold, Let, LoopKernel, Split, Stage, Statement
+from ..schedule.records import Accumulator, Ahead, Fold, Let, LoopKernel, Split, Stage, Statement
 from ..schedule.traffic import stage_indices
 from .comments import sanitised
 from .sharing import SharedRecord, shared_record, worth
@@ -243,11 +244,13 @@ def _in_blocks(variable: Variable, pragma: str) -> tuple[Loop, Loop]:
 
 
 def _stages(kernel: LoopKernel, names: Names, bounds: _Bounds) -> tuple[StageRecord, ...]:
-    """The stages in each row; ahead of the second loop nest is what fetches memory."""
+    """The stages in each row; between the loop nests is what fetches memory."""
     records = [_stage(stage, names, bounds) for stage in kernel.stages]
-    if kernel.ahead:
-        _, second, *_ = (place for place, record in enumerate(records) if record.loops)
-        records[second] = replace(records[second], before=tuple(_fetching(kernel, names)))
+    nests = [place for place, record in enumerate(records) if record.loops]
+    declares = next((each.loop for each in kernel.ahead if each.is_next), 0)
+    for loop, fetched in groupby(kernel.ahead, key=lambda each: each.loop):
+        before = (*_next_row(kernel, loop == declares), *_fetching(fetched, names))
+        records[nests[loop]] = replace(records[nests[loop]], before=before)
     if kernel.hidden:
         steps = sorted({step for _, step in kernel.hidden})
         declared = tuple(f"const long step{step} = tg_hidden({step});" for step in steps)
@@ -263,17 +266,20 @@ def _hidden(line: str, kernel: LoopKernel) -> str:
     return line
 
 
-def _fetching(kernel: LoopKernel, names: Names) -> Iterator[str]:
-    """C that fetches memory, a line of the cache at a time; behind the last row there is none."""
+def _next_row(kernel: LoopKernel, declares: bool) -> Iterator[str]:
+    """C for which row is the next; behind the last one there is none."""
     row = kernel.outer[-1]
-    if any(fetched.is_next for fetched in kernel.ahead):
+    if declares:
         yield f"const long next = {row} + 1 < {row.extent} ? {row} + 1 : {row};"
-    for fetched in kernel.ahead:
-        step = LINE // fetched.itemsize
-        index, written = fetched.index, ", 1"
+
+
+def _fetching(ahead: Iterable[Ahead], names: Names) -> Iterator[str]:
+    """C that fetches memory, a line of the cache at a time."""
+    for fetched in ahead:
+        row, index, written = fetched.row, fetched.index, ", 1"
         if fetched.is_next:
             index, written = substituted(index, {row: of_variable(Variable("next", row.extent))}), ""
-        yield f"for (long line = 0; line < {fetched.count}; line += {step})"
+        yield f"for (long line = {fetched.first}; line < {fetched.last}; line += {LINE // fetched.itemsize})"
         yield f"    __builtin_prefetch(&{names(fetched.buffer)}[{index} + line]{written});"
 
 
