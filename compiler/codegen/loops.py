@@ -288,7 +288,7 @@ def _stage(stage: Stage, names: Names, bounds: _Bounds) -> StageRecord:
         started=_started(stage.accumulators),
         loops=_nest(stage, bounds),
         lines=tuple(line for statement in stage.body for line in statement_text(statement, names)),
-        after=tuple(f"{a.name} = {a.nan_flag} ? NAN : {a.name};" for a in stage.accumulators if a.nan_flag),
+        after=tuple(_ranked(a) for a in stage.accumulators if a.nan_flag),
     )
 
 
@@ -300,9 +300,18 @@ def _started(accumulators: tuple[Accumulator, ...]) -> Started:
 
 
 def _declared(accumulator: Accumulator) -> Iterator[str]:
-    yield f"{accumulator.ctype} {accumulator.name} = {accumulator.init};"
+    name, ctype = accumulator.name, accumulator.ctype
     if accumulator.nan_flag:
+        yield f"tg_{ctype}_rank {name}_rank = tg_rank_{ctype}({accumulator.init});"
         yield f"int {accumulator.nan_flag} = 0;"
+    else:
+        yield f"{ctype} {name} = {accumulator.init};"
+
+
+def _ranked(accumulator: Accumulator) -> str:
+    """The number that a finished rank stands for."""
+    name, ctype = accumulator.name, accumulator.ctype
+    return f"const {ctype} {name} = {accumulator.nan_flag} ? NAN : tg_of_rank_{ctype}({name}_rank);"
 
 
 def _pragma(stage: Stage) -> str:
@@ -311,7 +320,7 @@ def _pragma(stage: Stage) -> str:
     scalars = [a for a in dict.fromkeys(folded) if not a.size]
     if not all(a.simd for a in scalars):
         return ""
-    clauses = [f"reduction({_OPERATORS[a.kind]} : {a.name})" for a in scalars]
+    clauses = [f"reduction({_OPERATORS[a.kind]} : {a.name}{'_rank' if a.nan_flag else ''})" for a in scalars]
     clauses += [f"reduction(| : {a.nan_flag})" for a in scalars if a.nan_flag]
     return " ".join(["#pragma omp simd", *clauses])
 

@@ -69,6 +69,6 @@ def _fold_text(fold: Fold, names: Names) -> tuple[str, ...]:
     x = operand_text(fold.value, names)
     acc = accumulator.name if accumulator.index is None else f"{accumulator.name}[{accumulator.index}]"
     if accumulator.nan_flag:
-        compare = ">" if accumulator.kind == "max" else "<"
-        return (f"{acc} = {x} {compare} {acc} ? {x} : {acc};", f"{accumulator.nan_flag} |= {x} != {x};")
+        best = f"tg_{accumulator.kind}_rank_{accumulator.ctype}({acc}_rank, {x})"
+        return (f"{acc}_rank = {best};", f"{accumulator.nan_flag} |= {x} != {x};")
     return (f"{acc} = {accumulator.combine.replace('{acc}', acc).replace('{x}', x)};",)

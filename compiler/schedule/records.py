@@ -153,7 +153,8 @@ def places_in(statement: Statement) -> Iterator[tuple[str, Index]]:
 class Accumulator:
     """A fold: one variable, or with `index` an array with an element for each value of the inner loops.
 
-    A maximum or minimum of floats in a vector loop compares only; `nan_flag` remembers NaN beside it.
+    A maximum or minimum of floats in a vector loop compares ranks only, in the variable `name`_rank; `nan_flag`
+    remembers NaN beside it.
     """
 
     name: str
