@@ -12,7 +12,7 @@ from row_graphs import graph_of
 from tracegrad.compiler.codegen.render import render
 from tracegrad.compiler.pipeline import FLAGS
 from tracegrad.compiler.schedule.plan import make_schedule
-from tracegrad.ops.reductions import amax, amin
+from tracegrad.ops.reductions import amax, amin, argmax, argmin
 from tracegrad.runtime.build import INCLUDE
 
 SPECIAL = (0.0, -0.0, 1.5, -1.5, np.inf, -np.inf, np.nan, 1e-42, -1e-42, 3e38, -3e38)
@@ -20,7 +20,7 @@ LENGTHS = (1, 2, 7, 16, 33, 130)
 
 
 def best(x):
-    return {"largest": amax(x, (1,)), "smallest": amin(x, (1,))}
+    return {"largest": amax(x, (1,)), "smallest": amin(x, (1,)), "place": argmax(x, 1), "other": argmin(x, 1)}
 
 
 def rows_of(length, dtype):
@@ -47,6 +47,8 @@ def test_the_best_of_rows_are_numpys(compiler):
         found = compiled.run(values)
         np.testing.assert_array_equal(found["largest"], values["x"].max(1), err_msg=graph.name)
         np.testing.assert_array_equal(found["smallest"], values["x"].min(1), err_msg=graph.name)
+        np.testing.assert_array_equal(found["place"], values["x"].argmax(1), err_msg=graph.name)
+        np.testing.assert_array_equal(found["other"], values["x"].argmin(1), err_msg=graph.name)
 
 
 @pytest.mark.skipif("clang" not in COMPILERS, reason="asks clang")
