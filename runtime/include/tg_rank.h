@@ -32,19 +32,16 @@ TG_INLINE tg_double_rank tg_rank_double(double x) { return x; }
 TG_INLINE double tg_of_rank_double(tg_double_rank rank) { return rank; }
 #endif
 
-#define TG_DEFINE_RANKS(type)                                                                                   \
-    TG_INLINE tg_##type##_rank tg_max_rank_##type(tg_##type##_rank best, type x)                                \
-    {                                                                                                           \
-        const tg_##type##_rank rank = tg_rank_##type(x);                                                        \
-        return rank > best ? rank : best;                                                                       \
-    }                                                                                                           \
-    TG_INLINE tg_##type##_rank tg_min_rank_##type(tg_##type##_rank best, type x)                                \
-    {                                                                                                           \
-        const tg_##type##_rank rank = tg_rank_##type(x);                                                        \
-        return rank < best ? rank : best;                                                                       \
+#define TG_DEFINE_BEST(name, better, type, rank_type, rank_of)      \
+    TG_INLINE rank_type name(rank_type best, type x)                \
+    {                                                               \
+        const rank_type rank = rank_of(x);                          \
+        return rank better best ? rank : best;                      \
     }
 
-TG_DEFINE_RANKS(float)
-TG_DEFINE_RANKS(double)
+TG_DEFINE_BEST(tg_max_rank_float, >, float, tg_float_rank, tg_rank_float)
+TG_DEFINE_BEST(tg_min_rank_float, <, float, tg_float_rank, tg_rank_float)
+TG_DEFINE_BEST(tg_max_rank_double, >, double, tg_double_rank, tg_rank_double)
+TG_DEFINE_BEST(tg_min_rank_double, <, double, tg_double_rank, tg_rank_double)
 
 #endif
