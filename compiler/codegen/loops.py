@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from ..schedule.coalesce import LONGEST_SUM, has_sum
-from ..schedule.expressions import Names, statement_text
+from ..schedule.expressions import Names, rank_names, statement_text
 from ..schedule.index import Variable, of_variable, substituted
 from ..schedule.records import Accumulator, Ahead, Fold, Let, LoopKernel, Split, Stage, Statement
 from ..schedule.traffic import stage_indices
@@ -302,7 +302,8 @@ def _started(accumulators: tuple[Accumulator, ...]) -> Started:
 def _declared(accumulator: Accumulator) -> Iterator[str]:
     name, ctype = accumulator.name, accumulator.ctype
     if accumulator.nan_flag:
-        yield f"tg_{ctype}_rank {name}_rank = tg_rank_{ctype}({accumulator.init});"
+        names = rank_names(accumulator.kind, ctype)
+        yield f"{names.type} {name}_rank = {names.of}({accumulator.init});"
         yield f"int {accumulator.nan_flag} = 0;"
     else:
         yield f"{ctype} {name} = {accumulator.init};"
@@ -311,7 +312,8 @@ def _declared(accumulator: Accumulator) -> Iterator[str]:
 def _ranked(accumulator: Accumulator) -> str:
     """The number that a finished rank stands for."""
     name, ctype = accumulator.name, accumulator.ctype
-    return f"const {ctype} {name} = {accumulator.nan_flag} ? NAN : tg_of_rank_{ctype}({name}_rank);"
+    number = rank_names(accumulator.kind, ctype).number
+    return f"const {ctype} {name} = {accumulator.nan_flag} ? NAN : {number}({name}_rank);"
 
 
 def _pragma(stage: Stage) -> str:
