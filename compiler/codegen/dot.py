@@ -45,8 +45,8 @@ LONGEST_BLOCK = 1024
 ROWS_WORTH_PACKING = 64
 #: With this many columns, each element of A is read often enough that packing A pays where its rows are not contiguous.
 COLUMNS_WORTH_PACKING = 128
-#: Results from this size on are walked through row by row, so that each memory page is visited once, if the packed B
-#: then stays in L2.
+#: Results from this size on are walked through row by row, so that each memory page is visited once: all columns at a
+#: time, or as many as the packed B has within `HALF_L2`.
 LARGE_RESULT = 256 * 1024
 #: The same for results that are stored and nothing else: 768 x 384 takes 231 GF/s tile by tile, 204 row by row.
 LARGE_PLAIN_RESULT = 4 * 1024 * 1024
@@ -70,6 +70,9 @@ USUAL_EXTENT = 1024
 MANY_COLUMNS = 256
 #: Products with fewer multiplications than this gain nothing from tiles.
 TINY_WORK = 64
+
+#: Columns that are packed at a time where not all are.
+_STRETCH = Range("dot_stretch", "dot_stretch_end")
 
 #: Unsigned sums wrap around; signed ones would be undefined.
 _SUM_TYPE = {"float": "float", "double": "double", "int32_t": "uint32_t", "int64_t": "uint64_t"}
@@ -117,13 +120,14 @@ def _tiling(kernel: DotKernel) -> Tiling:
     row_bytes = _padded_row_bytes(columns, item, panel_row)
     whole_tiles = columns * item % panel_row == 0
     packing = _packing(b, may_read_in_place=whole_tiles and not blocked and rows <= ROWS_WORTH_PACKING)
-    panels_bytes = kernel.k * row_bytes
     enough = LARGE_PLAIN_RESULT if len(kernel.epilogue) == 1 else LARGE_RESULT
-    large = rows * columns * item >= enough and panels_bytes <= HALF_L2 and not is_size(rows * columns)
-    panels_first = large and not blocked and packing != "none"
+    large = not is_size(rows * columns) and rows * columns * item >= enough and not blocked and packing != "none"
+    stretch = _stretch(kernel.k, columns, panel_row // item, item) if large else columns
+    panels_first = large and stretch == columns
+    stretch_bytes = _padded_row_bytes(stretch, item, panel_row)
     conflicts = a.row_stride * item % WAY_BYTES == 0 and rows > 1
     rows_packed = is_size(rows) or columns >= COLUMNS_WORTH_PACKING and (a.column_stride != 1 or conflicts)
-    sums_rows = _sums_rows(rows, blocked, panels_first)
+    sums_rows = _sums_rows(rows, blocked, large)
     return Tiling(
         a=a,
         b=b,
@@ -133,22 +137,33 @@ def _tiling(kernel: DotKernel) -> Tiling:
         columns=columns,
         block=block,
         blocked=blocked,
+        by_rows=large,
         panels_first=panels_first,
+        stretch=stretch,
         packing=packing,
         rows_packed=rows_packed,
         sums_rows=sums_rows,
-        panel_bytes=0 if packing == "none" else panels_bytes if panels_first else block * panel_row,
-        sums_bytes=sums_rows * row_bytes,
+        panel_bytes=0 if packing == "none" else kernel.k * stretch_bytes if large else block * panel_row,
+        sums_bytes=sums_rows * (stretch_bytes if large else row_bytes),
         # The last tile may lack almost all of its rows.
         packed_bytes=(rows + MOST_TILE_ROWS) * block * item if rows_packed else 0,
     )
 
 
-def _sums_rows(rows: int, blocked: bool, panels_first: bool) -> int:
+def _stretch(depth: int, columns: int, panel: int, item: int) -> int:
+    """How many columns are packed at a time, so that the panels stay in L2: all, or equal numbers of whole panels."""
+    most = max(1, HALF_L2 // (depth * panel * item))
+    panels = -(-columns // panel)
+    if panels <= most:
+        return columns
+    return -(-panels // -(-panels // most)) * panel
+
+
+def _sums_rows(rows: int, blocked: bool, by_rows: bool) -> int:
     """Of how many rows the sums are kept in memory: all of a blocked product, one tile's with whole rows."""
     if blocked:
         return rows + MOST_TILE_ROWS if is_size(rows) else rows
-    return MOST_TILE_ROWS if panels_first else 0
+    return MOST_TILE_ROWS if by_rows else 0
 
 
 def _passes(k: int) -> tuple[int, bool]:
@@ -259,7 +274,9 @@ def _tiled_record(kernel: DotKernel, tiling: Tiling) -> TiledDot:
         broadcast=_broadcast_operand(kernel, tiling),
         vectors=_vector_operand(kernel, tiling),
         blocked=blocked,
+        by_rows=tiling.by_rows,
         panels_first=tiling.panels_first,
+        stretch=tiling.stretch,
         block=tiling.block,
         depth="depth" if blocked else str(kernel.k),
         depth_parameter="long depth, " if blocked else "",
@@ -277,11 +294,18 @@ def _tiled_record(kernel: DotKernel, tiling: Tiling) -> TiledDot:
         epilogue=kernel.epilogue,
         row_range=part if kernel.axis == "rows" else rows,
         column_range=part if kernel.axis == "columns" else columns,
-        panel_range=part if in_parts else columns,
+        panel_range=_panel_range(tiling, part if in_parts else columns),
+        stretch_range=columns if tiling.panels_first else _STRETCH,
+        panel_column="dot_column" if tiling.panels_first else f"(dot_column - {_STRETCH.first})",
         pack_range=Range("first", "last") if in_parts else rows,
         shared=None if in_parts else shared_whole(kernel, tiling.scratch_bytes),
         parts=parts_of(kernel, tiling, _base(tiling.a)) if in_parts else None,
     )
+
+
+def _panel_range(tiling: Tiling, shared: Range) -> Range:
+    """The columns whose panels are packed one after the other."""
+    return shared if tiling.panels_first else _STRETCH
 
 
 def _tile_functions(name: str, last_rows: bool) -> tuple[tuple[str, str], ...]:

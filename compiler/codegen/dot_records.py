@@ -92,7 +92,9 @@ class Tiling:
     columns: int
     block: int
     blocked: bool
+    by_rows: bool
     panels_first: bool
+    stretch: int
     packing: str
     rows_packed: bool
     sums_rows: int
@@ -201,12 +203,12 @@ class TiledDot:
     """What ``dot.c.j2`` and ``dot_blocked.c.j2`` print.
 
     ``row`` and ``column`` are the epilogue's names of the tile's two directions. ``depth`` is the length of one pass
-    over the inner dimension: a number, or the name of a parameter. ``panels_first``: all of B is packed before the
-    first tile, and the tiles go row by row. `shape_rows` and `shape_columns` decide on the tile's shape: they are
-    `rows` and `columns` unless these are run-time sizes. `last_rows`: there is a function for the last tile's rows;
-    otherwise all tiles of the partial sums are whole, `sums_rows` rows with the padding. Helper functions have
-    `size_parameters` before their own parameters and are called with `size_arguments`. Threads share the whole in
-    pieces of the batch (`shared`), or `parts` of it.
+    over the inner dimension: a number, or the name of a parameter. ``by_rows``: the tiles go row by row through
+    `stretch` columns, whose panels of B are packed before; with ``panels_first`` these are all columns. `shape_rows`
+    and `shape_columns` decide on the tile's shape: they are `rows` and `columns` unless these are run-time sizes.
+    `last_rows`: there is a function for the last tile's rows; otherwise all tiles of the partial sums are whole,
+    `sums_rows` rows with the padding. Helper functions have `size_parameters` before their own parameters and are
+    called with `size_arguments`. Threads share the whole in pieces of the batch (`shared`), or `parts` of it.
     """
 
     name: str
@@ -225,7 +227,9 @@ class TiledDot:
     broadcast: BroadcastOperand
     vectors: VectorOperand
     blocked: bool
+    by_rows: bool
     panels_first: bool
+    stretch: int
     block: int
     depth: str
     depth_parameter: str
@@ -244,6 +248,8 @@ class TiledDot:
     row_range: Range
     column_range: Range
     panel_range: Range
+    stretch_range: Range
+    panel_column: str
     pack_range: Range
     shared: SharedRecord | None
     parts: Parts | None

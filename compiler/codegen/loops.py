@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from ..schedule.coalesce import LONGEST_SUM, has_sum
-from ..schedule.expressions import Names, statement_text
+from ..schedule.expressions import Names, rank_names, statement_text
 from ..schedule.index import Variable, of_variable, substituted
-from ..schedule.records import Accumulator, Fold, Let, LoopKernel, Split, Stage, Statement
+from ..schedule.records import Accumulator, Ahead, Fold, Let, LoopKernel, Split, Stage, Statement
 from ..schedule.traffic import stage_indices
 from .comments import sanitised
 from .sharing import SharedRecord, shared_record, worth
@@ -243,11 +244,13 @@ def _in_blocks(variable: Variable, pragma: str) -> tuple[Loop, Loop]:
 
 
 def _stages(kernel: LoopKernel, names: Names, bounds: _Bounds) -> tuple[StageRecord, ...]:
-    """The stages in each row; ahead of the second loop nest is what fetches memory."""
+    """The stages in each row; between the loop nests is what fetches memory."""
     records = [_stage(stage, names, bounds) for stage in kernel.stages]
-    if kernel.ahead:
-        _, second, *_ = (place for place, record in enumerate(records) if record.loops)
-        records[second] = replace(records[second], before=tuple(_fetching(kernel, names)))
+    nests = [place for place, record in enumerate(records) if record.loops]
+    declares = next((each.loop for each in kernel.ahead if each.is_next), 0)
+    for loop, fetched in groupby(kernel.ahead, key=lambda each: each.loop):
+        before = (*_next_row(kernel, loop == declares), *_fetching(fetched, names))
+        records[nests[loop]] = replace(records[nests[loop]], before=before)
     if kernel.hidden:
         steps = sorted({step for _, step in kernel.hidden})
         declared = tuple(f"const long step{step} = tg_hidden({step});" for step in steps)
@@ -263,17 +266,20 @@ def _hidden(line: str, kernel: LoopKernel) -> str:
     return line
 
 
-def _fetching(kernel: LoopKernel, names: Names) -> Iterator[str]:
-    """C that fetches memory, a line of the cache at a time; behind the last row there is none."""
+def _next_row(kernel: LoopKernel, declares: bool) -> Iterator[str]:
+    """C for which row is the next; behind the last one there is none."""
     row = kernel.outer[-1]
-    if any(fetched.is_next for fetched in kernel.ahead):
+    if declares:
         yield f"const long next = {row} + 1 < {row.extent} ? {row} + 1 : {row};"
-    for fetched in kernel.ahead:
-        step = LINE // fetched.itemsize
-        index, written = fetched.index, ", 1"
+
+
+def _fetching(ahead: Iterable[Ahead], names: Names) -> Iterator[str]:
+    """C that fetches memory, a line of the cache at a time."""
+    for fetched in ahead:
+        row, index, written = fetched.row, fetched.index, ", 1"
         if fetched.is_next:
             index, written = substituted(index, {row: of_variable(Variable("next", row.extent))}), ""
-        yield f"for (long line = 0; line < {fetched.count}; line += {step})"
+        yield f"for (long line = {fetched.first}; line < {fetched.last}; line += {LINE // fetched.itemsize})"
         yield f"    __builtin_prefetch(&{names(fetched.buffer)}[{index} + line]{written});"
 
 
@@ -282,7 +288,7 @@ def _stage(stage: Stage, names: Names, bounds: _Bounds) -> StageRecord:
         started=_started(stage.accumulators),
         loops=_nest(stage, bounds),
         lines=tuple(line for statement in stage.body for line in statement_text(statement, names)),
-        after=tuple(f"{a.name} = {a.nan_flag} ? NAN : {a.name};" for a in stage.accumulators if a.nan_flag),
+        after=tuple(_ranked(a) for a in stage.accumulators if a.nan_flag),
     )
 
 
@@ -294,9 +300,20 @@ def _started(accumulators: tuple[Accumulator, ...]) -> Started:
 
 
 def _declared(accumulator: Accumulator) -> Iterator[str]:
-    yield f"{accumulator.ctype} {accumulator.name} = {accumulator.init};"
+    name, ctype = accumulator.name, accumulator.ctype
     if accumulator.nan_flag:
+        names = rank_names(accumulator.kind, ctype)
+        yield f"{names.type} {name}_rank = {names.of}({accumulator.init});"
         yield f"int {accumulator.nan_flag} = 0;"
+    else:
+        yield f"{ctype} {name} = {accumulator.init};"
+
+
+def _ranked(accumulator: Accumulator) -> str:
+    """The number that a finished rank stands for."""
+    name, ctype = accumulator.name, accumulator.ctype
+    number = rank_names(accumulator.kind, ctype).number
+    return f"const {ctype} {name} = {accumulator.nan_flag} ? NAN : {number}({name}_rank);"
 
 
 def _pragma(stage: Stage) -> str:
@@ -305,7 +322,7 @@ def _pragma(stage: Stage) -> str:
     scalars = [a for a in dict.fromkeys(folded) if not a.size]
     if not all(a.simd for a in scalars):
         return ""
-    clauses = [f"reduction({_OPERATORS[a.kind]} : {a.name})" for a in scalars]
+    clauses = [f"reduction({_OPERATORS[a.kind]} : {a.name}{'_rank' if a.nan_flag else ''})" for a in scalars]
     clauses += [f"reduction(| : {a.nan_flag})" for a in scalars if a.nan_flag]
     return " ".join(["#pragma omp simd", *clauses])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from ..schedule.expressions import RankNames, rank_names
 from ..schedule.records import SpecialKernel
 from .comments import sanitised
 from .environment import render
@@ -55,6 +56,7 @@ class SpecialRecord:
     ctypes: Mapping[str, str]
     numbers: Mapping[str, int]
     words: Mapping[str, str]
+    ranks: RankNames | None
     arguments: tuple[str, ...]
     loops: tuple[Loop, ...]
     places: Mapping[str, str]
@@ -73,6 +75,7 @@ def special_text(kernel: SpecialKernel, parameters: str, ctype_of: Callable[[str
         ctypes={role: ctype_of(name) for role, name in roles.items()},
         numbers=dict(kernel.numbers),
         words=words,
+        ranks=rank_names(words["fold"], ctype_of(roles["x"])) if kernel.kind in ("argmax", "argmin") else None,
         arguments=(
             *(name for _, name in (*kernel.outputs, *kernel.operands)),
             *(str(value) for _, value in kernel.numbers),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from ..sizes.claims import below
 from .maps import Range
@@ -69,6 +70,22 @@ def _fold_text(fold: Fold, names: Names) -> tuple[str, ...]:
     x = operand_text(fold.value, names)
     acc = accumulator.name if accumulator.index is None else f"{accumulator.name}[{accumulator.index}]"
     if accumulator.nan_flag:
-        compare = ">" if accumulator.kind == "max" else "<"
-        return (f"{acc} = {x} {compare} {acc} ? {x} : {acc};", f"{accumulator.nan_flag} |= {x} != {x};")
+        best = rank_names(accumulator.kind, accumulator.ctype).best
+        return (f"{acc}_rank = {best}({acc}_rank, {x});", f"{accumulator.nan_flag} |= {x} != {x};")
     return (f"{acc} = {accumulator.combine.replace('{acc}', acc).replace('{x}', x)};",)
+
+
+@dataclass(frozen=True)
+class RankNames:
+    """What ``tg_rank.h`` calls the type of a rank, and functions: the rank of a number, the number of a rank, the
+    better one of a rank and a number's."""
+
+    type: str
+    of: str
+    number: str
+    best: str
+
+
+def rank_names(kind: str, ctype: str) -> RankNames:
+    """Those for folds of a `kind`, ``max`` or ``min``, over ``float`` or ``double``."""
+    return RankNames(f"tg_{ctype}_rank", f"tg_rank_{ctype}", f"tg_of_rank_{ctype}", f"tg_{kind}_rank_{ctype}")

@@ -153,7 +153,8 @@ def places_in(statement: Statement) -> Iterator[tuple[str, Index]]:
 class Accumulator:
     """A fold: one variable, or with `index` an array with an element for each value of the inner loops.
 
-    A maximum or minimum of floats in a vector loop compares only; `nan_flag` remembers NaN beside it.
+    A maximum or minimum of floats in a vector loop compares ranks only, in the variable `name`_rank; `nan_flag`
+    remembers NaN beside it.
     """
 
     name: str
@@ -215,26 +216,29 @@ class Split:
 
 @dataclass(frozen=True)
 class Ahead:
-    """`count` elements of a buffer from `index` on that are fetched into the cache; with `is_next` those of the next
-    turn of `row`."""
+    """Elements of a buffer, those from `first` to `last` of the row that begins at `index`, that are fetched into the
+    cache in front of loop nest number `loop` of a turn of `row`; with `is_next` those of the next turn."""
 
     buffer: str
     index: Index
     row: Variable
-    count: int
+    first: int
+    last: int
     itemsize: int
     is_next: bool
+    loop: int
 
     def __str__(self) -> str:
-        return f"fetch {self.count} of {self.buffer}[{self.index}]{f' at {self.row} + 1' if self.is_next else ''}"
+        when = f" at {self.row} + 1" if self.is_next else ""
+        return f"before loop {self.loop} fetch {self.first} to {self.last} of {self.buffer}[{self.index}]{when}"
 
 
 @dataclass(frozen=True)
 class LoopKernel:
     """Loops over `outer` around `stages`, one after the other.
 
-    `totals` are folds that go on through all rows; `last` are the stages behind the rows, which read them. Behind the
-    first loop over a row, memory is fetched `ahead`. Of `hidden` loops the step is no number in C.
+    `totals` are folds that go on through all rows; `last` are the stages behind the rows, which read them. Between
+    the loops over a row, memory is fetched `ahead`. Of `hidden` loops the step is no number in C.
     """
 
     name: str

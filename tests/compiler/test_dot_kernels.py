@@ -78,6 +78,10 @@ def _cases() -> list[Case]:
     # Results of more than 256 KiB, finished row by row; rows and columns that make no whole tiles among them.
     large = [Case(270, 260, 9, layout) for layout in ("NN", "NT", "TN", "TT")] + [Case(261, 277, 20, "TN")]
     large += [Case(200, 190, 17, "NT", "double"), Case(290, 250, 11, "TN", batch=(2,))]
+    # The same with a packed B of more than half a second cache: a stretch of columns at a time.
+    stretches = [Case(270, 290, 601, layout) for layout in ("NN", "NT", "TN", "TT")] + [Case(15, 4500, 40, "NT")]
+    stretches += [Case(261, 277, 700, "TN"), Case(131, 263, 333, "NN", "double"), Case(300, 250, 540, batch=(2,))]
+    stretches += [Case(261, 515, 512, "SS")]
     strided = [Case(21, 35, 18, layout) for layout in ("SN", "NS", "SS")] + [Case(70, 140, 30, "SS")]
     batched = [Case(9, 33, 12, "NT", batch=(2, 3), shared=shared) for shared in ("", "a", "b")]
     batched += [
@@ -91,6 +95,7 @@ def _cases() -> list[Case]:
         Case(4, 4, 0, "NN", "int32_t")
     ]
     vectors += streams
+    large += stretches
     return odd + empty + whole + vectors + narrow + packed + large + long + strided + batched + doubles + integers
 
 

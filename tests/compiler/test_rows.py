@@ -1,6 +1,7 @@
 """Row work, powers, sorting and turned loops against numpy, and what their C must not do."""
 
 import re
+from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -85,16 +86,31 @@ def test_rows_of_large_memory_are_fetched_ahead():
     """The next row that is read, and this row of what later loops write: never what lies behind a buffer."""
     schedule = make_schedule(GRAPHS["row_work_277_2048_float32"][0])
     (_, kernel, *_), sizes = schedule.kernels, {buffer.name: buffer.type.size for buffer in schedule.buffers}
-    written = ["chances_", "gradient_"]
-    expected = [("x_", True), *((name, False) for name in written)]
-    assert [(each.buffer, each.is_next) for each in kernel.ahead] == expected
+    whole = {}
     for each in kernel.ahead:
-        assert each.index.highest + each.count == sizes[each.buffer]
+        first, last = whole.get((each.buffer, each.is_next), (0, 0))
+        assert each.first == last < each.last  # piece behind piece
+        whole[each.buffer, each.is_next] = (first, each.last)
+        assert each.index.highest + 2048 == sizes[each.buffer]
+    assert whole == {(name, name == "x_"): (0, 2048) for name in ("chances_", "gradient_", "x_")}
     text = render(schedule)
-    assert "const long next = i0 + 1 < 277 ? i0 + 1 : i0;" in text
-    fetched = ["&x_[next * 2048 + line]", *(f"&{name}[i0 * 2048 + line], 1" for name in written)]
-    assert re.findall(r"__builtin_prefetch\((.*)\);", text) == fetched
+    assert text.count("const long next = i0 + 1 < 277 ? i0 + 1 : i0;") == 1
+    fetched = {"&x_[next * 2048 + line]", *(f"&{name}[i0 * 2048 + line], 1" for name in ("chances_", "gradient_"))}
+    assert set(re.findall(r"__builtin_prefetch\((.*)\);", text)) == fetched
     assert text.index("tg_erff(") < text.index("__builtin_prefetch") < text.index("tg_expf(", text.index("tg_erff("))
+
+
+def test_rows_are_fetched_a_piece_between_one_loop_and_the_next():
+    """Never more lines at once than there must be; what a loop writes is fetched in front of it."""
+    kernel = make_schedule(GRAPHS["row_work_277_2048_float32"][0]).kernels[1]
+    nests = [stage for stage in kernel.stages if stage.loops]
+    lines = defaultdict(int)
+    for each in kernel.ahead:
+        lines[each.loop] += -(-(each.last - each.first) * each.itemsize // 64)
+        written = [n for n, s in enumerate(nests) if any(getattr(x, "buffer", "") == each.buffer for x in s.body)]
+        assert each.is_next or each.loop <= min(written)
+    assert list(lines) == sorted(lines) and set(lines) <= set(range(1, len(nests)))
+    assert max(lines.values()) <= -(-3 * 2048 * 4 // 64 // (len(nests) - 1)) + 1
 
 
 @pytest.mark.parametrize("name", [name for name in GRAPHS if "_277_" not in name])

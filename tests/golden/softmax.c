@@ -25,16 +25,16 @@ static void amax_exp_sum_div_0(float *restrict p_, float *restrict entropy_, con
     for (long i0 = 0; i0 < 6; ++i0)
     {
         float exp_row6[10];
-        float amax_acc1 = -INFINITY;
+        tg_float_rank amax_acc1_rank = tg_rank_float(-INFINITY);
         int amax_acc1_nan = 0;
-        #pragma omp simd reduction(max : amax_acc1) reduction(| : amax_acc1_nan)
+        #pragma omp simd reduction(max : amax_acc1_rank) reduction(| : amax_acc1_nan)
         for (long i1 = 0; i1 < 10; ++i1)
         {
             const float v2 = x_[i0 * 10 + i1];
-            amax_acc1 = v2 > amax_acc1 ? v2 : amax_acc1;
+            amax_acc1_rank = tg_max_rank_float(amax_acc1_rank, v2);
             amax_acc1_nan |= v2 != v2;
         }
-        amax_acc1 = amax_acc1_nan ? NAN : amax_acc1;
+        const float amax_acc1 = amax_acc1_nan ? NAN : tg_of_rank_float(amax_acc1_rank);
         float sum_acc5 = 0.0f;
         #pragma omp simd reduction(+ : sum_acc5)
         for (long i1 = 0; i1 < 10; ++i1)

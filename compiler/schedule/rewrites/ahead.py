@@ -1,9 +1,10 @@
 """Rows fetched ahead: while a kernel works on what it knows of one row, the next one comes from memory.
 
-The processor sees by itself that memory is read in order, and is ahead of most kernels. One that keeps so much of a row
-that its first cache is full loses sight of that: it goes over its own arrays several times, which come from the second
-cache, and waits for memory at the beginning of each row. So it asks for the next row, and for the memory of this row's
-results, behind its first loop over the row. Kernels that keep less take a little longer by it.
+The processor sees by itself that memory is read in order, and is ahead of kernels that do nothing else. One that goes
+over a row several times leaves memory alone most of the time, and waits for it at the beginning of each row. So it asks
+for the memory of this row's results and for the next row, a piece between one loop over the row and the next: a
+processor has some sixteen requests on their way at a time, and whoever asks for more waits. Kernels of fewer loops take
+as long either way.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from dataclasses import replace
 from ..index import ZERO, Index, Variable, substituted
 from ..records import Ahead, Buffer, Kernel, Load, LoopKernel, Stage, Store, operands_in
 
-#: Bytes that a kernel keeps on its stack while it works on a row: two thirds of a first-level cache.
-KEPT = 32 << 10
+#: Loops over a row, of which all but the first have a piece to ask for.
+FEWEST_LOOPS = 4
 #: Bytes of a row: of shorter ones several are on the way anyway, longer ones would drive out what the loops work on.
-SHORTEST, LONGEST = 1024, 16384
+SHORTEST, LONGEST = 1024, 8192
+#: Bytes of a line of the cache.
+LINE = 64
 #: Bytes of a buffer from which on it does not stay in a core's second cache between two uses.
 LARGE = 2 << 20
-_WIDE = ("double", "int64_t")
 
 
 def ahead(kernels: Iterable[Kernel], buffers: Iterable[Buffer]) -> tuple[Kernel, ...]:
@@ -31,42 +33,60 @@ def ahead(kernels: Iterable[Kernel], buffers: Iterable[Buffer]) -> tuple[Kernel,
 
 def _with_ahead(kernel: LoopKernel, buffers: Mapping[str, Buffer]) -> LoopKernel:
     nests = [stage for stage in kernel.stages if stage.loops]
-    if not kernel.outer or len(nests) < 2 or _kept(kernel) < KEPT:
+    if not kernel.outer or len(nests) < FEWEST_LOOPS:
         return kernel
-    row = kernel.outer[-1]
+    row, last = kernel.outer[-1], len(nests) - 1
+    read = _by_buffer(each for stage in nests for each in _read(stage, row, buffers, last))
+    later = enumerate(nests[1:], 1)
+    written = _by_buffer(each for nest, stage in later for each in _written(stage, row, buffers, nest))
+    # What is read at this row is there when it is written.
+    rows = (*(each for name, each in written.items() if name not in read), *read.values())
+    return replace(kernel, ahead=tuple(_spread(rows, last)))
+
+
+def _by_buffer(rows: Iterable[Ahead]) -> dict[str, Ahead]:
+    """The first of each buffer."""
     found: dict[str, Ahead] = {}
-    for fetched in (each for stage in nests for each in _read(stage, row, buffers)):
-        found.setdefault(fetched.buffer, fetched)
-    for fetched in (each for stage in nests[1:] for each in _written(stage, row, buffers)):
-        found.setdefault(fetched.buffer, fetched)
-    return replace(kernel, ahead=tuple(found.values())) if found else kernel
+    for each in rows:
+        found.setdefault(each.buffer, each)
+    return found
 
 
-def _kept(kernel: LoopKernel) -> int:
-    """Bytes of its arrays, those of sums over all rows included."""
-    arrays = [(array.ctype, array.size) for array in kernel.locals]
-    arrays += [(total.ctype, total.size) for total in kernel.totals]
-    return sum(size * (8 if ctype in _WIDE else 4) for ctype, size in arrays)
+def _spread(rows: tuple[Ahead, ...], loops: int) -> Iterator[Ahead]:
+    """The rows in pieces of whole lines, about as many in front of each of the loops, none later than its row is."""
+    share = -(-sum(-(-(row.last - row.first) * row.itemsize // LINE) for row in rows) // loops)
+    loop, free = 1, share
+    for row in rows:
+        line, first = LINE // row.itemsize, row.first
+        while first < row.last:
+            if not free:
+                loop, free = loop + 1, share
+            wanted = -(-(row.last - first) // line)
+            lines = wanted if loop >= row.loop else min(wanted, free)
+            end = min(row.last, first + lines * line)
+            yield replace(row, first=first, last=end, loop=min(loop, row.loop))
+            first, free = end, max(0, free - lines)
 
 
-def _read(stage: Stage, row: Variable, buffers: Mapping[str, Buffer]) -> Iterator[Ahead]:
+def _read(stage: Stage, row: Variable, buffers: Mapping[str, Buffer], loop: int) -> Iterator[Ahead]:
     for operand in (operand for statement in stage.body for operand in operands_in(statement)):
         if isinstance(operand, Load) and not operand.ranges:
-            yield from _fetched(buffers[operand.buffer], operand.index, stage, row, is_next=True)
+            yield from _fetched(buffers[operand.buffer], operand.index, stage, row, loop, is_next=True)
 
 
-def _written(stage: Stage, row: Variable, buffers: Mapping[str, Buffer]) -> Iterator[Ahead]:
+def _written(stage: Stage, row: Variable, buffers: Mapping[str, Buffer], loop: int) -> Iterator[Ahead]:
     for statement in stage.body:
         if isinstance(statement, Store):
-            yield from _fetched(buffers[statement.buffer], statement.index, stage, row, is_next=False)
+            yield from _fetched(buffers[statement.buffer], statement.index, stage, row, loop, is_next=False)
 
 
-def _fetched(buffer: Buffer, index: Index, stage: Stage, row: Variable, is_next: bool) -> Iterator[Ahead]:
-    """The row that `stage` goes through at `index`: contiguous, long, and new memory in each turn of `row`."""
+def _fetched(buffer: Buffer, index: Index, stage: Stage, row: Variable, loop: int, is_next: bool) -> Iterator[Ahead]:
+    """The row that `stage` goes through at `index`: contiguous, long, and new memory in each turn of `row`; to be
+    fetched in front of `loop` at the latest."""
     along, itemsize = stage.loops[-1], buffer.type.dtype.itemsize
     if len(stage.loops) > 1 or any(type(atom) is not Variable for atom, _ in index.terms):
         return
     if index.coefficient(along) != 1 or index.coefficient(row) < along.extent or buffer.type.nbytes < LARGE:
         return
     if SHORTEST <= along.extent * itemsize <= LONGEST:
-        yield Ahead(buffer.name, substituted(index, {along: ZERO}), row, along.extent, itemsize, is_next)
+        yield Ahead(buffer.name, substituted(index, {along: ZERO}), row, 0, along.extent, itemsize, is_next, loop)
