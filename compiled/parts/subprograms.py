@@ -18,7 +18,7 @@ from ...ops.locks import new_lock
 from ...tape.reverse import backward
 from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import EAGER
-from ...tracing.watch import AT_ONCE, served
+from ...tracing.watch import A_PASS, AT_ONCE, served
 from ..common.callables import owner_of
 from ..guards.environment import Environment
 from ..guards.value_kinds import is_optimizer
@@ -74,7 +74,7 @@ class Subprograms:
         self, deferred: Deferred, whole: Any, otherwise: Callable[..., Any], args: tuple[Any, ...], kwargs: Any
     ) -> Any:
         """The result of ``otherwise(*args, **kwargs)``, by a program for `whole`, if there can be one."""
-        if whole is AT_ONCE:
+        if whole is AT_ONCE or whole is A_PASS:
             return otherwise(*args, **kwargs)
         if not kwargs:
             here = deferred.here
@@ -99,7 +99,19 @@ class Subprograms:
         result = part.noted(deferred, args, kwargs)
         if result is NOT_SERVED or result is NOT_NOTED:
             result = self._made(deferred, part, args, kwargs, result is NOT_NOTED)
-        return otherwise(*args, **kwargs) if result is NOT_SERVED else result
+        return self._by_what_it_calls(deferred, part, otherwise, args, kwargs) if result is NOT_SERVED else result
+
+    def _by_what_it_calls(self, deferred: Deferred, part: Any, otherwise: Any, args: Any, kwargs: Any) -> Any:
+        """``otherwise(*args, **kwargs)``. A form of calls that `part` is not recorded for yet (sequences that grow) is
+        not recorded for each of the modules in it instead, which takes many times as long."""
+        tries = self._tries.get(id(part)) if self._tries is not None else None
+        if tries is None or not tries.is_awaited:
+            return otherwise(*args, **kwargs)
+        before, deferred.records_parts = deferred.records_parts, False
+        try:
+            return otherwise(*args, **kwargs)
+        finally:
+            deferred.records_parts = before
 
     def _serve_function(self, deferred: Deferred, whole: Any, otherwise: Any, args: Any, kwargs: Any) -> Any:
         """`serve` for a function of the library. It ends a segment only to be recorded: its ops can be noted, too."""
@@ -120,7 +132,7 @@ class Subprograms:
 
     def _made(self, deferred: Deferred, part: Any, args: Any, kwargs: Any, is_known: bool) -> Any:
         """The result of a call that cannot be noted: by the part's own program, or while it is recorded."""
-        if not part.may_serve(args, kwargs):
+        if not part.may_serve(args, kwargs) or not (is_known or deferred.records_parts):
             return NOT_SERVED
         tries = None if self._tries is None else self._tries.setdefault(id(part), PartTries())
         if tries is not None and not tries.is_due(part, is_known):
