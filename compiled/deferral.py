@@ -177,6 +177,7 @@ class deferred:
             block.served -= 1
         if is_optimizer(owner_of(whole)):
             block.interpreter.settle()  # a step is over: the next one shall take the same way
+            self.segments.calls += 1  # as calls of a step are counted: what comes up from now on may be a copy
             if self._checks is not None:
                 self._checks.step()
         return result
