@@ -11,6 +11,7 @@ from ..ops.types import Type, broadcast_shapes
 from ..ops.vjp import unbroadcast
 from ..tape.nodes import NO_EDGE, SECOND_BACKWARD, Node
 from ..tape.saved import SavedTensor, saved
+from ..tensors.creation import is_tensor
 from ..tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class FunctionNode(Node):
         """Take over what `forward` wanted to keep, now that the outputs are known."""
         self.saved = []
         for i, tensor in enumerate(self.ctx.to_save):
-            if tensor is not None and not isinstance(tensor, Tensor):
+            if tensor is not None and not is_tensor(tensor):
                 raise TypeError(
                     f"save_for_backward can only save variables, but argument {i} is of type {type(tensor).__name__}. "
                     "Set what is no tensor as an attribute of ctx."

@@ -67,14 +67,13 @@ def prepare(program: dict[str, Any], folder: Path, clones: str) -> None:
 
 def _take(clone: Path, program: dict[str, Any], files: Path) -> None:
     """The named files and folders of the commit; of a notebook the named cells, as the main file."""
-    if "cells" in program:
-        notebook = json.loads(_git(clone, "show", f"{program['commit']}:{program['path']}"))
-        (files / program["main"]).write_text(source_of(notebook, program["cells"]))
-        return
     listed = _git(clone, "ls-tree", "-rz", "--name-only", program["commit"], "--", *program["take"]).decode()
     for path in filter(None, listed.split("\0")):
+        content = _git(clone, "show", f"{program['commit']}:{path}")
+        if "cells" in program and path == program["path"]:
+            path, content = program["main"], source_of(json.loads(content), program["cells"]).encode()
         (files / path).parent.mkdir(parents=True, exist_ok=True)
-        (files / path).write_bytes(_git(clone, "show", f"{program['commit']}:{path}"))
+        (files / path).write_bytes(content)
 
 
 def _git(clone: Path, *arguments: str) -> bytes:

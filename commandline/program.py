@@ -13,9 +13,11 @@ from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
+from ..tracing.tracebacks import fold
 from . import notebook
 
 _PACKAGE = Path(__file__).parents[1]
+_NO_PROGRAM = 2  # exit code of Python where the file of the program is not there
 _OURS = tuple(f"{_PACKAGE / folder}{os.sep}" for folder in ("commandline", "shim"))
 
 
@@ -34,8 +36,18 @@ def run(name: str, arguments: list[str], is_module: bool) -> None:
         for code in pieces:
             exec(code, vars(main))
     except BaseException as error:
+        _fold_all(error)
         _hide_frames(error)
         raise
+
+
+def _fold_all(error: BaseException | None) -> None:
+    """Fold the library's frames in what has left the program, and in what that came from."""
+    seen = set[int]()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        fold(error)
+        error = error.__cause__ or error.__context__
 
 
 def _of_file(main: ModuleType, name: str) -> list[CodeType]:
@@ -44,7 +56,8 @@ def _of_file(main: ModuleType, name: str) -> list[CodeType]:
     main.__file__ = path
     main.__cached__ = None  # type: ignore[attr-defined]
     if not os.path.exists(path):
-        sys.exit(f"python -m tracegrad run: can't open file {path!r}: there is no such file")
+        print(f"python -m tracegrad run: can't open file {path!r}: there is no such file", file=sys.stderr)
+        sys.exit(_NO_PROGRAM)
     if path.endswith(".ipynb"):
         vars(main).update(notebook.NAMES)
         sys.excepthook = traceback.print_exception  # which shows lines of cells

@@ -16,7 +16,7 @@ from ..tape.anomaly import CHECKS_ALL
 from ..tape.reverse import backward
 from ..tensors.tensor import EAGER
 from ..tracing.tracebacks import boundary, fold
-from ..tracing.watch import AT_ONCE, local, served, set_server
+from ..tracing.watch import A_PASS, AT_ONCE, local, served, set_server
 from .common.callables import owner_of
 from .common.collection import listening, set_listener
 from .common.threads import hear_starts, heard_by
@@ -177,6 +177,7 @@ class deferred:
             block.served -= 1
         if is_optimizer(owner_of(whole)):
             block.interpreter.settle()  # a step is over: the next one shall take the same way
+            self.segments.calls += 1  # as calls of a step are counted: what comes up from now on may be a copy
             if self._checks is not None:
                 self._checks.step()
         return result
@@ -241,18 +242,19 @@ class _Block:
         departures, budget = self.departures, self.budget
         if self.served or departures is None or budget is None:
             return False
+        is_pass = whole is backward or whole is A_PASS
         if self._entry is None:
-            if whole is backward:
+            if is_pass:
                 departures.steps += 1
                 budget.noted_step()
-            return departures.is_hopeless and self._rest(departures, whole)
-        if whole is backward:
-            budget.step(*args)
+            return departures.is_hopeless and self._rest(departures, is_pass)
+        if is_pass:
+            budget.step(args[0])
         else:
             budget.piece()
         if not budget.is_worth_compiling:
             return True
-        self._has_stepped = self._has_stepped or whole is backward or not budget.steps
+        self._has_stepped = self._has_stepped or is_pass or not budget.steps
         self._calls += self._has_stepped
         begins = not isinstance(whole, (FunctionType, MethodType)) or self._calls > CALLS_AFTER_BACKWARD
         if self._has_stepped and begins and not switch.stack:
@@ -260,13 +262,13 @@ class _Block:
             return False
         return True
 
-    def _rest(self, departures: Departures, whole: Any) -> bool:
+    def _rest(self, departures: Departures, is_pass: bool) -> bool:
         """Go on in eager mode, if this block alone computes; True if so."""
         self.interpreter.settle()
         departures.rested()
         if len(switch.stack) != 1 or switch.stack[0][0] is not self.tape:
             return False
-        self._entry, self._calls, self._has_stepped = switch.stack[0], 0, whole is backward
+        self._entry, self._calls, self._has_stepped = switch.stack[0], 0, is_pass
         switch.stack = ()
         return True
 

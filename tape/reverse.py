@@ -13,7 +13,7 @@ from ..ops.identity import copy, lay
 from ..ops.memory import order_of
 from ..ops.movement import broadcast, concatenate, reshape
 from ..tracing.user_warning import warn_once, warn_user
-from ..tracing.watch import serve
+from ..tracing.watch import A_PASS, serve
 from . import anomaly
 from .engine import Sweep, added, cotangent_for
 from .grad_mode import no_grad
@@ -59,7 +59,7 @@ def backward(
             raise RuntimeError("`inputs` argument to `backward` cannot be empty. Leave it out to reach every leaf.")
         sweep.captures = {_edge_of(t): None for t in wanted}
         sweep.store_captures = True
-    _run(sweep, roots, cotangents)
+    serve(A_PASS, lambda *_: _run(sweep, roots, cotangents), _tuple(tensors), {})
     if inputs is not None:
         _store_inner(sweep, _tuple(inputs))
 

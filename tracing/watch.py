@@ -94,6 +94,7 @@ class Watcher(Protocol):
 
 Server = Callable[[Any, Callable[..., Any], tuple[Any, ...], Mapping[str, Any]], Any]
 AT_ONCE = object()  # what `serve` is asked for where work is best done at once: items of a dataset, many and small
+A_PASS = object()  # for a backward pass with options of its own (retain_graph, inputs, ...), of one tensor or several
 
 
 class _Local(threading.local):

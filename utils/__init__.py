@@ -5,6 +5,6 @@
 
 from __future__ import annotations
 
-from . import benchmark, checkpoint, collect_env, data, deterministic, dlpack, model_zoo
+from . import backcompat, benchmark, checkpoint, collect_env, data, deterministic, dlpack, model_zoo
 
-__all__ = ["benchmark", "checkpoint", "collect_env", "data", "deterministic", "dlpack", "model_zoo"]
+__all__ = ["backcompat", "benchmark", "checkpoint", "collect_env", "data", "deterministic", "dlpack", "model_zoo"]

@@ -25,6 +25,8 @@ CALL = 2  # that a call counts among ops: what is made of it is worth a program
 class Deferred(DeferredOps):
     """The interpreter of re-recorded calls: ops and calls of compiled graphs are noted."""
 
+    records_parts = True  # False within a call of a part that is recorded another time
+
     def call(self, program: ProgramCall, operands: Sequence[Any], fresh: Sequence[Any]) -> bool:
         """Note a call of a compiled graph. `operands` are its inputs that differ from call to call (Arrays and
         PendingArrays), `fresh` what its results will be in (arrays, PendingArrays).

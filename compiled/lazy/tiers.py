@@ -192,6 +192,7 @@ def _multiplications(node: Node) -> int:
 # ------------------------------------------------------------------------------------------------------------- parts
 
 AFTER_FAILURE, AFTER_SUCCESS = 4, 2  # times as many calls before the next recording
+WHOLE = 64  # calls in which a part may yet come in forms that have been recorded
 
 
 class PartTries:
@@ -204,6 +205,12 @@ class PartTries:
     def __init__(self) -> None:
         self.calls = 0
         self._next = 1
+        self._has_succeeded = False
+
+    @property
+    def is_awaited(self) -> bool:
+        """True if the part will be recorded as a whole again: until then, none of what it calls need be."""
+        return self._has_succeeded and self.calls < self._next and self.calls <= WHOLE
 
     def is_due(self, part: Any, is_known: bool) -> bool:
         """Count a call; True if it shall be made by the part. `is_known`: its form has been recorded before."""
@@ -217,4 +224,5 @@ class PartTries:
 
     def made(self, has_succeeded: bool) -> None:
         """The call has been recorded."""
+        self._has_succeeded = has_succeeded
         self._next = self.calls * (AFTER_SUCCESS if has_succeeded else AFTER_FAILURE)

@@ -18,7 +18,7 @@ from ...ops.locks import new_lock
 from ...tape.reverse import backward
 from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import EAGER
-from ...tracing.watch import AT_ONCE, served
+from ...tracing.watch import A_PASS, AT_ONCE, served
 from ..common.callables import owner_of
 from ..guards.environment import Environment
 from ..guards.value_kinds import is_optimizer
@@ -32,6 +32,7 @@ from .twins import Twins
 NOT_SERVED = object()
 LIMIT = 64  # parts that are modules and optimizers
 MOST_CALLS = 4  # in which parts are made of optimizers of one class
+OFTEN = 16  # steps of one optimizer of a whole program, which may have many, after which it is none for a moment
 FEW_OPS = 1  # an op and its derivative are noted as quickly as a program is called; several (a Linear layer) are not
 # Parts that are met or recorded for the first time. What is noted around them is not noted again: so many segments.
 FIRST_TIMES, PASSING = 32, 8
@@ -48,7 +49,7 @@ class Subprograms:
     def __init__(self, compile: Compile, wanted: bool | None = None, tiered: bool = False) -> None:
         self._compile = compile
         self._lock = new_lock()
-        self._seen: dict[int, weakref.ref[Any]] = {}  # what was called once
+        self._seen: dict[int, tuple[weakref.ref[Any], int]] = {}  # what was called, and how often
         self._parts: dict[int, Any] = {}
         self._objects = 0  # how many parts are modules and optimizers
         self._bound = BoundFunctions()
@@ -74,7 +75,7 @@ class Subprograms:
         self, deferred: Deferred, whole: Any, otherwise: Callable[..., Any], args: tuple[Any, ...], kwargs: Any
     ) -> Any:
         """The result of ``otherwise(*args, **kwargs)``, by a program for `whole`, if there can be one."""
-        if whole is AT_ONCE:
+        if whole is AT_ONCE or whole is A_PASS:
             return otherwise(*args, **kwargs)
         if not kwargs:
             here = deferred.here
@@ -99,7 +100,19 @@ class Subprograms:
         result = part.noted(deferred, args, kwargs)
         if result is NOT_SERVED or result is NOT_NOTED:
             result = self._made(deferred, part, args, kwargs, result is NOT_NOTED)
-        return otherwise(*args, **kwargs) if result is NOT_SERVED else result
+        return self._by_what_it_calls(deferred, part, otherwise, args, kwargs) if result is NOT_SERVED else result
+
+    def _by_what_it_calls(self, deferred: Deferred, part: Any, otherwise: Any, args: Any, kwargs: Any) -> Any:
+        """``otherwise(*args, **kwargs)``. A form of calls that `part` is not recorded for yet (sequences that grow) is
+        not recorded for each of the modules in it instead, which takes many times as long."""
+        tries = self._tries.get(id(part)) if self._tries is not None else None
+        if tries is None or not tries.is_awaited:
+            return otherwise(*args, **kwargs)
+        before, deferred.records_parts = deferred.records_parts, False
+        try:
+            return otherwise(*args, **kwargs)
+        finally:
+            deferred.records_parts = before
 
     def _serve_function(self, deferred: Deferred, whole: Any, otherwise: Any, args: Any, kwargs: Any) -> Any:
         """`serve` for a function of the library. It ends a segment only to be recorded: its ops can be noted, too."""
@@ -120,7 +133,7 @@ class Subprograms:
 
     def _made(self, deferred: Deferred, part: Any, args: Any, kwargs: Any, is_known: bool) -> Any:
         """The result of a call that cannot be noted: by the part's own program, or while it is recorded."""
-        if not part.may_serve(args, kwargs):
+        if not part.may_serve(args, kwargs) or not (is_known or deferred.records_parts):
             return NOT_SERVED
         tries = None if self._tries is None else self._tries.setdefault(id(part), PartTries())
         if tries is not None and not tries.is_due(part, is_known):
@@ -137,9 +150,10 @@ class Subprograms:
     def _part_of(self, whole: Any, call: int) -> Any:
         owner = owner_of_call(whole)
         with self._lock:
-            if id(owner) not in self._parts and self._wanted and self._may_be_more(owner, call):
-                seen = self._seen.pop(id(owner), None)
-                if seen is not None and seen() is owner:
+            times = self._times(owner)
+            if id(owner) not in self._parts and self._wanted and self._may_be_more(owner, call, times):
+                self._seen.pop(id(owner), None)
+                if times:
                     part = self._parts[id(owner)] = self._compile(whole)  # holds the owner, so that its id stays taken
                     if self._tries is not None:
                         part.programs.backward.patient = True
@@ -147,13 +161,19 @@ class Subprograms:
                     self._twins.add(owner, part, call)
             return self._parts.get(id(owner))
 
-    def _may_be_more(self, owner: Any, call: int) -> bool:
+    def _times(self, owner: Any) -> int:
+        """How often `owner`, which is no part, was called."""
+        seen, times = self._seen.get(id(owner), (None, 0))
+        return times if seen is not None and seen() is owner else 0
+
+    def _may_be_more(self, owner: Any, call: int, times: int) -> bool:
         """True if a part may be made of `owner` in this call. Optimizers that are made anew in each call get none."""
         if type(owner) is FunctionType:
             return True
         if is_optimizer(owner):
             calls = self._optimizers.setdefault(type(owner), set())
-            if len(calls) >= MOST_CALLS and call not in calls:
+            is_used_on = self._tries is not None and times >= OFTEN
+            if len(calls) >= MOST_CALLS and call not in calls and not is_used_on:
                 return False
             calls.add(call)
         return self._objects < LIMIT
@@ -164,7 +184,7 @@ class Subprograms:
         if deferred.ops - count > FEW_OPS:
             owner = owner_of_call(whole)
             with self._lock:
-                self._seen[id(owner)] = weakref.ref(owner)
+                self._seen[id(owner)] = weakref.ref(owner), self._times(owner) + 1
             if self._wanted:
                 self._came_up(deferred)
         return result

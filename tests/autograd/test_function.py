@@ -192,3 +192,26 @@ def test_setup_context_form(tg):
     x = tg.tensor([3.0], requires_grad=True)
     Square.apply(x).backward()
     assert x.grad.item() == 6.0
+
+
+def test_a_sparse_matrix_is_saved_as_a_tensor_is(tg):
+    """As graph networks with hand-written derivatives do; what is no tensor is refused."""
+
+    class Product(tg.autograd.Function):
+        @staticmethod
+        def forward(ctx, indices, values, b):
+            a = tg.sparse_coo_tensor(indices, values, (2, 2))
+            ctx.save_for_backward(a, b)
+            return tg.matmul(a, b)
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            a, b = ctx.saved_tensors
+            rows, columns = a._indices()
+            return None, grad_output.matmul(b.t())[rows, columns], a.t().matmul(grad_output)
+
+    indices, values = tg.tensor([[0, 1, 1], [1, 0, 1]]), tg.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    b = tg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    Product.apply(indices, values, b).sum().backward()
+    assert_close(values.grad, [7.0, 3.0, 7.0])
+    assert_close(b.grad, [[2.0, 2.0], [4.0, 4.0]])

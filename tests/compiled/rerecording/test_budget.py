@@ -120,6 +120,29 @@ def test_programs_without_backward_passes_are_noted_after_enough_calls(monkeypat
     np.testing.assert_allclose(y.numpy(), model(tg.ones(32, 4)).detach().numpy(), rtol=1e-6)
 
 
+PASSES = {
+    "plain": lambda loss, x: loss.backward(),
+    "kept": lambda loss, x: loss.backward(retain_graph=True),
+    "weighted": lambda loss, x: loss.backward(tg.tensor(2.0)),
+    "of vectors": lambda loss, x: (x * loss).backward(tg.ones(64)),
+    "of several": lambda loss, x: tg.autograd.backward([loss, (x * 2).sum()]),
+    "to some inputs": lambda loss, x: loss.backward(inputs=[x]),
+    "differentiable": lambda loss, x: loss.backward(create_graph=True),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Using backward")
+@pytest.mark.parametrize("name", PASSES)
+def test_every_kind_of_backward_pass_is_a_step(name):
+    """A step that is not counted is work without nodes, which seems to be worth compiling at once."""
+    block, x = tg.deferred(tiered=True), tg.ones(64, requires_grad=True)
+    with block:
+        for _ in range(3):
+            PASSES[name]((x.tanh() * x).sum(), x)
+    counted = block.segments.budget
+    assert counted.steps == 3 and counted._nodes > 2 and counted._arrays > 0
+
+
 @pytest.mark.slow
 def test_two_runs_with_an_empty_cache_give_the_same_bits(monkeypatch, tmp_path, recordings):
     steps_cost(monkeypatch, 10)

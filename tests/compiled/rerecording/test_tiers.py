@@ -384,3 +384,58 @@ def test_backward_passes_that_are_made_alone_are_built_once_that_pays(monkeypatc
         np.testing.assert_allclose(model[0].weight.grad.numpy(), x_grad.numpy(), rtol=1e-5)
         model.zero_grad()
     assert bound and min(bound) >= 15
+
+
+class Grown(tg.nn.Module):
+    """A model of several layers, for sequences of any length."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = tg.nn.ModuleList(tg.nn.Sequential(tg.nn.Linear(4, 4), tg.nn.LayerNorm(4)) for _ in range(3))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = x + tg.nn.functional.softmax(layer(x), dim=-1)
+        return x
+
+
+def test_what_is_in_a_model_is_not_recorded_for_a_form_that_the_model_waits_for(monkeypatch):
+    """Sequences that grow are recorded for the model at its 1st, 2nd, 4th, 8th, ... call, never for each layer."""
+    recorded, original = [], Recording.run
+
+    def counted(self, function, args, kwargs):
+        recorded.append(type(getattr(function, "__self__", function)))
+        return original(self, function, args, kwargs)
+
+    monkeypatch.setattr(Recording, "run", counted)
+    tg.manual_seed(0)
+    model, block = Grown(), tg.deferred(tiered=True)
+    inputs = [tg.randn(64, length, 4) for length in range(1, 24)]
+    with tg.no_grad(), block:
+        model(inputs[0]), model(inputs[0]), model(inputs[0])  # the parts come up and the model is recorded
+        before = len(recorded)
+        assert Grown in recorded
+        found = [model(x).clone() for x in inputs]
+    assert 0 < len(recorded) - before <= 5 and set(recorded[before:]) == {Grown}
+    with tg.no_grad():
+        for x, y in zip(inputs, found, strict=True):
+            np.testing.assert_allclose(y.numpy(), model(x).numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_what_is_in_a_model_that_cannot_be_recorded_is(monkeypatch):
+    class Looked(Grown):
+        def forward(self, x):
+            return super().forward(x) if x.sum() < 1e9 else x
+
+    recorded, original = [], Recording.run
+
+    def counted(self, function, args, kwargs):
+        recorded.append(type(getattr(function, "__self__", function)))
+        return original(self, function, args, kwargs)
+
+    monkeypatch.setattr(Recording, "run", counted)
+    model, block = Looked(), tg.deferred(tiered=True)
+    with tg.no_grad(), block:
+        for _ in range(8):
+            model(tg.ones(64, 5, 4))
+    assert tg.nn.Sequential in recorded

@@ -6,6 +6,7 @@ import functools
 import numpy as np
 import pytest
 
+from tracegrad.compiled.parts.subprograms import OFTEN
 from tracegrad.runtime import provide
 
 CALLS = 12
@@ -146,6 +147,41 @@ def test_a_copy_does_what_it_does_in_eager_mode(tg, change, calls, is_trained):
         assert len(given) == len(wanted)
         for one, other in zip(given, wanted, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)  # roundings of float32 over 36 steps
+
+
+@pytest.mark.long(fast=3)
+@pytest.mark.parametrize("is_tiered", [False, True], ids=["built at once", "tiered"])
+@pytest.mark.parametrize("calls", [1, 3])
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_a_copy_in_a_whole_program_does_what_it_does_in_eager_mode(tg, monkeypatch, change, calls, is_tiered):
+    monkeypatch.setenv("TRACEGRAD_WARM_UP", "0")
+    wanted = of_copies(tg, change, calls, False, lambda step: step)
+    with tg.deferred(tiered=is_tiered):
+        given = of_copies(tg, change, calls, False, lambda step: step)
+    for one, other in zip(given, wanted, strict=True):
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("steps", [3, 40])
+def test_models_and_optimizers_that_come_anew_in_a_whole_program_are_not_recorded(tg, monkeypatch, steps):
+    """The fast weights of meta-learning: copies that are trained for a few steps share one program, and so the many
+    optimizers leave room for what stays. What is trained for longer gets a program of its own."""
+    monkeypatch.setenv("TRACEGRAD_WARM_UP", "0")
+    model, block = tg.nn.Sequential(tg.nn.Linear(4, 60), tg.nn.ReLU(), tg.nn.Linear(60, 3)), tg.deferred(tiered=True)
+    with block:
+        for _ in range(16):
+            inner = copy.deepcopy(model)
+            optimizer = tg.optim.Adam(inner.parameters())
+            for _ in range(steps):
+                optimizer.zero_grad()
+                inner(tg.ones(50, 4)).square().mean().backward()
+                optimizer.step()
+    served = block.parts.titles()
+    if steps < OFTEN:
+        assert served.count("Sequential") == 1 and served.count("Adam") <= 2
+    else:
+        assert served.count("Adam") > 8
 
 
 @pytest.mark.parametrize("is_copied_late", [False, True], ids=["each call", "every eighth call"])
