@@ -26,7 +26,7 @@ def _running_sums(x: np.ndarray, axis: int) -> np.ndarray:
 def _from_zero(x: np.ndarray, axis: int, dtype: np.dtype) -> np.ndarray:
     """Sums that begin with 0, as C's and PyTorch's do: of a row of -0 they are 0, where numpy's are -0."""
     sums = np.cumsum(x, axis, dtype=dtype)
-    return np.add(sums, 0, out=sums)
+    return sums if dtype.kind in "biu" else np.add(sums, 0, out=sums)
 
 
 cumsum_primitive = define(
