@@ -58,7 +58,7 @@ def rebuilt(tree: Any, leaf: Callable[[Any], Any]) -> Any:
         return kind((key, rebuilt(item, leaf)) for key, item in tree.items())
     if kind in (tuple, Size):
         return kind([rebuilt(item, leaf) for item in tree])
-    if is_a(tree, tuple) and hasattr(tree, "_fields"):
+    if issubclass(kind, tuple) and hasattr(tree, "_fields"):
         return kind(*(rebuilt(item, leaf) for item in tree))
     return leaf(tree)
 

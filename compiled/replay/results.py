@@ -101,14 +101,15 @@ class Results:
         appended."""
         for source, appended in self.appends:
             source.now().extend([number.fill(fresh, call_arguments) for number in appended])
-        if is_a(self.tree, Placed):
+        if issubclass(type(self.tree), Placed):
             return self.tree.fill(fresh, call_arguments)
         filled: dict[Placed, Any] = {}  # a tensor that is returned twice is one object
 
         def fill(leaf: Any) -> Any:
-            if is_a(leaf, Computed):
+            kind = type(leaf)
+            if issubclass(kind, Computed):
                 return numbers[leaf.position]
-            if not is_a(leaf, Placed):
+            if not issubclass(kind, Placed):
                 return leaf
             if leaf not in filled:
                 filled[leaf] = leaf.fill(fresh, call_arguments)
