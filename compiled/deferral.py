@@ -18,6 +18,7 @@ from ..tensors.tensor import EAGER
 from ..tracing.tracebacks import boundary, fold
 from ..tracing.watch import A_PASS, AT_ONCE, local, served, set_server
 from .common.callables import owner_of
+from .common.classes import is_a
 from .common.collection import listening, set_listener
 from .common.threads import hear_starts, heard_by
 from .function import Subprogram
@@ -256,7 +257,7 @@ class _Block:
             return True
         self._has_stepped = self._has_stepped or is_pass or not budget.steps
         self._calls += self._has_stepped
-        begins = not isinstance(whole, (FunctionType, MethodType)) or self._calls > CALLS_AFTER_BACKWARD
+        begins = not is_a(whole, (FunctionType, MethodType)) or self._calls > CALLS_AFTER_BACKWARD
         if self._has_stepped and begins and not switch.stack:
             switch.stack, self._entry = (self._entry,), None
             return False

@@ -9,6 +9,7 @@ from ..ops.types import get_default_dtype
 from ..tape.grad_mode import is_grad_enabled, is_inference_mode_enabled
 from ..tensors.autocasting import state as autocast
 from ..tensors.tensor import Tensor
+from .common.classes import is_a
 from .common.pytree import leaves, skeleton
 from .common.sharing import said_of, sharing
 from .common.value_text import value_text
@@ -124,7 +125,7 @@ def _changed(what: str, old: Any, new: Any, place: str = "") -> Change:
 
 
 def _short(value: Any) -> str:
-    if isinstance(value, Tensor):
+    if is_a(value, Tensor):
         return _tensor(value)
     text = value if type(value) is str and value.startswith("<") else value_text(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
@@ -157,10 +158,10 @@ def _argument(of: Specialisation, call: Any) -> Change | None:
         if not of.arguments.fits_at(path, leaf):
             name = names.get(path) or "argument " + ".".join(map(str, path[1:]))
             spec = of.arguments.spec_at(path)
-            if isinstance(spec, TensorArgument) and isinstance(leaf, Tensor) and type(leaf) is not spec.kind:
+            if is_a(spec, TensorArgument) and is_a(leaf, Tensor) and type(leaf) is not spec.kind:
                 return _changed(f"the class of {name}", spec.kind, type(leaf))
-            if isinstance(spec, TensorArgument) or isinstance(leaf, Tensor):
-                return _changed(name, spec.describe() if isinstance(spec, TensorArgument) else spec, leaf)
+            if is_a(spec, TensorArgument) or is_a(leaf, Tensor):
+                return _changed(name, spec.describe() if is_a(spec, TensorArgument) else spec, leaf)
             return replace(_changed(name, spec, leaf), is_value=True)
     return None
 
@@ -215,5 +216,5 @@ def _sharing(of: Specialisation, call: Any) -> Change | None:
 
 def first_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Change:
     """What is said of the first program."""
-    given = [leaf for _, leaf in leaves((args, kwargs)) if not isinstance(leaf, Tensor)]
+    given = [leaf for _, leaf in leaves((args, kwargs)) if not is_a(leaf, Tensor)]
     return Change("first recorded call" + (f" (with {', '.join(map(_short, given))})" if given else ""))

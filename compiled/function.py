@@ -19,6 +19,7 @@ from ..tape.saved import packing
 from ..tensors.tensor import EAGER
 from ..tracing.tracebacks import fold
 from .common.callables import NAMED, function_of, name_of
+from .common.classes import is_a
 from .common.outermost import clean_up, entered, entry
 from .common.profilers import PROFILED, is_profiled
 from .execution.binding import CheckFailed
@@ -60,7 +61,7 @@ class CompiledFunction(Running, Stages, Explaining):
     _specialised: type[Specialisation] = Specialisation
 
     def __init__(self, function: Callable[..., Any], fullgraph: bool = False, memory_limit: int | None = None) -> None:
-        functools.update_wrapper(self, function if isinstance(function, NAMED) else type(function), updated=())
+        functools.update_wrapper(self, function if is_a(function, NAMED) else type(function), updated=())
         self.__wrapped__ = function
         self.__name__ = name_of(function)
         self.function = function

@@ -16,6 +16,7 @@ from ..tape.nodes import Node
 from ..tracing.eager_server import set_eager_server
 from ..tracing.user_warning import given
 from .common.callables import owner_of
+from .common.classes import is_a
 from .explain import Change
 from .function import Subprogram
 from .guards.value_kinds import is_optimizer, is_ours
@@ -88,7 +89,7 @@ def _once_repeated(losses: dict[Any, Any], whole: Any, function: Callable[..., A
 def _compiled_call_behind(node: Node | None) -> CompiledNode | None:
     """The compiled call whose result this is, or is made of alone."""
     for _ in range(STEPS_BACK):
-        if isinstance(node, CompiledNode):
+        if is_a(node, CompiledNode):
             return node
         if node is None or len(node.edges) != 1:
             return None

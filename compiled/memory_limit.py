@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ..compiler.errors import MemoryLimitError
+from .common.classes import is_a
 from .verification.snapshot import Snapshot
 
 
 def checked(limit: Any) -> int:
     """The limit as a number of bytes; TypeError for what is no integer, ValueError for a negative one."""
-    if isinstance(limit, bool) or not hasattr(limit, "__index__"):
+    if is_a(limit, bool) or not hasattr(limit, "__index__"):
         raise TypeError(_refused(f"memory_limit is a {type(limit).__name__}, not an integer"))
     number = operator.index(limit)
     if number < 0:

@@ -20,7 +20,13 @@ def _same_type(x: Type, axis: int) -> Type:
 def _running_sums(x: np.ndarray, axis: int) -> np.ndarray:
     """Summed in float64 where x is float32 (PyTorch), so that the roundings of a long row do not add up."""
     wide = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128)}.get(x.dtype.kind, x.dtype)
-    return by_rows(np.cumsum(x, axis, dtype=wide).astype(x.dtype, copy=False))
+    return by_rows(_from_zero(x, axis, wide).astype(x.dtype, copy=False))
+
+
+def _from_zero(x: np.ndarray, axis: int, dtype: np.dtype) -> np.ndarray:
+    """Sums that begin with 0, as C's and PyTorch's do: of a row of -0 they are 0, where numpy's are -0."""
+    sums = np.cumsum(x, axis, dtype=dtype)
+    return sums if dtype.kind in "biu" else np.add(sums, 0, out=sums)
 
 
 cumsum_primitive = define(
@@ -42,7 +48,7 @@ cumsum_rounded_primitive = define(
     "cumsum_rounded",
     ("x",),
     type=_same_type,
-    eval=lambda x, axis: by_rows(np.cumsum(x, axis, dtype=x.dtype)),
+    eval=lambda x, axis: by_rows(_from_zero(x, axis, x.dtype)),
     lower=Kernel("cumsum_rounded"),
     vjp={"x": lambda g, axis: flip(cumsum_rounded(flip(g, (axis,)), axis), (axis,))},
 )

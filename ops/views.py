@@ -11,7 +11,7 @@ import numpy as np
 from .complex_numbers.parts import conj, view_as_complex, view_as_real
 from .core import Step, bind, current
 from .indexing import put
-from .movement import reshape, transpose, update_slice
+from .movement import reshape, reshape_primitive, transpose, transpose_primitive, update_slice
 from .places.diagonals import with_diagonal
 from .sources import iota
 from .types import int64
@@ -32,6 +32,46 @@ def shown(whole: np.ndarray, steps: Sequence[Step]) -> np.ndarray:
     for step in steps:
         whole = step.primitive.evaluate(whole, **dict(step.params))
     return whole
+
+
+def steps_between(whole: np.ndarray, here: Sequence[Step], there: Sequence[Step]) -> tuple[Step, ...]:
+    """The way from one view of `whole` to another: back to where their ways part, and on from there.
+
+    RuntimeError where the way back is not open, since a step of it leaves elements out or shows some several times.
+    """
+    common = 0
+    while common < min(len(here), len(there)) and here[common] == there[common]:
+        common += 1
+    back: list[Step] = []
+    for place in range(common, len(here)):
+        back = [*_reverse(here[place], shown(whole, here[:place]).shape), *back]
+    return (*back, *there[common:])
+
+
+def _reverse(step: Step, shape: tuple[int, ...]) -> list[Step]:
+    """What makes of the result of `step` its operand, of `shape`, again."""
+    params = dict(step.params)
+    if _kind(step) == "reshape":
+        return [_reshaped(shape)]
+    if _kind(step) == "transpose":
+        return [_transposed(np.argsort(params["permutation"]).tolist())]
+    if _kind(step) == "strided" and math.prod(params["shape"]) == math.prod(shape):
+        order = sorted(range(len(params["shape"])), key=lambda axis: -params["strides"][axis])
+        extents = [params["shape"][axis] for axis in order]
+        if [params["strides"][axis] for axis in order] == [math.prod(extents[i:]) for i in range(1, len(order) + 1)]:
+            return [_transposed(order), _reshaped(shape)]
+    raise RuntimeError(
+        "a view is needed again with its history, but its base shows other elements since, by as_strided_(): take the "
+        "view afterwards"
+    )
+
+
+def _reshaped(shape: tuple[int, ...]) -> Step:
+    return Step(reshape_primitive, (("shape", shape),))
+
+
+def _transposed(order: Sequence[int]) -> Step:
+    return Step(transpose_primitive, (("permutation", tuple(order)),))
 
 
 def write_through(whole: Any, steps: Sequence[Step], value: Any) -> Any:

@@ -16,7 +16,7 @@ from ..ops import arithmetic, comparison, elementary
 from ..ops.array import UNTRACKED, Array, Buffer, Evaluator, eager
 from ..ops.core import Step, interpreted, set_default_interpreter, set_direct
 from ..ops.types import BY_NUMPY, FLOATING, DType, dtype_of
-from ..ops.views import replay
+from ..ops.views import replay, steps_between
 from ..tape.direct import DirectOps
 from ..tape.grad_mode import enable_grad, is_grad_enabled, switches
 from ..tape.nodes import AccumulateGrad, Node
@@ -202,14 +202,14 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         return self._base
 
     def steps_from_base(self) -> tuple[Step, ...]:
-        """How this view is made of its base, one step for each operation.
+        """How this view is made of what its base is now, step by step; RuntimeError where that has other elements.
 
         >>> import tracegrad as tg
         >>> [step.primitive.name for step in tg.ones(4)[1:].steps_from_base()]
         ['slice']
         """
         assert self._base is not None
-        return self.steps[len(self._base.steps) :]
+        return steps_between(self.buffer.whole, self._base.steps, self.steps) if self._base.steps else self.steps
 
     def note_view_of(self, source: Tensor) -> None:
         """Told by the tape: this tensor is a view of `source`.

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from expected.compare import assert_close, tolerances
 
+from tracegrad.compiled.common.classes import is_a
 from tracegrad.compiler.errors import CompilerError
 
 CALLS = 5
@@ -92,13 +93,13 @@ def noted(tree):
         grad = noted(tree.grad) if tree.is_leaf and tree.grad is not None else None
         facts = (type(tree).__name__, str(tree.dtype).rpartition(".")[2], tree.requires_grad, tree.is_leaf)
         return Value(_memory(tree).copy(), facts, grad)
-    if isinstance(tree, np.ndarray):
+    if is_a(tree, np.ndarray):
         return Value(tree.copy(), ("ndarray", str(tree.dtype)), None)
-    if isinstance(tree, (tuple, list)):
+    if is_a(tree, (tuple, list)):
         return [type(tree).__name__, *(noted(item) for item in tree)]
-    if isinstance(tree, dict):
+    if is_a(tree, dict):
         return {key: noted(item) for key, item in tree.items()}
-    if isinstance(tree, BaseException):
+    if is_a(tree, BaseException):
         return {"raised": type(tree).__name__, "words": str(tree)}
     if type(tree).__name__.lower() == "dtype":
         return str(tree).rpartition(".")[2]
@@ -127,10 +128,10 @@ def _tensors(tree):
         yield tree
         if tree.is_leaf and tree.grad is not None:
             yield tree.grad
-    elif isinstance(tree, (tuple, list)):
+    elif is_a(tree, (tuple, list)):
         for item in tree:
             yield from _tensors(item)
-    elif isinstance(tree, dict):
+    elif is_a(tree, dict):
         yield from _tensors(list(tree.values()))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from ...tensors.tensor import Tensor
+from .classes import is_a
 from .tensor_memory import memory_of
 
 
@@ -43,7 +44,7 @@ class SharedMemory:
         return self._recorded is not None
 
     def _look(self, tensors: Collection[Any]) -> Any:
-        seen = [(memory_of(t), t.ndarray.strides) for t in tensors if isinstance(t, Tensor)]
+        seen = [(memory_of(t), t.ndarray.strides) for t in tensors if is_a(t, Tensor)]
         owners = [memory[3] for memory, _ in seen]
         distinct = set(owners)
         if distinct != self.owners:
@@ -52,7 +53,7 @@ class SharedMemory:
         if len(distinct) == len(owners):
             return None
         firsts = [owners.index(owner) for owner in owners]
-        identities = [id(t) for t in tensors if isinstance(t, Tensor)]
+        identities = [id(t) for t in tensors if is_a(t, Tensor)]
         return tuple(
             (first, memory[2] - seen[first][0][2], strides, identities.index(identity))
             for first, (memory, strides), identity in zip(firsts, seen, identities, strict=True)
@@ -61,7 +62,7 @@ class SharedMemory:
 
 def met_as_aliases(recording: Any) -> list[Tensor]:
     """Other tensors from outside through which a call has met the memory of its roots."""
-    found = [array for array in (ref() for ref in recording.recorder.aliases.values()) if isinstance(array, Tensor)]
+    found = [array for array in (ref() for ref in recording.recorder.aliases.values()) if is_a(array, Tensor)]
     arguments = {id(root.array) for _, root in recording.arguments}
     return [tensor for tensor in found if not recording.is_own(tensor) and id(tensor) not in arguments]
 

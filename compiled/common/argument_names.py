@@ -8,6 +8,7 @@ from typing import Any
 
 from ...tensors.tensor import Tensor
 from .callables import asked, function_of
+from .classes import is_a
 from .pytree import Path
 
 
@@ -32,7 +33,7 @@ def name_of_argument(names: list[str], path: Path) -> str:
 def name_captured(function: Callable[..., Any]) -> None:
     """Call tensors that the function sees as variables what the user calls them."""
     for name, value in visible_variables(function):
-        if isinstance(value, Tensor) and value.label is None:
+        if is_a(value, Tensor) and value.label is None:
             value.label = name
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ...tape.nodes import SECOND_BACKWARD, Edge, PrimitiveNode, Saved
 from ...tape.nodes import Node as TapeNode
 from ...tensors.tensor import Tensor, make
+from .classes import is_a
 
 
 def histories(roots: Iterable[Any]) -> list[Any]:
@@ -22,7 +23,7 @@ def histories(roots: Iterable[Any]) -> list[Any]:
 def is_spent(node: TapeNode, stop: Iterable[TapeNode | None] = ()) -> bool:
     """True if a backward pass has already used up the graph behind `node`, up to the nodes `stop`."""
     behind = graph_behind([node], stop)
-    return any(isinstance(n, FreedNode) or (isinstance(n, PrimitiveNode) and n.released) for n in behind)
+    return any(is_a(n, FreedNode) or (is_a(n, PrimitiveNode) and n.released) for n in behind)
 
 
 class FreedNode(TapeNode):
@@ -64,9 +65,9 @@ def kept_by_tape(
     pending = graph_behind(t.grad_fn for t in tensors)
     while pending:
         behind |= pending
-        saving = [node for node in pending if isinstance(node, PrimitiveNode)]
-        found = [v.tensor for node in saving for v in node.all_kept() if isinstance(v, Saved)]
-        kept += [v.tensor for node in saving for v in of(node) if isinstance(v, Saved)]
+        saving = [node for node in pending if is_a(node, PrimitiveNode)]
+        found = [v.tensor for node in saving for v in node.all_kept() if is_a(v, Saved)]
+        kept += [v.tensor for node in saving for v in of(node) if is_a(v, Saved)]
         pending = graph_behind((t.grad_fn for t in found), stop=behind) - behind
     return kept
 
@@ -79,7 +80,7 @@ def held_by_tape(tensors: Iterable[Tensor]) -> list[Tensor]:
     while stack:
         value = stack.pop()
         inner = _referents(value)
-        if isinstance(value, Tensor):
+        if is_a(value, Tensor):
             found[id(value)] = value
             inner = [value._grad, value.base, value._node]
         stack += [each for each in inner if id(each) not in seen]
@@ -89,9 +90,9 @@ def held_by_tape(tensors: Iterable[Tensor]) -> list[Tensor]:
 
 def _referents(value: Any) -> list[Any]:
     """What an object refers to; of a function its variables, and nothing of classes and modules."""
-    if isinstance(value, types.FunctionType):
+    if is_a(value, types.FunctionType):
         return list(value.__closure__ or ())
-    return [] if isinstance(value, (type, types.ModuleType, np.ndarray)) else gc.get_referents(value)
+    return [] if is_a(value, (type, types.ModuleType, np.ndarray)) else gc.get_referents(value)
 
 
 def graph_behind(nodes: Iterable[TapeNode | None], stop: Iterable[TapeNode | None] = ()) -> set[TapeNode]:

@@ -21,6 +21,7 @@ from ...ops.products import dot_primitive
 from ...ops.spatial.convolution import conv_input_primitive, conv_primitive
 from ...tape.fused import FusedNode
 from ...tape.nodes import AccumulateGrad, PrimitiveNode, Saved, count_now
+from .classes import is_a
 
 statistics = late("statistics")
 
@@ -112,7 +113,7 @@ def cost_of_arrays(loss: Any) -> float:
         if node is None or id(node) in seen:
             continue
         seen.add(id(node))
-        if isinstance(node, AccumulateGrad):
+        if is_a(node, AccumulateGrad):
             cost += AN_UPDATE * node.variable.ndarray.size
             continue
         turns = getattr(node, "turns", ())  # of a recurrent layer, which is one node
@@ -137,7 +138,7 @@ def _by_operand(node: Any) -> list[tuple[int, ...]]:
 def _multiplications(node: Any, made: tuple[int, ...]) -> int:
     """How many multiplications a matrix product or convolution takes with its derivatives, if `node` is one whose
     result has the shape `made`."""
-    if isinstance(node, FusedNode):
+    if is_a(node, FusedNode):
         summed = node.fused.summed
         return 0 if summed is None else math.prod(made) * node.shapes[summed][-1] * (1 + len(node.edges))
     primitive = getattr(node, "primitive", None)
@@ -158,4 +159,4 @@ def _shape(node: PrimitiveNode, i: int) -> tuple[int, ...]:
     if i in node.on:
         return node.shapes[node.on.index(i)]
     kept = node.known.get(node.primitive.inputs[i])
-    return kept.tensor.shape if isinstance(kept, Saved) else ()
+    return kept.tensor.shape if is_a(kept, Saved) else ()

@@ -17,6 +17,7 @@ from ...ops.types import set_default_dtype
 from ...tape.grad_mode import set_grad_enabled
 from ...tape.handles import RemovableHandle
 from ...tensors.tensor import Tensor
+from .classes import is_a
 
 _DRAWING = (random.Random, np.random.RandomState, np.random.Generator)
 _CONTAINERS = (list, dict, set, deque, bytearray)
@@ -56,9 +57,9 @@ class EffectLines:
     def called_c(self, called: Any) -> None:
         """A function written in C begins."""
         owner = called.__self__
-        if isinstance(owner, _DRAWING):
+        if is_a(owner, _DRAWING):
             self._note("random", owner)
-        elif isinstance(owner, _CONTAINERS):
+        elif is_a(owner, _CONTAINERS):
             self._note("container", owner)
 
     def returned(self, frame: types.FrameType) -> None:

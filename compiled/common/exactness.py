@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .classes import is_a
+
 _EXACT = frozenset({int, bool, str, type(None)})  # what is equal only to the same, among values of its type
 _INTEGERS = frozenset({int})  # a tuple of nothing else (a shape, axes) is equal only to the same one
 _bits = struct.Struct("=d").pack
@@ -17,18 +19,18 @@ def exact(value: Any) -> tuple[type, Any]:
     kind = type(value)
     if kind in _EXACT:
         return kind, value
-    if isinstance(value, float):
+    if is_a(value, float):
         return kind, _bits(value)
-    if isinstance(value, tuple):
+    if is_a(value, tuple):
         return kind, tuple(value if _INTEGERS.issuperset(map(type, value)) else map(exact, value))
-    if isinstance(value, frozenset):
+    if is_a(value, frozenset):
         return kind, frozenset(map(exact, value))
-    if isinstance(value, (slice, range)):
+    if is_a(value, (slice, range)):
         return kind, (exact(value.start), exact(value.stop), exact(value.step))
-    if isinstance(value, complex):
+    if is_a(value, complex):
         return kind, _bits(value.real) + _bits(value.imag)
-    if isinstance(value, np.inexact):  # by text where bytes hold padding
-        return kind, repr(value) if isinstance(value, (np.longdouble, np.clongdouble)) else value.tobytes()
+    if is_a(value, np.inexact):  # by text where bytes hold padding
+        return kind, repr(value) if is_a(value, (np.longdouble, np.clongdouble)) else value.tobytes()
     return kind, value
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...tensors.tensor import Size
+from .classes import is_a
 from .exactness import exact
 
 Path = tuple[Any, ...]
@@ -23,10 +24,10 @@ class Excerpt(dict[str, Any]):
 
     def whole(self) -> Any:
         """The argument itself, or a copy with the entries that have been replaced here."""
-        before = self.of if isinstance(self.of, dict) else vars(self.of)
+        before = self.of if is_a(self.of, dict) else vars(self.of)
         if all(before[name] is item for name, item in self.items()):
             return self.of
-        if isinstance(self.of, dict):
+        if is_a(self.of, dict):
             return type(self.of)({**self.of, **self})
         copied = object.__new__(type(self.of))
         vars(copied).update({**vars(self.of), **self})
@@ -35,10 +36,10 @@ class Excerpt(dict[str, Any]):
 
 def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """Each leaf of nested tuples, lists and dicts with its path, in order."""
-    if isinstance(tree, (tuple, list)):
+    if is_a(tree, (tuple, list)):
         for i, item in enumerate(tree):
             yield from leaves(item, (*path, i))
-    elif isinstance(tree, dict):
+    elif is_a(tree, dict):
         for key, item in tree.items():
             yield from leaves(item, (*path, key))
     else:
@@ -57,7 +58,7 @@ def rebuilt(tree: Any, leaf: Callable[[Any], Any]) -> Any:
         return kind((key, rebuilt(item, leaf)) for key, item in tree.items())
     if kind in (tuple, Size):
         return kind([rebuilt(item, leaf) for item in tree])
-    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+    if issubclass(kind, tuple) and hasattr(tree, "_fields"):
         return kind(*(rebuilt(item, leaf) for item in tree))
     return leaf(tree)
 
@@ -71,9 +72,9 @@ def filled(tree: Any) -> list[Any]:
 
 def containers(tree: Any) -> Iterator[Any]:
     """The tuples, lists and dicts of the tree, outer ones first."""
-    if isinstance(tree, (tuple, list, dict)):
+    if is_a(tree, (tuple, list, dict)):
         yield tree
-        for item in tree.values() if isinstance(tree, dict) else tree:
+        for item in tree.values() if is_a(tree, dict) else tree:
             yield from containers(item)
 
 
@@ -86,9 +87,9 @@ def at(tree: Any, path: Path) -> Any:
 
 def skeleton(tree: Any) -> Any:
     """A hashable description of the containers alone: keys of dicts are told by type and value."""
-    if isinstance(tree, (tuple, list)):
+    if is_a(tree, (tuple, list)):
         return (type(tree), tuple(skeleton(item) for item in tree))
-    if isinstance(tree, dict):
+    if is_a(tree, dict):
         return (type(tree), tuple((exact(key), skeleton(item)) for key, item in tree.items()))
     return None
 

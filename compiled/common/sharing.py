@@ -7,6 +7,7 @@ from typing import Any
 
 from ...ops.exposure import owner_of
 from ...tensors.tensor import Tensor
+from .classes import is_a
 from .pytree import leaves
 
 Together = dict[tuple[str, str], Any]  # names of two tensors over one memory: how they lie to each other
@@ -28,7 +29,7 @@ def sharing(recording: Any, captured: Any, call_arguments: Any) -> Together:
 def _named(recording: Any, captured: Any, call_arguments: Any) -> Iterator[tuple[str, Any]]:
     names = {path: root.node.label for path, root in recording.arguments}
     for path, leaf in leaves(call_arguments):
-        if isinstance(leaf, Tensor):
+        if is_a(leaf, Tensor):
             yield names.get(path) or "argument " + ".".join(map(str, path[1:])), leaf
     for each in captured.all:
         now = each.now(call_arguments)
@@ -53,6 +54,6 @@ def said_of(old: Together, new: Together) -> tuple[str, str, str]:
 def _in_words(lie: Any, otherwise: Any = None) -> str:
     if lie is None:
         return "<apart>"
-    if isinstance(lie, str):
+    if is_a(lie, str):
         return f"<{lie}>"
-    return "<shared, at another place>" if isinstance(otherwise, tuple) else "<shared>"
+    return "<shared, at another place>" if is_a(otherwise, tuple) else "<shared>"

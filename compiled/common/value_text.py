@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from .classes import is_a
+
 MOST = 30  # entries of a container that are shown: more than fit in a line
 DEEPEST = 8  # containers inside of each other; also what ends those that hold themselves
 
@@ -36,7 +38,7 @@ def value_text(value: Any, depth: int = 0) -> str:
     kind = type(value)
     if kind in _SCALARS or _is_of_numpy(value):
         return repr(value)
-    if isinstance(kind, enum.EnumMeta):
+    if is_a(kind, enum.EnumMeta):
         return f"<{type.__repr__(kind)[8:-2].rpartition('.')[2]}.{object.__getattribute__(value, '_name_')}>"
     if issubclass(kind, type):
         return type.__repr__(value)
@@ -58,6 +60,6 @@ def _joined(opening: str, texts: Iterable[str], closing: str, of: Any) -> str:
 
 def _is_of_numpy(value: Any) -> bool:
     """True for numbers, element types and arrays of numpy itself that hold no Python objects."""
-    if isinstance(value, (np.ndarray, np.generic)) and type(value).__module__ == "numpy":
+    if is_a(value, (np.ndarray, np.generic)) and type(value).__module__ == "numpy":
         return not value.dtype.hasobject
-    return isinstance(value, np.dtype) and not value.hasobject
+    return is_a(value, np.dtype) and not value.hasobject

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..common.classes import is_a
 from ..common.pytree import Excerpt
 from .bytecode import instructions
 from .value_kinds import CONTAINERS, is_changeable, is_optimizer, is_users, own_attributes
@@ -63,9 +64,9 @@ def _is_record(kind: type, names: tuple[str, ...]) -> bool:
 
 def reads_of_arguments(function: Callable[..., Any]) -> dict[Any, Reads]:
     """The arguments of a plain function or method that are read by name only, by position and by keyword."""
-    bound = isinstance(function, types.MethodType)
-    plain = function.__func__ if isinstance(function, types.MethodType) else function
-    if not isinstance(plain, types.FunctionType):
+    bound = is_a(function, types.MethodType)
+    plain = function.__func__ if is_a(function, types.MethodType) else function
+    if not is_a(plain, types.FunctionType):
         return {}
     code = plain.__code__
     by_name = _reads(code)
@@ -111,7 +112,7 @@ def _reads_of(name: str, instructions: list[dis.Instruction]) -> Reads | None:
 def _mentions(instruction: dis.Instruction, name: str) -> bool:
     if "FAST" not in instruction.opname and "CLOSURE" not in instruction.opname:
         return False
-    return bool(instruction.argval == name or (isinstance(instruction.argval, tuple) and name in instruction.argval))
+    return bool(instruction.argval == name or (is_a(instruction.argval, tuple) and name in instruction.argval))
 
 
 def _read_at(instructions: list[dis.Instruction]) -> tuple[bool, str] | None:

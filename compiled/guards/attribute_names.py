@@ -12,6 +12,7 @@ import types
 from collections.abc import Iterable, Iterator, Set
 from typing import Any
 
+from ..common.classes import is_a
 from .bytecode import attribute_names, nested
 from .class_members import ASKING, functions_of, is_method, is_used
 from .value_kinds import is_changeable, is_ours, is_users, own_attributes
@@ -84,7 +85,7 @@ def names_of_logger(logger: logging.Logger, names: Set[str]) -> list[str]:
 def slots(kind: type) -> list[str]:
     """The slots that a class adds, by the names under which they are found."""
     found = vars(kind).get("__slots__", ())
-    names = [found] if isinstance(found, str) else list(found)
+    names = [found] if is_a(found, str) else list(found)
     return [_mangled(name, kind.__name__) for name in names if name not in _STRUCTURE]
 
 
@@ -130,8 +131,8 @@ def read_by_function(function: types.FunctionType) -> set[str]:
         known.add(code)
         mentioned = [(each, space.get(each)) for inner in nested(code) for each in inner.co_names]
         found.update(name for inner in nested(code) for name in _attributes_read(inner))
-        found.update(value for _, value in mentioned if isinstance(value, str) and value[:2] == "__")
-        stack += [each for _, each in mentioned if isinstance(each, types.FunctionType) and each.__globals__ is space]
+        found.update(value for _, value in mentioned if is_a(value, str) and value[:2] == "__")
+        stack += [each for _, each in mentioned if is_a(each, types.FunctionType) and each.__globals__ is space]
     return found
 
 
@@ -166,7 +167,7 @@ def _may_miss(code: types.CodeType) -> bool:
 @functools.lru_cache(maxsize=1024)
 def _attributes_read(code: types.CodeType) -> tuple[str, ...]:
     read = {str(i.argval) for i in dis.get_instructions(code) if i.opname in ("LOAD_ATTR", "LOAD_METHOD")}
-    read.update(c for inner in code.co_consts if isinstance(inner, tuple) for c in inner if isinstance(c, str))
+    read.update(c for inner in code.co_consts if is_a(inner, tuple) for c in inner if is_a(c, str))
     if not are_computed(frozenset(code.co_names)):
         return tuple(sorted(read))
-    return tuple(sorted(read.union(c for c in code.co_consts if isinstance(c, str) and c.isidentifier())))
+    return tuple(sorted(read.union(c for c in code.co_consts if is_a(c, str) and c.isidentifier())))

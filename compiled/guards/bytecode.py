@@ -9,6 +9,8 @@ import types
 from itertools import chain
 from typing import Any
 
+from ..common.classes import is_a
+
 _FORMATS = ("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")  # what f-strings do, up to and from Python 3.13 on
 _ASKED_BY = {**dict.fromkeys(_FORMATS, "__format__"), "MATCH_CLASS": "__match_args__"}
 
@@ -31,7 +33,7 @@ def instructions(code: types.CodeType) -> list[dis.Instruction]:
 @functools.lru_cache(maxsize=1024)
 def nested(code: types.CodeType) -> tuple[types.CodeType, ...]:
     """The code and all that is written inside of it."""
-    inner = [each for c in code.co_consts if isinstance(c, types.CodeType) for each in nested(c)]
+    inner = [each for c in code.co_consts if is_a(c, types.CodeType) for each in nested(c)]
     return (code, *inner)
 
 
@@ -60,8 +62,8 @@ def attribute_names(code: types.CodeType) -> tuple[str, ...]:
     ``__format__`` is one of them where there is an f-string, ``__match_args__`` where a class is matched. What asks for
     classes only to compare or to name them, as methods that dataclasses write do, is none: no object is made of them.
     """
-    inner = [c for c in code.co_consts if isinstance(c, tuple)]  # what ``case Point(x=0)`` asks for
-    texts = [c for c in chain(code.co_consts, *inner) if isinstance(c, str)]
+    inner = [c for c in code.co_consts if is_a(c, tuple)]  # what ``case Point(x=0)`` asks for
+    texts = [c for c in chain(code.co_consts, *inner) if is_a(c, str)]
     asked = dict.fromkeys(_ASKED_BY[i.opname] for i in dis.get_instructions(code) if i.opname in _ASKED_BY)
     compared = _classes_compared(code)
     return (*(name for name in code.co_names if name not in compared), *texts, *asked)
@@ -97,7 +99,7 @@ def stored_names(code: types.CodeType) -> frozenset[str]:
     """The attributes that the code, or code nested in it, sets; texts may be names where it sets computed ones."""
     found = {i.argval for each in nested(code) for i in dis.get_instructions(each) if i.opname == "STORE_ATTR"}
     if not _BY_COMPUTED_NAME.isdisjoint(code.co_names):
-        found.update(c for each in nested(code) for c in each.co_consts if isinstance(c, str))
+        found.update(c for each in nested(code) for c in each.co_consts if is_a(c, str))
     return frozenset(found)
 
 
@@ -119,7 +121,7 @@ def modules_named(code: types.CodeType, space: dict[str, Any]) -> list[str]:
     for each in nested(code):
         if "modules" in each.co_names:
             texts = [*each.co_consts, *map(space.get, each.co_names)]
-            modules += [text for text in texts if isinstance(text, str) and text in sys.modules]
+            modules += [text for text in texts if is_a(text, str) and text in sys.modules]
     return modules
 
 
@@ -137,7 +139,7 @@ def _is_for_one(found: list[dis.Instruction], at: int) -> bool:
     """True for ``sys.modules["name"]``, ``.get("name")``, ``[__name__]`` and ``"name" in sys.modules``."""
     after = found[at + 1 : at + 4]
     if after and after[0].opname == "CONTAINS_OP":
-        return at > 1 and isinstance(found[at - 2].argval, str) and found[at - 2].opname == "LOAD_CONST"
+        return at > 1 and is_a(found[at - 2].argval, str) and found[at - 2].opname == "LOAD_CONST"
     if after and after[0].opname in ("LOAD_METHOD", "LOAD_ATTR") and after[0].argval == "get":
         return _is_name(after[1])
     return len(after) > 1 and _is_name(after[0]) and after[1].opname in ("BINARY_SUBSCR", "BINARY_OP")
@@ -146,7 +148,7 @@ def _is_for_one(found: list[dis.Instruction], at: int) -> bool:
 def _is_name(instruction: dis.Instruction) -> bool:
     """True for a text, and for a global variable that may hold one: it is looked up, and guarded."""
     return instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME") or (
-        instruction.opname == "LOAD_CONST" and isinstance(instruction.argval, str)
+        instruction.opname == "LOAD_CONST" and is_a(instruction.argval, str)
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Container, Iterator, Set
 from typing import Any
 
 from ...tracing.watched_modules import WatchedModule
+from ..common.classes import is_a
 from .value_kinds import is_users
 
 # Methods that Python calls only where code mentions one of these; all others with two underscores it calls as it likes.
@@ -31,7 +32,7 @@ _STATELESS = (types.ModuleType, type, types.FunctionType, bool, int, float, comp
 
 def is_method(member: Any) -> bool:
     """True for a member that is no value of its own: it is called, computes an attribute, or shows a slot."""
-    return callable(member) or hasattr(type(member), "__get__") or isinstance(member, types.MemberDescriptorType)
+    return callable(member) or hasattr(type(member), "__get__") or is_a(member, types.MemberDescriptorType)
 
 
 def methods(kind: type, names: Set[str], ran: Container[types.CodeType], constructed: bool) -> Iterator[str]:
@@ -41,21 +42,21 @@ def methods(kind: type, names: Set[str], ran: Container[types.CodeType], constru
     found.
     """
     for name, member in vars(kind).items():
-        if is_method(member) and not isinstance(member, _STORAGE):
+        if is_method(member) and not is_a(member, _STORAGE):
             if is_used(name, names, constructed) or _code_of(member) in ran:
                 yield name
 
 
 def _code_of(member: Any) -> Any:
     """The code of a method, a property, a classmethod; None if there is none."""
-    inner = getattr(member, "fget", None) if isinstance(member, property) else getattr(member, "__func__", member)
+    inner = getattr(member, "fget", None) if is_a(member, property) else getattr(member, "__func__", member)
     return getattr(inner, "__code__", None)
 
 
 def functions_of(member: Any) -> list[types.FunctionType]:
     """The functions that a method, a property, a classmethod is made of."""
     parts = [member, *(getattr(member, name, None) for name in ("fget", "fset", "fdel", "__func__", "func"))]
-    return [part for part in parts if isinstance(part, types.FunctionType)]
+    return [part for part in parts if is_a(part, types.FunctionType)]
 
 
 def is_used(name: str, names: Set[str], constructed: bool) -> bool:
@@ -81,18 +82,18 @@ def is_of_environment(module: types.ModuleType, name: str) -> bool:
     found = vars(module).get(name)
     if is_watched(module) or not _is_standard(module):
         return False
-    return not (isinstance(found, _STATELESS) or callable(found) or is_container_of(module, name))
+    return not (is_a(found, _STATELESS) or callable(found) or is_container_of(module, name))
 
 
 def is_container_of(module: types.ModuleType, name: str) -> bool:
     """True for a list, a dict or a set that a module of Python's library or numpy keeps."""
     found = vars(module).get(name)
-    return _is_standard(module) and isinstance(found, (list, dict, set, deque)) and found is not sys.modules
+    return _is_standard(module) and is_a(found, (list, dict, set, deque)) and found is not sys.modules
 
 
 def is_watched(module: Any) -> bool:
     """True for this package's modules, which count their changes."""
-    return isinstance(module, WatchedModule)
+    return is_a(module, WatchedModule)
 
 
 def _is_standard(module: types.ModuleType) -> bool:

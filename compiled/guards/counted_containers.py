@@ -22,6 +22,7 @@ from ...tracing.counted import Counted
 from ...tracing.declares import declares
 from ...tracing.watch import Entries, WatchedDict, WatchedList, changes
 from ...tracing.watched_order import WatchedOrder
+from ..common.classes import is_a
 from .class_members import is_watched
 from .library_modules import library_modules
 from .value_kinds import own_attributes
@@ -40,7 +41,7 @@ class CountedContainers:
     """
 
     def __init__(self, objects: Iterable[Any]) -> None:
-        self._owners = [value for value in objects if isinstance(value, Counted) or is_watched(value)]
+        self._owners = [value for value in objects if is_a(value, Counted) or is_watched(value)]
         self._noted: list[tuple[Any, type, Any, Any]] = []
         self._counts: list[int] = _counts()
         self._words = np.zeros(0, np.int64)
@@ -49,7 +50,7 @@ class CountedContainers:
         self.places = self.items = np.zeros(0, np.intp)
         self.expected = self.expected_items = b""
         self._library, self._words_of_library = library_modules(), b""
-        self.has_lists = any(isinstance(container, list) for _, container in self._containers())
+        self.has_lists = any(is_a(container, list) for _, container in self._containers())
 
     def __bool__(self) -> bool:
         return bool(self._owners) or bool(len(self._library.places))
@@ -111,14 +112,14 @@ class CountedContainers:
         lists: list[int] = []
         self._modules = {}
         for owner, container in self._containers():
-            if isinstance(container, list):
+            if is_a(container, list):
                 found += references.places_of_list(container)
                 first = references.place_of_items(container)
                 lists += range(first, first + len(container))
             else:
                 self._note_mode(len(found), owner, container)
                 found.append(references.place_of_version(container))
-            if owner is not None and isinstance(owner, Counted):
+            if owner is not None and is_a(owner, Counted):
                 found += [references.place_of_dict(owner), references.place_of_class(owner)]
         places = np.array(found, np.intp)
         self.places, self.items = np.concatenate([places, self._library.places]), np.array(lists, np.intp)
@@ -128,7 +129,7 @@ class CountedContainers:
         self.expected_items = references.memory[self.items].tobytes()
 
     def _note_mode(self, word: int, owner: Any, own: Any) -> None:
-        if isinstance(owner, Counted) and _option("training", owner) == "training":
+        if is_a(owner, Counted) and _option("training", owner) == "training":
             names = tuple(own)
             mode = names.index("training") if "training" in names else -1
             self._modules[word] = own, names, [*dict.values(own)], mode
@@ -140,7 +141,7 @@ class CountedContainers:
             if own is None:
                 continue
             yield owner, own
-            if isinstance(owner, Counted):
+            if is_a(owner, Counted):
                 yield from _within(dict.values(own))
 
     def _changed_kinds(self) -> set[str]:
@@ -161,19 +162,19 @@ def _within(values: Iterable[Any]) -> Iterator[tuple[None, Any]]:
     """The watched containers among `values`, and those in them; tables of hooks where there are any: what comes into
     an empty one comes by its methods, in the form that they give it."""
     for value in values:
-        if isinstance(value, _WATCHED) and not (isinstance(value, WatchedOrder) and not dict.__len__(value)):
+        if is_a(value, _WATCHED) and not (is_a(value, WatchedOrder) and not dict.__len__(value)):
             yield None, value
-            yield from _within(list.__iter__(value) if isinstance(value, list) else dict.values(value))
+            yield from _within(list.__iter__(value) if is_a(value, list) else dict.values(value))
 
 
 def _contents(container: Any, owner: Any) -> tuple[list[Any], list[Any]]:
     """The keys and the values of a container, those that compiled functions may depend on."""
-    if isinstance(container, list):
+    if is_a(container, list):
         return [], [*list.__iter__(container)]
     pairs = [*dict.items(container)]
     declared = None if owner is None else declares(type(owner))
     if declared is not None:
-        pairs = [(k, v) for k, v in pairs if k not in declared.apart or isinstance(v, _WATCHED) or _option(k, owner)]
+        pairs = [(k, v) for k, v in pairs if k not in declared.apart or is_a(v, _WATCHED) or _option(k, owner)]
     return [key for key, _ in pairs], [value for _, value in pairs]
 
 
@@ -182,8 +183,8 @@ def _changed(container: Any, owner: Any, before: tuple[list[Any], list[Any]]) ->
     now = _contents(container, owner)
     if all(len(a) == len(b) and all(map(is_, a, b)) for a, b in zip(now, before, strict=True)):
         return set()
-    if not isinstance(owner, Counted):
-        return {"options" if isinstance(container, Entries) else "count"}
+    if not is_a(owner, Counted):
+        return {"options" if is_a(container, Entries) else "count"}
     one, other = (dict(zip(*found, strict=True)) for found in (now, before))
     names = [name for name in {**one, **other} if one.get(name, _NOTHING) is not other.get(name, _NOTHING)]
     return {_option(name, owner) or "count" for name in names} or {"count"}
@@ -191,5 +192,5 @@ def _changed(container: Any, owner: Any, before: tuple[list[Any], list[Any]]) ->
 
 def _option(name: Any, owner: Any) -> str:
     """What `changes` counts an attribute as that is an option of a module; "" for others."""
-    kind = getattr(getattr(type(owner), name, None), "kind", "") if isinstance(name, str) else ""
+    kind = getattr(getattr(type(owner), name, None), "kind", "") if is_a(name, str) else ""
     return kind if kind in _KINDS else ""

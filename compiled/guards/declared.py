@@ -11,6 +11,7 @@ import numpy as np
 from ...ops.array import Array
 from ...tracing.watched_classes import classes
 from ...tracing.watched_modules import replacements
+from ..common.classes import is_a
 from ..common.exactness import same_number
 from ..symbolic.number import KINDS
 from .sources import NOT_THERE
@@ -51,7 +52,7 @@ class Guard:
 
 
 def _plain(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, complex, np.generic, str, bytes, tuple, type(None)))
+    return is_a(value, (bool, int, float, complex, np.generic, str, bytes, tuple, type(None)))
 
 
 def facts_of(tensor: Any) -> tuple[Any, ...]:

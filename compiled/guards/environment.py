@@ -17,6 +17,7 @@ import numpy as np
 from ...compiler.errors import CaptureError
 from ...tensors.tensor import Tensor
 from ...tracing.declares import declares
+from ..common.classes import is_a
 from ..common.collection import referrers
 from ..common.effect_lines import EffectLines, lines_storing
 from ..common.pytree import Path
@@ -61,7 +62,7 @@ class Environment:
         self._sort()
         owners = (fact.source.owner for fact in self.facts if fact.source.is_of_library)
         self.counted_containers = CountedContainers({id(o): o for o in (*reached, *owners)}.values())
-        self._arguments = [(value, state(value)) for value in arguments if isinstance(value, CONTAINERS)]
+        self._arguments = [(value, state(value)) for value in arguments if is_a(value, CONTAINERS)]
         self._hooks = [(tensor, hooks_on(tensor)) for tensor in self.tensors()]
         self._namespaces = Namespaces(reached, self._reach.spaces.values())
         self._random = [(name, get, get()) for name, get in random_states(self._reach.objects.values())]
@@ -69,24 +70,24 @@ class Environment:
     def _sort(self) -> None:
         """Guards by how they are checked: counted ones only after a change, bindings by identity, contents by item."""
         counted_ones = [fact for fact in self.facts if fact.source.is_counted(fact.value) and not fact.free]
-        changeable = [fact for fact in counted_ones if isinstance(fact.value, MUTABLE)]
+        changeable = [fact for fact in counted_ones if is_a(fact.value, MUTABLE)]
         self.counted_contents = [(fact, None if fact.by_identity else flat_items(fact.value)) for fact in changeable]
-        self.counted_values = [fact for fact in counted_ones if not isinstance(fact.value, MUTABLE)]
+        self.counted_values = [fact for fact in counted_ones if not is_a(fact.value, MUTABLE)]
         # What is one number is looked at as a source of the recording's formulas; containers have other items, too.
         self.opened = [(others_in(fact), fact) for fact in self.facts if fact.free and () not in fact.free]
         counted = {id(fact) for fact in counted_ones}
         rest = [fact for fact in self.facts if id(fact) not in counted and not fact.free]
         self.stable = StableWords(rest)
         rest = [fact for fact in rest if id(fact) not in self.stable.known]
-        self.contents = [(fact, flat_items(fact.value)) for fact in rest if isinstance(fact.value, MUTABLE)]
-        bound = [fact for fact in rest if fact.by_identity or not isinstance(fact.value, MUTABLE)]
+        self.contents = [(fact, flat_items(fact.value)) for fact in rest if is_a(fact.value, MUTABLE)]
+        bound = [fact for fact in rest if fact.by_identity or not is_a(fact.value, MUTABLE)]
         self.bindings = [(fact.source.now, fact.value, fact) for fact in bound]
 
     def _own_containers(self) -> list[Any]:
         """The containers that code finds without the arguments, and may ask whether an argument is one of them."""
         found = self._reach.objects.items()
-        constants = [c for code in self._reach.codes for c in code.co_consts if isinstance(c, (tuple, frozenset))]
-        return [v for key, v in found if key in self._reach.by_function and isinstance(v, CONTAINERS)] + constants
+        constants = [c for code in self._reach.codes for c in code.co_consts if is_a(c, (tuple, frozenset))]
+        return [v for key, v in found if key in self._reach.by_function and is_a(v, CONTAINERS)] + constants
 
     def unknown(self, codes: Codes) -> Codes:
         """Those of `codes` that ran without having been found: callbacks, what ``eval`` was given."""
@@ -95,7 +96,7 @@ class Environment:
     def imported(self) -> str:
         """A module that the call has imported for the first time; "" if there is none."""
         for fact in self.facts:
-            if fact.value is MISSING and isinstance(fact.source, LoadedModule) and not fact.holds():
+            if fact.value is MISSING and is_a(fact.source, LoadedModule) and not fact.holds():
                 return fact.name
         return ""
 
@@ -138,7 +139,7 @@ class Environment:
 
     def tensors(self) -> list[Tensor]:
         """The tensors that the function can reach."""
-        return [value for value in self._reach.objects.values() if isinstance(value, Tensor)]
+        return [value for value in self._reach.objects.values() if is_a(value, Tensor)]
 
     def hold(self) -> bool:
         """The slow check: True while all guards hold but counted ones (`Unwritten`). Identity decides most."""
@@ -178,7 +179,7 @@ class Environment:
 
     def mentions(self, name: str) -> bool:
         """True if any code that was found mentions the variable, attribute or keyword."""
-        keywords = (const for code in self._reach.codes for const in code.co_consts if isinstance(const, tuple))
+        keywords = (const for code in self._reach.codes for const in code.co_consts if is_a(const, tuple))
         return bool(self._reach.codes_naming(name)) or any(name in const for const in keywords)
 
     def reaches_threads(self) -> bool:
@@ -243,7 +244,7 @@ class Environment:
     def refuse_unwatchable(self, arguments: list[Any]) -> None:
         """CaptureError for what cannot be compared from call to call: iterators, numpy arrays. Nothing has run yet."""
         for value in arguments:
-            if isinstance(value, np.ndarray) or hasattr(type(value), "__next__"):
+            if is_a(value, np.ndarray) or hasattr(type(value), "__next__"):
                 raise CaptureError(
                     f"an argument is {type(value).__name__}, whose contents change without notice\n"
                     "  in the call of a compiled function\n  Pass tensors: tg.from_numpy(array), or next(iterator)."
@@ -255,7 +256,7 @@ class Environment:
                 "  Its changes are not noticed: use add_param_group(), and change the lists and dicts that are there."
             )
         for fact in self.facts:
-            if isinstance(fact.value, np.ndarray) and fact.value.size > LARGEST:
+            if is_a(fact.value, np.ndarray) and fact.value.size > LARGEST:
                 raise _side_effect(f"the function may read {fact.name}, a large numpy array", fact, "make it a tensor.")
             if hasattr(type(fact.value), "__next__"):
                 what = f"the function may advance {fact.name}, an iterator that outlives the call"
@@ -285,7 +286,7 @@ class Environment:
 
     def _packages(self) -> set[str]:
         modules = (getattr(value, "__module__", None) for value in self._reach.objects.values())
-        return {module.partition(".")[0] for module in modules if isinstance(module, str)}
+        return {module.partition(".")[0] for module in modules if is_a(module, str)}
 
     def _not_understood(self, value: Any) -> CaptureError:
         source, code = self._reach.found_at.get(id(value), (Kept(value, "an argument"), None))
@@ -301,7 +302,7 @@ class Environment:
 def _functions_of(codes: Codes) -> list[types.FunctionType]:
     """The functions that run these codes, as far as they are still there."""
     found = referrers(list(codes)) if codes else []  # a look through all objects that there are
-    return [f for f in found if isinstance(f, types.FunctionType)]
+    return [f for f in found if is_a(f, types.FunctionType)]
 
 
 def _is_counted(value: Any) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...runtime.references import memory
+from ..common.classes import is_a
 from .environment import Environment
 from .sources import MISSING, Cell, Kept
 from .stable_words import is_immutable
@@ -57,7 +58,7 @@ class GuardCodegen:
         if type(fact.value) is tuple:
             return fact.source.as_python(fact.value, self._name)
         place = fact.source.place(self._name)
-        if not items and isinstance(fact.source, Kept):
+        if not items and is_a(fact.source, Kept):
             return f"not {place}"
         return self._each_item(fact, place, items) or f"has_items({place}, {self._name(items)})"
 

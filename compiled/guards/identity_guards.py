@@ -13,6 +13,7 @@ import operator
 import types
 from typing import Any
 
+from ..common.classes import is_a
 from ..common.pytree import leaves
 from ..symbolic.number import is_nan
 from .bytecode import global_names, instructions
@@ -91,7 +92,7 @@ def _is_single(operand: Operand | None, reach: Reach) -> bool:
         return False
     kind, what, *names = operand
     if kind == "constant":
-        return what is None or what is Ellipsis or what is NotImplemented or isinstance(what, bool)
+        return what is None or what is Ellipsis or what is NotImplemented or is_a(what, bool)
     if any(what in code.co_cellvars for code in reach.codes):
         return False  # a variable of the call itself
     values = [source.now() for source, _ in reach.places if source.is_variable and source.describe() == what]
@@ -100,7 +101,7 @@ def _is_single(operand: Operand | None, reach: Reach) -> bool:
 
 def _leads_to_one(value: Any, names: list[str]) -> bool:
     for name in names:
-        if not isinstance(value, (type, types.ModuleType)):
+        if not is_a(value, (type, types.ModuleType)):
             return False
         value = getattr(value, name, MISSING)
-    return isinstance(value, enum.Enum) or (value is not MISSING and isinstance(state(value), Same))
+    return is_a(value, enum.Enum) or (value is not MISSING and is_a(state(value), Same))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...tracing.declares import declares
+from ..common.classes import is_a
 from .bytecode import stored_names
 from .class_members import is_container_of, is_of_environment, is_watched
 from .sources import Member, Naming, Source
@@ -29,7 +30,7 @@ class Contents(tuple[Any, ...]):
 
     @classmethod
     def of(cls, container: Any) -> Contents:
-        return cls((*container, *container.values())) if isinstance(container, Mapping) else cls(container)
+        return cls((*container, *container.values())) if is_a(container, Mapping) else cls(container)
 
 
 class LibraryName(Source):
@@ -95,7 +96,7 @@ class GeneratorState(Source):
     is_compared = True
 
     def now(self) -> bytes:
-        of = self.owner.bit_generator.state if isinstance(self.owner, np.random.Generator) else self.owner.get_state()
+        of = self.owner.bit_generator.state if is_a(self.owner, np.random.Generator) else self.owner.get_state()
         return pickle.dumps(of)
 
 
@@ -188,7 +189,7 @@ def hiding(value: Any) -> dict[str, Any]:
     """The attributes of an object, by name, that are found in place of methods of its class."""
     own = own_attributes(value) or {}
     # No attribute has a name that is no string; a dict may hold one all the same.
-    return {name: own[name] for name in own if isinstance(name, str) and callable(getattr(type(value), name, None))}
+    return {name: own[name] for name in own if is_a(name, str) and callable(getattr(type(value), name, None))}
 
 
 class TensorClasses(Source):
@@ -223,7 +224,7 @@ class ProgramAttributes(Source):
     is_compared = True
 
     def now(self) -> frozenset[str]:
-        names = (name for name in own_attributes(self.owner) or () if isinstance(name, str))  # vars(o)[3] = … is none
+        names = (name for name in own_attributes(self.owner) or () if is_a(name, str))  # vars(o)[3] = … is none
         return frozenset(names) - fields_of(type(self.owner))
 
     def as_python(self, value: Any, name: Naming) -> str:
@@ -245,7 +246,7 @@ def fields_of(kind: type) -> frozenset[str]:
         members = [member for base in kind.__mro__[:-1] if is_ours(base) for member in vars(base).values()]
         members += [getattr(member, "fset", None) for member in members]
         functions = [getattr(member, "__wrapped__", getattr(member, "__func__", member)) for member in members]
-        codes = [function.__code__ for function in functions if isinstance(function, types.FunctionType)]
+        codes = [function.__code__ for function in functions if is_a(function, types.FunctionType)]
         _fields[kind] = frozenset(name for code in codes for name in stored_names(code))
     return _fields[kind]
 

@@ -14,6 +14,7 @@ import types
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from ..common.classes import is_a
 from .states import different_entries
 from .value_kinds import is_users
 
@@ -28,9 +29,9 @@ class Namespaces:
     def __init__(self, reached: Iterable[Any], spaces: Iterable[dict[str, Any]]) -> None:
         own: dict[int, tuple[Any, Any, bool]] = {id(space): (None, space, True) for space in spaces}
         for owner in reached:
-            if isinstance(owner, _OWNERS) and hasattr(owner, "__dict__"):
-                entries, of_user = vars(owner), not isinstance(owner, types.ModuleType) or is_users(owner)
-                key = id(owner) if isinstance(owner, type) else id(entries)  # a class makes a new proxy each time
+            if is_a(owner, _OWNERS) and hasattr(owner, "__dict__"):
+                entries, of_user = vars(owner), not is_a(owner, types.ModuleType) or is_users(owner)
+                key = id(owner) if is_a(owner, type) else id(entries)  # a class makes a new proxy each time
                 own.setdefault(key, (owner, entries, of_user))
         self._before = [(owner, entries, dict(entries), of_user) for owner, entries, of_user in own.values()]
 
@@ -41,7 +42,7 @@ class Namespaces:
     def restore(self) -> None:
         """Give the entries that `changed` names the values that they had, and take away those that were not there."""
         for owner, entries, before, name in [*self._different()]:
-            if not isinstance(owner, type):
+            if not is_a(owner, type):
                 if name in before:
                     entries[name] = before[name]
                 else:
@@ -60,7 +61,7 @@ class Namespaces:
 
 def _is_loaded_late(name: str, before: dict[str, Any], entries: Mapping[str, Any]) -> bool:
     """True for what a library's module makes of itself when somebody asks for it first."""
-    return name not in before and isinstance(entries.get(name), _LOADED_LATE)
+    return name not in before and is_a(entries.get(name), _LOADED_LATE)
 
 
 def _name_of(owner: Any) -> str:

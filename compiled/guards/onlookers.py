@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...ops.callers.source_files import is_standard_file
+from ..common.classes import is_a
 from .symbolic_safe import is_listed
 
 # Threads that are begun by these programs, and run nothing but them, look at no objects of others. (A queue's thread
@@ -98,12 +99,12 @@ _FINALIZE = weakref.finalize.__call__.__code__  # which calls whatever it was gi
 def keeps_nothing(codes: Iterable[types.CodeType], objects: Iterable[Any]) -> bool:
     """True if none of this code can put anything where others find it: a number that it is given stays its own."""
     return not any(map(_keeps, codes)) and not any(
-        isinstance(value, types.BuiltinFunctionType) and value.__name__ in _CHANGING for value in objects
+        is_a(value, types.BuiltinFunctionType) and value.__name__ in _CHANGING for value in objects
     )
 
 
 def _keeps(code: types.CodeType) -> bool:
-    names = {*code.co_names, *(constant for constant in code.co_consts if isinstance(constant, str))}
+    names = {*code.co_names, *(constant for constant in code.co_consts if is_a(constant, str))}
     if not names.isdisjoint(_CHANGING):
         return True
     for each in dis.get_instructions(code):

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...runtime import references
 from ...tracing.entries import EntryRead, SameEntries
+from ..common.classes import is_a
 from .counted_containers import CountedContainers
 from .declared import Guard
 
@@ -28,7 +29,7 @@ class OptionNumbers:
     def __init__(
         self, reads: Sequence[Callable[[], Any]], guards: Sequence[Guard], containers: CountedContainers
     ) -> None:
-        known = [read for read in reads if isinstance(read, EntryRead)]
+        known = [read for read in reads if is_a(read, EntryRead)]
         groups = {id(read.entries): read.entries for read in known}
         self._groups = list(groups.values())
         self._names = [{read.key for read in known if read.entries is group} for group in self._groups]
@@ -42,9 +43,9 @@ class OptionNumbers:
 
     def _may_look_at_numbers(self, get: Any) -> bool:
         """False for reads of which it is known that they look at none of the numbers."""
-        if isinstance(get, SameEntries):
+        if is_a(get, SameEntries):
             return any(get.entries is group for group in self._groups)
-        if not isinstance(get, EntryRead):
+        if not is_a(get, EntryRead):
             return True
         named = zip(self._groups, self._names, strict=True)
         return any(get.entries is group and get.key in names for group, names in named)

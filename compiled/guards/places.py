@@ -22,6 +22,7 @@ from ...tracing.declares import declares
 from ...tracing.watched_modules import WatchedModule
 from ...tracing.watched_order import WatchedOrder
 from ..common.callables import name_of
+from ..common.classes import is_a
 from ..common.tensor_memory import users_attributes
 from . import attribute_names as reads
 from . import library_sources as library
@@ -73,32 +74,32 @@ class Places:
         if is_decimals(value):
             yield library.DecimalContext(), None
         yield from self._of_kind(value)
-        if not isinstance(value, Tensor) and _may_change_class(value):
+        if not is_a(value, Tensor) and _may_change_class(value):
             yield sources.ClassOf(value), None
 
     def _of_kind(self, value: Any) -> Iterator[Place]:
-        if isinstance(value, types.FunctionType):
+        if is_a(value, types.FunctionType):
             yield from self._of_function(value)
-        elif isinstance(value, type):
+        elif is_a(value, type):
             yield from self._of_class(value)
-        elif isinstance(value, types.ModuleType):
+        elif is_a(value, types.ModuleType):
             yield from self._of_module(value)
         elif is_optimizer(value):
             yield from self._of_optimizer(value)
-        elif isinstance(value, Tensor):
+        elif is_a(value, Tensor):
             yield from self._of_tensor(value)
         else:
             yield from self._of_value(value)
 
     def _of_value(self, value: Any) -> Iterator[Place]:
         yield from self._parts(value)
-        if isinstance(value, _STATEFUL):
+        if is_a(value, _STATEFUL):
             yield from self._of_stateful(value)
             if not users_classes(type(value)):
                 return
         if _belongs_to_an_object(value):
             yield sources.Kept(value.__self__, f"what {value.__name__} belongs to"), None
-        if isinstance(value, (operator.attrgetter, operator.methodcaller)):
+        if is_a(value, (operator.attrgetter, operator.methodcaller)):
             self.names.update(_names_within(value))
         if has_attributes(value) or users_classes(type(value)):
             yield from self._of_object(value)
@@ -107,15 +108,15 @@ class Places:
 
     def _of_stateful(self, value: Any) -> Iterator[Place]:
         """What Python's own objects hold beside attributes."""
-        if isinstance(value, contextvars.ContextVar):
+        if is_a(value, contextvars.ContextVar):
             yield sources.ContextVariable(value, value.name), None
-        elif isinstance(value, logging.Logger):
+        elif is_a(value, logging.Logger):
             yield library.LoggerLevel(value, value.name), None
             yield from self._attributes(value, reads.names_of_logger(value, self.names))
             yield sources.AttributeCount(value), None
-        elif isinstance(value, types.MappingProxyType):
+        elif is_a(value, types.MappingProxyType):
             yield library.BehindProxy(value), None
-        elif isinstance(value, types.CellType):
+        elif is_a(value, types.CellType):
             yield sources.Cell(value, "the contents of a cell"), None
         elif not self.names.isdisjoint(_ASKING_FOR_STATES):
             yield library.GeneratorState(value), None
@@ -126,7 +127,7 @@ class Places:
         code = function.__code__
         if not is_user_file(code.co_filename) or _is_numpys(function):
             registry = vars(function).get("registry")
-            if isinstance(registry, types.MappingProxyType):  # functools.singledispatch
+            if is_a(registry, types.MappingProxyType):  # functools.singledispatch
                 yield sources.Kept(registry, f"what is registered with {function.__name__}"), None
                 yield library.Registrations(), None
             yield from self._of_library(function)
@@ -154,7 +155,7 @@ class Places:
         if id(value) in self._of_libraries:
             return
         self._of_libraries[id(value)] = value
-        if isinstance(value, types.FunctionType):
+        if is_a(value, types.FunctionType):
             yield from self._attributes(value, reads.names_of_function(value))
             yield from self._absent(value)
             if not _is_ours(value):  # whose own functions nobody gives other code
@@ -170,14 +171,14 @@ class Places:
     def _absent(self, value: Any) -> Iterator[Place]:
         if names := reads.absent(value, self._missed):
             yield library.AbsentNames(value, names), None
-        is_own = isinstance(value, functools.partial) or (isinstance(value, types.ModuleType) and is_users(value))
+        is_own = is_a(value, functools.partial) or (is_a(value, types.ModuleType) and is_users(value))
         if is_own and self._asks_for_any_attribute():
             yield sources.AttributeCount(value), None
 
     def _parts(self, value: Any) -> Iterator[Place]:
         for name in names_of_parts(value):
             yield sources.Part(value, name), None
-        if isinstance(value, functools.partial):
+        if is_a(value, functools.partial):
             yield from self._of_partial(value)
 
     def _of_partial(self, value: functools.partial[Any]) -> Iterator[Place]:
@@ -201,7 +202,7 @@ class Places:
         if not CONVERTING.isdisjoint(names):
             self.converting[id(space)] = space
         if "globals" in names:
-            names.update(c for each in nested(code) for c in each.co_consts if isinstance(c, str) and c in space)
+            names.update(c for each in nested(code) for c in each.co_consts if is_a(c, str) and c in space)
         own = _builtins_of(space)
         for name in sorted(names):
             yield sources.Variable(space, name), code
@@ -217,7 +218,7 @@ class Places:
             if type(module) is not types.ModuleType:
                 yield from self._of_object(module)
         else:
-            for home, name in module.behind(self.names) if isinstance(module, WatchedModule) else ():
+            for home, name in module.behind(self.names) if is_a(module, WatchedModule) else ():
                 yield library.LibraryName(home, name), self._mentioning.get(name)
             for name in of_library(module, self.names):
                 yield library.source_of(module, name), self._mentioning.get(name)
@@ -226,7 +227,7 @@ class Places:
         yield from self._absent(module)
 
     def _of_class(self, kind: type) -> Iterator[Place]:
-        if isinstance(kind, abc.ABCMeta):
+        if is_a(kind, abc.ABCMeta):
             yield library.Registrations(), None
         if is_users(kind):
             yield from self._methods(type(kind), constructed=False)
@@ -258,12 +259,12 @@ class Places:
         yield from self._methods(type(value), constructed=False)
         yield from self._attributes(type(value), reads.names_of_kind(type(value)))
         yield from self._attributes(value, reads.instance_names(value))
-        if own_attributes(value) is not None and not isinstance(value, types.ModuleType):
+        if own_attributes(value) is not None and not is_a(value, types.ModuleType):
             yield sources.AttributeCount(value), None
 
     def _attributes(self, value: Any, names: list[str]) -> Iterator[Place]:
         kind = type(value)
-        is_found_by_name = isinstance(value, (type, types.ModuleType, types.FunctionType)) or is_named(kind)
+        is_found_by_name = is_a(value, (type, types.ModuleType, types.FunctionType)) or is_named(kind)
         declared = declares(kind)
         apart = frozenset() if declared is None else declared.apart
         is_shown = kind is types.SimpleNamespace and not _SHOWING.isdisjoint(self.names)
@@ -295,7 +296,7 @@ class Places:
 
     def _programs_attributes(self, value: Any) -> Iterator[Place]:
         """Of an object of this package, which declares what it reads itself: what the program has set on it."""
-        if own_attributes(value) is None or isinstance(value, _WITHOUT_OWN):
+        if own_attributes(value) is None or is_a(value, _WITHOUT_OWN):
             return
         source = library.ProgramAttributes(value)
         for name in sorted(source.now()):
@@ -317,12 +318,12 @@ def _may_change_class(value: Any) -> bool:
     """True if ``__class__`` of a value can be assigned to; not what this package keeps for itself."""
     if is_ours(type(value)):
         return declares(type(value)) is not None
-    return is_changeable(type(value)) or (isinstance(value, types.ModuleType) and is_users(value))
+    return is_changeable(type(value)) or (is_a(value, types.ModuleType) and is_users(value))
 
 
 def names_of_parts(value: Any) -> Iterator[str]:
     """What a partial or a descriptor is made of."""
-    return chain.from_iterable(names for kind, names in sources.PARTS.items() if isinstance(value, kind))
+    return chain.from_iterable(names for kind, names in sources.PARTS.items() if is_a(value, kind))
 
 
 def _parts_of_defaults(function: types.FunctionType, code: types.CodeType | None) -> Iterator[Place]:
@@ -341,7 +342,7 @@ def _of_code_of_library(function: types.FunctionType) -> Iterator[Place]:
 
 def _builtins_of(space: dict[str, Any]) -> dict[str, Any]:
     found = space.get("__builtins__", builtins)
-    return vars(found) if isinstance(found, types.ModuleType) else found
+    return vars(found) if is_a(found, types.ModuleType) else found
 
 
 def of_captured_tensors(tensors: list[Tensor], names: Set[str]) -> Iterator[Place]:
@@ -360,8 +361,8 @@ def hidden_methods(objects: Iterable[Any], names: Set[str]) -> Iterator[Place]:
     kinds: dict[type, list[dict[str, Any]]] = defaultdict(list)
     for value in objects:
         own = None if has_attributes(value) or is_optimizer(value) else own_attributes(value)
-        is_thing = not isinstance(value, (type, types.FunctionType, types.ModuleType))
-        if own is not None and is_thing and (is_ours(type(value)) or isinstance(value, Tensor)):
+        is_thing = not is_a(value, (type, types.FunctionType, types.ModuleType))
+        if own is not None and is_thing and (is_ours(type(value)) or is_a(value, Tensor)):
             kinds[type(value)].append(own)
     for kind, attributes in kinds.items():
         asked = dir(kind) if reads.are_computed(names) else names
@@ -372,9 +373,9 @@ def hidden_methods(objects: Iterable[Any], names: Set[str]) -> Iterator[Place]:
 
 def _belongs_to_an_object(value: Any) -> bool:
     """True for bound methods: `losses.append` leads to the list."""
-    if not isinstance(value, (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)):
+    if not is_a(value, (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)):
         return False
-    return not isinstance(value.__self__, (types.ModuleType, type(None)))
+    return not is_a(value.__self__, (types.ModuleType, type(None)))
 
 
 def _is_ours(function: types.FunctionType) -> bool:
@@ -388,9 +389,9 @@ def _is_numpys(function: types.FunctionType) -> bool:
 def _names_within(getter: Any) -> Iterator[str]:
     """The names of the attributes that an attrgetter or a methodcaller asks for."""
     kind, arguments = getter.__reduce__()[:2]
-    given = kind.args if isinstance(kind, functools.partial) else ()  # a methodcaller with keywords
+    given = kind.args if is_a(kind, functools.partial) else ()  # a methodcaller with keywords
     for path in (*given, *arguments):
-        if isinstance(path, str):
+        if is_a(path, str):
             yield from path.split(".")
 
 

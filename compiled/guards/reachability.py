@@ -14,6 +14,7 @@ from typing import Any
 from ...tensors.tensor import Tensor
 from ...tracing.declares import declares
 from ...tracing.watched_classes import classes
+from ..common.classes import is_a
 from . import library_sources as library
 from .class_members import users_classes
 from .places import Codes, Place, Places, hidden_methods, names_of_parts, of_captured_tensors
@@ -43,7 +44,7 @@ class Reach(Places):
             self._look_anew()
             self._walk(functions, self._ran)
             self.places += hidden_methods(self.objects.values(), self.names)
-            tensors = [value for value in self.objects.values() if isinstance(value, Tensor)]
+            tensors = [value for value in self.objects.values() if is_a(value, Tensor)]
             self.places += of_captured_tensors(tensors, self.names)
             self.by_function = frozenset(self.objects)  # found without the arguments
             self._walk(arguments)
@@ -76,7 +77,7 @@ class Reach(Places):
             self._go(self._of_code(code, space), stack)
         while stack and not self.is_too_much:
             value, at = stack.pop()
-            if id(value) in self.objects or (isinstance(value, PLAIN) and not users_classes(type(value))):
+            if id(value) in self.objects or (is_a(value, PLAIN) and not users_classes(type(value))):
                 continue
             self.objects[id(value)] = value
             if at is not None:
@@ -84,7 +85,7 @@ class Reach(Places):
             self._go(self._around(value), stack)
             behind = self._behind(value)
             for inner in behind:
-                if isinstance(inner, Tensor):
+                if is_a(inner, Tensor):
                     self.ways.setdefault(id(inner), []).append(value)
             stack += [(inner, at) for inner in behind]
 
@@ -94,31 +95,31 @@ class Reach(Places):
             source, value = place[0], place[0].now()
             if not source.leads_on:
                 continue
-            if source.is_of_library and isinstance(value, (types.FunctionType, type)):
+            if source.is_of_library and is_a(value, (types.FunctionType, type)):
                 self._go(self._of_library(value), stack)
                 continue
-            if isinstance(value, Tensor):
+            if is_a(value, Tensor):
                 self.ways.setdefault(id(value), []).append(source)
             stack.append((value, place))
 
     def _behind(self, value: Any) -> list[Any]:
         """What `value` leads to without a name of its own."""
         inner = [getattr(value, name) for name in names_of_parts(value)]
-        if isinstance(value, dict):
+        if is_a(value, dict):
             pairs = list(items_of(value))
-            keys = (key for key, _ in pairs if not isinstance(key, Tensor))
+            keys = (key for key, _ in pairs if not is_a(key, Tensor))
             return [*inner, *keys, *(item for _, item in pairs)]
-        if isinstance(value, CONTAINERS):
+        if is_a(value, CONTAINERS):
             return list(items_of(value))
         if inner:
             return [*inner, *getattr(value, "args", ()), *getattr(value, "keywords", {}).values()]
-        if isinstance(value, types.MethodType):
+        if is_a(value, types.MethodType):
             return [value.__func__]
-        if isinstance(value, Tensor):
+        if is_a(value, Tensor):
             return [value.leaf_hooks or None, value.post_accumulate_hooks or None]
-        if isinstance(value, contextvars.ContextVar):
+        if is_a(value, contextvars.ContextVar):
             return [value.get(None)]
-        if isinstance(value, type):
+        if is_a(value, type):
             return [vars(value).get("__wrapped__"), *users_classes(value), *users_classes(type(value))]
         return self._behind_object(value)
 

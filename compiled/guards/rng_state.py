@@ -9,17 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from ..common.classes import is_a
+
 
 def random_states(objects: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
     """The generators of Python and numpy that draw from shared state, and those that the function reaches."""
     yield "Python's random", random.getstate
     yield "numpy.random", lambda: _comparable(np.random.get_state())
     for value in objects:
-        if isinstance(value, random.Random):
+        if is_a(value, random.Random):
             yield "a random.Random", value.getstate
-        elif isinstance(value, np.random.Generator):
+        elif is_a(value, np.random.Generator):
             yield "a numpy Generator", functools.partial(_of_generator, value)
-        elif isinstance(value, np.random.RandomState):
+        elif is_a(value, np.random.RandomState):
             yield "a numpy RandomState", functools.partial(_of_random_state, value)
 
 
@@ -33,8 +35,8 @@ def _of_random_state(generator: np.random.RandomState) -> Any:
 
 def _comparable(state: Any) -> Any:
     """A state whose arrays are bytes: to write one down takes a millisecond."""
-    if isinstance(state, np.ndarray):
+    if is_a(state, np.ndarray):
         return state.tobytes()
-    if isinstance(state, dict):
+    if is_a(state, dict):
         return {key: _comparable(value) for key, value in state.items()}
-    return tuple(map(_comparable, state)) if isinstance(state, tuple) else state
+    return tuple(map(_comparable, state)) if is_a(state, tuple) else state

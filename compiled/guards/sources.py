@@ -23,6 +23,7 @@ from ...tracing.counted import CountingDict
 from ...tracing.declares import declares
 from ...tracing.watch import WatchedDict
 from ...tracing.watched_classes import classes
+from ..common.classes import is_a
 from .class_members import users_classes
 from .value_kinds import CONTAINERS, is_users, own_attributes
 
@@ -104,9 +105,9 @@ class Source:
 
 
 def _name_of(owner: Any) -> str:
-    if isinstance(owner, (type, types.ModuleType, types.FunctionType)):
+    if is_a(owner, (type, types.ModuleType, types.FunctionType)):
         return owner.__name__
-    return "Tensor" if isinstance(owner, Tensor) else type(owner).__name__
+    return "Tensor" if is_a(owner, Tensor) else type(owner).__name__
 
 
 class Kept(Source):
@@ -225,7 +226,7 @@ def counts_changes(value: Any) -> bool:
     """True for an object of the library's whose attributes nobody sets without `changes` being counted: the program
     has no ``__setattr__`` of its own for it, and its ``__dict__`` counts as well."""
     declared = declares(type(value))
-    if declared is None or not declared.counter or not isinstance(own_attributes(value), CountingDict):
+    if declared is None or not declared.counter or not is_a(own_attributes(value), CountingDict):
         return False
     return not any("__setattr__" in vars(base) or "__delattr__" in vars(base) for base in users_classes(type(value)))
 
@@ -253,17 +254,17 @@ class Attribute(_OfObject):
         own = own_attributes(value)
         if type(own) in (dict, CountingDict) and name in own:
             return Storage("entry", own, name) if own[name] is now else None
-        for base in value.__mro__ if isinstance(value, type) else type(value).__mro__:
+        for base in value.__mro__ if is_a(value, type) else type(value).__mro__:
             if name in vars(base):
                 found = vars(base)[name]
-                if isinstance(found, types.MemberDescriptorType):
+                if is_a(found, types.MemberDescriptorType):
                     return Storage("slot", value, name)
                 return Storage("class", base, name) if found is now and is_users(base) else None
         return None
 
     def is_counted(self, value: Any) -> bool:
-        is_plain = isinstance(value, WatchedDict) or not isinstance(value, (*CONTAINERS, np.ndarray, bytearray))
-        if isinstance(self.owner, type):
+        is_plain = is_a(value, WatchedDict) or not is_a(value, (*CONTAINERS, np.ndarray, bytearray))
+        if is_a(self.owner, type):
             return is_plain and classes.counts(self.owner, self.name)
         return is_plain and _is_in_dict(self.owner, self.name) and _OfObject.is_counted(self, value)
 
@@ -277,7 +278,7 @@ def _is_in_dict(value: Any, name: str) -> bool:
     base = next((base for base in type(value).__mro__ if name in vars(base)), None)
     if base is None or not is_users(base):
         return True
-    return name in (own_attributes(value) or ()) and not isinstance(vars(base)[name], types.MemberDescriptorType)
+    return name in (own_attributes(value) or ()) and not is_a(vars(base)[name], types.MemberDescriptorType)
 
 
 class FunctionCode(Attribute):

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ...runtime import references
+from ..common.classes import is_a
 from .library_sources import AbsentNames, DefaultsByKeyword, LibraryName, ModuleEntries
 from .sources import (
     MISSING,
@@ -74,7 +75,7 @@ class StableWords:
         return True
 
     def _places(self, guard: ValueGuard) -> Places:
-        if not is_immutable(guard.value) and not isinstance(guard.source, DefaultsByKeyword):
+        if not is_immutable(guard.value) and not is_a(guard.source, DefaultsByKeyword):
             return None
         places = places_of_source(guard.source)
         if places is not None:
@@ -84,15 +85,15 @@ class StableWords:
 
 def is_immutable(value: Any) -> bool:
     """False for what can change although the very same object is found again."""
-    if isinstance(value, (tuple, frozenset)):
-        return type(value) in (tuple, frozenset) and all(isinstance(x, PLAIN) or is_immutable(x) for x in value)
-    return not isinstance(value, MUTABLE)
+    if is_a(value, (tuple, frozenset)):
+        return type(value) in (tuple, frozenset) and all(is_a(x, PLAIN) or is_immutable(x) for x in value)
+    return not is_a(value, MUTABLE)
 
 
 def owners_of_words(source: Source) -> list[Any]:
     """What has to be kept, beside the source's own owner, so that a word stands for what it stood for."""
     owner = source.owner
-    if isinstance(owner, type):
+    if is_a(owner, type):
         return [owner.__mro__]
     return [type(owner), type(owner).__mro__, own_attributes(owner)]
 
@@ -132,7 +133,7 @@ def _(source: ModuleEntries) -> Places:
 
 @places_of_source.register
 def _(source: AbsentNames) -> Places:
-    if isinstance(source.owner, type):
+    if is_a(source.owner, type):
         return _of_class(source.owner)
     return _of_dict(vars(source.owner)) if type(source.owner) is types.ModuleType else None
 
@@ -165,11 +166,11 @@ def _(source: AttributeCount) -> Places:
 def _(source: Attribute) -> Places:
     owner, name = source.owner, source.name
     slot = _in_slot(owner, name)
-    if slot is not None or isinstance(owner, types.FunctionType):
+    if slot is not None or is_a(owner, types.FunctionType):
         return slot
-    if isinstance(owner, type):
+    if is_a(owner, type):
         return _along_classes(owner, name) if type(owner) is type and name not in vars(type) else None
-    if isinstance(owner, types.ModuleType) or is_users(type(owner)):
+    if is_a(owner, types.ModuleType) or is_users(type(owner)):
         return None
     in_object = _of_attribute(owner, name, source.now())
     in_classes = _along_classes(type(owner), "")
@@ -182,7 +183,7 @@ def _of_attribute(owner: Any, name: str, value: Any) -> Places:
     found = MISSING if home is None else vars(home)[name]
     if any("__getattribute__" in vars(base) for base in type(owner).__mro__[:-1]):
         return None
-    if isinstance(found, types.MemberDescriptorType):  # of a class written in C it may be a number of C's
+    if is_a(found, types.MemberDescriptorType):  # of a class written in C it may be a number of C's
         own_words = references.places_of(owner) if "__slots__" in vars(home) else []
         return [place for place in own_words if int(references.memory[place]) == id(value)] or None
     own = own_attributes(owner)
@@ -194,7 +195,7 @@ def _of_attribute(owner: Any, name: str, value: Any) -> Places:
 def _along_classes(kind: type, name: str) -> Places:
     """The words of a class and its bases; None if what is found there under the name computes something."""
     found = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), MISSING)
-    if hasattr(type(found), "__get__") and not isinstance(found, (types.FunctionType, staticmethod, classmethod)):
+    if hasattr(type(found), "__get__") and not is_a(found, (types.FunctionType, staticmethod, classmethod)):
         return None
     places = _in_slot(kind, "__mro__")
     for base in kind.__mro__:
@@ -229,4 +230,4 @@ def _is_of_library(entries: dict[str, Any]) -> bool:
     module = sys.modules.get(str(entries.get("__name__")))
     if entries is vars(builtins):
         return True
-    return isinstance(module, types.ModuleType) and vars(module) is entries and not is_users(module)
+    return is_a(module, types.ModuleType) and vars(module) is entries and not is_users(module)

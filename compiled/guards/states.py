@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...tensors.tensor import Tensor
+from ..common.classes import is_a
 from ..common.exactness import exact
 from ..common.pytree import Path
 from ..symbolic.number import KINDS, value_of
@@ -32,7 +33,7 @@ class Same:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and other.value is self.value
+        return is_a(other, Same) and other.value is self.value
 
     def __hash__(self) -> int:
         return id(self.value)
@@ -47,7 +48,7 @@ class Identities:
         self.objects = objects
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Identities) or len(other.objects) != len(self.objects):
+        if not is_a(other, Identities) or len(other.objects) != len(self.objects):
             return False
         return all(map(is_, self.objects, other.objects))
 
@@ -64,7 +65,7 @@ class Attributed:
         self.value, self.attributes = value, attributes
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Attributed):
+        if not is_a(other, Attributed):
             return False
         return (other.value is self.value is not None) or bool(other.attributes == self.attributes)
 
@@ -87,25 +88,25 @@ def state(value: Any, free: Set[Path] = frozenset(), by_identity: bool = False) 
 
 
 def _state(value: Any, within: tuple[int, ...], free: Set[Path], by_identity: bool) -> Any:
-    if isinstance(value, Identities):
+    if is_a(value, Identities):
         return value
-    if () in free and isinstance(value, Tensor):
+    if () in free and is_a(value, Tensor):
         return type(value)
-    if isinstance(value, PLAIN):
+    if is_a(value, PLAIN):
         value = value_of(value)
         own = attributes_of(value, within, by_identity)
         return type(value) if () in free else (*exact(value), *_identity(value, by_identity), *own)
-    if isinstance(value, (bytearray, array.array)):
+    if is_a(value, (bytearray, array.array)):
         return type(value), bytes(value), *_identity(value, by_identity)
-    if isinstance(value, CONTAINERS) and id(value) not in within:
+    if is_a(value, CONTAINERS) and id(value) not in within:
         items = _items(value, (*within, id(value)), free, by_identity)
         own = attributes_of(value, (*within, id(value)), by_identity)
         return type(value), items, *_identity(value, by_identity), *own
-    if isinstance(value, np.ndarray) and value.size <= LARGEST and value.dtype.kind != "O":
+    if is_a(value, np.ndarray) and value.size <= LARGEST and value.dtype.kind != "O":
         return id(value), value.dtype.str, value.shape, value.strides, value.flags.num, value.tobytes()
-    if isinstance(value, np.generic):
+    if is_a(value, np.generic):
         return *exact(value), *_identity(value, by_identity)
-    if isinstance(value, types.MethodType):
+    if is_a(value, types.MethodType):
         return type(value), value
     return Same(value)
 
@@ -127,20 +128,20 @@ def attributes_of(value: Any, within: tuple[int, ...] = (), by_identity: bool = 
 
 def _items(value: Any, within: tuple[int, ...], free: Set[Path], by_identity: bool) -> Hashable:
     items = items_of(value)
-    if isinstance(value, dict):
+    if is_a(value, dict):
         return tuple(
             (_state(k, within, frozenset(), by_identity), _state(v, within, _below(k, free), by_identity))
             for k, v in items
         )
-    if isinstance(value, (set, frozenset)):
+    if is_a(value, (set, frozenset)):
         return frozenset(_state(item, within, frozenset(), by_identity) for item in items)
     return tuple(_state(item, within, _below(i, free), by_identity) for i, item in enumerate(items))
 
 
 def without_numbers(of: Any) -> Any:
     """A state in which every number is as good as another of its type."""
-    if isinstance(of, tuple):
-        if len(of) == 2 and of[0] in KINDS and not isinstance(of[1], tuple):
+    if is_a(of, tuple):
+        if len(of) == 2 and of[0] in KINDS and not is_a(of[1], tuple):
             return of[0]
         return tuple(map(without_numbers, of))
     return of

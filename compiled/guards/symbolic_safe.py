@@ -15,6 +15,7 @@ from typing import Any
 
 from ...ops.callers.class_homes import home_of
 from ...ops.callers.source_files import is_user_file
+from ..common.classes import is_a
 from .bytecode import global_names
 from .value_kinds import is_users
 
@@ -58,16 +59,16 @@ def _names_methods_of_numbers(code: types.CodeType) -> bool:
 
 
 def _is_known(value: Any) -> bool:
-    if isinstance(value, _Caching):
+    if is_a(value, _Caching):
         return False  # it would keep stand-ins for later calls
-    if isinstance(value, types.ModuleType):
+    if is_a(value, types.ModuleType):
         return is_listed(value.__name__) or is_users(value)
-    if isinstance(value, types.FunctionType):
+    if is_a(value, types.FunctionType):
         # Not `__module__`: what wraps a user's function (no_grad) has that of the function.
         return is_listed(value.__globals__.get("__name__")) or is_user_file(value.__code__.co_filename)
-    if isinstance(value, types.BuiltinFunctionType):
+    if is_a(value, types.BuiltinFunctionType):
         return value.__name__ not in _TELLING and is_listed(value.__module__)
-    if isinstance(value, type):
+    if is_a(value, type):
         return value is not type and (is_listed(home_of(value)) or is_users(value))
     return is_listed(home_of(type(value))) or is_users(type(value))
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...runtime import references
 from ...tracing.entries import EntryRead, SameEntries, TableRead
+from ..common.classes import is_a
 from .declared import Guard
 from .sources import MISSING, Attribute, AttributeCount, ClassOf, attribute, counts_changes
 from .value_guard import ValueGuard, has_items
@@ -90,7 +91,7 @@ class Unwritten:
 
 
 def _is_as_it_was(guard: Guard) -> bool:
-    return guard.holds() and (isinstance(guard.get, TableRead) or guard.get() is guard.value)
+    return guard.holds() and (is_a(guard.get, TableRead) or guard.get() is guard.value)
 
 
 def _is_value(fact: ValueGuard) -> bool:
@@ -111,24 +112,24 @@ class _Places:
     def of_guard(self, guard: Guard) -> bool:
         """True if all that the guard reads is in dicts, whose words are added."""
         get = guard.get
-        if isinstance(get, EntryRead) and get.owner is not None and not self._add_object(get.owner):
+        if is_a(get, EntryRead) and get.owner is not None and not self._add_object(get.owner):
             return False
-        if isinstance(get, (SameEntries, EntryRead)):
+        if is_a(get, (SameEntries, EntryRead)):
             return self._add(get.entries)
-        return isinstance(get, TableRead) and self._add_tables(get)
+        return is_a(get, TableRead) and self._add_tables(get)
 
     def of_source(self, fact: ValueGuard, items: tuple[Any, ...] | None) -> bool:
         """The same for a guard on a source, of a container with these `items`."""
         source, owner = fact.source, fact.source.owner
-        if type(source) not in (Attribute, AttributeCount, ClassOf) or isinstance(owner, type):
+        if type(source) not in (Attribute, AttributeCount, ClassOf) or is_a(owner, type):
             return False
         if not counts_changes(owner) or (type(source) is Attribute and not _is_plainly_found(owner, source.name)):
             return False
-        return self._add_object(owner) and (items is None or (isinstance(fact.value, dict) and self._add(fact.value)))
+        return self._add_object(owner) and (items is None or (is_a(fact.value, dict) and self._add(fact.value)))
 
     def _add_tables(self, read: TableRead) -> bool:
         owner = read.owner
-        own = owner if isinstance(owner, dict) else own_attributes(owner)
+        own = owner if is_a(owner, dict) else own_attributes(owner)
         if own is None or not (own is owner or self._add_object(owner)):
             return False
         return self._add(own) and all(self._add(own[name]) for name in read.names if name in own)
@@ -143,7 +144,7 @@ class _Places:
 
     def _add(self, entries: Any) -> bool:
         """False for what has no version, or an order that is changed without a new one."""
-        if not isinstance(entries, dict) or (isinstance(entries, OrderedDict) and len(entries) > 1):
+        if not is_a(entries, dict) or (is_a(entries, OrderedDict) and len(entries) > 1):
             return False
         self.found[references.place_of_version(entries)] = None
         self.kept.append(entries)
@@ -155,6 +156,6 @@ def _is_plainly_found(owner: Any, name: str) -> bool:
     of_class = next((vars(base)[name] for base in type(owner).__mro__ if name in vars(base)), MISSING)
     if of_class is MISSING:
         return name in (own_attributes(owner) or ())
-    if isinstance(of_class, FunctionType):
+    if is_a(of_class, FunctionType):
         return True
     return bool(getattr(of_class, "kind", "")) and attribute(owner, name) is (own_attributes(owner) or {}).get(name)

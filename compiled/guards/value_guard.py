@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from operator import is_
 from typing import Any
 
+from ..common.classes import is_a
 from ..common.effect_lines import with_lines
 from ..common.pytree import Path
 from .class_members import users_classes
@@ -54,10 +55,10 @@ def guard_at(source: Source, code: types.CodeType | None, by_identity: bool = Fa
 
 def flat_items(value: Any) -> tuple[Any, ...] | None:
     """The items of a container that holds no containers itself (a dict's keys and values); None otherwise."""
-    if not isinstance(value, (list, tuple, dict)) or _has_its_own_iter(type(value)) or _has_attributes(value):
+    if not is_a(value, (list, tuple, dict)) or _has_its_own_iter(type(value)) or _has_attributes(value):
         return None
-    items = (*value, *value.values()) if isinstance(value, dict) else tuple(value)
-    return None if any(isinstance(item, MUTABLE) for item in items) else items
+    items = (*value, *value.values()) if is_a(value, dict) else tuple(value)
+    return None if any(is_a(item, MUTABLE) for item in items) else items
 
 
 def _has_attributes(value: Any) -> bool:
@@ -73,18 +74,18 @@ def _has_its_own_iter(kind: type) -> bool:
 
 def has_items(value: Any, items: tuple[Any, ...]) -> bool:
     """True if these very objects are in the container: the quick way to see that nothing has changed."""
-    if isinstance(value, dict):
+    if is_a(value, dict):
         return 2 * len(value) == len(items) and all(map(is_, (*value, *value.values()), items))
-    return isinstance(value, (list, tuple)) and len(value) == len(items) and all(map(is_, value, items))
+    return is_a(value, (list, tuple)) and len(value) == len(items) and all(map(is_, value, items))
 
 
 def others_in(fact: ValueGuard) -> Callable[[], bool]:
     """Whether the items beside the opened ones are the very same objects: the quick answer for a flat container."""
     value, open_keys = fact.value, {path[0] for path in fact.free}
-    named = isinstance(value, dict)
+    named = is_a(value, dict)
     items = [*(value.items() if named else enumerate(value))]  # at once: other threads may change it
     others = [(key, item) for key, item in items if key not in open_keys]
-    if any(len(path) > 1 for path in fact.free) or any(isinstance(item, MUTABLE) for _, item in others):
+    if any(len(path) > 1 for path in fact.free) or any(is_a(item, MUTABLE) for _, item in others):
         return lambda: False
     kind, count, keys, source = type(value), len(value), tuple(value) if named else None, fact.source
 

@@ -33,6 +33,7 @@ from ...ops.callers.class_homes import home_of
 from ...ops.callers.source_files import USERS, is_user_file
 from ...tensors.tensor import Tensor
 from ...tracing.declares import declares
+from ..common.classes import is_a
 
 _PACKAGE = __name__.partition(".")[0]
 CONTAINERS = (list, tuple, set, frozenset, dict, deque)
@@ -69,9 +70,9 @@ _OF_THREADS = frozenset({"threading", "_thread", "queue", "_queue", "concurrent"
 
 def is_of_threads(value: Any) -> bool:
     """True for what may let another thread see a tensor: threads, pools, queues, locks, and the modules with them."""
-    if isinstance(value, threading.local):
+    if is_a(value, threading.local):
         return False
-    home = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
+    home = value.__name__ if is_a(value, types.ModuleType) else getattr(value, "__module__", None)
     return any(str(name).partition(".")[0] in _OF_THREADS for name in (home, type(value).__module__))
 
 
@@ -89,7 +90,7 @@ def items_of(container: Any) -> Iterator[Any]:
     """What is in a container now (of a dict keys and values), whatever a user's class makes of going through it, and
     whatever other threads or signal handlers put there meanwhile: it is read by one call, not item by item.
     """
-    kind: Any = next(kind for kind in (OrderedDict, *CONTAINERS) if isinstance(container, kind))
+    kind: Any = next(kind for kind in (OrderedDict, *CONTAINERS) if is_a(container, kind))
     return iter([*(kind.items(container) if issubclass(kind, dict) else kind.__iter__(container))])
 
 
@@ -124,8 +125,8 @@ def is_changeable(kind: type) -> bool:
 
 def is_users(thing: Any) -> bool:
     """True for modules and classes of the user's program, False for libraries and for this package."""
-    name = home_of(thing) if isinstance(thing, type) else thing.__name__
-    module = sys.modules.get(name) if isinstance(thing, type) else thing
+    name = home_of(thing) if is_a(thing, type) else thing.__name__
+    module = sys.modules.get(name) if is_a(thing, type) else thing
     file = None if module is None else vars(module).get("__file__")
     if file is None:  # a notebook, a REPL, exec; built-in modules have no file either
         return name == "__main__" or (name not in sys.builtin_module_names and name not in sys.stdlib_module_names)
@@ -139,7 +140,7 @@ def _is_library(file: str) -> bool:
 def has_attributes(value: Any) -> bool:
     """True for objects with attributes, but for this package's own, unless they declare that these are read."""
     kind = type(value)
-    if isinstance(value, _OTHERWISE):
+    if is_a(value, _OTHERWISE):
         return False
     own = own_attributes(value)
     if is_ours(kind):
@@ -155,7 +156,7 @@ def _is_open_to_all(kind: type) -> bool:
 
 def own_attributes(value: Any) -> Any:
     """The object's ``__dict__``, without asking a ``__getattr__``; None if there is none."""
-    if isinstance(value, threading.local):
+    if is_a(value, threading.local):
         return value.__dict__  # this thread's
     try:
         return object.__getattribute__(value, "__dict__")
@@ -186,6 +187,6 @@ def is_named(kind: type) -> bool:
 
 def is_decimals(value: Any) -> bool:
     """True for decimals and what their module has: they depend on a context that nobody needs to name."""
-    if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)):
+    if is_a(value, (type, types.FunctionType, types.BuiltinFunctionType)):
         return value.__module__ in ("decimal", "_decimal")
-    return value is decimal or isinstance(value, decimal.Decimal)
+    return value is decimal or is_a(value, decimal.Decimal)

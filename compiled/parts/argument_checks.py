@@ -12,6 +12,7 @@ from ...compiler.demands import checked_base, demand_of
 from ...compiler.evaluate import evaluate_nodes
 from ...compiler.graph import Graph, Node, topological
 from ...ops.core import Movement, Pointwise, Source
+from ..common.classes import is_a
 from ..common.pytree import Path, at
 from ..lazy.deferred_calls import Deferred
 from ..lazy.positions import POSITIONS
@@ -100,7 +101,7 @@ class Requirement(LookedAt):
 def _is_one_by_one(node: Node) -> bool:
     """True if an element of the result follows from the element of the operands in its place."""
     lower = node.op.lower
-    return isinstance(lower, (Pointwise, Source)) or (isinstance(lower, Movement) and lower.kind == "reshape")
+    return is_a(lower, (Pointwise, Source)) or (is_a(lower, Movement) and lower.kind == "reshape")
 
 
 def _are_within(node: Node) -> bool:

@@ -25,6 +25,7 @@ from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import Tensor
 from ...tracing.watch import changes
 from ...tracing.watched_classes import classes
+from ..common.classes import is_a
 from ..common.tensor_memory import memory_of
 from ..common.written_code import each, lines, written
 from ..guards.guard_codegen import GuardCodegen
@@ -117,7 +118,7 @@ class Expected:
         tokens = [token for _, token in self._event.operands[: len(self._plan.arguments)]]
         token_of = {path[1]: token for (_, path), token in zip(self._plan.arguments, tokens, strict=True)}
         for i, spec in enumerate(self._specs):
-            if isinstance(spec, TensorArgument):
+            if is_a(spec, TensorArgument):
                 _require(spec.only is None)
                 text += self._operand(i, spec, self._args[i], token_of.get(i))
         return text
@@ -127,7 +128,7 @@ class Expected:
         text, first = "", len(self._plan.arguments) + len(self._plan.gradients)
         for j, captured in enumerate(self._plan.moving):
             tensor: Any = captured.array
-            _require(isinstance(tensor, Tensor))
+            _require(is_a(tensor, Tensor))
             self.names[f"moved{j}"] = tensor
             text += f"    a_moved{j} = moved{j}\n"
             spec = TensorArgument(tensor, None, captured=False)
@@ -159,7 +160,7 @@ class Expected:
 
     def _known(self, i: Any, token: int) -> str:
         """What this segment has met or made before. What it has made lies in memory of its own."""
-        if not isinstance(_event_of(self._before, token), TrieInput):
+        if not is_a(_event_of(self._before, token), TrieInput):
             return KNOWN.format(i=i, token=token)
         self._outside.append(i)
         return KNOWN.format(i=i, token=token) + OWNER.format(i=i)
@@ -349,7 +350,7 @@ def _point_of_call(here: TrieNode) -> TrieNode:
 def _events(before: TrieNode, after: TrieNode) -> tuple[list[TrieInput], Call]:
     """What has come between two points: tensors that were met, and the call."""
     events: list[Any] = [point.event for point in after.since(before) or ()]
-    _require(events and isinstance(events[-1], Call) and all(isinstance(event, TrieInput) for event in events[:-1]))
+    _require(events and is_a(events[-1], Call) and all(is_a(event, TrieInput) for event in events[:-1]))
     return events[:-1], events[-1]
 
 

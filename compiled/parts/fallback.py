@@ -12,6 +12,7 @@ from ...tape.grad_mode import switches
 from ...tensors.autocasting import state as autocast
 from ...tensors.tensor import Tensor
 from ...tracing.watch import served
+from ..common.classes import is_a
 from ..common.collection import around_collections
 from ..guards.environment import Environment
 from ..guards.onlookers import threads_are_absent
@@ -116,12 +117,12 @@ def kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def _shapes(tree: Any) -> Any:
     """Of a list only what kinds of items it holds: it may grow from call to call."""
-    if isinstance(tree, Tensor):
+    if is_a(tree, Tensor):
         return tree.ndarray.shape, tree.ndarray.dtype.char
-    if isinstance(tree, list):
+    if is_a(tree, list):
         return list, frozenset(map(_shapes, tree))
-    if isinstance(tree, tuple):
+    if is_a(tree, tuple):
         return tuple, tuple(map(_shapes, tree))
-    if isinstance(tree, dict):
+    if is_a(tree, dict):
         return dict, tuple((key, _shapes(value)) for key, value in tree.items())
     return type(tree)

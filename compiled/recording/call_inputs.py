@@ -13,6 +13,7 @@ from typing import Any
 
 from ...tensors.tensor import Tensor
 from ..common.argument_names import argument_names
+from ..common.classes import is_a
 from ..common.pytree import Excerpt, Path
 from ..guards.argument_reads import Reads, reads_of_arguments
 from ..guards.environment import Environment
@@ -145,7 +146,7 @@ class LearnedInputs:
 
 
 def _differ(now: Any, before: Any) -> bool:
-    if isinstance(now, list) and isinstance(before, list):
+    if is_a(now, list) and is_a(before, list):
         same = len(now) == len(before) and all(a is c and b is d for (a, b), (c, d) in zip(now, before, strict=True))
         return not same
     return now is not before
@@ -162,13 +163,13 @@ def _is_rebound(spot: NumberLocation, tensor: Tensor) -> bool:
 def _is_found_only(environment: Environment, tensor: Tensor, keys: set[Key]) -> bool:
     """True if all ways on which the function finds the tensor lead through these storages."""
     for way in environment.ways_to(tensor):
-        if isinstance(way, Source):
+        if is_a(way, Source):
             if key_at(way) not in keys:
                 return False
-        elif not isinstance(way, (list, dict)):
+        elif not is_a(way, (list, dict)):
             return False
         else:
-            items = way.items() if isinstance(way, dict) else enumerate(way)
+            items = way.items() if is_a(way, dict) else enumerate(way)
             if any(item is tensor and inner_key(way, None, at) not in keys for at, item in items):
                 return False
     return True

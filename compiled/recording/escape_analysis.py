@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..common.classes import is_a
+
 Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _BY_NAME = frozenset({"locals", "vars", "eval", "exec", "dir", "globals", "sys", "inspect", "gc"})
 
@@ -42,7 +44,7 @@ class _Analysis:
     def __init__(self, definition: ast.FunctionDef) -> None:
         self._body = definition
         self._parents = {child: node for node in ast.walk(definition) for child in ast.iter_child_nodes(node)}
-        self._names = [node for node in ast.walk(definition) if isinstance(node, ast.Name)]
+        self._names = [node for node in ast.walk(definition) if is_a(node, ast.Name)]
 
     def at(self, frame: types.FrameType) -> Escape | None:
         calls = [node for node in ast.walk(self._body) if _is_item(node) and self._is_own(node)]
@@ -61,32 +63,32 @@ class _Analysis:
         """True for code of the function itself, not of one inside it."""
         while node is not self._body:
             node = self._parents[node]
-            if isinstance(node, Scope) and node is not self._body:
+            if is_a(node, Scope) and node is not self._body:
                 return False
         return True
 
     def _sinks(self, node: ast.AST, within: frozenset[str]) -> set[tuple[str, ...]] | None:
         """The lists that the value of `node` is appended to, if that or being returned is all that happens to it."""
         parent = self._parents[node]
-        if isinstance(parent, ast.Return):
+        if is_a(parent, ast.Return):
             return set()
-        if isinstance(parent, (ast.Tuple, ast.List)) and isinstance(parent.ctx, ast.Load):
+        if is_a(parent, (ast.Tuple, ast.List)) and is_a(parent.ctx, ast.Load):
             return self._sinks(parent, within)
-        if isinstance(parent, ast.Dict) and node in parent.values and None not in parent.keys:
+        if is_a(parent, ast.Dict) and node in parent.values and None not in parent.keys:
             return self._sinks(parent, within)
-        if isinstance(parent, ast.Call):
+        if is_a(parent, ast.Call):
             return self._appended(parent, node, within)
-        if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
+        if is_a(parent, ast.Assign) and len(parent.targets) == 1 and is_a(parent.targets[0], ast.Name):
             return self._assigned(parent.targets[0].id, within)
         return None
 
     def _appended(self, call: ast.Call, value: ast.AST, within: frozenset[str]) -> set[tuple[str, ...]] | None:
         receiver = _receiver_of_append(call)
-        if receiver is None or value is not call.args[0] or not isinstance(value, (ast.Call, ast.Name)):
+        if receiver is None or value is not call.args[0] or not is_a(value, (ast.Call, ast.Name)):
             return None
-        if not isinstance(self._parents[call], ast.Expr):
+        if not is_a(self._parents[call], ast.Expr):
             return None
-        is_local = any(n.id == receiver[0] and not isinstance(n.ctx, ast.Load) for n in self._names)
+        is_local = any(n.id == receiver[0] and not is_a(n.ctx, ast.Load) for n in self._names)
         if len(receiver) == 1 and is_local:
             return set() if receiver[0] in within else self._assigned(receiver[0], within)
         return {receiver}
@@ -94,14 +96,14 @@ class _Analysis:
     def _assigned(self, name: str, within: frozenset[str]) -> set[tuple[str, ...]] | None:
         """What becomes of a variable: all its uses count, and nothing else may assign it."""
         uses = [node for node in self._names if node.id == name]
-        stores = [node for node in uses if not isinstance(node.ctx, ast.Load)]
-        elsewhere = [node for node in ast.walk(self._body) if isinstance(node, (ast.Global, ast.Nonlocal))]
+        stores = [node for node in uses if not is_a(node.ctx, ast.Load)]
+        elsewhere = [node for node in ast.walk(self._body) if is_a(node, (ast.Global, ast.Nonlocal))]
         declared = any(name in node.names for node in elsewhere)
         if name in within or len(stores) != 1 or declared or not all(map(self._is_own, uses)):
             return None
         lists: set[tuple[str, ...]] = set()
         for use in uses:
-            if isinstance(use.ctx, ast.Load) and not self._is_appended_to(use):
+            if is_a(use.ctx, ast.Load) and not self._is_appended_to(use):
                 further = self._sinks(use, within | {name})
                 if further is None:
                     return None
@@ -113,7 +115,7 @@ class _Analysis:
         call = self._parents.get(self._parents[name])
         if call is None or _receiver_of_append(call) != (name.id,):
             return False
-        return isinstance(self._parents[call], ast.Expr)
+        return is_a(self._parents[call], ast.Expr)
 
     def only_appended_to(self, receiver: tuple[str, ...]) -> bool:
         """True if the function names the list nowhere but where it appends to it."""
@@ -136,30 +138,28 @@ def appended_lists(code: types.CodeType) -> set[tuple[str, ...]]:
 
 
 def _mentions(node: ast.AST, name: str) -> bool:
-    if isinstance(node, ast.Name):
+    if is_a(node, ast.Name):
         return node.id == name
-    return (isinstance(node, ast.Attribute) and node.attr == name) or (
-        isinstance(node, ast.Constant) and node.value == name
-    )
+    return (is_a(node, ast.Attribute) and node.attr == name) or (is_a(node, ast.Constant) and node.value == name)
 
 
 def _receiver_of_append(node: ast.AST) -> tuple[str, ...] | None:
     """``("self", "losses")`` for ``self.losses.append(x)``."""
-    if not (isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords):
+    if not (is_a(node, ast.Call) and len(node.args) == 1 and not node.keywords):
         return None
     function = node.func
-    if not (isinstance(function, ast.Attribute) and function.attr == "append"):
+    if not (is_a(function, ast.Attribute) and function.attr == "append"):
         return None
     path: list[str] = []
     owner = function.value
-    while isinstance(owner, ast.Attribute):
+    while is_a(owner, ast.Attribute):
         path.append(owner.attr)
         owner = owner.value
-    return (owner.id, *path[::-1]) if isinstance(owner, ast.Name) else None
+    return (owner.id, *path[::-1]) if is_a(owner, ast.Name) else None
 
 
 def _is_item(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "item"
+    return is_a(node, ast.Call) and is_a(node.func, ast.Attribute) and node.func.attr == "item"
 
 
 # ------------------------------------------------------------------------------------------------ places and sources
@@ -210,7 +210,7 @@ def _analysis(code: types.CodeType) -> _Analysis | None:
     indent = len(lines[0]) - len(lines[0].lstrip())
     tree = _parsed(text)
     definition = tree.body[0] if len(tree.body) == 1 else None
-    if not isinstance(definition, ast.FunctionDef):  # the file has been edited, and something else stands there
+    if not is_a(definition, ast.FunctionDef):  # the file has been edited, and something else stands there
         return None
     ast.increment_lineno(tree, start - 1)
     if not _is_source_of(tree, code):
@@ -236,7 +236,7 @@ def _is_source_of(tree: ast.Module, code: types.CodeType) -> bool:
         module = compile(stripped, code.co_filename, "exec")
     except SyntaxError:  # a nonlocal variable: alone, the function has none
         return False
-    own = [c for c in module.co_consts if isinstance(c, types.CodeType) and c.co_name == code.co_name]
+    own = [c for c in module.co_consts if is_a(c, types.CodeType) and c.co_name == code.co_name]
     return len(own) == 1 and _shape(own[0]) == _shape(code)
 
 
@@ -253,11 +253,11 @@ def _shape(code: types.CodeType) -> Any:
 
 
 def _is_plain(constant: Any) -> bool:
-    return isinstance(constant, (str, int, float, tuple))
+    return is_a(constant, (str, int, float, tuple))
 
 
 def _shift_columns(tree: ast.AST, indent: int) -> None:
     for node in ast.walk(tree):
-        if isinstance(node, (ast.expr, ast.stmt)):
+        if is_a(node, (ast.expr, ast.stmt)):
             node.col_offset += indent
             node.end_col_offset = (node.end_col_offset or 0) + indent

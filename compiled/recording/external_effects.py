@@ -18,6 +18,7 @@ import types
 from typing import Any
 
 from ...runtime import num_threads
+from ..common.classes import is_a
 
 _FUNCTIONS: dict[Any, str] = {
     builtins.print: "print()",
@@ -62,19 +63,19 @@ _OWN_RANDOM = random.Random.__mro__[1]  # what draws the numbers
 
 def spoken_to(called: Any) -> str:
     """What a function written in C speaks to; "" if it only computes."""
-    if not isinstance(called, types.BuiltinFunctionType):
+    if not is_a(called, types.BuiltinFunctionType):
         return ""
     owner = called.__self__
-    if owner is None or isinstance(owner, types.ModuleType):
+    if owner is None or is_a(owner, types.ModuleType):
         of_module = _MODULES.get(called.__module__ or "", "") if called.__name__ not in _PURE else ""
         return _FUNCTIONS.get(called, of_module)
-    if isinstance(owner, type):
+    if is_a(owner, type):
         return "a clock" if called.__name__ in _CLOCKS and issubclass(owner, datetime.date) else ""
-    if isinstance(owner, str) and called.__name__ in ("format", "format_map") and _reads_attributes(owner):
+    if is_a(owner, str) and called.__name__ in ("format", "format_map") and _reads_attributes(owner):
         return "str.format() of attributes, which are named in a text"
-    if isinstance(owner, _OWN_RANDOM):
+    if is_a(owner, _OWN_RANDOM):
         return "a generator of Python's random numbers"
-    if owner is sys.stdout or owner is sys.stderr or isinstance(owner, _FILES) and not isinstance(owner, _IN_MEMORY):
+    if owner is sys.stdout or owner is sys.stderr or is_a(owner, _FILES) and not is_a(owner, _IN_MEMORY):
         return "a file"
     return _MODULES.get(type(owner).__module__, "")
 
@@ -90,7 +91,7 @@ def _reads_attributes(template: str) -> bool:
 def title(called: types.BuiltinFunctionType) -> str:
     """What the program calls a function written in C."""
     owner = called.__self__
-    if owner is None or isinstance(owner, types.ModuleType):
+    if owner is None or is_a(owner, types.ModuleType):
         module = str(called.__module__ or "").removeprefix("_").removeprefix("builtins")
         return f"{module}.{called.__name__}()".removeprefix(".")
     return f"{called.__qualname__}()"

@@ -10,6 +10,7 @@ import types
 from collections import deque
 from typing import Any
 
+from ..common.classes import is_a
 from ..common.collection import referrers
 from ..guards.sources import attribute
 from ..guards.value_kinds import own_attributes
@@ -35,7 +36,7 @@ def swap(pairs: list[tuple[Any, Any]]) -> None:
         own = {id(kept), id(olds), *(id(each) for pairs in kept for each in (pairs, *pairs))}
         again: list[tuple[Any, Any]] = []
         for holder in referrers(olds):
-            if id(holder) not in own and not isinstance(holder, _PASSING) and not _put_in(holder, found):
+            if id(holder) not in own and not is_a(holder, _PASSING) and not _put_in(holder, found):
                 made = _made_anew(holder, found)
                 if made is not holder:
                     again.append((holder, made))
@@ -44,28 +45,28 @@ def swap(pairs: list[tuple[Any, Any]]) -> None:
 
 def _put_in(holder: Any, found: Found) -> bool:
     """Put what is `found` into what holds it; False for an object that never changes."""
-    if isinstance(holder, (tuple, frozenset)) or type(holder) in _ANEW:
+    if is_a(holder, (tuple, frozenset)) or type(holder) in _ANEW:
         return False
-    if isinstance(holder, types.CellType):
+    if is_a(holder, types.CellType):
         holder.cell_contents = found[id(holder.cell_contents)]
-    elif isinstance(holder, (list, deque)):
+    elif is_a(holder, (list, deque)):
         for i, item in enumerate(holder):
             if id(item) in found:
                 _base_of(holder, (list, deque)).__setitem__(holder, i, found[id(item)])
-    elif isinstance(holder, set):
+    elif is_a(holder, set):
         for item in [item for item in set.__iter__(holder) if id(item) in found]:
             set.remove(holder, item)
             set.add(holder, found[id(item)])
-    elif isinstance(holder, dict):
+    elif is_a(holder, dict):
         _put_in_dict(holder, found)
-    elif isinstance(holder, functools.partial):
+    elif is_a(holder, functools.partial):
         partial: Any = holder
         function, arguments, keywords, own = partial.__reduce__()[2]
         given = tuple(_of(argument, found) for argument in _of(arguments, found))
         partial.__setstate__((_of(function, found), given, keywords, own))
-    elif isinstance(holder, BaseException):
+    elif is_a(holder, BaseException):
         holder.args = _of(holder.args, found)
-    elif isinstance(holder, types.FunctionType):
+    elif is_a(holder, types.FunctionType):
         for name in ("__defaults__", "__kwdefaults__"):
             setattr(holder, name, _of(getattr(holder, name), found))
     _put_in_attributes(holder, found)
@@ -73,7 +74,7 @@ def _put_in(holder: Any, found: Found) -> bool:
 
 
 def _base_of(holder: Any, kinds: tuple[Any, ...]) -> Any:
-    return next(kind for kind in kinds if isinstance(holder, kind))
+    return next(kind for kind in kinds if is_a(holder, kind))
 
 
 def _of(value: Any, found: Found) -> Any:
@@ -92,12 +93,12 @@ def _put_in_dict(holder: dict[Any, Any], found: Found) -> None:
 
 def _put_in_attributes(holder: Any, found: Found) -> None:
     own = own_attributes(holder)
-    if isinstance(own, dict):
+    if is_a(own, dict):
         for name in [name for name, value in own.items() if id(value) in found]:
             dict.__setitem__(own, name, found[id(own[name])])
     for base in type(holder).__mro__:
         for name, member in vars(base).items():
-            if isinstance(member, types.MemberDescriptorType) and id(attribute(holder, name)) in found:
+            if is_a(member, types.MemberDescriptorType) and id(attribute(holder, name)) in found:
                 if not _is_read_only(member):
                     member.__set__(holder, found[id(member.__get__(holder))])
 
@@ -112,7 +113,7 @@ def _is_read_only(member: types.MemberDescriptorType) -> bool:
 
 def _made_anew(holder: Any, found: Found) -> Any:
     """An object like `holder`, which never changes, with what is `found`; itself where nothing like it can be made."""
-    if isinstance(holder, (tuple, frozenset)):
+    if is_a(holder, (tuple, frozenset)):
         kind: Any = _base_of(holder, (tuple, frozenset))
         made = kind.__new__(type(holder), [_of(item, found) for item in kind.__iter__(holder)])
         own = own_attributes(holder)

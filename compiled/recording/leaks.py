@@ -7,6 +7,7 @@ import gc
 from ...compiler.errors import CaptureError
 from ...tensors.tensor import Tensor
 from ..common.autograd_graph import held_by_tape
+from ..common.classes import is_a
 from ..common.pytree import leaves
 from ..common.tensor_memory import hooks_on
 from .recording import Recording
@@ -16,7 +17,7 @@ from .validity import DONE, refusal
 def refuse_leaks(recording: Recording, returned: list[Tensor]) -> None:
     """CaptureError if a tensor made during the call outlives it in a place that a replay would not fill."""
     known = returned + [s.after for s in recording.grads.values() if s.after is not None]
-    known += [t for _, t in leaves(recording.result) if isinstance(t, Tensor)]
+    known += [t for _, t in leaves(recording.result) if is_a(t, Tensor)]
     allowed = {id(t) for t in known} | {id(t.base) for t in known if t.base is not None}
     allowed.update(map(id, held_by_tape(known)))
     recording.recorder.forget_values()
@@ -38,7 +39,7 @@ def _alive_except(recording: Recording, allowed: set[int]) -> list[Tensor]:
 
 def check_order_of_hooks(recording: Recording) -> None:
     """CaptureError where leaves have hooks: one node for the whole call does not call them in the eager order."""
-    results = [leaf for _, leaf in leaves(recording.result) if isinstance(leaf, Tensor)]
+    results = [leaf for _, leaf in leaves(recording.result) if is_a(leaf, Tensor)]
     if any(result.requires_grad for result in results):
         for root in recording.recorder.roots:
             if root.requires_grad and hooks_on(root.array):

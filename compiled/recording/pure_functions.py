@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from ..common.classes import is_a
+
 _BUILTINS = frozenset(
     "__build_class__ abs aiter all anext any ascii bin callable chr compile delattr dir divmod eval exec format "
     "getattr globals hasattr hex isinstance issubclass iter len locals max min next oct ord pow repr round setattr "
@@ -76,13 +78,13 @@ _NUMPYS_MODULES = frozenset(
 def is_pure(called: types.BuiltinFunctionType) -> bool:
     """True for a function or method written in C that is on the list."""
     owner, name = called.__self__, called.__name__
-    if owner is None or isinstance(owner, types.ModuleType):
+    if owner is None or is_a(owner, types.ModuleType):
         module = called.__module__ or getattr(owner, "__name__", "")
         if module.partition(".")[0] == "numpy":
             return name in _NUMPYS
         return module in _C_MODULES or name in _FUNCTIONS.get(module, ())
     kinds = type(owner).__mro__
-    if isinstance(owner, type):
+    if is_a(owner, type):
         kinds = (*owner.__mro__, *kinds)
     defining = next((kind for kind in kinds if name in vars(kind)), None)
     return (defining in _CLASSES or _is_of_pure_module(defining)) and name not in _EXCEPT

@@ -30,6 +30,7 @@ from ...tracing.entries import SameEntries
 from ...tracing.watch import watched
 from ..common.aliasing import with_history
 from ..common.argument_names import name_captured, name_of_argument
+from ..common.classes import is_a
 from ..common.pytree import Path, leaves
 from ..guards.declared import Guard, facts_of, no_patches
 from ..guards.environment import Environment
@@ -120,7 +121,7 @@ class Recording:
         given = [leaf for _, leaf in leaves((args, kwargs))]
         self.environment.refuse_unwatchable(given)
         self._add_arguments(function, args, kwargs)
-        self.questions = TensorIdentityGuards(self.environment, [leaf for leaf in given if isinstance(leaf, Tensor)])
+        self.questions = TensorIdentityGuards(self.environment, [leaf for leaf in given if is_a(leaf, Tensor)])
         self.symbolic_inputs = SymbolicInputs(Formulas(self), self.wanted)
         self.scalar_outputs = ScalarOutputs(function)
         self.recorder.mark_item = self._marked
@@ -187,7 +188,7 @@ class Recording:
         names = [source.name(naming) for source in self.symbolic_inputs.sources]
         tape = NumberTape(self.recorder, make, names) if names else Tape(self.recorder, make)
         watched(self, interpreted, tape, self._call, function, args, kwargs)
-        if isinstance(tape, NumberTape):
+        if is_a(tape, NumberTape):
             self.scalars = list(tape.scalars.values())
             tape.let_go()
             for scalar in self.scalars:
@@ -253,7 +254,7 @@ class Recording:
     def _add_arguments(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         names = self.inputs.names(function, args)
         for path, leaf in leaves((args, kwargs)):
-            if isinstance(leaf, Tensor) and not any(r.array is leaf for _, r in self.arguments):
+            if is_a(leaf, Tensor) and not any(r.array is leaf for _, r in self.arguments):
                 self.arguments.append((path, self.recorder.add_root(leaf, name_of_argument(names, path))))
         for tensor in with_history(self.environment.tensors()):
             if not self.recorder.knows(tensor):
@@ -262,9 +263,9 @@ class Recording:
     # -------------------------------------------------------------------------------------------- watching (Watcher)
 
     def read(self, describe: str, get: Callable[[], Any], value: Any) -> None:
-        if isinstance(value, Number):
+        if is_a(value, Number):
             return  # it is found where it came from
-        if isinstance(get, SameEntries):  # which modules read again and again
+        if is_a(get, SameEntries):  # which modules read again and again
             if get in self._entries:
                 return
             self._entries.add(get)

@@ -17,6 +17,7 @@ from ...compiler.graph import Origin
 from ...ops.identity import copy
 from ...tensors.tensor import Tensor
 from ..common.callables import function_of
+from ..common.classes import is_a
 from ..common.collection import referrers
 from ..common.pytree import containers, leaves, rebuilt
 from ..guards.environment import Environment
@@ -79,7 +80,7 @@ class ScalarOutputs:
             return None
         if is_one_object(value) and passing.lists and not is_alone:
             return None
-        number = MarkedFloat(value) if isinstance(value, float) else MarkedInt(value)
+        number = MarkedFloat(value) if is_a(value, float) else MarkedInt(value)
         number.tensor = copy(tensor.detach())
         number.place = str(Origin(frame.f_code.co_filename, frame.f_lineno))
         self._marked.append(number)
@@ -164,7 +165,7 @@ class ScalarOutputs:
         """Replace instances of subclasses in lists and dicts, wherever they are (but in this tree), by plain ones."""
         spared = {id(self._given), id(self._marked), *map(id, containers(except_in))}
         for number in self._given:
-            if not isinstance(number, MARKED):
+            if not is_a(number, MARKED):
                 continue
             for holder in referrers([number]):
                 if id(holder) in spared:
@@ -181,7 +182,7 @@ class ScalarOutputs:
 
     def withdraw(self) -> bool:
         """Let nobody see an instance of a subclass from now on, though the call is under way; True if there was one."""
-        if any(isinstance(number, MARKED) for number in self._given):
+        if any(is_a(number, MARKED) for number in self._given):
             self.is_gone = True
             self.make_plain()
         return self.is_gone
@@ -189,13 +190,13 @@ class ScalarOutputs:
 
 def plain(tree: Any) -> Any:
     """`tree` with plain numbers; itself if none is marked."""
-    return rebuilt(tree, _plain) if any(isinstance(leaf, MARKED) for _, leaf in leaves(tree)) else tree
+    return rebuilt(tree, _plain) if any(is_a(leaf, MARKED) for _, leaf in leaves(tree)) else tree
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, MarkedFloat):
+    if is_a(value, MarkedFloat):
         return float(value)
-    return int(value) if isinstance(value, MarkedInt) else value
+    return int(value) if is_a(value, MarkedInt) else value
 
 
 def _is_list(frame: types.FrameType, receiver: tuple[str, ...]) -> bool:

@@ -15,6 +15,7 @@ import types
 from typing import Any
 
 from ...ops.numbers import computed
+from ..common.classes import is_a
 from ..guards.bytecode import only_calls
 from ..guards.environment import Environment
 from ..symbolic.number import looked_at
@@ -31,7 +32,7 @@ class _Math:
 
 def _sum(items: Any, /, start: Any = 0) -> Any:
     found = [start, *items]
-    if all(isinstance(item, (int, float)) for item in found):
+    if all(is_a(item, (int, float)) for item in found):
         return computed(_sum_of, *found)
     found = [looked_at(item) for item in found]
     return builtins.sum(found[1:], found[0])
@@ -53,7 +54,7 @@ def _conversions(environment: Environment) -> dict[str, Any]:
 def _shim_of(value: Any) -> Any:
     if value is math:
         return _Math()
-    if isinstance(value, types.BuiltinFunctionType) and value.__self__ is math:
+    if is_a(value, types.BuiltinFunctionType) and value.__self__ is math:
         return functools.partial(computed, value)
     return None
 

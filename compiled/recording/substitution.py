@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..common.classes import is_a
 from ..common.pytree import DICTS, Path, at
 from ..guards.sources import MISSING, NOT_THERE, Source
 from ..symbolic.number import KINDS
@@ -83,7 +84,7 @@ def found_in(
 
 def _items(container: Any) -> list[tuple[Any, Any]]:
     """What is in it by key or position, all at once: others may change it."""
-    return list(container.items() if isinstance(container, dict) else enumerate(container))
+    return list(container.items() if is_a(container, dict) else enumerate(container))
 
 
 def _is_open(kind: type) -> bool:
@@ -116,7 +117,7 @@ class Replaced:
 
     def _put_item(self, container: Any, item: Any, old: Any, new: Any) -> None:
         if new is not old:
-            kind = dict if isinstance(container, dict) else list
+            kind = dict if is_a(container, dict) else list
             get = lambda: kind.__getitem__(container, item)  # noqa: E731
             self.put(get, lambda thing: kind.__setitem__(container, item, thing), old, new)
 

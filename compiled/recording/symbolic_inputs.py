@@ -16,6 +16,7 @@ from typing import Any
 
 from ...autograd.function import FunctionCtx
 from ...tracing.user_warning import warn_user
+from ..common.classes import is_a
 from ..common.collection import referrers
 from ..common.exactness import same_number
 from ..common.pytree import Path, leaves, rebuilt
@@ -154,7 +155,7 @@ class SymbolicInputs:
 
     def close(self, result: Any, kept: Any) -> Any:
         """After the call: the result for the caller."""
-        if any(isinstance(leaf, Number) for _, leaf in leaves(result)):
+        if any(is_a(leaf, Number) for _, leaf in leaves(result)):
             result = unwrapped(result, value_of)
         self._find_escaped({id(leaf) for _, leaf in leaves(kept)})
         return result
@@ -167,7 +168,7 @@ class SymbolicInputs:
             for number in survivors:
                 if id(number) not in known:
                     holders = [holder for holder in referrers([number]) if holder is not survivors]
-                    escaped = not all(isinstance(holder, passing) for holder in holders)
+                    escaped = not all(is_a(holder, passing) for holder in holders)
                     self.escaped = self.escaped or (escaped and not self.is_withdrawn)
             self._take_back(tuple(number for number in survivors if id(number) not in known))
 

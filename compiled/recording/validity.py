@@ -26,6 +26,7 @@ from ...tape.nodes import Node as TapeNode
 from ...tape.saved import Packed
 from ...tensors.autocasting import state as autocast
 from ...tracing.watch import local
+from ..common.classes import is_a
 from ..common.collection import around_collections, put_back_at_end
 from ..common.effect_lines import EffectLines
 from .external_effects import spoken_to, spoken_to_by, title
@@ -112,7 +113,7 @@ class CallTrace:
         what = spoken_to(called)
         if what:
             self._note_spoken(what, frame)
-        if isinstance(called, types.BuiltinFunctionType):
+        if is_a(called, types.BuiltinFunctionType):
             if not is_pure(called) and _is_programs(frame) and not _only_hashes(called, frame):
                 self._refuse(f"{title(called)}, which may give something else at each call,", frame)
             self.effect_lines.called_c(called)
@@ -260,13 +261,13 @@ def check_history(behind: Iterable[TapeNode]) -> None:
     """CaptureError if the history of a result is more than derivatives of primitives: hooks, a user's backward."""
     for node in behind:
         check_hooks(node)
-        if not (node.of_primitives or isinstance(node, AccumulateGrad)):
+        if not (node.of_primitives or is_a(node, AccumulateGrad)):
             raise _refused_history(f"a backward of its own ({node.title})", node)
-        if isinstance(node, PrimitiveNode):
+        if is_a(node, PrimitiveNode):
             for kept in node.known.values():
-                if isinstance(kept, Packed):
+                if is_a(kept, Packed):
                     raise _refused_history("tensors that hooks have saved (saved_tensors_hooks, checkpoint)", node)
-                if isinstance(kept, Saved) and kept.version != kept.tensor.buffer.version:
+                if is_a(kept, Saved) and kept.version != kept.tensor.buffer.version:
                     raise refusal(
                         "one of the variables needed for gradient computation has been modified by an inplace "
                         "operation",
@@ -293,7 +294,7 @@ def check_ends(behind: Iterable[TapeNode], recording: Any) -> None:
     """CaptureError if the history of a result leads to tensors for which the recorded graph has no input."""
     inputs = {id(root.array) for root in recording.recorder.roots if root.requires_grad}
     for node in behind:
-        if isinstance(node, AccumulateGrad):
+        if is_a(node, AccumulateGrad):
             if id(node.variable) in inputs:
                 continue
             name = node.variable.label or "a leaf"

@@ -14,6 +14,7 @@ from ...ops.types import Type, dtype_of
 from ...runtime.program import address_of
 from ...tensors.tensor import Tensor
 from ..common.aliasing import captured_tensors
+from ..common.classes import is_a
 from ..common.exactness import same_number
 from ..common.pytree import DICTS, Path, at, containers, leaves, skeleton
 from ..common.tensor_memory import hooks_on, memory_of
@@ -92,7 +93,7 @@ class Arguments:
         # What is expected of each leaf, with its path.
         self.leaves: list[tuple[Path, Any]] = [
             (path, TensorArgument(leaf, slots.get(path), captures(leaf)))
-            if isinstance(leaf, Tensor)
+            if is_a(leaf, Tensor)
             else (path, numbers.get(path, leaf))
             for path, leaf in leaves((args, kwargs))
         ]
@@ -100,11 +101,11 @@ class Arguments:
         kinds = (TensorArgument, NumberArgument)
         is_flat = not kwargs and len(args) == len(self.leaves)  # an empty container is an argument without a leaf
         is_flat = is_flat and all(len(path) == 2 for path, _ in self.leaves)
-        simple = is_flat and all(isinstance(spec, kinds) for _, spec in self.leaves)
+        simple = is_flat and all(is_a(spec, kinds) for _, spec in self.leaves)
         self.simple = [spec for _, spec in self.leaves] if simple else None
         # Plain values first: where calls differ in one, nothing else is looked at.
-        self._by_position = [(path[1], spec) for path, spec in self.leaves if not isinstance(spec, TensorArgument)]
-        self._by_position += [(path[1], spec) for path, spec in self.leaves if isinstance(spec, TensorArgument)]
+        self._by_position = [(path[1], spec) for path, spec in self.leaves if not is_a(spec, TensorArgument)]
+        self._by_position += [(path[1], spec) for path, spec in self.leaves if is_a(spec, TensorArgument)]
         self._is_flat = is_flat
         self._compared = recording.questions.are_compared
         self._identities = (
@@ -160,7 +161,7 @@ class Arguments:
 
     def fits_leaf(self, spec: Any, value: Any, but_for_numbers: bool = False) -> bool:
         """True if a leaf is as `spec` has it."""
-        if isinstance(spec, (TensorArgument, NumberArgument)):
+        if is_a(spec, (TensorArgument, NumberArgument)):
             return spec.fits(value)
         if not self.by_identity:
             return _fits(spec, value, but_for_numbers)
@@ -190,14 +191,14 @@ class Arguments:
     def _tensors(self, args: Args, kwargs: Kwargs) -> Iterator[tuple[Tensor, TensorArgument]]:
         if self.simple is not None:
             pairs = zip(args, self.simple, strict=True)
-            return ((tensor, spec) for tensor, spec in pairs if isinstance(spec, TensorArgument))
+            return ((tensor, spec) for tensor, spec in pairs if is_a(spec, TensorArgument))
         tree = (args, kwargs)
-        return ((at(tree, path), spec) for path, spec in self.leaves if isinstance(spec, TensorArgument))
+        return ((at(tree, path), spec) for path, spec in self.leaves if is_a(spec, TensorArgument))
 
     def _alias_pattern(self, args: Args, kwargs: Kwargs) -> Any:
         """Which tensor arguments share memory with each other or with a captured tensor: None if none do."""
         plain = not kwargs and all(type(a) is Tensor for a in args)
-        tensors = list(args) if plain else [t for _, t in leaves((args, kwargs)) if isinstance(t, Tensor)]
+        tensors = list(args) if plain else [t for _, t in leaves((args, kwargs)) if is_a(t, Tensor)]
         memories = [owner_of(t.buffer.whole) for t in tensors]
         if len(set(memories)) == len(memories) and self.captured.isdisjoint(memories):
             return None
@@ -221,7 +222,7 @@ def _attributes_in(args: Args, kwargs: Kwargs) -> list[Attributed]:
     lacks; the containers themselves are not kept."""
     kinds = {list, tuple, *DICTS}
     found = (container for tree in (*args, *kwargs.values()) for container in containers(tree))
-    own = [each for each in found if type(each) not in kinds and (isinstance(each, dict) or attributes_of(each))]
+    own = [each for each in found if type(each) not in kinds and (is_a(each, dict) or attributes_of(each))]
     return [
         Attributed(None, [_factory(container), *(each.attributes for each in attributes_of(container))])
         for container in own
@@ -229,7 +230,7 @@ def _attributes_in(args: Args, kwargs: Kwargs) -> list[Attributed]:
 
 
 def _factory(container: Any) -> Any:
-    return container.default_factory if isinstance(container, defaultdict) else None
+    return container.default_factory if is_a(container, defaultdict) else None
 
 
 def _offset(tensor: Tensor, tensors: list[Tensor]) -> Any:
@@ -256,8 +257,8 @@ _COMPARED = (bool, int, float, complex, str, bytes, np.generic, slice, range, Me
 
 
 def _fits(spec: Any, value: Any, but_for_numbers: bool = False) -> bool:
-    if isinstance(spec, (TensorArgument, NumberArgument)):
+    if is_a(spec, (TensorArgument, NumberArgument)):
         return spec.fits(value)
     if value is spec or (but_for_numbers and type(value) is type(spec) and type(value) in KINDS):
         return True
-    return isinstance(value, _COMPARED) and same_number(value, spec) and attributes_of(value) == attributes_of(spec)
+    return is_a(value, _COMPARED) and same_number(value, spec) and attributes_of(value) == attributes_of(spec)

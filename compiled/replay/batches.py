@@ -17,6 +17,7 @@ from ...ops.memory import aligned_empty
 from ...runtime.program import address_of
 from ...tensors.rows import RowBatches, StackedRows, StackedTensors, are_plain_rows
 from ...tensors.tensor import Tensor, make
+from ..common.classes import is_a
 from ..execution.loop import GATHERED, LISTED, STRIDED
 from ..execution.permutation import permutation_in_c
 
@@ -29,7 +30,7 @@ Moving = list[tuple[int, ...]]
 
 def as_arguments(batch: Any) -> Args:
     """The arguments that one batch means."""
-    return tuple(batch) if isinstance(batch, (tuple, list)) else (batch,)
+    return tuple(batch) if is_a(batch, (tuple, list)) else (batch,)
 
 
 class Batches:
@@ -168,16 +169,16 @@ def batches_of(batches: Any, more: tuple[Any, ...]) -> Batches:
         return ListedBatches(batches)
     if type(batches) is Tensor and batches.ndarray.ndim:
         return StackedBatches(StackedTensors((batches,)))
-    if isinstance(batches, StackedRows) and batches.has_own_rows():
+    if is_a(batches, StackedRows) and batches.has_own_rows():
         return StackedBatches(batches)
     iterator = iter(batches)
-    return GatheredBatches(iterator) if isinstance(iterator, RowBatches) else Batches(iterator)
+    return GatheredBatches(iterator) if is_a(iterator, RowBatches) else Batches(iterator)
 
 
 def _of_one_length(tensors: tuple[Any, ...]) -> tuple[Tensor, ...]:
     for i, tensor in enumerate(tensors):
-        if not isinstance(tensor, Tensor) or not tensor.ndarray.ndim:
-            found = "a tensor without dimensions" if isinstance(tensor, Tensor) else type(tensor).__name__
+        if not is_a(tensor, Tensor) or not tensor.ndarray.ndim:
+            found = "a tensor without dimensions" if is_a(tensor, Tensor) else type(tensor).__name__
             raise TypeError(
                 f"run() got {found} as number {i} of several arguments\n  in the call of run()\n"
                 "  Several arguments are tensors whose first axis is the step; pass one iterable of batches otherwise."

@@ -12,6 +12,7 @@ from ...compiler.capture import Root
 from ...ops.array import Array
 from ...tensors.tensor import Tensor
 from ..common.aliasing import SharedMemory, captured_tensors, met_as_aliases
+from ..common.classes import is_a
 from ..common.pytree import Path, at
 from ..common.tensor_memory import hooks_on, memory_of
 from ..execution.binding import Binding
@@ -101,7 +102,7 @@ class CapturedInputs:
     def tensors(self, call_arguments: Any) -> list[Any]:
         """The captured inputs that are there now."""
         there = (captured.now(call_arguments) for captured in self.all)
-        return [now for now in there if isinstance(now, Array)]
+        return [now for now in there if is_a(now, Array)]
 
     def unfitting(self, call_arguments: Any) -> Iterator[tuple[Root, Any]]:
         """The captured inputs that are not as recorded, and what is there now."""
@@ -177,7 +178,7 @@ class CapturedInputs:
         if not (self._written or self._compared or self._memory.is_shared):
             return True
         as_recorded = self._memory.is_as_recorded([*tensors, *(find(call_arguments) for _, find in self._others)])
-        others = [t for c, t in zip(self.all, tensors, strict=True) if c.slot is None and isinstance(t, Tensor)]
+        others = [t for c, t in zip(self.all, tensors, strict=True) if c.slot is None and is_a(t, Tensor)]
         self._owners_of_others = frozenset(memory_of(tensor)[3] for tensor in others)
         if not as_recorded:
             self._shown = None

@@ -23,6 +23,7 @@ from ...tensors.blank import blank
 from ...tensors.tensor import Tensor
 from ...tracing.watch import changes
 from ...tracing.watched_classes import classes
+from ..common.classes import is_a
 from ..common.tensor_memory import memory_of
 from ..common.written_code import each, lines, written
 from ..guards.guard_codegen import GuardCodegen
@@ -276,7 +277,7 @@ def _can_be_usual(of: Specialisation, specs: Sequence[Any]) -> bool:
 
 def tensor_arguments(specs: Sequence[Any]) -> list[tuple[int, TensorArgument]]:
     """What is expected of the tensors among the arguments, with their positions."""
-    return [(i, spec) for i, spec in enumerate(specs) if isinstance(spec, TensorArgument)]
+    return [(i, spec) for i, spec in enumerate(specs) if is_a(spec, TensorArgument)]
 
 
 def _arguments(of: Specialisation, names: dict[str, Any], expected: Sequence[Any], miss: str = "MISS") -> str:

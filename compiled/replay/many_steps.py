@@ -14,6 +14,7 @@ import numpy as np
 
 from ...runtime.errors import RuntimeFault
 from ...runtime.program import address_of, is_entry
+from ..common.classes import is_a
 from ..common.pytree import filled, rebuilt
 from ..common.written_code import each, lines, written
 from ..execution.loop import STRIDED, Loop
@@ -128,7 +129,7 @@ class _Effects:
 
 
 def _numbers(fill: ItemOf, blocks: list[np.ndarray], steps: int) -> list[Any]:
-    assert isinstance(fill.tensor, FreshTensor)
+    assert is_a(fill.tensor, FreshTensor)
     found: list[Any] = blocks[fill.tensor.index][:steps].reshape(steps).tolist()
     return found
 
@@ -137,11 +138,11 @@ def _tree(of: Specialisation, blocks: list[np.ndarray], steps: int) -> Any:
     """The results of the steps."""
 
     def column(leaf: Any) -> Any:
-        if not isinstance(leaf, Placed):
+        if not is_a(leaf, Placed):
             return Values([leaf] * steps)
-        if isinstance(leaf.fill, FreshTensor):
+        if is_a(leaf.fill, FreshTensor):
             return Rows(blocks[leaf.fill.index])
-        assert isinstance(leaf.fill, ItemOf)
+        assert is_a(leaf.fill, ItemOf)
         return Values(_numbers(leaf.fill, blocks, steps))
 
     return rebuilt(of.results.tree, column)
@@ -170,16 +171,16 @@ def _filled(of: Specialisation) -> list[Any]:
 
 
 def _is_column(leaf: Any) -> bool:
-    if not isinstance(leaf, Placed):
-        return not isinstance(leaf, Computed)
-    fill = leaf.fill.tensor if isinstance(leaf.fill, ItemOf) else leaf.fill
-    return isinstance(fill, FreshTensor)
+    if not is_a(leaf, Placed):
+        return not is_a(leaf, Computed)
+    fill = leaf.fill.tensor if is_a(leaf.fill, ItemOf) else leaf.fill
+    return is_a(fill, FreshTensor)
 
 
 def _listed(of: Specialisation) -> Callable[[Any, list[int]], int]:
     names: dict[str, Any] = {}
     checks = argument_checks(of, names, miss="count").replace("\n", "\n    ")
-    numbers = [i for i, spec in enumerate(of.arguments.simple or ()) if isinstance(spec, NumberArgument)]
+    numbers = [i for i, spec in enumerate(of.arguments.simple or ()) if is_a(spec, NumberArgument)]
     read = [i for i, spec in tensor_arguments(of.arguments.simple or ()) if spec.slot is not None]
     text = LISTED.format(
         checks=checks,

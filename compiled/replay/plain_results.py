@@ -17,6 +17,7 @@ import numpy as np
 from ...ops.callers.class_homes import defined_as
 from ...ops.types import DType
 from ...tensors.tensor import Size
+from ..common.classes import is_a
 
 _IMMUTABLE = (bool, int, float, complex, str, bytes, type(None), type(...), DType, range, np.dtype)
 _NAMED = (type, types.FunctionType, types.BuiltinFunctionType)
@@ -28,18 +29,18 @@ def is_plain(leaf: Any) -> bool:
     kind = type(leaf)
     if kind in _IMMUTABLE:
         return True
-    if isinstance(leaf, (np.number, np.bool_, np.dtype)):
+    if is_a(leaf, (np.number, np.bool_, np.dtype)):
         return kind.__module__.startswith("numpy")  # a subclass may hold anything
     if kind is slice:
         return all(map(is_plain, (leaf.start, leaf.stop, leaf.step)))
-    return is_importable(kind if isinstance(leaf, enum.Enum) else leaf)
+    return is_importable(kind if is_a(leaf, enum.Enum) else leaf)
 
 
 def is_importable(thing: Any) -> bool:
     """True for a function or class that a module has under its name."""
-    if not isinstance(thing, _NAMED):
+    if not is_a(thing, _NAMED):
         return False
-    module, qualified = defined_as(thing) if isinstance(thing, type) else (thing.__module__, thing.__qualname__)
+    module, qualified = defined_as(thing) if is_a(thing, type) else (thing.__module__, thing.__qualname__)
     found: Any = sys.modules.get(module or "")
     for name in qualified.split("."):
         found = getattr(found, name, None)
@@ -48,12 +49,12 @@ def is_importable(thing: Any) -> bool:
 
 def held(tree: Any) -> Iterator[Any]:
     """What containers hold besides their items: keys, and their own classes where these are a program's."""
-    if isinstance(tree, (tuple, list, dict)):
+    if is_a(tree, (tuple, list, dict)):
         if type(tree) not in _REBUILT:
             yield type(tree)
-        for item in tree.values() if isinstance(tree, dict) else tree:
+        for item in tree.values() if is_a(tree, dict) else tree:
             yield from held(item)
-    if isinstance(tree, dict):
+    if is_a(tree, dict):
         for key in tree:
             yield from _parts(key)
 

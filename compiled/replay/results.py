@@ -18,6 +18,7 @@ from ...ops.views import replay
 from ...tape.grad_mode import no_grad
 from ...tensors.tensor import Tensor, make
 from ..common.autograd_graph import FreedNode, graph_behind, histories, is_spent
+from ..common.classes import is_a
 from ..common.pytree import at, containers, leaves, rebuilt
 from ..common.tensor_memory import users_attributes
 from ..guards.sources import Source
@@ -65,7 +66,7 @@ class Results:
         self._existing = list(_existing(recording))
         numbers = [number for appends in recording.scalar_outputs.appends for number in appends.numbers]
         given = [_tensor_of(leaf) for leaf in (*(leaf for _, leaf in leaves(recording.outcome)), *numbers)]
-        self._leaves = list({id(t): t for t in given if isinstance(t, Tensor)}.values())
+        self._leaves = list({id(t): t for t in given if is_a(t, Tensor)}.values())
         self._wholes: dict[int, tuple[Tensor, Fill]] = {}
         self.tensors: list[Tensor] = []
         self.fresh: list[FreshOutput] = []
@@ -86,7 +87,7 @@ class Results:
         """True if the whole result is one new tensor, and not a view of one."""
         tree = self.tree
         fills = [fill for _, fill in self._wholes.values()]
-        if not isinstance(tree, Placed) or not isinstance(tree.fill, FreshTensor):
+        if not is_a(tree, Placed) or not is_a(tree.fill, FreshTensor):
             return False
         return fills == [tree.fill] and tree.fill.is_as_made
 
@@ -100,14 +101,15 @@ class Results:
         appended."""
         for source, appended in self.appends:
             source.now().extend([number.fill(fresh, call_arguments) for number in appended])
-        if isinstance(self.tree, Placed):
+        if issubclass(type(self.tree), Placed):
             return self.tree.fill(fresh, call_arguments)
         filled: dict[Placed, Any] = {}  # a tensor that is returned twice is one object
 
         def fill(leaf: Any) -> Any:
-            if isinstance(leaf, Computed):
+            kind = type(leaf)
+            if issubclass(kind, Computed):
                 return numbers[leaf.position]
-            if not isinstance(leaf, Placed):
+            if not issubclass(kind, Placed):
                 return leaf
             if leaf not in filled:
                 filled[leaf] = leaf.fill(fresh, call_arguments)
@@ -123,12 +125,12 @@ class Results:
     # ------------------------------------------------------------------------------------------------------ planning
 
     def _placed(self, leaf: Any) -> Any:
-        if isinstance(leaf, Number):
+        if is_a(leaf, Number):
             return Computed(leaf.tg_position)
-        if isinstance(leaf, MARKED):
+        if is_a(leaf, MARKED):
             self._has_numbers = True
             return Placed(ItemOf(self._source(leaf.tensor)))
-        if not isinstance(leaf, Tensor):
+        if not is_a(leaf, Tensor):
             self._check_plain(leaf)
             return leaf
         if id(leaf) not in self._places:
@@ -226,7 +228,7 @@ def _distinct(results: list[Result]) -> list[Result]:
 
 def _tensor_of(leaf: Any) -> Any:
     """The tensor behind a number that the function only passes on; other leaves as they are."""
-    return leaf.tensor if isinstance(leaf, MARKED) else leaf
+    return leaf.tensor if is_a(leaf, MARKED) else leaf
 
 
 def _existing(recording: Recording) -> Any:
@@ -241,7 +243,7 @@ def _existing(recording: Recording) -> Any:
         if slot.before is not None and slot.before is not slot.after:
             yield slot.before, None  # no longer to be found
     for root in recording.recorder.roots:
-        if id(root.array) not in gradients and isinstance(root.array, Tensor):
+        if id(root.array) not in gradients and is_a(root.array, Tensor):
             yield root.array, _root_of(root.array, paths.get(id(root.array)))
 
 
@@ -278,7 +280,7 @@ def _refuse_attributes_of(tensor: Tensor, recording: Recording) -> None:
 
 def _refuse_containers_from_outside(recording: Recording) -> None:
     for container in containers(recording.result):
-        if isinstance(container, (list, dict)) and recording.environment.reaches(container):
+        if is_a(container, (list, dict)) and recording.environment.reaches(container):
             raise refusal(
                 f"a {type(container).__name__} is returned that was there before the call",
                 recording.place_of_result,
@@ -287,7 +289,7 @@ def _refuse_containers_from_outside(recording: Recording) -> None:
 
 
 def _described(thing: Any) -> str:
-    if isinstance(thing, (type, types.FunctionType)):
+    if is_a(thing, (type, types.FunctionType)):
         return f"{thing.__qualname__}, which it makes anew at each call"
     return f"an object of type {type(thing).__name__}"
 

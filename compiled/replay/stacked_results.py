@@ -12,6 +12,7 @@ from ...ops.movement import concatenate, reshape
 from ...tensors.overriding import overrides
 from ...tensors.tensor import EAGER, Tensor, make
 from ..common.autograd_graph import is_spent
+from ..common.classes import is_a
 from ..common.pytree import filled, rebuilt
 
 
@@ -71,7 +72,7 @@ class StackedResults:
 
 
 def _of_one_step(leaf: Any) -> Rows | Tracked | Values:
-    if not isinstance(leaf, Tensor) or overrides(type(leaf)):
+    if not is_a(leaf, Tensor) or overrides(type(leaf)):
         return Values([leaf])
     if current() is not EAGER or _is_live(leaf):
         return Tracked(leaf.clone())
@@ -111,18 +112,18 @@ def _stacked(column: tuple[Any, ...]) -> Any:
     if len(types) > 1 or None in types:
         values = [value for leaf in column for value in leaf.values()]
         return None if all(value is None for value in values) else values
-    if all(isinstance(leaf, Rows) for leaf in column):
+    if all(is_a(leaf, Rows) for leaf in column):
         return make(np.concatenate([leaf.array for leaf in column]))
     return concatenate([_with_axis(leaf) for leaf in column], 0)
 
 
 def _row_type(leaf: Any) -> Any:
-    if isinstance(leaf, Rows):
+    if is_a(leaf, Rows):
         return leaf.array.dtype, leaf.array.shape[1:]
-    return (leaf.tensor.ndarray.dtype, leaf.tensor.ndarray.shape) if isinstance(leaf, Tracked) else None
+    return (leaf.tensor.ndarray.dtype, leaf.tensor.ndarray.shape) if is_a(leaf, Tracked) else None
 
 
 def _with_axis(leaf: Any) -> Any:
-    if isinstance(leaf, Rows):
+    if is_a(leaf, Rows):
         return make(leaf.array)
     return reshape(leaf.tensor, (1, *leaf.tensor.ndarray.shape))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ..common.classes import is_a
 from ..common.pytree import DICTS
 from ..common.written_code import each, lines, written
 from .arguments import NumberArgument, TensorArgument
@@ -82,7 +83,7 @@ def _flattening(of: Specialisation) -> Callable[[Any, Any], Any]:
     unpacking.take_apart("kwargs", named)
     fixed = []
     for i, (_, spec) in enumerate(arguments.leaves):
-        if not isinstance(spec, (TensorArgument, NumberArgument)):
+        if not is_a(spec, (TensorArgument, NumberArgument)):
             names[f"value{i}"] = spec
             fixed.append(f"if l{i} is not value{i} and not fits(value{i}, l{i}): return MISS")
     source = SOURCE.format(

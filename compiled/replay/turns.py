@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..common.classes import is_a
 from .fast_path import MISS, compile_fast_path
 from .structured_calls import StructuredCall, compile_structured_call
 
@@ -59,6 +60,6 @@ def compile_usual_call(of: Specialisation) -> Any:
 def usual_call(of: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of the usual call of a specialisation, `MISS` if this is none."""
     usual = of.usual
-    if isinstance(usual, StructuredCall):
+    if is_a(usual, StructuredCall):
         return usual(args, kwargs)
     return usual(args) if callable(usual) and not kwargs else MISS

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...tracing.watch import watcher
+from ..common.classes import StandIn, is_a
 from ..common.exactness import same_number
 
 KINDS = (float, int, np.float64)
@@ -142,11 +143,11 @@ class Formulas:
         return self.listening() and any(self._is_free(operand) for operand in operands)
 
     def _is_free(self, operand: Any) -> bool:
-        return isinstance(operand, Number) and operand.tg_formulas is self and operand.tg_position not in self.pinned
+        return is_a(operand, Number) and operand.tg_formulas is self and operand.tg_position not in self.pinned
 
     def _pin_all(self, operands: Sequence[Any]) -> None:
         for operand in operands:
-            if isinstance(operand, Number):
+            if is_a(operand, Number):
                 self.pin(operand)
 
     def _positions(self, operands: Sequence[Any]) -> tuple[tuple[int | None, Any], ...]:
@@ -157,7 +158,7 @@ class Formulas:
         return len(self.sources) + len(self.formulas) - 1
 
 
-class Number:
+class Number(StandIn):
     """A stand-in for a number; what it may be used for is what numbers may be used for."""
 
     __slots__ = ("__weakref__", "tg_formulas", "tg_position", "tg_value")
@@ -190,14 +191,14 @@ class Number:
         return int(self.tg_formulas.outcome(int, self))
 
     def __float__(self) -> float:
-        exact = isinstance(self.tg_value, float)
+        exact = is_a(self.tg_value, float)
         return float(self.tg_formulas.pin(self) if exact else self.tg_formulas.outcome(float, self))
 
     def __complex__(self) -> complex:
         return complex(self.tg_formulas.pin(self))
 
     def __index__(self) -> int:
-        if isinstance(self.tg_value, int):
+        if is_a(self.tg_value, int):
             return int(self.tg_formulas.pin(self))
         return operator.index(self.tg_value)  # a TypeError
 
@@ -247,10 +248,10 @@ class Number:
         """numpy's functions of numbers are formulas; with arrays the number itself is used."""
         if method == "__call__" and not options and _are_numbers(inputs):
             return self.tg_formulas.computed(ufunc, inputs)
-        if not all(isinstance(i, (Number, np.ndarray, np.generic, bool, int, float, complex)) for i in inputs):
+        if not all(is_a(i, (Number, np.ndarray, np.generic, bool, int, float, complex)) for i in inputs):
             return NotImplemented
         return getattr(ufunc, method)(
-            *[i.tg_formulas.pin(i) if isinstance(i, Number) else i for i in inputs], **options
+            *[i.tg_formulas.pin(i) if is_a(i, Number) else i for i in inputs], **options
         )
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -261,7 +262,7 @@ class Number:
 
 
 def _are_numbers(operands: Sequence[Any]) -> bool:
-    return all(isinstance(operand, (bool, int, float, complex)) for operand in operands)
+    return all(is_a(operand, (bool, int, float, complex)) for operand in operands)
 
 
 def _binary(function: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -332,12 +333,12 @@ _CLASSES = {kind: _class_of(kind) for kind in KINDS}
 
 def value_of(value: Any) -> Any:
     """A stand-in's number; anything else as it is."""
-    return value.tg_value if isinstance(value, Number) else value
+    return value.tg_value if is_a(value, Number) else value
 
 
 def looked_at(value: Any) -> Any:
     """A stand-in's number, which the recording depends on from now on; anything else as it is."""
-    return value.tg_formulas.pin(value) if isinstance(value, Number) else value
+    return value.tg_formulas.pin(value) if is_a(value, Number) else value
 
 
 def _looked_into(value: Any) -> Any:
@@ -348,4 +349,4 @@ def _looked_into(value: Any) -> Any:
 def is_nan(value: Any) -> bool:
     """True for the float that is not equal to itself."""
     value = value_of(value)
-    return isinstance(value, float) and value != value
+    return is_a(value, float) and value != value

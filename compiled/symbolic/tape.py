@@ -19,6 +19,7 @@ from ...ops.types import DType, bool_, float64, int64, number_in
 from ...tape.tape import Tape
 from ...tensors.tensor import Tensor, make
 from ...tensors.varying_slices import window
+from ..common.classes import is_a
 from .number import Formulas, Number, looked_at
 
 # Integers that divide are looked at: C has no error for a divisor of zero.
@@ -61,7 +62,7 @@ class NumberTape(Tape):
         self._integers: dict[int, tuple[Tensor, Number]] = {}
 
     def constant(self, number: Any, dtype: DType) -> Any:
-        if not isinstance(number, Number) or not number.tg_is_data():
+        if not is_a(number, Number) or not number.tg_is_data():
             return super().constant(number, dtype)
         wide = float64 if dtype.is_floating_point else int64
         key = (number.tg_position, dtype if wide is int64 else wide)
@@ -102,7 +103,7 @@ class NumberTape(Tape):
         extents = x.ndarray.shape
         for axis, (start, stop, step) in enumerate(zip(starts, stops, steps, strict=True)):
             length = _looked_at(-(-(stop - start) // step))
-            if isinstance(start, Number) and start.tg_is_data() and length < extents[axis]:
+            if is_a(start, Number) and start.tg_is_data() and length < extents[axis]:
                 windows.append((axis, start, length, step))
                 regions.append((0, extents[axis], 1))
             else:
@@ -131,17 +132,17 @@ def _fills_exactly(value: Any, dtype: DType) -> bool:
     """Whether numpy fills memory with what `number_in` gives: for others it has errors of its own."""
     if dtype.is_floating_point or dtype is bool_:
         return True
-    return dtype is int64 and isinstance(value, int)
+    return dtype is int64 and is_a(value, int)
 
 
 def _has_number(value: Any) -> bool:
-    return isinstance(value, Number) or (isinstance(value, tuple) and any(map(_has_number, value)))
+    return is_a(value, Number) or (is_a(value, tuple) and any(map(_has_number, value)))
 
 
 def _looked_at(value: Any) -> Any:
     """A parameter without stand-ins: their values are facts."""
-    if isinstance(value, Number):
+    if is_a(value, Number):
         return value.tg_formulas.pin(value)
-    if isinstance(value, tuple) and _has_number(value):
+    if is_a(value, tuple) and _has_number(value):
         return type(value)([_looked_at(item) for item in value])
     return value

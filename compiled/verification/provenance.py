@@ -9,6 +9,7 @@ import ml_dtypes
 
 from ...compiler.graph import Graph, Node, topological
 from ...tensors.tensor import Tensor
+from ..common.classes import is_a
 
 # Arithmetic of one rounding, and what only moves numbers: the same bits in both ways.
 _SAME_BITS = frozenset(
@@ -59,7 +60,7 @@ class Provenance:
         kind, what = key
         if kind == "result":
             return self._graph.result("_".join(("result", *map(str, what))))
-        name = self._names.get(id(what)) or (what.label if isinstance(what, Tensor) else "") or "tensor"
+        name = self._names.get(id(what)) or (what.label if is_a(what, Tensor) else "") or "tensor"
         return self._graph.result(f"{name}_grad" if kind == "gradient" else f"new_{name}")
 
 

@@ -22,6 +22,7 @@ from ...tensors.generator import Generator, default_generator
 from ...tensors.tensor import Tensor
 from ...tracing.counted import CountingDict
 from ...tracing.watch import changes
+from ..common.classes import is_a
 from ..guards.class_members import users_classes
 from ..guards.namespaces import Namespaces
 from ..guards.reachability import Reach
@@ -39,7 +40,7 @@ class Snapshot:
     def __init__(self, function: Any, arguments: list[Any], more: Iterable[Tensor] = ()) -> None:
         reach = Reach([function], arguments)
         objects = list(_all_objects([*reach.objects.values(), default_generator]))
-        reached = [*(o for o in objects if isinstance(o, Tensor)), *more]
+        reached = [*(o for o in objects if is_a(o, Tensor)), *more]
         self.tensors = list({id(t): t for t in reached}.values())
         gradients = {id(t): t._grad for t in self.tensors}
         self.gradients = {key: grad for key, grad in gradients.items() if grad is not None}
@@ -74,13 +75,13 @@ class Snapshot:
         return shown(self.before(tensor), tensor.steps)
 
     def _keep(self, value: Any) -> None:
-        if isinstance(value, np.ndarray):
+        if is_a(value, np.ndarray):
             self._keep_memory(value)
-        elif isinstance(value, (random.Random, np.random.RandomState, np.random.Generator)):
+        elif is_a(value, (random.Random, np.random.RandomState, np.random.Generator)):
             self._restorers.append(_random_restorer_of(value))
-        elif isinstance(value, _CONTAINERS):
+        elif is_a(value, _CONTAINERS):
             self._restorers.append(_items_restorer(value))
-        if not isinstance(value, (type, Tensor, *_CODE)):
+        if not is_a(value, (type, Tensor, *_CODE)):
             if type(own_attributes(value)) in (dict, CountingDict):
                 self._restorers.append(_items_restorer(own_attributes(value)))
             self._restorers += [_slot_restorer(slot, value) for slot in _slots_of(type(value))]
@@ -115,18 +116,18 @@ def _all_objects(objects: Iterable[Any]) -> Iterator[Any]:
         seen.add(id(value))
         yield value
         own = own_attributes(value) or {}
-        if isinstance(value, Tensor):
+        if is_a(value, Tensor):
             stack += [value._base, value.leaf_hooks, value.post_accumulate_hooks]
-        elif isinstance(value, Generator):
+        elif is_a(value, Generator):
             stack += [value.state, value.cached, value.seeded]
         elif "param_groups" in own:
             stack += [own.get("state"), own["param_groups"]]
-        elif isinstance(value, (list, tuple)):
+        elif is_a(value, (list, tuple)):
             stack += value
-        elif isinstance(value, dict):
+        elif is_a(value, dict):
             stack += dict.values(value)
         elif "_modules" in own:
-            stack += [part for part in own.values() if isinstance(part, dict)]
+            stack += [part for part in own.values() if is_a(part, dict)]
 
 
 # Whose attributes are no objects' own: they are restored with the namespaces that code reaches.
@@ -136,7 +137,7 @@ _CODE = (types.FunctionType, types.ModuleType, types.MethodType, staticmethod, c
 def _slots_of(kind: type) -> list[Any]:
     """The slots that the classes of programs have; what is written in C may be read-only."""
     members = [vars(base).values() for base in users_classes(kind)]
-    return [member for each in members for member in each if isinstance(member, types.MemberDescriptorType)]
+    return [member for each in members for member in each if is_a(member, types.MemberDescriptorType)]
 
 
 def _slot_restorer(slot: Any, owner: Any) -> Callable[[], None]:
@@ -167,7 +168,7 @@ def _rebind(source: Source, value: Any) -> None:
 
 def _items_restorer(container: Any) -> Callable[[], None]:
     """One that gives a container its items again, unless they are the same; methods of a user's class are not asked."""
-    base: Any = next(kind for kind in _CONTAINERS if isinstance(container, kind))
+    base: Any = next(kind for kind in _CONTAINERS if is_a(container, kind))
     kept = _items(base, container)
 
     def restore() -> None:
@@ -204,8 +205,8 @@ def _random_restorer() -> Callable[[], None]:
 
 
 def _random_restorer_of(generator: Any) -> Callable[[], None]:
-    if isinstance(generator, random.Random):
+    if is_a(generator, random.Random):
         return functools.partial(generator.setstate, generator.getstate())
-    if isinstance(generator, np.random.RandomState):
+    if is_a(generator, np.random.RandomState):
         return functools.partial(generator.set_state, generator.get_state())
     return functools.partial(setattr, generator.bit_generator, "state", generator.bit_generator.state)

@@ -22,6 +22,7 @@ from ...tape.reverse import backward
 from ...tape.tape import Tape
 from ...tensors.tensor import Tensor, make
 from ..common.autograd_graph import cut_off, is_spent
+from ..common.classes import is_a
 from ..common.pytree import leaves, skeleton
 from .difference import Difference, difference_of, moved_by_a_rounding
 from .provenance import Provenance
@@ -145,7 +146,7 @@ def _known_tensors(step: Any) -> list[Tensor]:
     """What the programs read and write, wherever it came from."""
     roots = [root.array for s in step.specialisations for root in s.recording.recorder.roots]
     gradients = [output.tensor for s in step.specialisations for output in s.grads.outputs]
-    return [t for t in [*roots, *gradients] if isinstance(t, Tensor)]
+    return [t for t in [*roots, *gradients] if is_a(t, Tensor)]
 
 
 # ------------------------------------------------------------------------------------------------------------ outcomes
@@ -161,10 +162,10 @@ def _outcome(call: Callable[[], Any], start: Snapshot, step: Any) -> Outcome:
         result = None
     outcome.structure = skeleton(result)
     for path, leaf in leaves(result):
-        if isinstance(leaf, (Tensor, bool, int, float)):
-            value = leaf.ndarray.copy() if isinstance(leaf, Tensor) else np.asarray(leaf)
+        if is_a(leaf, (Tensor, bool, int, float)):
+            value = leaf.ndarray.copy() if is_a(leaf, Tensor) else np.asarray(leaf)
             outcome.values["result", path] = value
-            if isinstance(leaf, float):
+            if is_a(leaf, float):
                 outcome.numbers.add(("result", path))
     _note_state(outcome)
     return outcome
@@ -190,7 +191,7 @@ def _go_back(result: Any, step: Any) -> None:
     """Where the call leaves a graph to be differentiated (a compiled model), its backward is compared, too."""
     if step.way != "replay" or step.specialisations[0].backward is None:
         return
-    tensors = [leaf for _, leaf in leaves(result) if isinstance(leaf, Tensor)]
+    tensors = [leaf for _, leaf in leaves(result) if is_a(leaf, Tensor)]
     live = [t for t in tensors if t.grad_fn is not None and not is_spent(t.grad_fn)]
     # Neither ones nor anything regular: a softmax has no gradient for ones.
     seeds = [make(np.cos(np.arange(t.ndarray.size)).astype(t.ndarray.dtype).reshape(t.ndarray.shape)) for t in live]

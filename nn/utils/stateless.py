@@ -42,32 +42,31 @@ def functional_call(
     values = _tied(module, parameters_and_buffers) if tie_weights else dict(parameters_and_buffers)
     if strict:
         _check_keys(module, values)
-    before: list[tuple[Place, Any]] = []
+    places = {name: place for name in values if (place := _place(module, name)) is not None}
+    before = [(place, dict.__getitem__(*place)) for place in places.values()]
     try:
-        _put(module, values, before)
-        return module(*given, **(kwargs or {}))
-    finally:
-        _put_back(module, parameters_and_buffers, before)
+        try:
+            _put([(place, values[name]) for name, place in places.items()])
+            return module(*given, **(kwargs or {}))
+        finally:
+            _keep_rebound(module, parameters_and_buffers)
+            _put(before)
+    finally:  # once more: an interrupt may have ended the block above
+        _put(before)
 
 
-def _put(module: Module, values: dict[str, Tensor], before: list[tuple[Place, Any]]) -> None:
-    """Let the module have these tensors; what it had is added to `before`."""
-    for name, tensor in values.items():
-        place = _place(module, name)
-        if place is not None:
-            registry, key = place
-            before.append((place, dict.__getitem__(registry, key)))
+def _put(entries: list[tuple[Place, Any]]) -> None:
+    for (registry, key), tensor in entries:
+        if dict.get(registry, key) is not tensor:
             registry[key] = tensor
 
 
-def _put_back(module: Module, tensors: dict[str, Tensor], before: list[tuple[Place, Any]]) -> None:
-    """Give the module its own again; `tensors` holds what the call has made of the others."""
+def _keep_rebound(module: Module, tensors: dict[str, Tensor]) -> None:
+    """Let `tensors` hold what the call has put into the places of the module that had them."""
     for name in tensors:
         place = _place(module, name)
         if place is not None:
             tensors[name] = dict.__getitem__(*place)
-    for (registry, key), tensor in reversed(before):
-        registry[key] = tensor
 
 
 def _place(module: Module, name: str) -> Place | None:

@@ -54,8 +54,8 @@ TG_INLINE double tg_ceil(double x) { return __builtin_ceil(x); }
 TG_INLINE double tg_trunc(double x) { return __builtin_trunc(x); }
 TG_INLINE double tg_round(double x) { return __builtin_rint(x); }
 TG_INLINE double tg_copysign(double x, double sign) { return __builtin_copysign(x, sign); }
-TG_INLINE double tg_max(double a, double b) { return ((b > a) | (b != b)) ? b : a; }
-TG_INLINE double tg_min(double a, double b) { return ((b < a) | (b != b)) ? b : a; }
+TG_INLINE double tg_max(double a, double b) { return ((a > b) | (a != a)) ? a : b; }
+TG_INLINE double tg_min(double a, double b) { return ((a < b) | (a != a)) ? a : b; }
 TG_INLINE double tg_sign(double x) { return (double)((x > 0.0) - (x < 0.0)); }
 TG_INLINE double tg_fmod(double a, double b) { return fmod(a, b); }
 

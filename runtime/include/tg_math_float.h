@@ -58,9 +58,9 @@ TG_INLINE float tg_truncf(float x) { return __builtin_truncf(x); }
 TG_INLINE float tg_roundf(float x) { return __builtin_rintf(x); } /* half to even, as Python and PyTorch round */
 TG_INLINE float tg_copysignf(float x, float sign) { return __builtin_copysignf(x, sign); }
 
-/* NaN when either is NaN, unlike fminf and fmaxf; of equal arguments (+0, -0) the first. */
-TG_INLINE float tg_maxf(float a, float b) { return ((b > a) | (b != b)) ? b : a; }
-TG_INLINE float tg_minf(float a, float b) { return ((b < a) | (b != b)) ? b : a; }
+/* NaN when either is NaN, unlike fminf and fmaxf; of equal arguments (+0, -0) the second, as numpy and maxps have it. */
+TG_INLINE float tg_maxf(float a, float b) { return ((a > b) | (a != a)) ? a : b; }
+TG_INLINE float tg_minf(float a, float b) { return ((a < b) | (a != a)) ? a : b; }
 
 /* -1, 0 or 1; 0 for NaN, as torch.sign (numpy.sign gives NaN). */
 TG_INLINE float tg_signf(float x) { return (float)((x > 0.0f) - (x < 0.0f)); }

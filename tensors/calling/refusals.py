@@ -17,7 +17,7 @@ _NAMES = {"x": "input", "y": "other"}
 def no_tensor(function: str, parameter: str, position: int, args: Sequence[Any], arg: Any) -> TypeError:
     """The error for `arg`, given as `parameter`; `position` counts from 1, and is 0 for what is given by name."""
     place = f" (position {position})" if position else ""
-    text = f"argument '{_NAMES.get(parameter, parameter)}'{place} must be Tensor, not {type(arg).__name__}"
+    text = f"argument '{_NAMES.get(parameter, parameter)}'{place} must be Tensor, not {kind_of(arg)}"
     if function.rstrip("_") in _OVERLOADED and position:
         return TypeError(f"{function}() received an invalid combination of arguments - got ({_types(args)}): {text}")
     return TypeError(f"{function}(): {text}")

@@ -2,6 +2,7 @@
 
 import gc
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,19 @@ class Functional:
             assert registry.keys() == mine.keys() and all(registry[name] is mine[name] for name in mine)
 
 
+class Stateless(Functional):
+    """The same by its old name, which says that it is deprecated, and tells what the call has rebound."""
+
+    def __init__(self):
+        super().__init__()
+        del self.others["1.new"]  # it leaves out what is not there
+
+    def call(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            tg.nn.utils.stateless.functional_call(self.model, self.others, tg.tensor([[1.0, 2.0], [2.0, 5.0]]))
+
+
 class Checkpointed:
     """The backward pass of a checkpoint: the random numbers go on where they were."""
 
@@ -114,7 +128,7 @@ class Blocks:
         """Nothing besides."""
 
 
-CASES = (Functional, Checkpointed, Reentrant, First, Blocks)
+CASES = (Functional, Stateless, Checkpointed, Reentrant, First, Blocks)
 
 
 @pytest.mark.parametrize("kind", CASES)

@@ -7,7 +7,6 @@ notice, or must leave alone.
 import functools
 import json
 import os
-import random
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,7 @@ import calls_of_python
 import numpy as np
 import pytest
 from disturbances import CALLS, DISTURBANCES, Nothing, Training
-from side_by_side import Program, batch
+from side_by_side import batch
 
 
 @pytest.mark.long(fast=13, every=2)
@@ -72,19 +71,3 @@ def test_gradients_that_nobody_holds_are_used_again(tg):
     address = training.weight.grad.data_ptr()
     step(data[0])
     assert training.weight.grad.data_ptr() == address
-
-
-def test_a_guard_that_reads_a_pending_number_ends_the_segment(agree):
-    """Whether a normal number is ready is a guard of draws; draws of other counts before it are yet to be done."""
-
-    def program(tg):
-        tg.manual_seed(0)
-        random.seed(0)
-
-        def step(x, p):
-            drawn = tg.rand(2), tg.nn.functional.dropout(x, p), tg.randn(2), tg.randperm(4)
-            return drawn, random.random() < 0.5  # Python runs at each call
-
-        return Program(step, lambda i: (tg.ones(5), 0.1 * (i % 3)))
-
-    agree(program, calls=20)
