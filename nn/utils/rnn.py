@@ -269,7 +269,7 @@ def pad_sequence(
 
 
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
-    """The sequences [length, ...] that ``pad_sequence`` has padded, in memory of their own, for `lengths`, int64 [batch].
+    """The sequences [length, ...] that `pad_sequence` has padded, each in its own memory, for `lengths`, int64 [batch].
 
     A length beyond the padded one counts as that, a negative one as 0.
     Difference: PyTorch turns the axes of `padded_sequences` itself around unless `batch_first`.
