@@ -43,7 +43,8 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """The rows of `weight` at the positions `input`; the row `padding_idx` gets no gradient.
+    """The rows of `weight` [rows, features] at the positions `input` (integers [...]), as [..., features]; the row
+    `padding_idx` gets no gradient.
 
     With `max_norm` rows that are looked up are first shrunk, in place, to that `norm_type`-norm where theirs is larger.
     `scale_grad_by_freq` divides a row's gradient by how often the row is looked up. With `sparse` the gradient of
