@@ -32,6 +32,14 @@ BESIDE = (
     "* `func.jvp` differentiates twice; the method `jvp` of an `autograd.Function` is called in the levels of "
     "`autograd.forward_ad`, and by what computes with them: `gradcheck(check_forward_ad=True)` and "
     '`autograd.functional.jacobian(strategy="forward-mode")`.',
+    "* of equal elements `sort`, `argsort`, `topk` and `kthvalue` show the first first, `mode` the last; PyTorch's "
+    "order is what its sorts leave (more than 16 elements without `stable`, `topk`). In `mode` each NaN counts "
+    "for itself, behind all numbers; PyTorch's sort leaves them where they are.",
+    "* of an expanded tensor the parts that show no element twice can be written, as in PyTorch; `fill_`, `zero_`, "
+    "`masked_fill_` and writes through indices that would write an element twice are refused like all others, where "
+    "PyTorch lets these pass.",
+    "* views that overlap otherwise (`unfold`, `as_strided`) read all their elements before the first is written: "
+    "`x.unfold(0, 3, 1).add_(1)` adds 1 to each element, in PyTorch as often as it is shown.",
 )
 
 
