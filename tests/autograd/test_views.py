@@ -216,6 +216,26 @@ def test_write_to_a_part_of_an_expanded_tensor(tg, maybe_compile, part):
         assert tg.allclose(run(x), added) and tg.allclose(x.grad, expected.grad)
 
 
+@pytest.mark.parametrize("fill", ["view.fill_(3.0)", "view.zero_()", "view.fill_(x.detach().sum())"])
+@pytest.mark.parametrize("part", ["x.expand(2, 3)", "c.expand(3, 4)", "c.expand(2, 3, 4)[:, 1:]", "x[:1].expand(4)"])
+def test_fill_an_expanded_tensor(tg, maybe_compile, fill, part):
+    def filled(x):
+        x = x * 1
+        view = eval(part, {"x": x, "c": x[:, None]})
+        assert eval(fill, {"x": x, "view": view}) is view
+        (view.sum() + (x * x).sum()).backward()
+        return x.detach(), view.detach()
+
+    run = maybe_compile(filled)
+    x = tg.tensor([0.5, 2.0, 0.5], requires_grad=True)
+    found, view = run(x)
+    untouched = {"c.expand(2, 3, 4)[:, 1:]": [0], "x[:1].expand(4)": [1, 2]}.get(part, [])
+    value = 0.0 if "zero_" in fill else 3.0
+    assert found.tolist() == [x[i].item() if i in untouched else value for i in range(3)]
+    assert view.flatten().tolist() == [value] * view.numel()
+    assert x.grad.tolist() == [2 * x[i].item() if i in untouched else 0.0 for i in range(3)]
+
+
 def test_overlapping_copies(tg):
     x = tg.arange(5)
     x[1:] = x[:-1].clone()

@@ -35,9 +35,9 @@ BESIDE = (
     "* of equal elements `sort`, `argsort`, `topk` and `kthvalue` show the first first, `mode` the last; PyTorch's "
     "order is what its sorts leave (more than 16 elements without `stable`, `topk`). In `mode` each NaN counts "
     "for itself, behind all numbers; PyTorch's sort leaves them where they are.",
-    "* of an expanded tensor the parts that show no element twice can be written, as in PyTorch; `fill_`, `zero_`, "
-    "`masked_fill_` and writes through indices that would write an element twice are refused like all others, where "
-    "PyTorch lets these pass.",
+    "* of an expanded tensor the parts that show no element twice can be written, as in PyTorch, and `fill_` and "
+    "`zero_` take all of it; `masked_fill_` and writes through indices that may write an element twice are refused "
+    "like all others, where PyTorch lets these pass.",
     "* views that overlap otherwise (`unfold`, `as_strided`) read all their elements before the first is written: "
     "`x.unfold(0, 3, 1).add_(1)` adds 1 to each element, in PyTorch as often as it is shown.",
 )
