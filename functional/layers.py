@@ -114,7 +114,8 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     else:
         require(tensor, BELOW, num_classes)
     shape = (*tensor.ndarray.shape, num_classes)
-    return cast(eq(movement.reshape(tensor, (*shape[:-1], 1)), iota(shape, len(shape) - 1, int64)), int64)
+    marked = cast(eq(movement.reshape(tensor, (*shape[:-1], 1)), iota(shape, len(shape) - 1, int64)), int64)
+    return marked.contiguous()  # in rows, however `tensor` lies
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
