@@ -236,8 +236,10 @@ def _contains(tensors: Sequence[Any], tensor: Any) -> bool:
 
 def _tracked(out: Any, node: FunctionNode, place: int, inputs: Sequence[Any]) -> Any:
     """`out` as output number `place` of `node`."""
-    if not isinstance(out, Tensor) or out.dtype.category < FLOATING or _contains(node.ctx.non_differentiable, out):
+    if not isinstance(out, Tensor) or out.dtype.category < FLOATING:
         return out
+    if _contains(node.ctx.non_differentiable, out):
+        return Tensor.detach(out) if out.requires_grad and _contains(inputs, out) else out  # the input stays as it is
     if not _contains(node.ctx.dirty, out) and (_contains(inputs, out) or out.base is not None):
         # The input itself, or a view: as an output it is another tensor.
         out = in_class(Tensor.detach(out), type(out) if overrides(type(out)) else Tensor)

@@ -142,7 +142,17 @@ def fill_(self: Tensor, value: Tensor | Number) -> Tensor:
         raise RuntimeError(
             f"fill_ only supports 0-dimension value tensor but got tensor with {axes} dimensions. Use copy_()."
         )
-    return copy_into(self, value, "FillBackward3" if isinstance(value, Tensor) else "FillBackward2")
+    copy_into(_each_once(self), value, "FillBackward3" if isinstance(value, Tensor) else "FillBackward2")
+    return self
+
+
+def _each_once(x: Tensor) -> Tensor:
+    """`x`, of axes that `expand` has made the first row alone: what fills a tensor may fill such a one, too."""
+    array = x.ndarray
+    repeated = [n > 1 and not step for n, step in zip(array.shape, array.strides, strict=True)]
+    if array.flags.c_contiguous or not any(repeated):
+        return x
+    return x[tuple(slice(0, 1) if again else slice(None) for again in repeated)]
 
 
 def zero_(self: Tensor) -> Tensor:
@@ -152,7 +162,8 @@ def zero_(self: Tensor) -> Tensor:
     >>> tg.ones(2).zero_()
     tensor([0., 0.])
     """
-    return assign(self, current().constant(0, self.dtype), "ZeroBackward0")
+    assign(_each_once(self), current().constant(0, self.dtype), "ZeroBackward0")
+    return self
 
 
 def detach_(self: Tensor) -> Tensor:

@@ -43,7 +43,8 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """The rows of `weight` at the positions `input`; the row `padding_idx` gets no gradient.
+    """The rows of `weight` [rows, features] at the positions `input` (integers [...]), as [..., features]; the row
+    `padding_idx` gets no gradient.
 
     With `max_norm` rows that are looked up are first shrunk, in place, to that `norm_type`-norm where theirs is larger.
     `scale_grad_by_freq` divides a row's gradient by how often the row is looked up. With `sparse` the gradient of
@@ -113,7 +114,8 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     else:
         require(tensor, BELOW, num_classes)
     shape = (*tensor.ndarray.shape, num_classes)
-    return cast(eq(movement.reshape(tensor, (*shape[:-1], 1)), iota(shape, len(shape) - 1, int64)), int64)
+    marked = cast(eq(movement.reshape(tensor, (*shape[:-1], 1)), iota(shape, len(shape) - 1, int64)), int64)
+    return marked.contiguous()  # in rows, however `tensor` lies
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:

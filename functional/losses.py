@@ -382,8 +382,9 @@ def poisson_nll_loss(
 ) -> Tensor:
     """``exp(input) - target * input``: minus the log-likelihood of counts under Poisson distributions; reduced.
 
-    Without `log_input`, `input` is the rate itself: ``input - target * log(input + eps)``. `full` adds Stirling's
-    approximation of ``log(target!)`` where `target` is above 1. ValueError for another `reduction`.
+    `input` and `target` are of one shape, or broadcast. Without `log_input`, `input` is the rate itself:
+    ``input - target * log(input + eps)``. `full` adds Stirling's approximation of ``log(target!)`` where `target` is
+    above 1. ValueError for another `reduction`.
 
     >>> import tracegrad as tg
     >>> tg.nn.functional.poisson_nll_loss(tg.tensor([0., 0.]), tg.tensor([1., 3.]))

@@ -255,7 +255,8 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: b
     if not input.ndarray.ndim:
         axis_of(dim, 0)
         return full((), 0, int64)
-    return scans.argsort(input, axis_of(dim, input.ndarray.ndim), bool(descending))
+    indices = scans.argsort(input, axis_of(dim, input.ndarray.ndim), bool(descending))
+    return indices if input.ndarray.flags.c_contiguous else laid_as(indices, input.ndarray)
 
 
 def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = False) -> return_types.sort:
@@ -270,7 +271,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
     indices = argsort(input, dim, descending)
     values = along(input, indices, dim)
     if not input.ndarray.flags.c_contiguous:
-        values, indices = laid_as(values, input.ndarray), laid_as(indices, input.ndarray)
+        values = laid_as(values, input.ndarray)
     relabel(values, "SortBackward0", (input,))
     return return_types.sort(values, indices)
 

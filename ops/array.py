@@ -209,7 +209,7 @@ def require_writable(target: Array) -> None:
         values = mirror.behind(values)
     if values.flags.writeable and (values.flags.c_contiguous or not _repeats(values)):
         return
-    if not values.flags.writeable and all(getattr(s.primitive.lower, "kind", "") != "broadcast" for s in target.steps):
+    if not values.flags.writeable:
         raise RuntimeError("the tensor shows a numpy array that is read-only. clone() it before writing.")
     raise RuntimeError(
         "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
@@ -218,8 +218,8 @@ def require_writable(target: Array) -> None:
 
 
 def _repeats(values: np.ndarray) -> bool:
-    """True if an axis shows one element again and again, as in what numpy's `as_strided` makes."""
-    return any(n > 1 and step == 0 for n, step in zip(values.shape, values.strides, strict=True))
+    """True if an axis shows one element again and again, as those do that `broadcast` makes; False for no elements."""
+    return values.size > 0 and any(n > 1 and step == 0 for n, step in zip(values.shape, values.strides, strict=True))
 
 
 def by_columns(values: np.ndarray) -> bool:

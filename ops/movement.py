@@ -100,9 +100,12 @@ def _broadcast(x: Type, shape: Shape) -> Type:
 
 def _repeated(x: np.ndarray, shape: Shape) -> np.ndarray:
     """numpy's view, but axes that stay at one element keep their stride, and new ones of one have a row's, as in
-    PyTorch."""
+    PyTorch; a part of it that shows no element twice can be written (`array.require_writable`)."""
     out = np.broadcast_to(x, shape)
+    writeable = x.flags.writeable
     if 1 not in shape or not out.size:
+        if writeable:
+            out.flags.writeable = True
         return out
     added, strides = len(shape) - x.ndim, list(out.strides)
     for axis in range(len(shape) - 1, -1, -1):
@@ -112,7 +115,7 @@ def _repeated(x: np.ndarray, shape: Shape) -> np.ndarray:
             strides[axis] = x.strides[axis - added]
         else:
             strides[axis] = shape[axis + 1] * strides[axis + 1] if axis + 1 < len(shape) else x.itemsize
-    return as_strided(out, shape, strides, writeable=False)
+    return as_strided(x, shape, strides, writeable=writeable)
 
 
 broadcast_primitive = define(

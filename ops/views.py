@@ -17,7 +17,7 @@ from .sources import iota
 from .types import int64
 
 #: Views that may show one element at several places.
-_OVERLAPPING = ("strided", "unfold")
+_OVERLAPPING = ("strided", "unfold", "broadcast")
 
 
 def replay(whole: Any, steps: Sequence[Step]) -> Any:

@@ -63,6 +63,9 @@ class _Memory:
 class LBFGS(Optimizer):
     """A quasi-Newton method: each `step(closure)` makes up to `max_iter` iterations, of up to `max_eval` evaluations.
 
+    The parameters may have any shapes; the last `history_size` steps and differences of gradients are kept, each as one
+    vector of all their elements.
+
     The closure forgets the gradients, computes the loss, calls ``backward()`` and returns the loss; `step` returns the
     first one. `line_search_fn` is None (steps of length `lr`, the first one shorter) or ``"strong_wolfe"``. Iterations
     end where the largest gradient is at most `tolerance_grad`, or step and loss change by less than

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ...ops.core import Movement, Pointwise
 from ..graph import Node
 from .expressions import let_expression, statement_text
-from .records import Let, Stage, Statement
+from .records import Keep, Let, Stage, Statement
 from .values import form_of
 
 #: What computing a value again may cost, in instructions that take no longer than an addition; storing and loading it
@@ -80,12 +80,13 @@ def is_function(node: Node) -> bool:
 
 # ------------------------------------------------------------------------------------------- what nothing reads
 
-_VALUE = re.compile(r"\bv\d+\b")
+#: Values in registers and the arrays on the stack of `Keep`.
+_VALUE = re.compile(r"\b(?:v|\w+_row)\d+\b")
 
 
 def without_unread(stages: Sequence[Stage], read: set[str]) -> list[Stage]:
-    """The stages without constants that no later statement or `read` asks for, and without stages that are empty then;
-    `read` is extended by what they ask for."""
+    """The stages without constants and kept rows that no later statement or `read` asks for, and without stages that
+    are empty then; `read` is extended by what they ask for."""
     kept = [_read_part(stage, read) for stage in reversed(stages)]
     return [stage for stage in reversed(kept) if stage.body]
 
@@ -105,4 +106,5 @@ def read_statements(statements: Sequence[Statement], read: set[str]) -> tuple[St
 
 
 def _read_part(stage: Stage, read: set[str]) -> Stage:
-    return replace(stage, body=read_statements(stage.body, read))
+    body = [s for s in stage.body if not isinstance(s, Keep) or s.array in read]  # a row is for later stages alone
+    return replace(stage, body=read_statements(body, read))

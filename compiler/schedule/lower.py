@@ -94,7 +94,8 @@ class _Stages:
         last = without_unread(last, read)
         stages = without_unread(self.done, read)
         totals = tuple(self.running.values())
-        return LoopKernel(name, self.loops.outer, tuple(stages), tuple(self.locals), totals, tuple(last))
+        rows = tuple(array for array in self.locals if array.name in read)
+        return LoopKernel(name, self.loops.outer, tuple(stages), rows, totals, tuple(last))
 
     def add_row_stage(self, level: int) -> None:
         """Stores of values that rows have one of, folds included."""

@@ -361,6 +361,8 @@ def triplet_margin_with_distance_loss(
 ) -> Tensor:
     """`triplet_margin_loss` with a distance of one's own, a function of two tensors (default: `pairwise_distance`).
 
+    The three tensors are [batch, features], or what the distance takes, of one shape.
+
     >>> import tracegrad as tg
     >>> F, far = tg.nn.functional, lambda x, y: (x - y).abs().sum(-1)
     >>> F.triplet_margin_with_distance_loss(tg.zeros(1), tg.zeros(1), tg.tensor([0.25]), distance_function=far)

@@ -240,7 +240,7 @@ def matrix_rank(
     atol: float | Tensor | None = None,
     rtol: float | Tensor | None = None,
 ) -> Tensor:
-    """How many singular values are larger than ``max(atol, rtol * largest)``, as int64.
+    """How many singular values of matrices [..., m, n] are larger than ``max(atol, rtol * largest)``, int64 [...].
 
     `tol` is `atol` with an `rtol` of 0; else they are as in `pinv`. With `hermitian` one triangle is read.
 

@@ -63,7 +63,7 @@ INVERSE = NumpyFunction(
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> return_types.linalg_inv_ex:
     """(inverse, info): `inv`, with the first pivot that is 0 in `info` (from 1; 0 where there is none).
 
-    The inverse of a singular matrix is NaN here.
+    `info` is int32 [...] for matrices [..., n, n]. The inverse of a singular matrix is NaN here.
 
     >>> import tracegrad as tg
     >>> tg.linalg.inv_ex(tg.tensor([[2., 0.], [0., 0.]])).info
@@ -224,7 +224,7 @@ SOLVE = NumpyFunction(
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> return_types.linalg_solve_ex:
     """(result, info): `solve`, with the first pivot that is 0 in `info` (from 1; 0 where there is none).
 
-    The solution of a singular system is NaN here.
+    `info` is int32 [...] for systems [..., n, n]. The solution of a singular system is NaN here.
 
     >>> import tracegrad as tg
     >>> tg.linalg.solve_ex(tg.zeros(1, 1), tg.ones(1, 1)).info

@@ -151,6 +151,8 @@ def ldl_factor_ex(
 ) -> return_types.linalg_ldl_factor_ex:
     """(LD, pivots, info): `ldl_factor`, with the place of the first block of D that is 0 in `info` (from 1, else 0).
 
+    `info` is int32 [...] for matrices [..., n, n].
+
     >>> import tracegrad as tg
     >>> tg.linalg.ldl_factor_ex(tg.zeros(2, 2)).info
     tensor(1, dtype=tracegrad.int32)
@@ -172,8 +174,9 @@ def ldl_factor_ex(
 def ldl_factor(A: Tensor, *, hermitian: bool = False) -> return_types.linalg_ldl_factor:
     """(LD, pivots): a unit lower triangle L and a block diagonal D with ``A = L D L^T``, for `ldl_solve`.
 
-    A is symmetric (Hermitian if `hermitian`); its lower triangle is read. D's blocks have one or two rows, and
-    `pivots` are LAPACK's: negative for blocks of two. RuntimeError where D is singular. Not differentiable.
+    A [..., n, n] is symmetric (Hermitian if `hermitian`); its lower triangle is read. D's blocks have one or two rows,
+    and `pivots` (int32 [..., n]) are LAPACK's: negative for blocks of two. RuntimeError where D is singular. Not
+    differentiable.
 
     >>> import tracegrad as tg
     >>> tg.linalg.ldl_factor(tg.tensor([[2., 0.], [0., 3.]])).pivots

@@ -194,6 +194,8 @@ def _cholesky(name: str, A: Tensor, upper: bool, check_errors: bool) -> tuple[Te
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> return_types.linalg_cholesky_ex:
     """(L, info): `cholesky`, with the order of the first leading minor that is not positive in `info`, else 0.
 
+    `info` is int32 [...] for matrices [..., n, n].
+
     >>> import tracegrad as tg
     >>> tg.linalg.cholesky_ex(tg.tensor([[1., 2.], [2., 1.]])).info
     tensor(2, dtype=tracegrad.int32)

@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from ...ops.array import eager
 from ...ops.complex_numbers.conjugated import bit_of
 from ...ops.complex_numbers.parts import conj_view
 from ...ops.exposure import expose
+from ...ops.places.strided import strided
 from ...ops.types import DType, dtype_from
 from ...tape.grad_mode import no_grad
 from ...tensors.arguments import numbers_called, sizes_of
@@ -47,13 +47,21 @@ def _memory_of(x: Tensor, purpose: str) -> np.ndarray:
     return flat
 
 
-def _show(x: Tensor, values: np.ndarray) -> Tensor:
+def _show(x: Tensor, values: Tensor) -> Tensor:
     """Let `x` be these numbers from now on."""
     refuse_inference(x)
     x.buffer.version = version = x.buffer.version + 1  # for views, which keep the memory that was
-    x.data = make(values)
+    x.data = values
     x.buffer.version = version
     return x
+
+
+def _part(memory: np.ndarray, shape: tuple[int, ...], strides: tuple[int, ...], start: int) -> Tensor:
+    """A view of a row of elements, which knows of all of them: what it shows may grow again."""
+    if start == 0 and memory.size == np.prod(shape, dtype=np.int64) and strides == _row_strides(shape):
+        return make(memory.reshape(shape))
+    with no_grad():
+        return strided(make(memory), shape, strides, start)
 
 
 @numbers_called("size")
@@ -70,11 +78,11 @@ def _resized(self: Tensor, *size: int | Sequence[int]) -> Tensor:
         return self
     memory, start = _memory_of(self, "resize_()"), offset_of(self)
     count = int(np.prod(wanted, dtype=np.int64))
-    if start + count <= memory.size:
-        return _show(self, memory[start : start + count].reshape(wanted))
-    larger = np.zeros(count, memory.dtype)
-    larger[: memory.size - start] = memory[start:]
-    return _show(self, larger.reshape(wanted))
+    if start + count > memory.size:
+        larger = np.zeros(start + count, memory.dtype)
+        larger[: memory.size] = memory
+        memory = larger
+    return _show(self, _part(memory, wanted, _row_strides(wanted), start))
 
 
 def resize_(
@@ -140,17 +148,17 @@ def set_(
             "a leaf Variable that requires grad is being used in an in-place operation: detach() it first"
         )
     if source is None:
-        return _show(self, np.zeros(0, self.ndarray.dtype))
+        return _show(self, make(np.zeros(0, self.ndarray.dtype)))
     if source.dtype is not self.dtype:
         raise RuntimeError(f"Could not set tensor of type {source.dtype.title} to a tensor of type {self.dtype.title}")
     if size is None:
         eager().read(source.detach(), "set_()")
         expose(source.ndarray)
-        return _show(self, source.ndarray)
+        return _show(self, make(source.ndarray))
     memory, shape = _memory_of(source, "set_()"), sizes_of((size,))
     strides = _row_strides(shape) if stride is None else tuple(stride)
     check_strides(make(memory), shape, strides, storage_offset)
-    return _show(self, as_strided(memory[storage_offset:], shape, [n * memory.itemsize for n in strides]))
+    return _show(self, _part(memory, shape, strides, storage_offset))
 
 
 def _row_strides(shape: tuple[int, ...]) -> tuple[int, ...]:

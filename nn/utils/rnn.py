@@ -12,6 +12,7 @@ from ...functional.shapes import reshape, transpose
 from ...functional.spatial.padding import pad
 from ...ops.types import int64
 from ...tensors.creation import arange, empty, full, tensor
+from ...tensors.layouts.formats import contiguous_format
 from ...tensors.tensor import Tensor
 
 UNSORTED = (
@@ -268,8 +269,9 @@ def pad_sequence(
 
 
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
-    """The sequences [length, ...] that ``pad_sequence`` has padded, as views, for `lengths`, int64 [batch].
+    """The sequences [length, ...] that `pad_sequence` has padded, each in its own memory, for `lengths`, int64 [batch].
 
+    A length beyond the padded one counts as that, a negative one as 0.
     Difference: PyTorch turns the axes of `padded_sequences` itself around unless `batch_first`.
 
     >>> import tracegrad as tg
@@ -278,8 +280,8 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool 
     [tensor([1, 2, 3]), tensor([4])]
     """
     rows = padded_sequences if batch_first else transpose(padded_sequences, 0, 1)
-    counts = lengths.tolist()
-    return [narrow(row, 0, 0, count) for row, count in zip(rows, counts, strict=True)]
+    counts = lengths.clamp(0, rows.shape[1]).tolist()
+    return [narrow(row, 0, 0, n).clone(memory_format=contiguous_format) for row, n in zip(rows, counts, strict=True)]
 
 
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:

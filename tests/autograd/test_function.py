@@ -124,6 +124,23 @@ def test_mark_non_differentiable(tg):
     assert x.grad.tolist() == [2.0, 2.0]
 
 
+def test_mark_non_differentiable_of_an_input(tg):
+    class Passing(tg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_non_differentiable(x)
+            return x * 2, x
+
+        @staticmethod
+        def backward(ctx, g, _):
+            return g * 2
+
+    x = tg.tensor([1.0, 3.0], requires_grad=True)
+    doubled, passed = Passing.apply(x)
+    assert doubled.requires_grad and not passed.requires_grad and x.requires_grad
+    assert passed.data_ptr() == x.data_ptr()
+
+
 def test_backward_must_return_one_gradient_per_input(tg):
     class Wrong(tg.autograd.Function):
         @staticmethod

@@ -182,6 +182,60 @@ def test_write_to_an_expanded_tensor(tg):
         tg.zeros(1).expand(3).add_(1)
 
 
+#: Parts of an expanded row ``x`` [3] and column ``c`` [3, 1] that show no element twice: PyTorch writes to them.
+PARTS = [
+    "x.expand(2, 3)[1]", "x.expand(2, 3)[1:]", "x.expand(2, 3)[1, 1:]", "x.expand(1, 3)", "x.expand(2, 3).t()[:2, 0]",
+    "x.expand(2, 3).select(0, 1)", "x.expand(2, 3).narrow(0, 0, 1)", "x.expand(3, 3).diagonal()",
+    "x.expand(3, 3)[::3]", "x.expand(2, 1, 3)[1].view(3)", "c.expand(3, 4)[:, 1]", "c.expand(3, 4)[1:, 2]",
+    "c.expand(3, 4)[::2, :1]", "c.expand(2, 3, 4)[1, :, 3]", "tg.broadcast_to(x, (2, 3))[0]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_write_to_a_part_of_an_expanded_tensor(tg, maybe_compile, part):
+    def write(x):
+        x = x * 1
+        whole = x[:, None] if part.startswith("c") else x
+        view = eval(part, {"tg": tg, "x": x, "c": whole})
+        view.mul_(3.0)
+        view += x.sum()
+        x.exp().sum().backward()
+        return x.detach()
+
+    # The part of a copy, through whose indices the same is written.
+    places = tg.arange(3)
+    shown = eval(part, {"tg": tg, "x": places, "c": places[:, None]}).reshape(-1)
+    expected = tg.tensor([0.1, 0.2, 0.3], requires_grad=True)
+    tripled = expected * 1
+    tripled = tripled.index_put((shown,), tripled[shown] * 3.0)
+    added = tripled.index_put((shown,), tripled[shown] + tripled.sum())
+    added.exp().sum().backward()
+    run = maybe_compile(write)
+    for _ in range(2):
+        x = tg.tensor([0.1, 0.2, 0.3], requires_grad=True)
+        assert tg.allclose(run(x), added) and tg.allclose(x.grad, expected.grad)
+
+
+@pytest.mark.parametrize("fill", ["view.fill_(3.0)", "view.zero_()", "view.fill_(x.detach().sum())"])
+@pytest.mark.parametrize("part", ["x.expand(2, 3)", "c.expand(3, 4)", "c.expand(2, 3, 4)[:, 1:]", "x[:1].expand(4)"])
+def test_fill_an_expanded_tensor(tg, maybe_compile, fill, part):
+    def filled(x):
+        x = x * 1
+        view = eval(part, {"x": x, "c": x[:, None]})
+        assert eval(fill, {"x": x, "view": view}) is view
+        (view.sum() + (x * x).sum()).backward()
+        return x.detach(), view.detach()
+
+    run = maybe_compile(filled)
+    x = tg.tensor([0.5, 2.0, 0.5], requires_grad=True)
+    found, view = run(x)
+    untouched = {"c.expand(2, 3, 4)[:, 1:]": [0], "x[:1].expand(4)": [1, 2]}.get(part, [])
+    value = 0.0 if "zero_" in fill else 3.0
+    assert found.tolist() == [x[i].item() if i in untouched else value for i in range(3)]
+    assert view.flatten().tolist() == [value] * view.numel()
+    assert x.grad.tolist() == [2 * x[i].item() if i in untouched else 0.0 for i in range(3)]
+
+
 def test_overlapping_copies(tg):
     x = tg.arange(5)
     x[1:] = x[:-1].clone()

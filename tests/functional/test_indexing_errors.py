@@ -31,7 +31,7 @@ WRITES = {
     "x[0] = tg.ones(3)": (RuntimeError, "size"),
     "x[[0, 1]] = tg.ones(3)": (RuntimeError, "cannot be broadcast to indexing result of shape"),
     "x[5] = 1": (IndexError, "index 5 is out of bounds for dimension 0 with size 3"),
-    "x.expand(2, 3, 4)[0] = 1": (RuntimeError, "more than one element of the written-to tensor"),
+    "x.expand(2, 3, 4)[:, 0] = 1": (RuntimeError, "more than one element of the written-to tensor"),
 }
 
 

@@ -32,6 +32,14 @@ BESIDE = (
     "* `func.jvp` differentiates twice; the method `jvp` of an `autograd.Function` is called in the levels of "
     "`autograd.forward_ad`, and by what computes with them: `gradcheck(check_forward_ad=True)` and "
     '`autograd.functional.jacobian(strategy="forward-mode")`.',
+    "* of equal elements `sort`, `argsort`, `topk` and `kthvalue` show the first first, `mode` the last; PyTorch's "
+    "order is what its sorts leave (more than 16 elements without `stable`, `topk`). In `mode` each NaN counts "
+    "for itself, behind all numbers; PyTorch's sort leaves them where they are.",
+    "* of an expanded tensor the parts that show no element twice can be written, as in PyTorch, and `fill_` and "
+    "`zero_` take all of it; `masked_fill_` and writes through indices that may write an element twice are refused "
+    "like all others, where PyTorch lets these pass.",
+    "* views that overlap otherwise (`unfold`, `as_strided`) read all their elements before the first is written: "
+    "`x.unfold(0, 3, 1).add_(1)` adds 1 to each element, in PyTorch as often as it is shown.",
 )
 
 
@@ -68,6 +76,7 @@ def counts(outcomes: Outcomes) -> list[str]:
         "",
         *_left_out(),
         *class_counts(),
+        *trajectories(),
     ]
 
 
@@ -126,6 +135,37 @@ def class_counts() -> list[str]:
         cells = [f"{sum(o.startswith('right') for o in of[m])} of {len(of[m])}" for m in modes]
         lines += [_row("entries that are right", cells), "", "What differs:", "", *_differences(reasons(title))]
     return lines
+
+
+_TRAJECTORIES = """Two hundred steps in float64 from the same numbers and seeds in both libraries
+(`python -m tests.database.trajectories`): each configuration of the database of optimizers with each implementation,
+and a net with each recurrent, attention, convolution and norm layer, in training and in evaluation. The largest
+differences of losses, parameters and the last output, relative to the largest number beside it where that is above one;
+L-BFGS begins anew every 25 steps, because it enlarges roundings."""
+
+
+def trajectories() -> list[str]:
+    """The lines of the section: a row for each optimizer, and for each kind of layers."""
+    figures = json.loads((DATABASE / "trajectories.json").read_text(encoding="utf-8"))
+    kinds = _kinds_of_layers()
+    rows: dict[str, list[list[Any]]] = {}
+    for name, found in figures.items():
+        layer, _, mode = name.partition(" (")
+        rows.setdefault(f"{kinds[layer]}, {mode.rstrip(')')}" if mode else f"`{layer}`", []).append(found)
+    lines = ["", "### Trajectories", "", _TRAJECTORIES, "", _row("", ["trajectories", "eager", "compiled", "reason"])]
+    lines.append("|---|---|---|---|---|")
+    for title, found in sorted(rows.items(), key=lambda row: row[0][0] != "`"):  # optimizers first
+        largest = [max((row[column] for row in found), key=float) for column in (1, 2)]
+        lines.append(_row(title, [str(sum(row[0] for row in found)), *largest, *{row[3] for row in found}]))
+    return lines
+
+
+def _kinds_of_layers() -> dict[str, str]:
+    """By layer of `layer_trajectories`, the title of its kind."""
+    scope = runpy.run_path(str(DATABASE.parent / "expected" / "layer_trajectories.py"))
+    titles = {"OTHERS": "other layers"}
+    kinds = ("RECURRENT", "CELLS", "ATTENTION", "CONVOLUTION", "NORMS", "OTHERS")
+    return {layer: titles.get(kind, kind.lower()) for kind in kinds for layer in scope[kind]}
 
 
 def _left_out() -> list[str]:

@@ -67,3 +67,13 @@ def test_names(tg, text):
 @pytest.mark.parametrize("text", recurrent.REFUSED)
 def test_refused(tg, text):
     assert recurrent.refusal(tg, text) == TEXTS["refused"][text]
+
+
+@pytest.mark.parametrize("batch_first", [True, False])
+def test_unpadded_sequences_have_memory_of_their_own(tg, batch_first):
+    padded = tg.arange(12.0).reshape(2, 3, 2) if batch_first else tg.arange(12.0).reshape(3, 2, 2)
+    parts = tg.nn.utils.rnn.unpad_sequence(padded, tg.tensor([5, -1]), batch_first)
+    assert [part.tolist() for part in parts] == [(padded if batch_first else padded.transpose(0, 1))[0].tolist(), []]
+    assert all(part.is_contiguous() for part in parts)
+    parts[0].fill_(7.0)
+    assert padded.tolist() == tg.arange(12.0).reshape(padded.shape).tolist()
