@@ -107,6 +107,16 @@ def part_of_an_argument_as_new_leaf(tg):
 
 
 @program
+def part_of_a_part_that_became_a_leaf(tg):
+    def step(x):
+        t = x[:, 1:]
+        t.requires_grad_()
+        return t[::2]
+
+    return Program(step, lambda i: (batch(tg, i, 4, 3),))
+
+
+@program
 def overwritten_before_a_fold_of_the_old_value(tg):
     """One kernel computes what the update and the loss share; the fold reads the old value behind the update."""
     w = tg.ones(1)
