@@ -8,7 +8,7 @@ from typing import Any
 
 from .classes import is_a
 
-METHODS = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
+METHODS = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)  # from which no class inherits
 #: What has a name of its own.
 NAMED = (types.FunctionType, *METHODS, type)
 
@@ -29,7 +29,7 @@ def asked(called: Any) -> Any:
 
 def owner_of(called: Any) -> Any:
     """What a method is bound to; None for all that is no bound method."""
-    return called.__self__ if is_a(called, METHODS) else None
+    return called.__self__ if type(called) in METHODS else None
 
 
 def name_of(called: Any) -> str:

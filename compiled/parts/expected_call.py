@@ -342,7 +342,7 @@ class Expected:
 
 def _point_of_call(here: TrieNode) -> TrieNode:
     """Where a call has led to; views of its results, which come behind it, are made anew when these are handed out."""
-    while isinstance(here.event, Compute) and here.event.is_view and here.before is not None:
+    while is_a(here.event, Compute) and here.event.is_view and here.before is not None:
         here = here.before
     return here
 
