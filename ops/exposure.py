@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from .memory import Buffer
+
 _ALWAYS = np.empty(0)
 _exposed: dict[int, weakref.ref[np.ndarray]] = {}  # the identity of what owns the memory -> an array over it
 
@@ -49,6 +51,12 @@ def expose(array: np.ndarray) -> None:
         _exposed[owner] = weakref.ref(_ALWAYS)
     else:
         _exposed[owner] = weakref.ref(last, lambda _: _exposed.pop(owner, None))
+
+
+def tell_reader(buffer: Buffer) -> None:
+    """Code outside is about to be given memory, which holds its numbers: who reads it later may have to notice."""
+    if buffer.reader is not None and (node := buffer.reader()) is not None:
+        node.handed_out(buffer)
 
 
 exposed_owners = _exposed  # to ask which, where owners are known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,15 +16,21 @@ BLOCK = 16384  # elements: five arrays of float32 are 320 KiB
 class Buffer:
     """One piece of memory. Views share it; each in-place write counts its `version` up, unless that is `UNTRACKED`."""
 
-    __slots__ = ("__weakref__", "version", "whole")
+    __slots__ = ("__weakref__", "reader", "version", "whole")
+
+    #: A weak reference to the node of the tape that wants to know when code outside is given this memory.
+    reader: weakref.ref[Any] | None
 
     def __init__(self, whole: np.ndarray) -> None:
         self.whole = whole
         self.version: float = 0
+        self.reader = None
 
     def alias(self) -> Buffer:
         """The same memory with a version of its own."""
-        return Buffer(self.whole)
+        other = Buffer(self.whole)
+        other.reader = self.reader
+        return other
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

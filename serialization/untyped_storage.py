@@ -10,6 +10,7 @@ import numpy as np
 
 from ..ops.array import Buffer, eager
 from ..ops.complex_numbers.conjugated import memory_behind
+from ..ops.exposure import tell_reader
 from ..ops.memory import aligned_empty
 from ..ops.types import DType, dtype_of
 from ..tensors.device import CPU, device, require_cpu
@@ -44,6 +45,7 @@ class UntypedStorage:
     def of(cls, tensor: Tensor) -> UntypedStorage:
         """The memory behind `tensor`, from its first byte to its last."""
         shown = memory_behind(eager().read(tensor.detach(), "untyped_storage()"), tensor.buffer)
+        tell_reader(tensor.buffer)
         memory = extent(shown, tensor.buffer.whole)
         made = cls(memory.view(np.uint8))
         if memory.size and np.may_share_memory(memory, shown):

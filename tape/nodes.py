@@ -27,7 +27,7 @@ from ..tracing.watch import declare_hook
 from .grad_mode import switches
 from .handles import RemovableHandle, add_hook
 from .needs import Needs, known_of, needs_of
-from .saved import PastVersions, SavedTensor, saved
+from .saved import HandedOut, PastVersions, SavedTensor, saved
 from .saved import Saved as Saved
 from .saved_names import KEPT, OUT, saved_properties
 from .saved_names import SECOND_BACKWARD as SECOND_BACKWARD
@@ -84,6 +84,9 @@ class Node:
 
     def shown_past_versions(self, buffer: Any) -> None:
         """A result's memory has been given out under other versions, those of `buffer` (``.data``)."""
+
+    def handed_out(self, buffer: Any) -> None:
+        """Code outside is given a result's memory, whose `buffer` has this node as its reader (``numpy()``)."""
 
     def own_hooks(self, output: int) -> dict[int, Callable[[Any], Any]]:
         """The hooks on the tensor that is output number `output`, to add one to."""
@@ -238,6 +241,11 @@ class PrimitiveNode(Node):
     def shown_past_versions(self, buffer: Any) -> None:
         if self.reads_value:
             self.known = {**self.known, f"{KEPT} past versions": PastVersions(buffer)}
+
+    def handed_out(self, buffer: Any) -> None:
+        name = f"{KEPT} handed out"
+        if self.reads_value and not self.released and name not in self.known:
+            self.known = {name: HandedOut(buffer), **self.known}
 
     def let_go(self, target: Any) -> None:
         """`target`, whose memory is about to be written to by this operation: copy it where a rule reads it."""

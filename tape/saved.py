@@ -126,22 +126,52 @@ class PastVersions(SavedTensor):
     def unpack(self, node: Any) -> Any:
         return self.look(node)
 
+    @property
+    def is_written(self) -> bool:
+        """Whether it has been written to since."""
+        return bool(self.buffer.version > 0)
+
+    def has_numbers_of(self, buffer: Any) -> bool:
+        """Whether it knows what was in the memory of `buffer`."""
+        return False
+
     def look(self, node: Any) -> Any:
         """RuntimeError where it has been written to."""
-        if self.buffer.version > 0:
-            raise RuntimeError(written_past_versions(node))
+        if self.is_written:
+            raise RuntimeError(self._message(node))
 
     def shows(self, buffer: Any) -> bool:
         return False
 
+    def _message(self, node: Any) -> str:
+        return (
+            f"a result of {node.title} has been written to through .data: in eager mode the gradients are those of the "
+            "numbers written\n  in backward()\n  Write to .data after the backward pass, or to a clone()."
+        )
 
-def written_past_versions(node: Any) -> str:
-    """The message for a result that has been written to through ``.data`` where only eager mode reads it again, not
-    what has been recorded."""
-    return (
-        f"a result of {node.title} has been written to through .data: in eager mode the gradients "
-        "are those of the numbers written\n  in backward()\n  Write to .data after the backward pass, or to a clone()."
-    )
+
+class HandedOut(PastVersions):
+    """The same of memory that code outside has been given (``numpy()``), which counts no versions: its numbers then."""
+
+    __slots__ = ("numbers",)
+
+    def __init__(self, buffer: Any) -> None:
+        super().__init__(buffer)
+        self.numbers = buffer.whole.tobytes()
+
+    @property
+    def is_written(self) -> bool:
+        return bool(self.buffer.whole.tobytes() != self.numbers)
+
+    def has_numbers_of(self, buffer: Any) -> bool:
+        return self.buffer.whole is buffer.whole
+
+    def _message(self, node: Any) -> str:
+        return (
+            f"a result of {node.title} has been written to through its memory, which numpy() or the like has given "
+            "out: in eager mode the gradients are those of the numbers written\n  in backward()\n"
+            "  Write to it after the backward pass, or to a clone()."
+        )
 
 
 def modified(node: Any, shape: Sequence[int], is_output: bool, now: int, expected: int) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..ops.array import eager
 from ..ops.complex_numbers.conjugated import bit_of
-from ..ops.exposure import expose
+from ..ops.exposure import expose, tell_reader
 from ..ops.types import NUMBERS, bfloat16
 from ..tape.grad_mode import switches
 from ..tracing.unknown_names import UnknownName
@@ -160,6 +160,7 @@ class Exchange:
             raise TypeError("Got unsupported ScalarType BFloat16: numpy has no such type. Use tensor.float().numpy().")
         values = self._read("numpy()")
         expose(values)
+        tell_reader(self.buffer)
         return values.view()  # an object of its own: reshaping it in place must not reshape the tensor
 
     def to_numpy(self) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -53,6 +54,8 @@ def fused(
                 saved = _saved(form, arguments, value)
                 relabel(value, title, arguments[:operands], saved, zero)
                 value._node.reads_value = checks_value
+                if checks_value:
+                    value.buffer.reader = weakref.ref(value._node)
             return out
 
         form = Fused(

@@ -7,6 +7,7 @@ and one tape node stands for the whole call.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,7 +29,7 @@ from ...tape.fused import Watched
 from ...tape.grad_mode import is_grad_enabled
 from ...tape.nodes import SECOND_BACKWARD, Edge, Saved, class_called
 from ...tape.nodes import Node as TapeNode
-from ...tape.saved import written_past_versions
+from ...tape.saved import HandedOut, PastVersions
 from ...tensors.tensor import Tensor, make
 from ...tracing.watch import serve
 from ..common.outermost import clean_up, entry
@@ -82,6 +83,12 @@ class Backward:
     def results_read(self) -> ResultsRead:
         """Which results the backward pass reads where their holders see them."""
         return ResultsRead.of(self.eager, self.live, self.graph, self.parts)
+
+    @lazy
+    def told_of(self) -> tuple[int, ...]:
+        """The results that eager mode's tape keeps, where the backward pass does not read just what that reads: a call
+        is told when their memory is given to code outside, which may write to it uncounted."""
+        return () if self.results_read.are_all else self.eager.outputs
 
     @lazy
     def kept(self) -> frozenset[str]:
@@ -254,7 +261,7 @@ class CompiledNode(TapeNode):
     still: Any = None
     made_at = -1
     _watched: tuple[Watched, ...] = ()  # besides what the backward pass reads
-    _shown: tuple[Buffer, ...] = ()  # results' memory under versions of its own (``.data``)
+    _shown: tuple[PastVersions, ...] = ()  # results' memory that may be written to unseen
 
     def __init__(
         self,
@@ -272,6 +279,8 @@ class CompiledNode(TapeNode):
         self.inputs: tuple[Snapshot, ...] = tuple([snapshot(label, sources[label]) for label in backward.kept])
         self.versions = tuple([kept[3].version for kept in self.inputs])
         self._outputs = [Saved(live[i], is_output=True) for i in backward.eager.outputs]
+        for i in backward.told_of:
+            live[i].buffer.reader = weakref.ref(self)
         # Where eager mode does not look at an input again, it may be overwritten before the backward pass.
         copied = _copied if deferred is None else deferred.copied
         self._copies = {label: copied(sources[label]) for label in backward.own if label not in backward.eager.inputs}
@@ -299,11 +308,15 @@ class CompiledNode(TapeNode):
 
     def shown_past_versions(self, buffer: Buffer) -> None:
         if not self._backward.results_read.are_all:
-            self._shown = (*self._shown, buffer)
+            self._shown = (*self._shown, PastVersions(buffer))
+
+    def handed_out(self, buffer: Buffer) -> None:
+        if not self._released and not any(each.has_numbers_of(buffer) for each in self._shown):
+            self._shown = (*self._shown, HandedOut(buffer))
 
     def is_intact(self) -> bool:
         """True if a backward pass can go through: it has not yet, and what it needs has not been overwritten."""
-        if self._released or any(buffer.version > 0 for buffer in self._shown):
+        if self._released or any(each.is_written for each in self._shown):
             return False
         for output in self._outputs:
             if output.tensor.buffer.version != output.version or is_exposed(output.tensor.ndarray):
@@ -326,8 +339,8 @@ class CompiledNode(TapeNode):
     def _backward_of(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         if self._released:
             raise RuntimeError(SECOND_BACKWARD)
-        if any(buffer.version > 0 for buffer in self._shown):
-            raise RuntimeError(written_past_versions(self))
+        for shown in self._shown:
+            shown.look(self)
         for each in self._watched:
             each.check(self)
         if is_grad_enabled():
@@ -355,7 +368,7 @@ class CompiledNode(TapeNode):
         if self.inputs or self._saved:
             self._released = True
             self.inputs, self.versions, self._copies, self._saved, self._outputs = (), (), {}, (), []
-            self._watched = ()
+            self._watched, self._shown = (), ()
 
 
 def dense(values: np.ndarray) -> np.ndarray:

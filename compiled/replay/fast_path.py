@@ -108,7 +108,7 @@ NEW_TENSOR = """
     n{i} = empty(shape{i}, dtype{i})
     r{i}, b{i} = blank(Tensor), new(Buffer)
     b{i}.whole = r{i}.ndarray = n{i}
-    b{i}.version, r{i}.buffer, r{i}.steps, r{i}.label, r{i}.place = 0, b{i}, (), None, {place}
+    b{i}.version, b{i}.reader, r{i}.buffer, r{i}.steps, r{i}.label, r{i}.place = 0, None, b{i}, (), None, {place}
 """
 SMALL_RESULT = textwrap.indent(NEW_TENSOR + "    words[{slot}] = address_of(n{i})\n", " " * 4)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...ops.complex_numbers.conjugated import memory_behind
+from ...ops.exposure import tell_reader
 from ...serialization.storages import TypedStorage, storage_of
 from ...serialization.untyped_storage import UntypedStorage
 from ...tensors.tensor import Tensor
@@ -18,6 +19,8 @@ def data_ptr(input: Tensor) -> int:
     True
     """
     forbid("data_ptr()", "Read it outside.")
+    input._look("data_ptr()")  # what is written there must not be computed afterwards
+    tell_reader(input.buffer)
     return int(memory_behind(input.ndarray, input.buffer).ctypes.data)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from ...ops.array import eager
 from ...ops.complex_numbers.conjugated import bit_of
 from ...ops.complex_numbers.parts import conj_view
-from ...ops.exposure import expose
+from ...ops.exposure import expose, tell_reader
 from ...ops.places.strided import strided
 from ...ops.types import DType, dtype_from
 from ...tape.grad_mode import no_grad
@@ -44,6 +44,7 @@ def _memory_of(x: Tensor, purpose: str) -> np.ndarray:
     order = sorted(range(whole.ndim), key=lambda axis: -whole.strides[axis])
     flat = whole.transpose(order).reshape(-1)
     expose(flat)
+    tell_reader(x.buffer)
     return flat
 
 
@@ -154,6 +155,7 @@ def set_(
     if size is None:
         eager().read(source.detach(), "set_()")
         expose(source.ndarray)
+        tell_reader(source.buffer)
         return _show(self, make(source.ndarray))
     memory, shape = _memory_of(source, "set_()"), sizes_of((size,))
     strides = _row_strides(shape) if stride is None else tuple(stride)
@@ -204,6 +206,7 @@ def reinterpreted(input: Tensor, dtype: DType) -> Tensor:
             raise RuntimeError(f"self.stride(-1) must be 1 {words}, but got {input.ndarray.strides[-1] // width}")
     values = eager().read(input.detach(), "view(dtype)")
     expose(values)
+    tell_reader(input.buffer)
     return from_numpy(values.view(new.numpy))
 
 

@@ -89,6 +89,7 @@ class MirroredBuffer(Buffer):
 
     def alias(self) -> Buffer:
         other = Buffer(self.whole)
+        other.reader = self.reader
         other.__class__ = MirroredBuffer
         _mirrors[other] = _mirrors[self]
         return other
