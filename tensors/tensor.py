@@ -102,16 +102,16 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
     def requires_grad(self) -> bool:
         """Whether operations on this tensor are recorded: it is a leaf that asks for it, or was computed of one.
 
-        It may be set for leaves, as by `requires_grad_`.
+        True of a view whose `base` asks, too. It may be set for leaves, as by `requires_grad_`.
 
         >>> import tracegrad as tg
         >>> x = tg.ones(2, requires_grad=True)
         >>> x.requires_grad, (x * 2).requires_grad, x.detach().requires_grad
         (True, True, False)
         """
-        if self._base is not None:
-            self._refresh()
-        return self._requires or self._node is not None
+        if self._requires or self._node is not None:
+            return True
+        return self._base is not None and self._base.requires_grad
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -148,19 +148,10 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         return self
 
     @property
-    def is_leaf(self) -> bool:
-        """Whether no recorded operation has made this tensor: `backward` fills the ``.grad`` of leaves.
-
-        >>> import tracegrad as tg
-        >>> x = tg.ones(2, requires_grad=True)
-        >>> x.is_leaf, (x * 2).is_leaf
-        (True, False)
-        """
-        return not self.requires_grad or self._node is None
-
-    @property
     def grad_fn(self) -> Node | None:
         """The node of the graph that has made this tensor, None for a leaf; it has PyTorch's name.
+
+        RuntimeError for a view that was taken in ``no_grad()`` of what requires gradients, once that was written to.
 
         >>> import tracegrad as tg
         >>> (tg.ones(2, requires_grad=True) * 2).grad_fn.name()
@@ -233,8 +224,17 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         assert base is not None
         if self.buffer.version == self._seen_version:
             return
+        if not base.requires_grad:
+            self._seen_version = self.buffer.version
+            return
+        if self.is_ambiguous():
+            raise RuntimeError(
+                "A view was created in no_grad mode and its base or another view of its base has "
+                "been modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, "
+                "it is forbidden. Take the view and write to it either both inside the no_grad block or both outside."
+            )
         self._seen_version = self.buffer.version
-        if base.requires_grad and not self.viewed_without_grad:
+        if not self.viewed_without_grad:
             with enable_grad():
                 fresh = replay(base, self.steps_from_base())
             self._continue_from(fresh)
