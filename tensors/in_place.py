@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.array import Buffer, eager, require_writable
+from ..ops.array import UNTRACKED, Buffer, eager, require_writable
 from ..ops.comparison import where
 from ..ops.core import current, is_plain_now, writes_now
 from ..ops.identity import copy
@@ -100,8 +100,9 @@ def _is_plain(target: Any, *values: Any) -> bool:
 
 
 def refuse_inference(target: Any) -> None:
-    """RuntimeError for a tensor of inference mode, outside of that."""
-    if target.buffer.version < 0 and not switches.inference:
+    """RuntimeError for a tensor of inference mode, outside of that, unless it was detached there and is no view."""
+    version = target.buffer.version
+    if version < 0 and not switches.inference and (version == UNTRACKED or target.base is not None):
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
             "normal tensor before doing inplace update."

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..ops import arithmetic, comparison, elementary
-from ..ops.array import UNTRACKED, Array, Buffer, Evaluator, eager
+from ..ops.array import DETACHED, UNTRACKED, Array, Buffer, Evaluator, alias_of, eager
 from ..ops.core import Step, interpreted, set_default_interpreter, set_direct
 from ..ops.types import BY_NUMPY, FLOATING, DType, dtype_of
 from ..ops.views import replay, steps_between
@@ -164,9 +164,10 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
     @property
     def _version(self) -> int:
         forbid("reading _version", "Read it outside.")
-        if self.buffer.version < 0:
+        version = self.buffer.version
+        if version == UNTRACKED or (version < 0 and self._base is not None):
             raise RuntimeError("Inference tensors do not track version counter.")
-        return int(self.buffer.version)
+        return int(version if version >= 0 else version - DETACHED)
 
     def is_inference(self) -> bool:
         """Whether this tensor's memory was made in ``inference_mode()``: then autograd saves it for no backward pass.
@@ -300,7 +301,7 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         >>> y, y.data_ptr() == y.detach().data_ptr()
         (tensor([2., 2.]), True)
         """
-        return self._alias(self.buffer)
+        return self._alias(self.buffer if self.buffer.version >= 0 else alias_of(self.buffer, switches.inference))
 
     def _alias(self, buffer: Buffer) -> Tensor:
         declare_alias(self)
@@ -321,8 +322,7 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         >>> w
         tensor([3., 3.], requires_grad=True)
         """
-        alias = self._alias(self.buffer.alias())
-        alias.buffer.version = min(self.buffer.version, 0)
+        alias = self._alias(alias_of(self.buffer, switches.inference))
         if (behind := (self if self._base is None else self._base)._node) is not None:
             behind.shown_past_versions(alias.buffer)
         return alias
@@ -332,8 +332,8 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         declare_alias(self)
         before = None if self.steps or new.steps else _ARRAY.__get__(self)
         self.ndarray, self.steps, self.place = new.ndarray, new.steps, new.place
-        self.buffer, version = new.buffer.alias(), self.buffer.version
-        self.buffer.version = version
+        self.buffer, version = new.buffer.alias(), max(self.buffer.version, 0)
+        self.buffer.version = version if new.buffer.version >= 0 else UNTRACKED
         changes.count_memory(before, new.ndarray)
 
     # ---------------------------------------------------------------------------------------------------- operators
