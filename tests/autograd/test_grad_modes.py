@@ -171,3 +171,12 @@ def test_steps_that_write_to_detached_inference_tensors(tg, maybe_compile):
         return kept * 2
 
     assert [step(tg.full((2,), i + 1.0)).tolist() for i in range(4)] == [[2, 2], [6, 6], [12, 12], [20, 20]]
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_switch_says_what_it_does(tg, enabled):
+    before = tg.is_grad_enabled()
+    switch = tg.set_grad_enabled(enabled)
+    tg.set_grad_enabled(before)
+    assert switch.mode is enabled and repr(switch) == str(switch)
+    assert repr(switch).endswith(f"grad_mode.set_grad_enabled(mode={enabled})")
