@@ -46,6 +46,11 @@ class Region:
         return self.writes > 0
 
 
+def is_tracked(array: Any) -> bool:
+    """Whether gradients of it go on; of arrays that are no tensors none do."""
+    return hasattr(array, "is_tracked") and bool(array.is_tracked())
+
+
 @dataclass(frozen=True, eq=False)
 class Root:
     """A graph input: the node, the array it stands for, and the region whose final node is to be written back."""
@@ -208,8 +213,9 @@ class Recorder(Evaluator):
         self._require_c(node.type.dtype, name)
         region = Region(array.steps, node, array)
         self._regions_of(array.buffer).append(region)
-        requires, leaf_requires = bool(getattr(array, "requires_grad", False)), bool(getattr(array, "_requires", False))
-        root = Root(node, array, region, requires, leaf_requires, array.ndarray, getattr(array, "grad_fn", None))
+        requires, leaf_requires = is_tracked(array), bool(getattr(array, "_requires", False))
+        history = getattr(array, "grad_fn", None) if requires else None
+        root = Root(node, array, region, requires, leaf_requires, array.ndarray, history)
         self.roots.append(root)
         return root
 
@@ -230,9 +236,9 @@ class Recorder(Evaluator):
 
     def _is_cut_alias(self, array: Array, region: Region) -> bool:
         """True for what shows a root's memory without its history: a ``detach()`` that was made outside."""
-        if region.array is None or region.array is array or not getattr(region.array, "requires_grad", False):
+        if region.array is None or region.array is array or not is_tracked(region.array):
             return False
-        return not getattr(array, "requires_grad", False)
+        return not is_tracked(array)
 
     def knows(self, array: Array) -> bool:
         """True if `array` shows memory that this recording has met or made."""

@@ -19,6 +19,17 @@ from .types import DType, Type, dtype_of, number_in
 
 #: The version of memory that was made in inference mode: writes are not counted, it is never saved for backward.
 UNTRACKED = float("-inf")
+#: The first version of such memory where a tensor shows it that was detached outside of inference mode: it may be
+#: written to, which is counted, but is not saved for backward either.
+DETACHED = -(2.0**40)
+
+
+def alias_of(buffer: Buffer, inference: bool) -> Buffer:
+    """The same memory with a version of its own, as what is detached in or outside of `inference` mode shows it."""
+    alias = buffer.alias()
+    if buffer.version < 0:
+        alias.version = UNTRACKED if inference else DETACHED
+    return alias
 
 
 class Array(Operators):

@@ -74,6 +74,13 @@ def no_module(path: str, parent: ModuleType | None, known: list[str]) -> ModuleN
     return ModuleNotFoundError(f"tracegrad has no {path}" + (f": {advice}." if advice else "."), name=above)
 
 
+def no_import(path: str, parent: ModuleType | None, known: list[str]) -> ImportError:
+    """The error for a name that is imported from a module which has neither it nor such a submodule."""
+    above, _, name = path.rpartition(".")
+    text = f"cannot import name {name!r} from {above!r}: {no_module(path, parent, known)}"
+    return ImportError(text, name=above, path=getattr(parent, "__file__", None))
+
+
 def _near(name: str, module: Any) -> str:
     near = difflib.get_close_matches(name, [n for n in dir(module) if n[:1] != "_"], 1)
     return f"the nearest name is {near[0]!r}" if near else ""

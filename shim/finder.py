@@ -12,7 +12,7 @@ from types import FrameType, ModuleType
 from typing import Any, cast
 
 from . import face
-from .absent import no_module
+from .absent import no_import, no_module
 from .class_names import imported_by_torch, name_classes
 from .libtorch import refuse_if_installed
 from .metadata import distributions
@@ -40,7 +40,8 @@ class Finder:
             if not _is_for_an_import():
                 return None
             parent = sys.modules.get(name.rpartition(".")[0])
-            raise no_module(name, parent, [known for known in table() if is_shown(known)])
+            missing = no_module if _is_for_a_module() else no_import
+            raise missing(name, parent, [known for known in table() if is_shown(known)])
         # All are packages, so that Python asks here for what a module lacks, and shows what is answered.
         return ModuleSpec(name, cast(Any, Loader()), origin=PACKAGE, is_package=True)
 
@@ -59,6 +60,20 @@ def _is_for_an_import() -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def _is_for_a_module() -> bool:
+    """Whether the innermost import is of a module, and not of a name (``from torch import name``), which may be one."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code.co_name != "_find_and_load_unlocked":
+        frame = frame.f_back
+    while frame is not None and frame.f_code.co_name in _OF_ONE_IMPORT:
+        frame = frame.f_back
+    return frame is None or frame.f_code.co_name != "_handle_fromlist"
+
+
+#: What importlib calls, from the look for a module up to who has asked for it.
+_OF_ONE_IMPORT = ("_find_and_load_unlocked", "_find_and_load", "_gcd_import", "_call_with_frames_removed")
 
 
 def is_shown(path: str) -> bool:

@@ -180,6 +180,20 @@ class set_grad_enabled(_GradMode):
         self._outer = switches.enabled, switches.inference, switches.change
         _set(self._target, switches.inference)
 
+    @property
+    def mode(self) -> bool:
+        """Whether it switches recording on.
+
+        >>> import tracegrad as tg
+        >>> with tg.set_grad_enabled(False) as _, tg.enable_grad():
+        ...     tg.set_grad_enabled(True).mode
+        True
+        """
+        return self._target
+
+    def __repr__(self) -> str:
+        return f"{type(self).__module__}.{type(self).__qualname__}(mode={self.mode})"
+
     def __enter__(self) -> None:
         self._before.append(self._outer)
         self._change = next(_changes)

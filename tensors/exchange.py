@@ -147,7 +147,7 @@ class Exchange:
         >>> tg.tensor([1.0, 2.0]).numpy()
         array([1., 2.], dtype=float32)
         """
-        if self.requires_grad and not force:
+        if not force and switches.enabled and self.requires_grad:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if bit := bit_of(self.ndarray, self.buffer):
             if force:

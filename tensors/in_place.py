@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.array import Buffer, eager, require_writable
+from ..ops.array import UNTRACKED, Buffer, eager, require_writable
 from ..ops.comparison import where
 from ..ops.core import current, is_plain_now, writes_now
 from ..ops.identity import copy
@@ -100,8 +100,9 @@ def _is_plain(target: Any, *values: Any) -> bool:
 
 
 def refuse_inference(target: Any) -> None:
-    """RuntimeError for a tensor of inference mode, outside of that."""
-    if target.buffer.version < 0 and not switches.inference:
+    """RuntimeError for a tensor of inference mode, outside of that, unless it was detached there and is no view."""
+    version = target.buffer.version
+    if version < 0 and not switches.inference and (version == UNTRACKED or target.base is not None):
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
             "normal tensor before doing inplace update."
@@ -199,6 +200,11 @@ def by_custom_function(place: int, name: str) -> str:
 def _refuse_leaves(target: Any, tracked: bool) -> None:
     """RuntimeError for a write that the tape could not follow; `tracked` if it has a history."""
     base, requires = target.base, target.requires_grad
+    if base is not None and target.viewed_without_grad and (tracked or base.requires_grad):
+        raise RuntimeError(
+            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
+            "Make the view outside of no_grad(), or write to it inside."
+        )
     if base is not None and base.is_leaf and (requires or base.requires_grad):
         raise RuntimeError(
             "a view of a leaf Variable that requires grad is being used in an in-place operation. "
@@ -224,9 +230,4 @@ def _refuse_leaves(target: Any, tracked: bool) -> None:
             f"Output of {target.view_of_several} is a view and is being modified inplace. This view is the output of "
             "a function that returns multiple views. Such functions do not allow the output views to be modified "
             "inplace. You should replace the inplace operation by an out-of-place one."
-        )
-    if target.viewed_without_grad and (tracked or base.requires_grad):
-        raise RuntimeError(
-            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
-            "Make the view outside of no_grad(), or write to it inside."
         )

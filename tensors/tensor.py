@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..ops import arithmetic, comparison, elementary
-from ..ops.array import UNTRACKED, Array, Buffer, Evaluator, eager
+from ..ops.array import DETACHED, UNTRACKED, Array, Buffer, Evaluator, alias_of, eager
 from ..ops.core import Step, interpreted, set_default_interpreter, set_direct
 from ..ops.types import BY_NUMPY, FLOATING, DType, dtype_of
 from ..ops.views import replay, steps_between
@@ -102,16 +102,16 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
     def requires_grad(self) -> bool:
         """Whether operations on this tensor are recorded: it is a leaf that asks for it, or was computed of one.
 
-        It may be set for leaves, as by `requires_grad_`.
+        True of a view whose `base` asks, too. It may be set for leaves, as by `requires_grad_`.
 
         >>> import tracegrad as tg
         >>> x = tg.ones(2, requires_grad=True)
         >>> x.requires_grad, (x * 2).requires_grad, x.detach().requires_grad
         (True, True, False)
         """
-        if self._base is not None:
-            self._refresh()
-        return self._requires or self._node is not None
+        if self._requires or self._node is not None:
+            return True
+        return self._base is not None and self._base.requires_grad
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -148,19 +148,10 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         return self
 
     @property
-    def is_leaf(self) -> bool:
-        """Whether no recorded operation has made this tensor: `backward` fills the ``.grad`` of leaves.
-
-        >>> import tracegrad as tg
-        >>> x = tg.ones(2, requires_grad=True)
-        >>> x.is_leaf, (x * 2).is_leaf
-        (True, False)
-        """
-        return not self.requires_grad or self._node is None
-
-    @property
     def grad_fn(self) -> Node | None:
         """The node of the graph that has made this tensor, None for a leaf; it has PyTorch's name.
+
+        RuntimeError for a view that was taken in ``no_grad()`` of what requires gradients, once that was written to.
 
         >>> import tracegrad as tg
         >>> (tg.ones(2, requires_grad=True) * 2).grad_fn.name()
@@ -173,9 +164,10 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
     @property
     def _version(self) -> int:
         forbid("reading _version", "Read it outside.")
-        if self.buffer.version < 0:
+        version = self.buffer.version
+        if version == UNTRACKED or (version < 0 and self._base is not None):
             raise RuntimeError("Inference tensors do not track version counter.")
-        return int(self.buffer.version)
+        return int(version if version >= 0 else version - DETACHED)
 
     def is_inference(self) -> bool:
         """Whether this tensor's memory was made in ``inference_mode()``: then autograd saves it for no backward pass.
@@ -233,8 +225,17 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         assert base is not None
         if self.buffer.version == self._seen_version:
             return
+        if not base.requires_grad:
+            self._seen_version = self.buffer.version
+            return
+        if self.is_ambiguous():
+            raise RuntimeError(
+                "A view was created in no_grad mode and its base or another view of its base has "
+                "been modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, "
+                "it is forbidden. Take the view and write to it either both inside the no_grad block or both outside."
+            )
         self._seen_version = self.buffer.version
-        if base.requires_grad and not self.viewed_without_grad:
+        if not self.viewed_without_grad:
             with enable_grad():
                 fresh = replay(base, self.steps_from_base())
             self._continue_from(fresh)
@@ -300,7 +301,7 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         >>> y, y.data_ptr() == y.detach().data_ptr()
         (tensor([2., 2.]), True)
         """
-        return self._alias(self.buffer)
+        return self._alias(self.buffer if self.buffer.version >= 0 else alias_of(self.buffer, switches.inference))
 
     def _alias(self, buffer: Buffer) -> Tensor:
         declare_alias(self)
@@ -321,8 +322,7 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         >>> w
         tensor([3., 3.], requires_grad=True)
         """
-        alias = self._alias(self.buffer.alias())
-        alias.buffer.version = min(self.buffer.version, 0)
+        alias = self._alias(alias_of(self.buffer, switches.inference))
         if (behind := (self if self._base is None else self._base)._node) is not None:
             behind.shown_past_versions(alias.buffer)
         return alias
@@ -332,8 +332,8 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         declare_alias(self)
         before = None if self.steps or new.steps else _ARRAY.__get__(self)
         self.ndarray, self.steps, self.place = new.ndarray, new.steps, new.place
-        self.buffer, version = new.buffer.alias(), self.buffer.version
-        self.buffer.version = version
+        self.buffer, version = new.buffer.alias(), max(self.buffer.version, 0)
+        self.buffer.version = version if new.buffer.version >= 0 else UNTRACKED
         changes.count_memory(before, new.ndarray)
 
     # ---------------------------------------------------------------------------------------------------- operators

@@ -21,7 +21,7 @@ def with_history(tensors: Iterable[Tensor]) -> list[Tensor]:
         sharing[id(tensor.buffer.whole)].append(tensor)
     found = []
     for group in sharing.values():
-        tracked = [tensor for tensor in group if tensor.requires_grad]
+        tracked = [tensor for tensor in group if tensor.is_tracked()]
         if tracked and len(tracked) < len(group) and all(tensor.steps == group[0].steps for tensor in group):
             found.append(tracked[0])
     return found

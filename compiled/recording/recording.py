@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...compiler.capture import Recorder, Root
+from ...compiler.capture import Recorder, Root, is_tracked
 from ...compiler.origins import Whereabouts
 from ...ops.core import interpreted
 from ...ops.pointwise import cast
@@ -333,7 +333,7 @@ class Recording:
             return
         self.recorder.node(tensor)
         known: list[Any] = [*(root.array for root in self.recorder.roots), *self.alive()]
-        concerned = [t for t in known if t.buffer.whole is tensor.buffer.whole and getattr(t, "requires_grad", False)]
+        concerned = [t for t in known if t.buffer.whole is tensor.buffer.whole and is_tracked(t)]
         if any(seen_by is None or (t is not seen_by and t.base is not seen_by) for t in concerned):
             self.written_unseen_at = str(self.origin())
 

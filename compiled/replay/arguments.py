@@ -34,13 +34,14 @@ class TensorArgument:
     `only` is the one tensor that it may be, where the function knows it under another name as well.
     """
 
-    __slots__ = ("attributes", "hooks", "kind", "layout", "leaf", "only", "requires_grad", "slot")
+    __slots__ = ("attributes", "hooks", "kind", "layout", "leaf", "only", "requires_grad", "slot", "tracked")
 
     def __init__(self, tensor: Tensor, slot: int | None, captured: bool) -> None:
         self.only = tensor if captured else None
         self.kind = type(tensor)
         self.layout = memory_of(tensor)[1]
         self.requires_grad = tensor.requires_grad
+        self.tracked = tensor.is_tracked()
         self.leaf = tensor.is_leaf
         self.hooks = hooks_on(tensor)
         self.slot = slot
@@ -52,6 +53,7 @@ class TensorArgument:
             and memory_of(tensor)[1] is self.layout
             and (self.only is None or tensor is self.only)
             and tensor.requires_grad is self.requires_grad
+            and (not self.requires_grad or (tensor.is_tracked() is self.tracked and not tensor.is_ambiguous()))
             and (not (vars(tensor) or self.attributes) or vars(tensor).keys() == self.attributes)
             and (not self.requires_grad or (tensor.is_leaf is self.leaf and hooks_on(tensor) == self.hooks))
         )

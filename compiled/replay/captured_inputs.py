@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from ...compiler.capture import Root
+from ...compiler.capture import Root, is_tracked
 from ...ops.array import Array
 from ...tensors.tensor import Tensor
 from ..common.aliasing import SharedMemory, captured_tensors, met_as_aliases
@@ -30,6 +30,8 @@ class Captured:
         self.array: Any = root.array
         self.type = root.node.type
         self.requires_grad = root.requires_grad
+        self.flag = getattr(self.array, "requires_grad", False)
+        self.is_view = self.flag and getattr(self.array, "_base", None) is not None
         self.is_leaf = getattr(self.array, "is_leaf", True)
         self.hooks = hooks_on(self.array) if self.requires_grad else ()
         self.written = root.region.written
@@ -47,11 +49,17 @@ class Captured:
         return (self.slot.tensor if self.path is None else at(call_arguments, self.path))._grad
 
     def fits(self, now: Any) -> bool:
-        if now is None or now.type_ != self.type or getattr(now, "requires_grad", False) is not self.requires_grad:
+        if now is None or now.type_ != self.type or not self.requires_as_before(now):
             return False
         if self.slot is None and self.strides != (None if now.ndarray.flags.c_contiguous else now.ndarray.strides):
             return False
         return not self.requires_grad or (now.is_leaf is self.is_leaf and hooks_on(now) == self.hooks)
+
+    def requires_as_before(self, now: Any) -> bool:
+        """Whether it says of gradients what it said, and its own go on as they did: views may require them without."""
+        if getattr(now, "requires_grad", False) is not self.flag:
+            return False
+        return not self.is_view or is_tracked(now) is self.requires_grad
 
 
 class CapturedInputs:
@@ -90,8 +98,9 @@ class CapturedInputs:
         self._written_others: list[Any] = []  # those of tensors that are no gradients, once found
         self.copied: list[tuple[np.ndarray, np.ndarray]] = []
         self._shown: list[tuple[Captured, np.ndarray, Any]] | None = None  # array and buffer, where all were found
-        # Gradients of arguments may be others at each call, without anything having been rebound.
-        self.vary = any(path is not None for _, path, _ in self.had_gradients)
+        self._cut_views = _views_taken_without_gradients([c.array for c in self.all if c.slot is None], self._others)
+        # Gradients of arguments may be others at each call, views unusable, without anything having been rebound.
+        self.vary = bool(self._cut_views) or any(path is not None for _, path, _ in self.had_gradients)
         self.writes_normals = any(c.written and c.array.label == "generator.cached" for c in self.all)
 
     @property
@@ -161,6 +170,8 @@ class CapturedInputs:
 
     def find(self, call_arguments: Any) -> bool:
         """Point the table to where the captured tensors are now; False if one does not fit."""
+        if any(view.is_ambiguous() for view in self._cut_views):
+            return False
         if self.are_unmoved():
             found = self.find_gradients(call_arguments)
             if found is not None:
@@ -192,7 +203,7 @@ class CapturedInputs:
             now = captured.array
             if (now.ndarray is not array or now.buffer is not buffer) and captured not in but_for:
                 return False
-            if getattr(now, "requires_grad", False) is not captured.requires_grad:
+            if not captured.requires_as_before(now):
                 return False
             if captured.requires_grad and (now.is_leaf is not captured.is_leaf or hooks_on(now) != captured.hooks):
                 return False
@@ -234,6 +245,12 @@ def _others_over_memory_of(recording: Recording, known: set[int], paths: dict[in
         if recording.questions.are_compared or recording.recorder.knows(slot.before):
             found.append((slot.before, functools.partial(_gradient, slot.tensor, paths.get(id(slot.tensor)))))
     return found
+
+
+def _views_taken_without_gradients(captured: Iterable[Any], others: Iterable[tuple[Any, Any]]) -> list[Tensor]:
+    """Those whose use is an error once the memory that they show is written to."""
+    tensors = [t for t in (*captured, *(other for other, _ in others)) if is_a(t, Tensor)]
+    return [t for t in tensors if t.viewed_without_grad and t.requires_grad and not t.is_tracked()]
 
 
 def facts_of_gradient(gradient: Any, lying: bool) -> tuple[Any, ...]:

@@ -168,7 +168,7 @@ class Results:
         memory = id(leaf.buffer.whole)
         if memory not in self._wholes:
             sharing = [t for t in self._leaves if t.buffer.whole is leaf.buffer.whole]
-            alone = len(sharing) == 1 and not (leaf.viewed_without_grad or leaf.view_of_several)
+            alone = len(sharing) == 1 and not (leaf.viewed_without_grad or leaf.view_of_several or _is_cut_off(leaf))
             whole = leaf if alone else _common_whole(sharing, self._recording)
             index = len(self.fresh)
             self.tensors.append(whole)
@@ -185,7 +185,7 @@ class Results:
         strides = None if array.flags.c_contiguous else array.strides
         order = None if strides is None else order_of(array)
         if node is None:
-            return FreshOutput(name, leaf=tensor.requires_grad, strides=strides, order=order)
+            return FreshOutput(name, leaf=tensor.is_tracked(), strides=strides, order=order)
         if is_spent(node, stop=histories(self._recording.recorder.roots)):
             return FreshOutput(name, spent=FreedNode(node.title), strides=strides, order=order)
         return FreshOutput(name, live=True, strides=strides)
@@ -308,9 +308,9 @@ def _common_whole(sharing: list[Tensor], recording: Recording) -> Tensor:
     """One tensor that all of `sharing` are views of, with the history that the most of them have."""
     candidates = [t if t.base is None else t.base for t in sharing]
     wholes = [t for t in candidates if not t.steps]
-    tracked = [t for t in wholes if t.requires_grad]
+    tracked = [t for t in wholes if t.is_tracked()]
     first = sharing[0]
-    if not tracked and any(t.requires_grad for t in sharing):
+    if not tracked and any(t.is_tracked() for t in sharing):
         raise refusal(
             "results share memory whose whole, with its history, is not there any more",
             recording.place_of_result,
@@ -321,8 +321,8 @@ def _common_whole(sharing: list[Tensor], recording: Recording) -> Tensor:
 
 def _refuse_other_history(whole: Tensor, part: Tensor, recording: Recording) -> None:
     """A view that is taken anew has the history of what it is taken of: no other one can be given to it."""
-    if part.requires_grad and not part.is_leaf:
-        if not whole.requires_grad or whole.gradient_edge().node not in graph_behind([part.grad_fn]):
+    if part.is_tracked() and not part.is_leaf:
+        if not whole.is_tracked() or whole.gradient_edge().node not in graph_behind([part.grad_fn]):
             raise refusal(
                 "a view is returned of a tensor that was made to require a gradient by itself (requires_grad_() on a "
                 "view of another tensor)",
@@ -333,13 +333,19 @@ def _refuse_other_history(whole: Tensor, part: Tensor, recording: Recording) -> 
             check_hooks(node)
 
 
+def _is_cut_off(view: Tensor) -> bool:
+    """Whether only its base makes it require gradients."""
+    return view.requires_grad and not view.is_tracked()
+
+
 def _view_of(whole: Tensor, fill: Fill, part: Tensor) -> Fill:
     steps: tuple[Step, ...] = part.steps[len(whole.steps) :]
-    leaf = part.requires_grad and part.is_leaf
+    tracked = part.is_tracked()
+    leaf = tracked and part.is_leaf
     differentiable = part.base is not None and (part.base is whole or part.base is whole.base)  # what detach() ends
-    untracked = part.viewed_without_grad and differentiable
+    untracked = differentiable and (part.viewed_without_grad or (part.requires_grad and not tracked))
     # Once what it shows requires grad and is written, a differentiable view does as well: also if neither does now.
-    cut = (whole.requires_grad or not differentiable) and (leaf or not part.requires_grad) and not untracked
+    cut = (whole.is_tracked() or not differentiable) and (leaf or not tracked) and not untracked
 
     def view(fresh: list[Tensor], call_arguments: Any) -> Any:
         source = fill(fresh, call_arguments)

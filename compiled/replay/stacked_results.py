@@ -81,7 +81,7 @@ def _of_one_step(leaf: Any) -> Rows | Tracked | Values:
 
 def _is_live(tensor: Tensor) -> bool:
     """True if it can still be differentiated."""
-    return tensor.requires_grad and (tensor.grad_fn is None or not is_spent(tensor.grad_fn))
+    return tensor.is_tracked() and (tensor.grad_fn is None or not is_spent(tensor.grad_fn))
 
 
 def _joined(trees: list[Any]) -> Any:

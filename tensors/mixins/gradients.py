@@ -18,6 +18,7 @@ from ...tracing.watch import changes, declare_hook, forbid, watcher
 from ..blank import NO_HOOKS
 
 if TYPE_CHECKING:
+    from ...ops.memory import Buffer
     from ...ops.types import DType
     from ..size import Size
     from ..tensor import Tensor
@@ -42,6 +43,9 @@ class Differentiable:
     _output: int
     _base: Tensor | None
     _accumulator: weakref.ref[AccumulateGrad] | None
+    _seen_version: float
+    buffer: Buffer
+    viewed_without_grad: bool
     _refresh: Callable[[], None]
 
     if TYPE_CHECKING:
@@ -51,6 +55,48 @@ class Differentiable:
 
         @property
         def shape(self) -> Size: ...
+
+    def is_tracked(self) -> bool:
+        """Whether a gradient of this tensor goes on: it asks for one itself, or has a node. Not so for a view that only
+        its base makes require gradients.
+
+        >>> import tracegrad as tg
+        >>> x = tg.ones(2, requires_grad=True)
+        >>> with tg.no_grad():
+        ...     y = x[:1]
+        >>> x.is_tracked(), y.requires_grad, y.is_tracked()
+        (True, True, False)
+        """
+        if self._base is not None and not self.is_ambiguous():
+            self._refresh()
+        return self._requires or self._node is not None
+
+    def is_ambiguous(self) -> bool:
+        """Whether this view was taken in ``no_grad()`` of what requires gradients, which was written to since: its
+        `grad_fn` is an error, and so are recorded operations on it.
+
+        >>> import tracegrad as tg
+        >>> x = tg.ones(2, requires_grad=True)
+        >>> with tg.no_grad():
+        ...     y = x[:1]
+        ...     _ = x.add_(1)
+        >>> y.is_ambiguous()
+        True
+        """
+        if not self.viewed_without_grad or self._node is not None or self.buffer.version == self._seen_version:
+            return False
+        return self._base is not None and self._base.requires_grad
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded operation has made this tensor: `backward` fills the ``.grad`` of leaves.
+
+        >>> import tracegrad as tg
+        >>> x = tg.ones(2, requires_grad=True)
+        >>> x.is_leaf, (x * 2).is_leaf
+        (True, False)
+        """
+        return not self.requires_grad or self._node is None
 
     def attach(self, node: Node, output: int) -> None:
         """Told by the tape: this tensor is output number `output` of `node`.

@@ -121,3 +121,62 @@ def test_compiled_function_follows_the_mode_at_the_call(tg, maybe_compile, x):
         assert double(x).requires_grad
         with tg.no_grad():
             assert not double(x).requires_grad
+
+
+DETACH = {"detach()": lambda x: x.detach(), "data": lambda x: x.data, "x[0].detach()": lambda x: x[0].detach()}
+WRITE = {
+    "add_": lambda tg, x: x.add_(1),
+    "copy_": lambda tg, x: x.copy_(tg.ones(2)),
+    "out=": lambda tg, x: tg.add(tg.ones(x.shape), 1, out=x),
+    "fill_": lambda tg, x: x.fill_(2),
+    "uniform_": lambda tg, x: x.uniform_(),
+    "masked_fill_": lambda tg, x: x.masked_fill_(x > 0, 2),
+}
+
+
+@pytest.mark.parametrize("write", WRITE)
+def test_writes_to_detached_inference_tensors(tg, write):
+    for detach in DETACH.values():
+        with tg.inference_mode():
+            x = tg.ones(2, 2)
+            inside = detach(x)
+        shown = detach(x)
+        assert shown.is_inference() and shown._version == 0
+        WRITE[write](tg, shown)
+        assert shown.is_inference() and shown._version == 1 and x.flatten()[:2].tolist() == shown.flatten()[:2].tolist()
+        for refusing in (x, x[0], shown[:], inside):
+            with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode"):
+                WRITE[write](tg, refusing)
+        with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
+            shown * tg.ones(2, requires_grad=True)
+
+
+def test_data_that_is_set_brings_its_mode(tg):
+    with tg.inference_mode():
+        x, y = tg.ones(2), tg.ones(2)
+    normal = tg.ones(2, requires_grad=True)
+    x.data = tg.zeros(2)
+    normal.data = y
+    assert not x.is_inference() and normal.is_inference() and normal.requires_grad
+    assert x.add_(1).tolist() == [1, 1]
+
+
+def test_steps_that_write_to_detached_inference_tensors(tg, maybe_compile):
+    with tg.inference_mode():
+        kept = tg.zeros(2)
+
+    @maybe_compile
+    def step(x):
+        kept.detach().add_(x)
+        return kept * 2
+
+    assert [step(tg.full((2,), i + 1.0)).tolist() for i in range(4)] == [[2, 2], [6, 6], [12, 12], [20, 20]]
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_switch_says_what_it_does(tg, enabled):
+    before = tg.is_grad_enabled()
+    switch = tg.set_grad_enabled(enabled)
+    tg.set_grad_enabled(before)
+    assert switch.mode is enabled and repr(switch) == str(switch)
+    assert repr(switch).endswith(f"grad_mode.set_grad_enabled(mode={enabled})")

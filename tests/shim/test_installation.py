@@ -55,6 +55,17 @@ def test_paths_that_are_not_there(torch):
             importlib.util.find_spec(f"{name}.more")
 
 
+@pytest.mark.parametrize("path", ["torch", "torch.nn", "torch.nn.functional", "torch.utils.data"])
+def test_names_that_are_not_there(torch, path):
+    """An import of a name is an ImportError, that of a module a ModuleNotFoundError, as from any package."""
+    with pytest.raises(ImportError, match=f"cannot import name 'unknown' from '{path}': tracegrad has no") as error:
+        exec(f"from {path} import unknown")
+    assert type(error.value) is ImportError and error.value.name == path and error.value.path
+    for text in (f"import {path}.unknown", f"from {path}.unknown import name"):
+        with pytest.raises(ModuleNotFoundError):
+            exec(text)
+
+
 def test_texts_that_programs_compare(torch):
     assert str(torch.float32) == "torch.float32" and repr(torch.int64) == "torch.int64"
     assert torch.ones(1).type() == "torch.FloatTensor" and torch.typename(torch.ones(1)) == "torch.FloatTensor"
