@@ -18,7 +18,10 @@ else:
     def is_a(value: Any, kinds: Any) -> bool:
         """``isinstance(value, kinds)`` without asking the value: its ``__class__`` may lie, raise, or be seen.
 
-        >>> is_a(True, (int, str)), is_a(weakref.proxy(tg.ones(1)), tg.Tensor)
+        >>> import weakref
+        >>> import tracegrad as tg
+        >>> x = tg.ones(1)
+        >>> is_a(True, (int, str)), is_a(weakref.proxy(x), tg.Tensor)
         (True, False)
         """
         kind = type(value)
