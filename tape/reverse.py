@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from ..tracing.watch import A_PASS, serve
 from . import anomaly
 from .engine import Sweep, added, cotangent_for
 from .grad_mode import no_grad
-from .nodes import Edge
+from .nodes import Edge, Node
 from .tangents import levels
 
 
@@ -117,6 +117,26 @@ def grad(
         _gradient(sweep.captures[edge], place, wanted[place], allow_unused, materialize_grads)
         for place, edge in enumerate(edges)
     )
+
+
+def grad_between(outputs: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any]) -> tuple[Any, ...]:
+    """The gradients of `outputs` by `inputs`, None where there is none, without what leads through other inputs: what
+    these were computed from is not walked, and may have been freed, or written to. The graph is kept."""
+    roots, given = _roots(outputs, cotangents)
+    edges = [_edge_of(t) for t in inputs]
+    sweep = _Between(create_graph=False, keep_graph=True, accumulate=accumulate, captures=dict.fromkeys(edges))
+    _run(sweep, roots, given)
+    return tuple(sweep.captures[edge] for edge in edges)
+
+
+class _Between(Sweep):
+    """A pass that ends at each node of which something is captured."""
+
+    def _visit(self, node: Node, useful: Set[Node]) -> None:
+        if any(edge.node is node for edge in self.captures):
+            self._capture(node, self.pending.pop(node, {}))
+        else:
+            super()._visit(node, useful)
 
 
 def _batched(outputs: Any, inputs: Any, cotangents: Any, retain_graph: bool | None, options: Any) -> tuple[Any, ...]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..ops import movement
+from ..ops.array import Array
+from ..ops.types import Type, int32, int64
 from .arguments import Shape
 
 
@@ -65,6 +67,15 @@ class Plan:
         """True if the region is the tensor itself."""
         return tuple(self.shape) == self.extents and not any(self.starts) and all(s == 1 for s in self.steps)
 
+    @property
+    def selected(self) -> Shape:
+        """The axes from which index tensors without dimensions pick: one position each, as numbers do."""
+        return tuple(axis for axis, index in self.picks if not index.ndarray.ndim)
+
+    def selects(self) -> bool:
+        """True if nothing but such index tensors pick: what is written there is copied, and converted."""
+        return len(self.selected) == len(self.picks)
+
     def position(self, number: Callable[[Any], int]) -> tuple[int | slice, ...]:
         """Where in the region index tensors without dimensions select; `number` reads one."""
         selected = {axis: number(index) for axis, index in self.picks}
@@ -78,6 +89,7 @@ class Picking:
     axes: Shape
     index: Any  # int64, of the common shape of all index tensors
     extents: Shape  # the region's
+    selected: Shape = ()  # those of `axes` that index tensors without dimensions select from, as numbers do
 
     @property
     def to_front(self) -> Shape:
@@ -91,9 +103,11 @@ class Picking:
 
     @property
     def place(self) -> int:
-        """Where the index's axes stand in the result: at the picked ones if these are neighbours, else in front."""
-        neighbours = self.axes == tuple(range(self.axes[0], self.axes[0] + len(self.axes)))
-        return self.axes[0] if neighbours else 0
+        """Where the index's axes stand in the result: at the picked ones if these are neighbours, else in front. Axes
+        from which one position is selected go first."""
+        axes = [a - sum(s < a for s in self.selected) for a in self.axes if a not in self.selected] or self.axes
+        neighbours = list(axes) == list(range(axes[0], axes[0] + len(axes)))
+        return axes[0] if neighbours else 0
 
     @property
     def from_front(self) -> Shape:
@@ -108,3 +122,11 @@ class Picking:
         shape = moved.ndarray.shape
         count = len(self.axes)
         return moved if count == 1 else movement.reshape(moved, (math.prod(shape[:count]), *shape[count:]))
+
+
+def picking_items(indices: Iterable[Any]) -> tuple[Any, ...]:
+    """The items of ``index_put_``, in which index tensors without dimensions pick, too."""
+    return tuple(movement.reshape(i, (1,)) if isinstance(i, Array) and i.type_ in _POSITIONS else i for i in indices)
+
+
+_POSITIONS = (Type(int64, ()), Type(int32, ()))

@@ -31,7 +31,7 @@ from .composite import relabel
 from .creation import tensor
 from .data import fitting
 from .in_place import assign, copy_into
-from .index_plan import Picking, Plan
+from .index_plan import Picking, Plan, picking_items
 from .overriding import ask, overloaded, subclasses
 from .rows import OF_REGIONS, READ_AT_ONCE, basic_view, row, shown
 from .tensor import Tensor
@@ -195,12 +195,11 @@ def _region(x: Any, plan: Plan) -> Any:
 
 
 def _picking(plan: Plan) -> Picking:
-    axes = tuple(axis for axis, _ in plan.picks)
-    extents = tuple(plan.shape)
+    axes, extents = tuple(axis for axis, _ in plan.picks), tuple(plan.shape)
     if len(axes) == 1:
         return Picking(axes, plan.picks[0][1], extents)
     index = _joined([(i, extents[a], axis) for (a, i), axis in zip(plan.picks, plan.picked_axes, strict=True)])
-    return Picking(axes, index, extents)
+    return Picking(axes, index, extents, plan.selected)
 
 
 def _taken(x: Any, index: Any, axis: int) -> Any:
@@ -283,7 +282,8 @@ def setitem(x: Any, key: Any, value: Any) -> None:
         region = _region(x, plan)
         copy_into(region, _without_leading_ones(value, region.ndarray.ndim))
     else:
-        write_picked(x, plan, value, accumulate=False)
+        is_copied = plan.selects() and isinstance(value, Tensor)
+        write_picked(x, plan, converted(value, x.dtype) if is_copied else value, accumulate=False)
 
 
 def _varies(key: Any) -> bool:
@@ -396,5 +396,5 @@ def _common_shape(*shapes: Shape) -> Shape | None:
 
 def index_put_(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """``x[indices] = values``, or ``+=`` that counts repeated indices with `accumulate`; returns `x`."""
-    write_picked(x, _plan(x, tuple(indices)), values, accumulate)
+    write_picked(x, _plan(x, picking_items(indices)), values, accumulate)
     return x

@@ -10,7 +10,7 @@ from ...ops.layouts.orders import kept_order
 from ...tape.grad_mode import no_grad
 from ...tape.nodes import AccumulateGrad, PrimitiveNode
 from ...tape.nodes import Node as TapeNode
-from ...tape.reverse import grad
+from ...tape.reverse import grad_between
 from ...tensors.tensor import Tensor
 from ..common.tensor_memory import hooks_on, memory_of
 
@@ -20,8 +20,8 @@ Orders = Mapping[str, tuple[int, ...]]
 def gradient_orders(live: Sequence[Tensor], inputs: Mapping[str, Any], behind: Collection[TapeNode]) -> Orders:
     """The orders of axes, by label, of gradients that do not lie row by row, for cotangents that lie as the results do.
 
-    Where all operands and results lie row by row so do gradients. Nothing of the program's own is called: with hooks,
-    or derivatives that it defines, gradients lie row by row.
+    Where all operands and results lie row by row so do gradients. What the inputs were computed from is no part of the
+    call. Nothing of the program's own is called: with hooks, or derivatives that it defines, gradients lie row by row.
     """
     if all(memory_of(x)[1].contiguous for x in (*live, *inputs.values())):
         return {}
@@ -34,7 +34,7 @@ def gradient_orders(live: Sequence[Tensor], inputs: Mapping[str, Any], behind: C
     with no_grad():
         ones = [x.new_ones(()).expand(x.shape).clone() for x in live]
         ones = [laid_as(one, x.ndarray) for one, x in zip(ones, live, strict=True)]
-    found = grad(list(live), list(inputs.values()), ones, retain_graph=True, allow_unused=True)
+    found = grad_between(live, list(inputs.values()), ones)
     return {
         label: kept_order(g.ndarray)
         for label, g in zip(inputs, found, strict=True)
