@@ -245,7 +245,7 @@ class PrimitiveNode(Node):
     def handed_out(self, buffer: Any) -> None:
         name = f"{KEPT} handed out"
         if self.reads_value and not self.released and name not in self.known:
-            self.known = {name: HandedOut(buffer), **self.known}
+            self.known = {**self.known, name: HandedOut(buffer)}  # behind the counted writes, of which eager mode tells
 
     def let_go(self, target: Any) -> None:
         """`target`, whose memory is about to be written to by this operation: copy it where a rule reads it."""

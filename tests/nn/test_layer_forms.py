@@ -125,9 +125,10 @@ def test_states_of_lazy_layers(tg):
 
 #: Methods that look at no number and no shape.
 HARMLESS = {
-    "cpu", "detach_", "float", "forget_history", "get_device", "gradient_edge", "is_complex", "is_conj",
-    "is_distributed", "is_floating_point", "is_inference", "is_neg", "is_pinned", "is_shared", "is_signed", "new",
-    "positive", "requires_grad_", "resolve_conj", "resolve_neg", "retain_grad", "size", "to", "to_dense", "type",
+    "cpu", "detach_", "float", "forget_history", "get_device", "gradient_edge", "is_ambiguous", "is_complex",
+    "is_conj", "is_distributed", "is_floating_point", "is_inference", "is_neg", "is_pinned", "is_shared", "is_signed",
+    "is_tracked", "new", "positive", "requires_grad_", "resolve_conj", "resolve_neg", "retain_grad", "size", "to",
+    "to_dense", "type",
 }  # fmt: skip
 
 
