@@ -29,6 +29,7 @@ def with_zeros(array: np.ndarray, random: np.random.Generator) -> np.ndarray:
     return np.where(random.random(array.shape) < 0.7, zeros, array)
 
 
+@pytest.mark.long(fast=3)  # each compiles all primitives
 @pytest.mark.parametrize("dtype", [float32, float64, bfloat16], ids=lambda dtype: dtype.name)
 def test_compiled_zeros_have_the_signs_of_evaluated_ones(dtype: DType):
     builder, inputs, results, expected = Builder(), {}, [], {}
