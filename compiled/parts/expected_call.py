@@ -138,7 +138,7 @@ class Expected:
     def _operand(self, i: Any, spec: TensorArgument, tensor: Tensor, token: int | None) -> str:
         _require(spec.kind in PLAIN_TENSORS and not tensor.__dict__ and not spec.hooks)
         self.names.update({f"layout{i}": spec.layout, f"kind{i}": spec.kind})
-        history = "leaf" if spec.requires_grad and spec.leaf else "history" if spec.requires_grad else "none"
+        history = "leaf" if spec.tracked and spec.leaf else "history" if spec.tracked else "none"
         if token is not None and token < self._before.tokens:
             return self._known(i, token) + NOT_WITH_HISTORY[history].format(i=i)
         _require(token is not None or self._of.arguments.alias_free)

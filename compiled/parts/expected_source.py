@@ -68,7 +68,7 @@ VIEW = """
 OUTSIDE_VIEW = """
     if type(a{i}) is not kind{i} or a{i}._requires or a{i}._node is not None or a{i}.__dict__:
         return NOT_NOTED
-    if a{i}._base is not None and a{i}.requires_grad:
+    if a{i}._base is not None and (a{i}.is_ambiguous() or a{i}.is_tracked()):
         return NOT_NOTED
 """
 VIEW_WITH = {"none": OUTSIDE_VIEW, "history": OUTSIDE_RESULT}
