@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..ops.types import DType
+from ..tracing.blocks import Block
 from ..tracing.user_warning import warn_user
 from ..tracing.watch import forbid
 
@@ -38,7 +39,7 @@ subclasses = Subclasses()
 
 
 class _Local(threading.local):
-    disabled = 0
+    disabled = False
 
 
 _local = _Local()
@@ -46,10 +47,10 @@ _local = _Local()
 
 def is_disabled() -> bool:
     """True while this thread is inside a `DisableTorchFunctionSubclass`."""
-    return bool(_local.disabled)
+    return _local.disabled
 
 
-class DisableTorchFunctionSubclass:
+class DisableTorchFunctionSubclass(Block):
     """A context in which nobody's ``__torch_function__`` is called: tensors of subclasses count as plain tensors.
 
     >>> import tracegrad as tg
@@ -63,11 +64,13 @@ class DisableTorchFunctionSubclass:
     Tagged([-1., -1.])
     """
 
-    def __enter__(self) -> None:
-        _local.disabled += 1
+    wanted = True
 
-    def __exit__(self, *exc_info: object) -> None:
-        _local.disabled -= 1
+    def now(self) -> bool:
+        return _local.disabled
+
+    def put(self, state: bool) -> None:
+        _local.disabled = state
 
 
 def disabled_torch_function(

@@ -15,6 +15,7 @@ from tracegrad.ops.types import defaults
 from tracegrad.tape.grad_mode import switches
 from tracegrad.tape.saved import packing
 from tracegrad.tensors.autocasting import state as autocast
+from tracegrad.tensors.overriding import is_disabled
 
 SIGNALS = (signal.SIGINT, signal.SIGALRM, signal.SIGTERM, signal.SIGUSR1, signal.SIGCHLD)
 VARIABLES = ("CC", "HOME", "PATH", "PYTHONPATH")  # and those of the library
@@ -26,6 +27,7 @@ def state():
         autocast=(autocast.modes, autocast.nesting),
         gradients=(switches.enabled, switches.inference),
         saved_hooks=packing.hooks,
+        torch_functions=is_disabled(),
         default_dtype=defaults.dtype,
         default_device=str(tracegrad.get_default_device()),
         threads=tracegrad.get_num_threads(),
