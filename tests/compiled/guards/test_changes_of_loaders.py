@@ -222,6 +222,7 @@ OF_A_CALL = {
     "_LazyNorm",
     "Counted",
     "Generator",
+    "Block",
     "DisableTorchFunctionSubclass",
     "_GradMode",
     "_BareDecorator",
