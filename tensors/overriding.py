@@ -50,7 +50,17 @@ def is_disabled() -> bool:
     return _local.disabled
 
 
-class DisableTorchFunctionSubclass(Block):
+class _NobodyAsked(Block):
+    wanted = True
+
+    def now(self) -> bool:
+        return _local.disabled
+
+    def put(self, state: bool) -> None:
+        _local.disabled = state
+
+
+class DisableTorchFunctionSubclass:
     """A context in which nobody's ``__torch_function__`` is called: tensors of subclasses count as plain tensors.
 
     >>> import tracegrad as tg
@@ -64,13 +74,14 @@ class DisableTorchFunctionSubclass(Block):
     Tagged([-1., -1.])
     """
 
-    wanted = True
+    def __init__(self) -> None:
+        self._block = _NobodyAsked()
 
-    def now(self) -> bool:
-        return _local.disabled
+    def __enter__(self) -> None:
+        self._block.__enter__()
 
-    def put(self, state: bool) -> None:
-        _local.disabled = state
+    def __exit__(self, *exc_info: object) -> None:
+        self._block.__exit__(*exc_info)
 
 
 def disabled_torch_function(

@@ -222,7 +222,6 @@ OF_A_CALL = {
     "_LazyNorm",
     "Counted",
     "Generator",
-    "Block",
     "DisableTorchFunctionSubclass",
     "_GradMode",
     "_BareDecorator",
