@@ -230,9 +230,13 @@ class Recorder(Evaluator):
             return self.builder.constant(operand, dtype_of(operand))
         region, steps = self._region(operand), operand.steps
         node = region.node if steps == region.prefix else self._view(region, steps[len(region.prefix) :])
-        if id(operand) in self._cut or self._is_cut_alias(operand, region):
+        if self._is_cut(operand) or self._is_cut_alias(operand, region):
             return Node(detach_primitive, (node,), (), node.type, node.origin)
         return node
+
+    def _is_cut(self, array: Array) -> bool:
+        """True where derivatives stop: not at what has been given a history since, as kept operands are."""
+        return id(array) in self._cut and getattr(array, "_node", None) is None
 
     def _is_cut_alias(self, array: Array, region: Region) -> bool:
         """True for what shows a root's memory without its history: a ``detach()`` that was made outside."""

@@ -11,7 +11,7 @@ from ..ops.core import current
 from ..ops.identity import copy
 from ..ops.views import replay
 from ..tracing.blocks import Block
-from .grad_mode import enable_grad, no_grad
+from .grad_mode import no_grad
 from .tangents import alias_of, levels
 
 INFERENCE = (
@@ -100,8 +100,8 @@ class Saved(SavedTensor):
 
     def keep_own_copy(self, target: Any) -> None:
         edge = self.tensor.gradient_edge()
-        with enable_grad():  # derivatives of what is recorded stop at an alias, and at what is computed without
-            copied = copy(self.tensor)
+        with no_grad():
+            copied = copy(self.tensor)  # of no alias: derivatives of what is recorded stop there
         if edge.node is not None:
             copied.attach(edge.node, edge.output)
         self.tensor, self.version = copied, copied.buffer.version
