@@ -51,6 +51,8 @@ def is_disabled() -> bool:
 
 
 class _NobodyAsked(Block):
+    """What `DisableTorchFunctionSubclass` puts in place, safe from interrupts."""
+
     wanted = True
 
     def now(self) -> bool:
