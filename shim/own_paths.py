@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from functools import lru_cache
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, cast
@@ -34,6 +35,19 @@ def imported_with_torch(name: str) -> ModuleType | None:
     """The module `name` where ``import torch`` imports the one of PyTorch's path, so that nobody needs to."""
     path = f"torch{name[len(PACKAGE) :]}"
     return importlib.import_module(name) if path in imported_by_torch() and is_shown(path) else None
+
+
+def named(module: str, name: str) -> Any:
+    """What PyTorch has under `name` in its module of that path; AttributeError if it has nothing, or it is not here."""
+    found = _names(module)
+    if name not in found.places and name not in found.submodules:
+        raise AttributeError(name)
+    return found.look_up(name)
+
+
+@lru_cache(maxsize=64)
+def _names(module: str) -> face.Homes:
+    return face.Homes(f"torch{module[len(PACKAGE) :]}", PACKAGE)
 
 
 class Loader:

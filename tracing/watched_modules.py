@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import sys
@@ -130,6 +131,8 @@ def _unknown(module: types.ModuleType, name: str) -> Any:
         submodule = paths.imported_with_torch(f"{module.__name__}.{name}")
         if submodule is not None:
             return submodule
+        with contextlib.suppress(AttributeError):  # PyTorch's modules show what they import from others
+            return paths.named(module.__name__, name)
     message = f"module {module.__name__!r} has no attribute {name!r}"
     if name[:1] == "_":  # asked for by Python and its tools
         raise AttributeError(message, name=name, obj=module)

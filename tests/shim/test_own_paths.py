@@ -52,3 +52,34 @@ def test_paths_of_pytorch_are_imported_below_the_packages_own_name():
     )
     assert absent[4].startswith("AttributeError: tracegrad has no torch.nn.modules.loss.Unknown")
     assert "The nearest name is 'floor'" in absent[5]
+
+
+NAMES = """
+import importlib, json
+import tracegrad
+from tracegrad.shim.face import Homes
+from tracegrad.shim.finder import is_shown
+from tracegrad.shim.paths import table
+asked, absent = 0, []
+for path in filter(is_shown, table()):
+    own = "tracegrad" + path.removeprefix("torch")
+    try:
+        module = importlib.import_module(own)
+    except ModuleNotFoundError:
+        continue
+    if module.__name__ == own:  # and is not shown under another name as well
+        names = Homes(path, "tracegrad").names()
+        asked += len(names)
+        absent += [f"{own}.{name}" for name in names if not hasattr(module, name)]
+from tracegrad.nn.modules import Linear
+from tracegrad.nn.modules.module import Parameter
+from tracegrad.utils.data.dataloader import Dataset
+print(json.dumps([asked, absent, Linear is tracegrad.nn.Linear and Parameter is tracegrad.nn.Parameter]))
+"""
+
+
+def test_own_modules_have_the_names_that_pytorch_has_at_their_paths():
+    done = subprocess.run([sys.executable, "-c", NAMES], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    asked, absent, same = json.loads(done.stdout)
+    assert asked > 2000 and absent == [] and same
