@@ -118,8 +118,8 @@ class Leaves:
             pool = None
         if pool is None or not pool.renewed():
             plan = self._plan
-            tensors, memories = [leaf.tensor for leaf in plan.leaves], [leaf.memory for leaf in plan.leaves]
-            pool = GradientPool(tensors, memories, plan.before.memories, plan.after.memories - plan.before.memories)
+            types, memories = [leaf.type for leaf in plan.leaves], [leaf.memory for leaf in plan.leaves]
+            pool = GradientPool(types, memories, plan.before.memories, plan.after.memories - plan.before.memories)
         self._pools.append(pool)
         return pool
 

@@ -14,6 +14,8 @@ from ...tensors.blank import FIELDS, blank
 from ...tensors.tensor import Tensor, make
 from ..common.tensor_memory import memory_of
 
+ArrayType = tuple[tuple[int, ...], np.dtype]
+
 GONE: Any = weakref.ref(type("Gone", (), {})())  # to nothing: the object is gone at once
 
 # The references to a gradient that nobody but the pool holds: the pool. To its array: the gradient, its buffer, what is
@@ -22,14 +24,15 @@ ALONE = (1, 4, 2)
 
 
 class GradientPool:
-    """The gradients of one pass for some leaves, each with its array and its buffer.
+    """The gradients of one pass, each with its array and its buffer.
 
+    `types` are their shapes and element types as the pass brings them, whatever became of its leaves since.
     `references` are to all memories of the pass, of which `first` is the number of the first, `numbers` those of the
     gradients by identity of the array.
     """
 
-    def __init__(self, leaves: Sequence[Tensor], memories: Sequence[int], first: int, count: int) -> None:
-        self.kept = [_gradient_for(leaf) for leaf in leaves]
+    def __init__(self, types: Sequence[ArrayType], memories: Sequence[int], first: int, count: int) -> None:
+        self.kept = [_gradient_of(*of) for of in types]
         self.references: list[Any] = [GONE] * count
         self.numbers: dict[int, int] = {}
         for (_, array, _), memory in zip(self.kept, memories, strict=True):
@@ -49,8 +52,8 @@ class GradientPool:
         return True
 
 
-def _gradient_for(leaf: Tensor) -> tuple[Tensor, np.ndarray, Any]:
-    gradient = make(np.empty(leaf.ndarray.shape, leaf.ndarray.dtype))
+def _gradient_of(shape: tuple[int, ...], dtype: np.dtype) -> tuple[Tensor, np.ndarray, Any]:
+    gradient = make(np.empty(shape, dtype))
     memory_of(gradient)
     return gradient, gradient.ndarray, gradient.buffer
 

@@ -17,6 +17,7 @@ from ...tensors.tensor import Tensor
 from .backward_program import CompiledNode
 from .deferred_calls import Deferred
 from .event_trie import Call, Compute, TrieInput, TrieNode
+from .gradient_pool import ArrayType
 from .sweep_ops import KeptByOps, Unlike, VisitedOp, is_op
 from .sweep_reads import Read, read_of_tensor
 
@@ -26,7 +27,7 @@ MOST_NODES = 500  # of a pass: the text of its function grows with them
 
 @dataclass(frozen=True, eq=False)
 class Leaf:
-    """A leaf that the pass gives a gradient: the memory's number behind the first of the pass, and its token.
+    """A leaf that the pass gives a gradient: the memory's number behind the first of the pass, its token and type.
 
     `is_fresh` says that it may be another tensor at each pass: what is no parameter (an input that requires a
     gradient), and a parameter that was another one at the pass before (of a model that is copied in each call).
@@ -35,6 +36,7 @@ class Leaf:
     tensor: Tensor
     memory: int
     token: int
+    type: ArrayType
     is_fresh: bool
 
 
@@ -164,7 +166,8 @@ class Observed:
             if gradient.steps or not gradient.ndarray.flags.c_contiguous:
                 return None
             del numbers[number]
-            leaves.append(Leaf(leaf, number, gradient.place[1], type(leaf) is Tensor))
+            of = gradient.ndarray.shape, gradient.ndarray.dtype
+            leaves.append(Leaf(leaf, number, gradient.place[1], of, type(leaf) is Tensor))
         return None if numbers else self._with_fresh(leaves)
 
     def _with_fresh(self, leaves: list[Leaf]) -> list[Leaf]:
