@@ -24,6 +24,7 @@ from ..tracing.eager_server import serve_or_fuse
 from ..tracing.entries import EntryRead
 from ..tracing.user_warning import warn_user
 from ..tracing.watch import Entries, WatchedList, changes, declare_kind, declare_read, forbid, watcher
+from .as_function import StepsAsCalls
 from .complex_parameters import in_parts
 from .declared import OPTIMIZER
 from .hooks import StepHooks, register_optimizer_step_post_hook, register_optimizer_step_pre_hook
@@ -72,7 +73,7 @@ def _hooked(step: _Step) -> _Step:
     return hooked  # type: ignore[return-value]
 
 
-class Optimizer(StepHooks):
+class Optimizer(StepHooks, StepsAsCalls):
     """Base of all optimizers. `params` is an iterable of tensors or of dicts (groups with options of their own).
 
     A subclass has `defaults` and an `update(parameter, gradient, state, options)`.
@@ -371,8 +372,7 @@ class Optimizer(StepHooks):
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
         for i, group in enumerate(self.param_groups):
-            lines += [""] if i else []
-            lines.append(f"Parameter Group {i}")
+            lines += ["", f"Parameter Group {i}"] if i else [f"Parameter Group {i}"]
             lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
         return "\n".join([*lines, ")"])
 

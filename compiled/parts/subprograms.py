@@ -27,6 +27,7 @@ from ..lazy.expected_sweep import backward_of
 from ..lazy.tiers import PartTries
 from .bound_arguments import MOST_FORMS, BoundFunctions
 from .expected_call import owner_of_call
+from .new_optimizers import NewOptimizers
 from .twins import Twins
 
 NOT_SERVED = object()
@@ -54,6 +55,7 @@ class Subprograms:
         self._objects = 0  # how many parts are modules and optimizers
         self._bound = BoundFunctions()
         self._twins = Twins()
+        self._made_anew = NewOptimizers()
         self._optimizers: dict[type, set[int]] = {}  # the calls of the function in which parts were made of them
         self._wanted = wanted  # None: it is not known what the function's code mentions
         self._firsts = 0  # how often a part has come up
@@ -96,6 +98,9 @@ class Subprograms:
                 return noted[0]
         part = self._part_of(whole, deferred.segments.calls)
         if part is None:
+            if self._wanted and is_optimizer(owner) and self._makes_others(owner, deferred.segments.calls):
+                self._count(owner)
+                return self._made_anew.step(deferred, owner, otherwise, self._serve_tensors)
             return self._first_time(deferred, whole, otherwise, args, kwargs)
         result = part.noted(deferred, args, kwargs)
         if result is NOT_SERVED or result is NOT_NOTED:
@@ -123,13 +128,17 @@ class Subprograms:
                 result = expected(deferred, tensors)
                 if result is not NOT_NOTED:
                     return result
+        return self._serve_tensors(deferred, function, functools.partial(otherwise, *args, **kwargs), tensors, named)
+
+    def _serve_tensors(self, deferred: Deferred, function: Any, otherwise: Any, tensors: Any, named: Any) -> Any:
+        """``otherwise()``, which is ``function(*tensors, **named)``."""
         part = self._part_of(function, deferred.segments.calls)
         if part is None:
-            return self._first_time(deferred, function, functools.partial(otherwise, *args, **kwargs), (), {})
+            return self._first_time(deferred, function, otherwise, (), {})
         result = part.noted(deferred, tensors, named)
         if result is NOT_SERVED and len(part.specialisations) < MOST_FORMS:
             result = self._made(deferred, part, tensors, named, False)
-        return otherwise(*args, **kwargs) if result is NOT_SERVED or result is NOT_NOTED else result
+        return otherwise() if result is NOT_SERVED or result is NOT_NOTED else result
 
     def _made(self, deferred: Deferred, part: Any, args: Any, kwargs: Any, is_known: bool) -> Any:
         """The result of a call that cannot be noted: by the part's own program, or while it is recorded."""
@@ -166,25 +175,32 @@ class Subprograms:
         seen, times = self._seen.get(id(owner), (None, 0))
         return times if seen is not None and seen() is owner else 0
 
+    def _count(self, owner: Any) -> None:
+        """`owner`, which is no part, is called."""
+        with self._lock:
+            self._seen[id(owner)] = weakref.ref(owner), self._times(owner) + 1
+
     def _may_be_more(self, owner: Any, call: int, times: int) -> bool:
         """True if a part may be made of `owner` in this call. Optimizers that are made anew in each call get none."""
         if type(owner) is FunctionType:
             return True
         if is_optimizer(owner):
-            calls = self._optimizers.setdefault(type(owner), set())
             is_used_on = self._tries is not None and times >= OFTEN
-            if len(calls) >= MOST_CALLS and call not in calls and not is_used_on:
+            if self._makes_others(owner, call) and not is_used_on:
                 return False
-            calls.add(call)
+            self._optimizers.setdefault(type(owner), set()).add(call)
         return self._objects < LIMIT
+
+    def _makes_others(self, optimizer: Any, call: int) -> bool:
+        """True if the function seems to make optimizers of that class anew in each call."""
+        calls = self._optimizers.get(type(optimizer), ())
+        return len(calls) >= MOST_CALLS and call not in calls
 
     def _first_time(self, deferred: Deferred, whole: Any, otherwise: Any, args: Any, kwargs: Any) -> Any:
         count = deferred.ops
         result = otherwise(*args, **kwargs)
         if deferred.ops - count > FEW_OPS:
-            owner = owner_of_call(whole)
-            with self._lock:
-                self._seen[id(owner)] = weakref.ref(owner), self._times(owner) + 1
+            self._count(owner_of_call(whole))
             if self._wanted:
                 self._came_up(deferred)
         return result

@@ -51,8 +51,11 @@ def _options(kind: type) -> frozenset[str]:
 _known_options: weakref.WeakKeyDictionary[type, frozenset[str]] = weakref.WeakKeyDictionary()
 
 
+_STORED = frozenset((*REGISTRIES, *TABLES, *STATE_HOOKS))  # most of what each module has
+
+
 def _is_computed(module: Any, name: str) -> bool:
-    return isinstance(getattr(type(module), name, None), property)
+    return name not in _STORED and isinstance(getattr(type(module), name, None), property)
 
 
 def _as(kind: type[WatchedDict], entries: Any) -> WatchedDict:
