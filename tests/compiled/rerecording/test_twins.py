@@ -165,8 +165,8 @@ def test_a_copy_in_a_whole_program_does_what_it_does_in_eager_mode(tg, monkeypat
 
 @pytest.mark.parametrize("steps", [3, 40])
 def test_models_and_optimizers_that_come_anew_in_a_whole_program_are_not_recorded(tg, monkeypatch, steps):
-    """The fast weights of meta-learning: copies that are trained for a few steps share one program, and so the many
-    optimizers leave room for what stays. What is trained for longer gets a program of its own."""
+    """The fast weights of meta-learning: copies that are trained for a few steps share one program, and
+    their optimizers a part, which leaves room for what stays. What is trained for longer gets a program of its own."""
     monkeypatch.setenv("TRACEGRAD_WARM_UP", "0")
     model, block = tg.nn.Sequential(tg.nn.Linear(4, 60), tg.nn.ReLU(), tg.nn.Linear(60, 3)), tg.deferred(tiered=True)
     with block:
@@ -179,7 +179,8 @@ def test_models_and_optimizers_that_come_anew_in_a_whole_program_are_not_recorde
                 optimizer.step()
     served = block.parts.titles()
     if steps < OFTEN:
-        assert served.count("Sequential") == 1 and served.count("Adam") <= 2
+        # Of optimizers: those of the first, and one for all others.
+        assert served.count("Sequential") == 1 and served.count("Adam") <= 3
     else:
         assert served.count("Adam") > 8
 
