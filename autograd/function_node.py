@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..ops.pointwise import cast
 from ..ops.sources import zeros
-from ..ops.types import Type, broadcast_shapes
+from ..ops.types import Type
 from ..ops.vjp import unbroadcast
+from ..tape.first_shapes import may_be_summed
 from ..tape.nodes import NO_EDGE, SECOND_BACKWARD, Node
 from ..tape.saved import SavedTensor, saved
 from ..tensors.creation import is_tensor
@@ -109,17 +110,10 @@ class FunctionNode(Node):
             )
         shape = g.type_.shape
         if shape != of.shape:
-            if not _reducible(shape, of.shape):
+            if not may_be_summed(shape, of.shape):
                 raise RuntimeError(
                     f"Function {self.title} returned an invalid gradient at index {place} - got {list(shape)} but "
                     f"expected shape compatible with {list(of.shape)}"
                 )
             g = unbroadcast(g, of.shape)
         return g if g.dtype is of.dtype else cast(g, of.dtype)
-
-
-def _reducible(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
-    try:
-        return broadcast_shapes(shape, target) == shape
-    except RuntimeError:
-        return False

@@ -13,6 +13,7 @@ from ..ops.layouts.formats import gradient_as
 from ..ops.movement import by_rows
 from ..ops.trigonometry import tanh as _tanh
 from ..ops.types import bool_
+from ..tape.grad_mode import no_grad
 from ..tensors.arguments import axis_of
 from ..tensors.autocasting import lower_precision
 from ..tensors.calling.kernels import OF_OPTIONS
@@ -51,7 +52,9 @@ def _relu_rule(g: Any, dropped: Any) -> Any:
 def _relu(input: Any) -> Any:
     if not input.ndarray.flags.c_contiguous:
         input = gradient_as(input, input.ndarray)
-    return where(input <= 0, 0, input)
+    with no_grad():
+        kept = arithmetic.maximum(0, input)  # of equal numbers the second: -0. stays
+    return where(input <= 0, kept, input)
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -65,6 +68,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """
     if input.dtype is bool_:
         raise RuntimeError("Boolean inputs not supported for relu. Convert them first, e.g. with .float().")
+    refuse_complex("relu", input.dtype)
     return finished(input, _relu(input), inplace)
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ops.arithmetic import abs as absolute
-from ..ops.array import eager
+from ..ops.array import eager, repeated_axes
 from ..ops.complex_numbers.parts import view_as_complex
 from ..ops.core import current
 from ..ops.pointwise import common_dtype
 from ..ops.types import NUMBERS, bool_, real_of
+from ..tape.first_shapes import require_followed
 from ..tape.grad_mode import is_grad_enabled
 from ..tensors.arguments import Shape
 from ..tensors.calling.operators import through_class
@@ -22,6 +23,7 @@ from ..tensors.operands import number_of
 from ..tensors.overriding import ask, overloaded, subclasses
 from ..tensors.random import bernoulli, bernoulli_with, exponential, geometric, normal, randint, random, uniform
 from ..tensors.rejection import cauchy, log_normal
+from ..tensors.repeated import each_once, filled_once, warn_of_repeated
 from ..tensors.subclass import KNOWN_AS
 from ..tensors.tensor import Tensor
 from .naming.descriptions import described, in_place_form, view_form
@@ -49,10 +51,21 @@ def in_place(function: Callable[..., Any]) -> Callable[..., Any]:
         value = _computed(function, self, *args, **kwargs)
         if fits is not None:
             fits(self, *(x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)))
+        if fills and repeated_axes(self.ndarray) and value.ndarray.shape == self.ndarray.shape:
+            if name in _DEPRECATED:
+                warn_of_repeated(f"{name}_")
+            put(each_once(self), filled_once(self, value), ())
+            return self
         return put(self, value, (*args, *kwargs.values()))
 
+    fills = function.__name__ in _FILLS
     name = getattr(function, "__name__", "op").lstrip("_")
     return described(method, function, f"{name}_", in_place_form(function, f"{name}_", True))
+
+
+#: What may write to an element that is shown several times: it is the same number each time.
+_FILLS = frozenset("fill_diagonal index_fill masked_fill tril triu".split())
+_DEPRECATED = frozenset("index_fill masked_fill".split())
 
 
 def _stored_in_any_size(self: Any, value: Any, others: Sequence[Any]) -> Any:
@@ -87,6 +100,8 @@ def view_in_place(function: Callable[..., Any], called: str = "") -> Callable[..
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         refuse_inference(self)
+        if self.requires_grad and is_grad_enabled():
+            require_followed(self)
         self.become(function(self, *args, **kwargs))
         return self
 
@@ -142,17 +157,8 @@ def fill_(self: Tensor, value: Tensor | Number) -> Tensor:
         raise RuntimeError(
             f"fill_ only supports 0-dimension value tensor but got tensor with {axes} dimensions. Use copy_()."
         )
-    copy_into(_each_once(self), value, "FillBackward3" if isinstance(value, Tensor) else "FillBackward2")
+    copy_into(each_once(self), value, "FillBackward3" if isinstance(value, Tensor) else "FillBackward2")
     return self
-
-
-def _each_once(x: Tensor) -> Tensor:
-    """`x`, of axes that `expand` has made the first row alone: what fills a tensor may fill such a one, too."""
-    array = x.ndarray
-    repeated = [n > 1 and not step for n, step in zip(array.shape, array.strides, strict=True)]
-    if array.flags.c_contiguous or not any(repeated):
-        return x
-    return x[tuple(slice(0, 1) if again else slice(None) for again in repeated)]
 
 
 def zero_(self: Tensor) -> Tensor:
@@ -162,7 +168,7 @@ def zero_(self: Tensor) -> Tensor:
     >>> tg.ones(2).zero_()
     tensor([0., 0.])
     """
-    assign(_each_once(self), current().constant(0, self.dtype), "ZeroBackward0")
+    assign(each_once(self), current().constant(0, self.dtype), "ZeroBackward0")
     return self
 
 

@@ -11,7 +11,7 @@ from ..ops.comparison import where
 from ..ops.core import current
 from ..ops.types import DType, bool_, get_default_dtype, int64
 from ..tensors import random as draws
-from ..tensors.arguments import sizes_of
+from ..tensors.arguments import named_sizes, sizes_of
 from ..tensors.composite import relabel
 from ..tensors.creation import refuse_unknown
 from ..tensors.device import require_cpu
@@ -44,7 +44,7 @@ def _sampler(name: str, draw: Callable[..., Any], what: str) -> Callable[..., Te
         require_cpu(device)
         if not size and not named:
             raise TypeError(f"{name}() received an invalid combination of arguments - got (), but expected its size")
-        shape = sizes_of((named["size"],) if "size" in named else size)
+        shape = sizes_of((named_sizes(name, "size", named["size"]),) if "size" in named else size)
         return _leaf(draw(shape, dtype or get_default_dtype(), generator), requires_grad)
 
     sample.__name__ = sample.__qualname__ = name

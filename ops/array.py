@@ -218,7 +218,7 @@ def require_writable(target: Array) -> None:
     values = target.ndarray
     if (mirror := mirror_of(values, target.buffer)) is not None:
         values = mirror.behind(values)
-    if values.flags.writeable and (values.flags.c_contiguous or not _repeats(values)):
+    if values.flags.writeable and not repeated_axes(values):
         return
     if not values.flags.writeable:
         raise RuntimeError("the tensor shows a numpy array that is read-only. clone() it before writing.")
@@ -228,9 +228,12 @@ def require_writable(target: Array) -> None:
     )
 
 
-def _repeats(values: np.ndarray) -> bool:
-    """True if an axis shows one element again and again, as those do that `broadcast` makes; False for no elements."""
-    return values.size > 0 and any(n > 1 and step == 0 for n, step in zip(values.shape, values.strides, strict=True))
+def repeated_axes(values: np.ndarray) -> tuple[int, ...]:
+    """The axes that show one element again and again, as those do that `broadcast` makes; none for no elements."""
+    if values.flags.c_contiguous or not values.size:
+        return ()
+    sides = zip(values.shape, values.strides, strict=True)
+    return tuple([axis for axis, (n, step) in enumerate(sides) if n > 1 and not step])
 
 
 def by_columns(values: np.ndarray) -> bool:

@@ -12,6 +12,7 @@ from ..ops.core import current
 from ..ops.pointwise import cast
 from ..tracing.watch import declare_read, watcher
 from . import anomaly
+from .first_shapes import in_first_shape, known
 from .grad_mode import enable_grad, no_grad
 from .nodes import AccumulateGrad, Edge, Node
 
@@ -43,7 +44,7 @@ class Sweep:
     def seed(self, edge: Edge, cotangent: Any) -> None:
         """Start with `cotangent` at `edge`."""
         self.owned_elsewhere[id(cotangent.buffer)] = cotangent.buffer
-        self._deliver(edge, cotangent)
+        self._deliver(edge, in_first_shape(edge, cotangent, "", 0) if known.any else cotangent)
 
     def run(self, roots: Sequence[Edge]) -> None:
         """Walk from `roots` to the leaves (or to the captured edges)."""
@@ -129,6 +130,10 @@ class Sweep:
         for hook in list(node.post_hooks.values()):
             replaced = hook(tuple(gradients), tuple(cotangents))
             gradients = list(_as_tuple(replaced)) if replaced is not None else gradients
+        if known.any:
+            whose = f"Function {node.title} returned an "
+            pairs = zip(node.edges, gradients, strict=True)
+            gradients = [in_first_shape(edge, g, whose, i) for i, (edge, g) in enumerate(pairs)]
         if not self.keep_graph:
             node.release()
         if node.user_defined or node.post_hooks:
@@ -178,9 +183,20 @@ class Sweep:
     def _reach_leaf(self, node: AccumulateGrad, g: Any) -> None:
         if g is None or (self.captures and not (self.store_captures and Edge(node) in self.captures)):
             return
+        _require_shape_of(node, g)
         fresh = id(g.buffer) not in self.owned_elsewhere
         self.owned_elsewhere[id(g.buffer)] = g.buffer
         self.accumulate(node.variable, g, self.create_graph, fresh)
+
+
+def _require_shape_of(node: AccumulateGrad, g: Any) -> None:
+    """RuntimeError for a gradient in the shape that a leaf had before ``no_grad()`` let it be shown otherwise."""
+    shape = tuple(node.variable.shape)
+    if node.first_shapes and tuple(g.shape) != shape:
+        raise RuntimeError(
+            f"the gradient of a leaf has shape {list(g.shape)}, which the leaf had when it was used; now it has "
+            f"{list(shape)}. Use it after x.t_() and the like."
+        )
 
 
 def _copied(g: Any) -> Any:

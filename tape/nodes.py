@@ -73,6 +73,8 @@ class Node:
     retained: Mapping[int, Any] = types.MappingProxyType({})
     pre_hooks: Mapping[int, Callable[..., Any]] = types.MappingProxyType({})
     post_hooks: Mapping[int, Callable[..., Any]] = types.MappingProxyType({})
+    #: Shapes of outputs whose tensors show them in another shape now, without a history of that.
+    first_shapes: Mapping[int, tuple[int, ...]] = types.MappingProxyType({})
     #: True for a node that stands for primitives, which are in a recorded graph and have the same derivative.
     of_primitives = False
 

@@ -64,14 +64,25 @@ def sizes_of(sizes: Sequence[Any]) -> Shape:
         raise TypeError(f"sizes must be ints or one tuple of ints, got {tuple(sizes)!r}") from None
 
 
-def numbers_called(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def named_sizes(function: str, name: str, given: Any) -> Any:
+    """The numbers `given` to a function by the name of its sequence: by name that is none of separate numbers.
+
+    >>> named_sizes("flip", "dims", (0, 1))
+    (0, 1)
+    """
+    if isinstance(given, (tuple, list)):
+        return given
+    raise TypeError(f"{function}(): argument '{name}' must be tuple of ints, not {type(given).__name__}")
+
+
+def numbers_called(name: str, function_name: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate a function of a tensor and numbers, so that these may also be one sequence called `name`."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def called(input: Any, *numbers: Any, **named: Any) -> Any:
             if name in named and not numbers:
-                numbers = (named.pop(name),)
+                numbers = (named_sizes(function_name or function.__name__, name, named.pop(name)),)
             if named:
                 raise TypeError(f"{function.__name__}() got an unexpected keyword argument '{next(iter(named))}'")
             if not numbers:

@@ -15,7 +15,7 @@ from ..ops.layouts.formats import laid_as
 from ..ops.pointwise import cast, common_dtype
 from ..ops.types import INTEGER, NUMBERS, DType, dtype_of, float64, get_default_dtype, int64, number_dtype
 from ..tracing.user_warning import warn_once, warn_user
-from .arguments import shape_of, sizes_of
+from .arguments import named_sizes, shape_of, sizes_of
 from .calling.numbers import count_between, ends_of, extents, item_of, number_in, require_steps, unpacked
 from .data import fitting, inferred, values_of
 from .device import require_cpu
@@ -174,9 +174,9 @@ def _filled(name: str, value: int, what: str) -> Filling:
         refuse_unknown(name, ignored)
         if not size and "size" not in ignored:
             raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
-        given = ignored.get("size", size)
+        given = (named_sizes(name, "size", ignored["size"]),) if "size" in ignored else size
         require_cpu(device)
-        shape = extents(sizes_of(given if isinstance(given, tuple) else (given,)))
+        shape = extents(sizes_of(given))
         return _finished(sources.full(shape, value, dtype or get_default_dtype()), requires_grad)
 
     create.__name__ = create.__qualname__ = name

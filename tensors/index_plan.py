@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ..ops import movement
 from ..ops.array import Array
 from ..ops.types import Type, int32, int64
@@ -122,6 +124,11 @@ class Picking:
         shape = moved.ndarray.shape
         count = len(self.axes)
         return moved if count == 1 else movement.reshape(moved, (math.prod(shape[:count]), *shape[count:]))
+
+    def from_rows(self, rows: Any) -> Any:
+        """What `rows` has made of a region, in the shape of that."""
+        moved = movement.reshape(rows, tuple(self.extents[a] for a in self.to_front))
+        return movement.transpose(moved, tuple(int(i) for i in np.argsort(self.to_front)))
 
 
 def picking_items(indices: Iterable[Any]) -> tuple[Any, ...]:

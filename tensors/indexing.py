@@ -15,7 +15,7 @@ import numpy as np
 
 from ..ops import indexing as ops
 from ..ops import movement
-from ..ops.array import eager
+from ..ops.array import eager, repeated_axes
 from ..ops.comparison import where
 from ..ops.core import current
 from ..ops.identity import copy
@@ -25,7 +25,7 @@ from ..ops.sources import full, iota
 from ..ops.types import FLOATING, bool_, broadcast_shapes, int32, int64, uint8
 from ..tape.selected import note_picked
 from ..tracing.watch import watcher
-from .arguments import Shape, mask_of_bytes
+from .arguments import mask_of_bytes
 from .calling.assigned import are_truths, as_assigned, check_filled_in, is_filled_in
 from .composite import relabel
 from .creation import tensor
@@ -33,8 +33,10 @@ from .data import fitting
 from .in_place import assign, copy_into
 from .index_plan import Picking, Plan, picking_items
 from .overriding import ask, overloaded, subclasses
+from .repeated import added_once, each_once, filled_once, put_once, warn_of_repeated
 from .rows import OF_REGIONS, READ_AT_ONCE, basic_view, row, shown
 from .tensor import Tensor
+from .written_values import common_shape, source_of, without_leading_ones
 
 # --------------------------------------------------------------------------------------------------- reading indices
 
@@ -265,7 +267,7 @@ def setitem(x: Any, key: Any, value: Any) -> None:
     value = value if isinstance(value, Tensor) else as_assigned(value, x.dtype)
     if type(key) is bool:
         if key:
-            copy_into(_region(x, _plan(x, None)), _without_leading_ones(value, x.ndarray.ndim + 1))
+            copy_into(_region(x, _plan(x, None)), without_leading_ones(value, x.ndarray.ndim + 1))
         return
     if are_truths(key):
         key = tensor(key)
@@ -273,14 +275,14 @@ def setitem(x: Any, key: Any, value: Any) -> None:
         _fill_where(x, key, value)
         return
     if type(key) in OF_REGIONS and (seen := (row if type(key) is int else basic_view)(x, key)) is not None:
-        copy_into(seen, _without_leading_ones(value, seen.ndarray.ndim))
+        copy_into(seen, without_leading_ones(value, seen.ndarray.ndim))
         return
     if _varies(key) and _write_anywhere(x, key, value):
         return
     plan = _plan(x, key)
     if not plan.picks:
         region = _region(x, plan)
-        copy_into(region, _without_leading_ones(value, region.ndarray.ndim))
+        copy_into(region, without_leading_ones(value, region.ndarray.ndim))
     else:
         is_copied = plan.selects() and isinstance(value, Tensor)
         write_picked(x, plan, converted(value, x.dtype) if is_copied else value, accumulate=False)
@@ -305,8 +307,8 @@ def _write_anywhere(x: Any, key: Any, value: Any) -> bool:
     axis, index = plan.picks[0]
     shape = (*plan.shape[:axis], *index.ndarray.shape, *plan.shape[axis + 1 :])
     if isinstance(value, Tensor):
-        value = converted(_without_leading_ones(value, len(shape)), x.dtype)
-        if _common_shape(value.ndarray.shape, shape) != shape:
+        value = converted(without_leading_ones(value, len(shape)), x.dtype)
+        if common_shape(value.ndarray.shape, shape) != shape:
             return False
     else:
         value = full((), fitting(value, x.dtype), x.dtype)
@@ -329,17 +331,12 @@ def _fill_where(x: Any, mask: Any, value: Any) -> None:
     else:
         value = current().constant(fitting(value, x.dtype), x.dtype)
     filled = where(mask, value, x)
+    if repeated_axes(x.ndarray):
+        warn_of_repeated("masked_fill_")
+        assign(each_once(x), filled_once(x, filled))
+        return
     relabel(filled, "IndexPutBackward0", (x,))
     assign(x, filled)
-
-
-def _without_leading_ones(value: Any, ndim: int) -> Any:
-    if isinstance(value, (bool, int, float)):
-        return value
-    value = value if isinstance(value, Tensor) else tensor(value)
-    shape = value.ndarray.shape
-    extra = len(shape) - ndim
-    return value if extra <= 0 or any(n != 1 for n in shape[:extra]) else movement.reshape(value, shape[extra:])
 
 
 getitem.__name__, setitem.__name__ = "__getitem__", "__setitem__"
@@ -355,43 +352,15 @@ def write_picked(x: Any, plan: Plan, value: Any, accumulate: bool, title: str = 
     region = x if plan.is_whole() else _region(x, plan)
     picking = _picking(plan)
     rows = picking.rows(region)
-    source = _source(value, picking, x.dtype)
-    written = (ops.index_add if accumulate else ops.put)(rows, picking.index, source)
-    moved = movement.reshape(written, tuple(picking.extents[a] for a in picking.to_front))
-    back = tuple(int(i) for i in np.argsort(picking.to_front))
-    out = movement.transpose(moved, back)
+    source = source_of(value, picking, x.dtype)
+    if repeated_axes(region.ndarray):
+        warn_of_repeated("index_put_")
+        folded = (added_once if accumulate else put_once)(region, rows, picking.index, source, picking.from_rows)
+        assign(each_once(region), folded)
+        return
+    out = picking.from_rows((ops.index_add if accumulate else ops.put)(rows, picking.index, source))
     relabel(out, title, (region, value))
     assign(region, out)
-
-
-def _source(value: Any, picking: Picking, dtype: Any) -> Any:
-    """`value` in the shape in which it is written: the index's axes first."""
-    rest = [n for a, n in enumerate(picking.extents) if a not in picking.axes]
-    index_shape = picking.index.ndarray.shape
-    result = (*rest[: picking.place], *index_shape, *rest[picking.place :])
-    value = value if isinstance(value, Tensor) else full((), fitting(value, dtype), dtype)
-    if value.dtype is not dtype:
-        raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {dtype!r} for the destination and "
-            f"{value.dtype!r} for the source. Convert the source, e.g. with .to(x.dtype)."
-        )
-    value = _without_leading_ones(converted(value, dtype), len(result))
-    if _common_shape(value.ndarray.shape, result) != result:
-        raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of "
-            f"shape {list(result)}"
-        )
-    value = value if value.ndarray.shape == result else movement.broadcast(value, result)
-    axes = range(picking.place, picking.place + len(index_shape))
-    front = (*axes, *(a for a in range(len(result)) if a not in axes))
-    return movement.transpose(value, front) if picking.place else value
-
-
-def _common_shape(*shapes: Shape) -> Shape | None:
-    try:
-        return broadcast_shapes(*shapes)
-    except RuntimeError:
-        return None
 
 
 def index_put_(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:

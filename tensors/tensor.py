@@ -18,6 +18,7 @@ from ..ops.core import Step, interpreted, set_default_interpreter, set_direct
 from ..ops.types import BY_NUMPY, FLOATING, DType, dtype_of
 from ..ops.views import replay, steps_between
 from ..tape.direct import DirectOps
+from ..tape.first_shapes import keep_first_shape
 from ..tape.grad_mode import enable_grad, is_grad_enabled, switches
 from ..tape.nodes import AccumulateGrad, Node
 from ..tape.plain import PlainTape
@@ -263,21 +264,21 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         self._accumulator = None
 
     def become(self, view: Tensor) -> None:
-        """Show the memory as `view`, a view of this tensor, does, which is a write. RuntimeError for a leaf with grad.
+        """Show the memory as `view`, a view of this tensor, does, which is a write; in ``no_grad()`` history stays.
 
         >>> import tracegrad as tg
         >>> x = tg.arange(4)
         >>> x.become(x[None]), x.ndim
         (None, 2)
         """
-        if self.requires_grad and self.is_leaf:
-            what = "a leaf Variable that requires grad is being used in an in-place operation. Use the form without _."
-            raise RuntimeError(what)
         changes.count += 1
-        self.ndarray, self.steps, self.place = view.ndarray, view.steps, view.place
+        shape, self.ndarray = self.ndarray.shape, view.ndarray
+        self.steps, self.place = view.steps, view.place
         self.buffer.version += 1
-        self._continue_from(view)
-        self._seen_version = self.buffer.version
+        if self.requires_grad and not is_grad_enabled():
+            keep_first_shape(self, shape)
+        else:
+            self.rebase(view)
 
     def forget_history(self) -> None:
         """Become a leaf that requires no gradient; the memory stays.

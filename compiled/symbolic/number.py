@@ -250,9 +250,7 @@ class Number(StandIn):
             return self.tg_formulas.computed(ufunc, inputs)
         if not all(is_a(i, (Number, np.ndarray, np.generic, bool, int, float, complex)) for i in inputs):
             return NotImplemented
-        return getattr(ufunc, method)(
-            *[i.tg_formulas.pin(i) if is_a(i, Number) else i for i in inputs], **options
-        )
+        return getattr(ufunc, method)(*[i.tg_formulas.pin(i) if is_a(i, Number) else i for i in inputs], **options)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """The other functions of numpy, which are called with a number where they take an array."""

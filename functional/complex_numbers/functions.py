@@ -162,6 +162,14 @@ def conj_physical(input: Tensor) -> Tensor:
     return complex_numbers.conj(input)
 
 
+def _has_real_numbers(input: Tensor) -> bool:
+    """Whether nothing is to be written: ``conj_physical_`` of real numbers, of whatever memory they show."""
+    return not (input.dtype.is_complex or input.requires_grad)
+
+
+conj_physical.directly = _has_real_numbers  # type: ignore[attr-defined]
+
+
 def resolve_conj(input: Tensor) -> Tensor:
     """The numbers of `input` in memory of their own if it is a conjugated view (`is_conj`), else `input` itself.
 

@@ -106,7 +106,9 @@ def matrix_norm(
     _require_real(name, ord)
     if ord not in ("fro", "nuc") and (isinstance(ord, str) or abs(ord) not in (1, 2, INFINITY)):
         raise RuntimeError(f"{name}: Order {ord} not supported.")
-    if isinstance(dim, int) or len(dim) != 2:
+    if isinstance(dim, int):
+        raise TypeError(f"linalg_matrix_norm(): argument 'dim' must be tuple of ints, not {type(dim).__name__}")
+    if len(dim) != 2:
         raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {dim}")
     rows, columns = (axis_of(axis, A.ndarray.ndim) for axis in dim)
     if rows == columns:
@@ -156,6 +158,11 @@ def norm(
     >>> tg.linalg.norm(tg.tensor([[3., 0.], [0., 4.]])), tg.linalg.norm(tg.tensor([[3., 0.], [0., 4.]]), 2)
     (tensor(5.), tensor(4.))
     """
+    if isinstance(ord, (tuple, list)):
+        raise TypeError(
+            "linalg_norm() received an invalid combination of arguments - got "
+            f"(Tensor, {type(ord).__name__}), but expected ord to be a number, 'fro', 'nuc' or None"
+        )
     if dim is not None and not isinstance(dim, int) and len(dim) not in (1, 2):
         raise RuntimeError(
             f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got [{', '.join(map(str, dim))}]"

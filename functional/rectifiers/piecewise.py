@@ -28,7 +28,7 @@ _INPUT = {"input": ("input",)}
 @composite("HardtanhBackward0", _INPUT, zero=True)
 def _hardtanh(input: Any, low: float, high: float) -> Any:
     with no_grad():
-        bounded = arithmetic.minimum(arithmetic.maximum(input, low), high)
+        bounded = arithmetic.minimum(high, arithmetic.maximum(low, input))  # of equal numbers the second: -0. stays
     return where(logic.logical_or(input <= low, input >= high), bounded, input)
 
 
@@ -45,8 +45,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     """
     if input.dtype is bool_:
         raise RuntimeError("Bool inputs not supported for hardtanh. Convert them first, e.g. with .float().")
-    if input.dtype.is_complex:
-        raise NotImplementedError("clamp is not supported for complex types. Take the .real part, or .abs().")
+    refuse_complex("hardtanh", input.dtype)
     if min_val > max_val:
         raise ValueError(f"min_val cannot be greater than max_val: got min_val={min_val} and max_val={max_val}")
     if not input.dtype.is_floating_point:

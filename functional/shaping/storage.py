@@ -17,7 +17,7 @@ from ...ops.exposure import expose, tell_reader
 from ...ops.places.strided import strided
 from ...ops.types import DType, dtype_from
 from ...tape.grad_mode import no_grad
-from ...tensors.arguments import numbers_called, sizes_of
+from ...tensors.arguments import named_sizes, numbers_called, sizes_of
 from ...tensors.calling.refusals import no_tensor
 from ...tensors.creation import from_numpy
 from ...tensors.data import as_element, fitting
@@ -65,7 +65,7 @@ def _part(memory: np.ndarray, shape: tuple[int, ...], strides: tuple[int, ...], 
         return strided(make(memory), shape, strides, start)
 
 
-@numbers_called("size")
+@numbers_called("size", "resize_")
 def _resized(self: Tensor, *size: int | Sequence[int]) -> Tensor:
     wanted = sizes_of(size)
     if self.requires_grad:
@@ -177,6 +177,8 @@ def view(input: Tensor, *shape: int | Sequence[int] | DType, **named: int | Sequ
     (tracegrad.Size([2, 2]), tensor([1065353216], dtype=tracegrad.int32))
     """
     if not shape:
+        if "size" in named:
+            named["size"] = named_sizes("view", "size", named["size"])
         shape = tuple(named.pop(name) for name in ("size", "dtype") if name in named)
     if named or not shape:
         raise TypeError(f"view() takes a size or a dtype, got {', '.join(named) or 'nothing'}")

@@ -14,6 +14,8 @@ _KERNELS = {
 _MESSAGES: dict[str, tuple[type[Exception], str]] = {
     "maximum": (RuntimeError, "maximum not implemented for complex tensors."),
     "minimum": (RuntimeError, "minimum not implemented for complex tensors."),
+    "relu": (NotImplementedError, "clamp is not supported for complex types. Take the .real part, or .abs()."),
+    "hardtanh": (NotImplementedError, "clamp is not supported for complex types. Take the .real part, or .abs()."),
     "floor": (NotImplementedError, "floor is not supported for complex inputs"),
     "ceil": (NotImplementedError, "ceil is not supported for complex inputs"),
     "trunc": (NotImplementedError, "trunc is not supported for complex inputs"),

@@ -13,6 +13,7 @@ from ...ops.array import Array
 from ...ops.lazy import lazy
 from ...ops.types import NUMBERS
 from ...tracing.user_warning import warn_once
+from ..arguments import named_sizes
 from .out import into, takes_out
 
 #: numpy's names, which all of PyTorch's functions in C take.
@@ -140,7 +141,7 @@ class Conventions:
         for name, value in kwargs.items():
             own = name if name in self._own else self._own_name(name, {*self._own[: len(args)], *renamed})
             if name in GATHERED and name not in self._own and self._gathers:
-                args = (*args, *(value if isinstance(value, (tuple, list)) else (value,)))
+                args = (*args, *named_sizes(self.name, name, value))
             elif own in renamed:
                 return args, kwargs
             else:

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...ops.array import Array
+from ...ops.array import Array, repeated_axes
 from ...tape.grad_mode import no_grad
 from ...tape.tangents import levels
 from ...tracing.user_warning import warn_user
@@ -170,7 +170,7 @@ def _refuse_overlap(places: Sequence[Any], arguments: Sequence[Any], meanwhile: 
     given = [x for several in lists for x in several if isinstance(x, Array)]
     for place in places:
         array = place.ndarray
-        if array.size and any(stride == 0 and n > 1 for stride, n in zip(array.strides, array.shape, strict=True)):
+        if repeated_axes(array):
             raise RuntimeError(_OVERLAP.format("more than one element of the written-to tensor refers"))
         for i, x in enumerate(given):
             in_steps = meanwhile == "all" or (meanwhile == "the first" if i == 0 else meanwhile == "all but the first")

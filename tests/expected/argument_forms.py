@@ -106,8 +106,119 @@ def written():
         yield f"{x}.__setitem__(({key}), {value}) or {x}"
 
 
+#: In-place methods by what they take, for tensors of shape (3, 2).
+WRITERS = {
+    "": "abs_ acos_ ceil_ conj_physical_ digamma_ erfinv_ exp_ fill_diagonal_ floor_ frac_ lgamma_ log_ logical_not_ "
+    "nan_to_num_ neg_ reciprocal_ relu_ round_ rsqrt_ sgn_ sigmoid_ sign_ sin_ sinc_ sqrt_ square_ tanh_ trunc_ zero_ "
+    "squeeze_ t_ tril_ triu_",
+    "2": "add_ clamp_ div_ eq_ fill_ fill_diagonal_ floor_divide_ fmod_ mul_ ne_ pow_ remainder_ sub_ mvlgamma_ tril_",
+    "0": "cumprod_ cumsum_ triu_ unsqueeze_ polygamma_",
+    "w": "add_ atan2_ copy_ copysign_ hypot_ logaddexp_ lt_ mul_ nextafter_ xlogy_ div_",
+    "w, w": "addcdiv_ addcmul_",
+    "w, 0.5": "lerp_",
+    "2, 0, 1.0": "renorm_",
+    "torch.ones(3, 4), torch.ones(4, 2)": "addmm_",
+    "torch.ones(3), torch.ones(2)": "addr_",
+    "w > 2, 7.5": "masked_fill_",
+    "w > 2, w": "masked_scatter_",
+    "0, n, 7.5": "index_fill_",
+    "1, n, 7.5": "index_fill_",
+    "0, n, w[:2]": "index_add_ index_copy_",
+    "0, m, w": "scatter_ scatter_add_ gather",
+    "(n,), w[:2]": "index_put_",
+    "(n,), w[:2], True": "index_put_",
+    "(n, n), w[:2, 0]": "index_put_",
+    "(w > 2,), w[0, 0]": "index_put_",
+    "n, w[0]": "put_",
+    **{
+        f"({key}), {value}": "__setitem__"
+        for key, value in product(
+            ("0", "slice(None)", "...", "n", "w > 2", "slice(None), n", "n, n", "[2, 0]", "slice(1, 2)", "..., 1"),
+            ("9.0", "w[0, :1]"),
+        )
+    },
+}
+
+
+def repeated():
+    """Writes to axes that show an element again and again: only what fills and what goes through indices may."""
+    views = {
+        "torch.arange(2.0).add(0.5).expand(3, 2)": "w",
+        "torch.arange(3.0).add(0.5).reshape(3, 1).expand(3, 2)": "w",
+        "torch.tensor(1.5).expand(3, 2)": "w",
+        "torch.arange(2.0).expand(1, 2)[:1].expand(0, 2)": "w[:0]",
+        "torch.arange(8.0).reshape(1, 4, 2)[:, ::2].expand(3, 2, 2)[:, 1]": "w",
+    }
+    others = {"w": "(torch.arange(6.0).reshape(3, 2) + 0.25)", "m": "torch.zeros(3, 2, dtype=torch.int64)"}
+    for (arguments, methods), (view, w) in product(WRITERS.items(), views.items()):
+        for method in methods.split():
+            given = arguments.replace("w", w).replace("m", others["m"]).replace("w", others["w"])
+            yield f"(lambda x: (x.{method}({given}), x)[1])({view})"
+
+
+#: Functions of axes, with what stands before these, and their name.
+OF_AXES = (
+    *("flip(t, dims", "fliplr(f", "roll(t, 1, dims", "roll(t, shifts=1, dims", "permute(t, dims", "tile(t, dims"),
+    *("sum(t, dim", "mean(t, dim", "amax(t, dim", "amin(t, dim", "aminmax(t, dim", "std(t, dim", "var(t, dim"),
+    *("all(t, dim", "any(t, dim", "logsumexp(t, dim", "nansum(t, dim", "nanmean(t, dim", "count_nonzero(t, dim"),
+    *("squeeze(t, dim", "unflatten(t, 1, sizes", "rot90(f, 1, dims", "movedim(t, 0, destination", "norm(t, 2, dim"),
+    *("fft.fftn(t, dim", "fft.fft2(t, dim", "fft.ifftn(t, dim", "fft.rfftn(t, dim", "fft.fftshift(t, dim"),
+    *("fft.ifftshift(t, dim", "fft.fftn(t, s", "linalg.norm(t, dim", "linalg.vector_norm(t, 2, dim"),
+    *("linalg.matrix_norm(t, dim", "linalg.tensorinv(f, ind", "linalg.tensorsolve(f, f, dims", "tensordot(f, f, dims"),
+    *(
+        "reshape(t, shape",
+        "broadcast_to(f0, size",
+        "zeros(size",
+        "empty(size",
+        "full(fill_value=1, size",
+        "prod(t, dim",
+    ),
+    *("var_mean(t, dim", "std_mean(t, dim", "gradient(f, dim", "trapezoid(f, dim", "diff(f, dim", "median(t, dim"),
+    *("repeat_interleave(n, repeats", "as_strided(t, (2,), stride", "as_strided(t, stride=(1,), size", "cumsum(t, dim"),
+    *("nn.functional.layer_norm(t, normalized_shape", "nn.functional.pad(t, pad", "nn.functional.fold(f, output_size"),
+    *("nn.functional.rms_norm(t, normalized_shape", "nn.functional.avg_pool2d(t, kernel_size", "ones(size"),
+    *("nn.functional.interpolate(t, size", "nn.functional.adaptive_avg_pool2d(t, output_size", "split(t, 1, dim"),
+    *("nn.functional.max_pool1d(t, kernel_size", "nn.functional.unfold(t[None], kernel_size", "unbind(t, dim"),
+    *(
+        "nn.functional.normalize(t, 2.0, dim",
+        "special.logsumexp(t, dim",
+        "quantile(t, 0.5, dim",
+        "renorm(t, 2, 0, maxnorm",
+    ),
+)
+#: Methods of the same kind.
+METHODS_OF_AXES = (
+    *("t.flip(dims", "t.permute(dims", "t.repeat(repeats", "t.tile(dims", "t.expand(size", "f0.expand(size"),
+    *("t.reshape(shape", "t.view(size", "t.sum(dim", "t.squeeze(dim", "t.roll(1, dims", "t.sum_to_size(size"),
+    *("t.new_zeros(size", "t.new_ones(size", "t.new_full(fill_value=1, size", "t.new_empty(size", "t.resize_(size"),
+    *("t.as_strided((2,), stride", "t.movedim(0, destination", "t.rot90(1, dims"),
+    *(
+        "t.broadcast_to(size",
+        "t.amax(dim",
+        "t.norm(2, dim",
+        "t.var(dim",
+        "t.std(dim",
+        "t.count_nonzero(dim",
+        "t.mean(dim",
+    ),
+)
+
+
+def single_numbers():
+    """A number where several are asked for: taken by some functions by place, by fewer by name."""
+    for call, given in product((*(f"torch.{c}" for c in OF_AXES), *METHODS_OF_AXES), ("0", "1", "-1", "(1,)", "[0]")):
+        between = ", " if ", " in call else "("
+        head = call.rpartition(between)[0]
+        for form in (f"{call}={given})", f"{head}{between}{given})")[: 1 if "=" in head else 2]:
+            yield f"torch.zeros_like({form})" if "empty" in form else form
+    yield from (f"torch.round({x}, decimals={n})" for x, n in product("iusb", (1, 2)))
+
+
+GROUPS = (sums, types, names, lists, written, repeated, single_numbers)
+
+
 def expressions():
-    return list(dict.fromkeys((*sums(), *types(), *names(), *lists(), *written())))
+    return list(dict.fromkeys(expression for group in GROUPS for expression in group()))
 
 
 def outcome(torch, expression):

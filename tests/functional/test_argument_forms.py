@@ -11,7 +11,7 @@ from expected import argument_forms
 import tracegrad as tg
 
 STORED = json.loads(argument_forms.STORED.read_text())
-GROUPS = (argument_forms.sums, argument_forms.types, argument_forms.names, argument_forms.lists, argument_forms.written)
+GROUPS = argument_forms.GROUPS
 #: Two or three roundings of the type that is computed in: 16-bit numbers are rounded once, others in some order.
 TOLERANCES = {
     "float16": 1e-3,
