@@ -12,6 +12,7 @@ from math import e, inf, nan, pi
 from types import FunctionType, ModuleType
 
 from . import autograd, distributions, func, nn, optim, serialization, utils
+from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from .compiled import CompiledFunction, compile, deferred
 from .devices import accelerator, amp, backends, cpu, cuda, distributed, mps, multiprocessing, xpu
 from .devices.amp.autocast_mode import (

@@ -6,9 +6,15 @@ from typing import Any
 
 from ..tape import anomaly
 from ..tracing.user_warning import warn_user
-from ..tracing.watch import forbid
+from ..tracing.watch import declare_read, forbid
 
-__all__ = ["detect_anomaly", "set_detect_anomaly"]
+__all__ = [
+    "detect_anomaly",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
+    "set_anomaly_enabled",
+    "set_detect_anomaly",
+]
 
 
 class _Changed:
@@ -27,6 +33,29 @@ class _Changed:
         anomaly.switch(*self._before)
 
 
+def is_anomaly_enabled() -> bool:
+    """Whether anomaly mode is on, see ``autograd.detect_anomaly``.
+
+    >>> import tracegrad as tg
+    >>> with tg.autograd.set_detect_anomaly(True):
+    ...     tg.is_anomaly_enabled()
+    True
+    """
+    declare_read("detect_anomaly", anomaly.is_on)
+    return anomaly.is_on()
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether anomaly mode, while it is on, has NaN in a gradient for an error: True unless it was set otherwise.
+
+    >>> import tracegrad as tg
+    >>> tg.is_anomaly_check_nan_enabled()
+    True
+    """
+    declare_read("check_nan of detect_anomaly", anomaly.checks_nan)
+    return anomaly.checks_nan()
+
+
 def set_detect_anomaly(mode: bool, check_nan: bool = True) -> _Changed:
     """Turn anomaly mode on or off, for good or as a context; with `check_nan` (default True), NaN in a gradient is an
     error.
@@ -43,6 +72,17 @@ def set_detect_anomaly(mode: bool, check_nan: bool = True) -> _Changed:
     Function 'SqrtBackward0' returned nan values in its 0th output.
     """
     return _Changed(bool(mode), bool(check_nan))
+
+
+def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
+    """Turn anomaly mode on or off for good; `check_nan` as in ``autograd.set_detect_anomaly``.
+
+    >>> import tracegrad as tg
+    >>> tg.set_anomaly_enabled(False)
+    >>> tg.is_anomaly_enabled()
+    False
+    """
+    _Changed(bool(enabled), bool(check_nan))
 
 
 def detect_anomaly(check_nan: bool = True) -> _Detecting:

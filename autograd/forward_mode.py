@@ -22,7 +22,7 @@ from ..ops.views import replay, write_through
 from ..ops.vjp import unbroadcast
 from ..tape.grad_mode import enable_grad, switches
 from ..tape.nodes import PrimitiveNode
-from ..tape.reverse import grad
+from ..tape.reverse import grad_within
 from ..tape.saved import packing, without_hooks
 from ..tape.tangents import Level, Region, levels
 from ..tape.tape import Tape
@@ -160,7 +160,7 @@ def pushed(pull_back: PullBack, operands: Sequence[Any], results: Sequence[Type]
             return [zeros(of) for of in results]
         linear = [unbroadcast(g, t.ndarray.shape) for g, t in pairs]
         along = [t if t.dtype is g.dtype else cast(t, g.dtype) for g, t in pairs]
-        changes = grad(linear, cotangents, along, create_graph=recorded, materialize_grads=True)
+        changes = grad_within(linear, cotangents, along, create_graph=recorded, materialize_grads=True)
     return [x if recorded else x.detach() for x in changes]
 
 

@@ -65,7 +65,7 @@ def _gradients(outputs: list[Any], leaves: list[Any], cotangents: list[Any]) -> 
     if not pairs:
         return tuple(zeros(x.type_) for x in leaves)
     tracked, weights = zip(*pairs, strict=True)
-    return reverse.grad(tracked, leaves, weights, create_graph=True, materialize_grads=True)
+    return reverse.grad_within(tracked, leaves, weights, materialize_grads=True)
 
 
 def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
@@ -206,12 +206,12 @@ def _pushed(output: Any, leaves: list[Any], tangents: list[Any], strict: bool) -
             )
         return zeros(output.type_)
     dummy = (output.detach() * 0).requires_grad_()
-    first = reverse.grad(output, leaves, dummy, create_graph=True, materialize_grads=True)
+    first = reverse.grad_within(output, leaves, dummy, materialize_grads=True)
     pairs = [(g, t) for g, t in zip(first, tangents, strict=True) if g.requires_grad]
     if not pairs:
         return zeros(output.type_)
     linear, along = zip(*pairs, strict=True)
-    return reverse.grad(linear, dummy, along, create_graph=True, materialize_grads=True)[0]
+    return reverse.grad_within(linear, dummy, along, materialize_grads=True)[0]
 
 
 def _jacobian(func: Function, argnums: Argnums, has_aux: bool, what: str, chunk_size: int | None = None) -> Function:

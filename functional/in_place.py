@@ -23,9 +23,9 @@ from ..tensors.operands import number_of
 from ..tensors.overriding import ask, overloaded, subclasses
 from ..tensors.random import bernoulli, bernoulli_with, exponential, geometric, normal, randint, random, uniform
 from ..tensors.rejection import cauchy, log_normal
-from ..tensors.repeated import each_once, filled_once, warn_of_repeated
 from ..tensors.subclass import KNOWN_AS
 from ..tensors.tensor import Tensor
+from ..tensors.written.repeated import each_once, filled_once, warn_of_repeated
 from .naming.descriptions import described, in_place_form, view_form
 
 if TYPE_CHECKING:

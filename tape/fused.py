@@ -164,7 +164,8 @@ class FusedNode(PrimitiveNode):
         as_saved = Packed if packing.hooks else Saved
         for i, x in enumerate(saved):
             if hasattr(x, "buffer"):
-                saved[i] = known[str(i)] = as_saved(x, False)
+                is_read = x.buffer.version >= 0 or i in plan.read
+                saved[i] = known[str(i)] = as_saved(x, False) if is_read else Saved.unread(x)
         node.read = tuple([i for i in plan.read if saved[i] is not None]) if plan.read else ()
         if fused.checks_value:
             known["out"] = as_saved(out, True)

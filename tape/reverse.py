@@ -52,7 +52,8 @@ def backward(
             "after use to break the cycle and avoid the leak."
         )
     roots, cotangents = _roots(tensors, grad_tensors if grad_tensors is not None else grad_variables)
-    sweep = Sweep(create_graph, create_graph if retain_graph is None else retain_graph, accumulate)
+    kind = Sweep if inputs is None else InputsSweep
+    sweep = kind(create_graph, create_graph if retain_graph is None else retain_graph, accumulate)
     if inputs is not None:
         wanted = _tuple(inputs)
         if not wanted:
@@ -105,11 +106,34 @@ def grad(
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
+    sweep = InputsSweep(create_graph, create_graph if retain_graph is None else retain_graph, accumulate)
+    return _captured(sweep, outputs, inputs, grad_outputs, allow_unused, materialize_grads)
+
+
+def grad_within(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any,
+    create_graph: bool = True,
+    allow_unused: bool | None = None,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """`grad` as a step of a derivative that the library makes: it goes through reentrant checkpoints, too."""
+    sweep = Sweep(create_graph, create_graph, accumulate)
+    return _captured(sweep, outputs, inputs, grad_outputs, allow_unused, materialize_grads)
+
+
+class InputsSweep(Sweep):
+    """A pass for which the program has named the inputs: reentrant checkpoints refuse it."""
+
+
+def _captured(
+    sweep: Sweep, outputs: Any, inputs: Any, grad_outputs: Any, allow_unused: bool | None, materialize_grads: bool
+) -> tuple[Any, ...]:
     roots, cotangents = _roots(outputs, grad_outputs)
     wanted = _tuple(inputs)
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty. Name what is differentiated by.")
-    sweep = Sweep(create_graph, create_graph if retain_graph is None else retain_graph, accumulate)
     edges = [_edge_of(t) for t in wanted]
     sweep.captures = dict.fromkeys(edges)
     _run(sweep, roots, cotangents)

@@ -78,6 +78,13 @@ class Saved(SavedTensor):
             raise RuntimeError(INFERENCE)
         self.is_output = is_output
 
+    @staticmethod
+    def unread(x: Any) -> Saved:
+        """An operand that no derivative reads, only the operation when it is done again: any tensor may be it."""
+        kept: Saved = object.__new__(Saved)
+        kept.tensor, kept.version, kept.is_output = x, x.buffer.version, False
+        return kept
+
     def unpack(self, node: Any) -> Any:
         """The tensor, as long as nobody has written to its memory since."""
         tensor = self.tensor

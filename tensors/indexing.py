@@ -33,10 +33,10 @@ from .data import fitting
 from .in_place import assign, copy_into
 from .index_plan import Picking, Plan, picking_items
 from .overriding import ask, overloaded, subclasses
-from .repeated import added_once, each_once, filled_once, put_once, warn_of_repeated
 from .rows import OF_REGIONS, READ_AT_ONCE, basic_view, row, shown
 from .tensor import Tensor
-from .written_values import common_shape, source_of, without_leading_ones
+from .written.repeated import added_once, each_once, filled_once, put_once, warn_of_repeated
+from .written.values import common_shape, source_of, without_leading_ones
 
 # --------------------------------------------------------------------------------------------------- reading indices
 

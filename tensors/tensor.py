@@ -272,8 +272,7 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         (None, 2)
         """
         changes.count += 1
-        shape, self.ndarray = self.ndarray.shape, view.ndarray
-        self.steps, self.place = view.steps, view.place
+        shape, self.ndarray, self.steps, self.place = self.ndarray.shape, view.ndarray, view.steps, view.place
         self.buffer.version += 1
         if self.requires_grad and not is_grad_enabled():
             keep_first_shape(self, shape)

@@ -41,10 +41,6 @@ INSTEAD = {
         "set_autocast_ipu_dtype set_autocast_ipu_enabled set_autocast_xla_dtype set_autocast_xla_enabled".split(),
         "use autocast('cpu'): there are no such devices",
     ),
-    **dict.fromkeys(
-        "is_anomaly_enabled is_anomaly_check_nan_enabled set_anomaly_enabled".split(),
-        "use autograd.set_detect_anomaly() or autograd.detect_anomaly()",
-    ),
     "convolution": "use nn.functional.conv1d(), conv_transpose1d() and those of two and three dimensions",
     "embedding_bag": "use nn.functional.embedding_bag(), which gives the first of its four results",
     "from_file": "use from_numpy(numpy.memmap(...))",

@@ -6,5 +6,16 @@
 from __future__ import annotations
 
 from . import backcompat, benchmark, checkpoint, collect_env, data, deterministic, dlpack, model_zoo
+from .swapping import swap_tensors
 
-__all__ = ["backcompat", "benchmark", "checkpoint", "collect_env", "data", "deterministic", "dlpack", "model_zoo"]
+__all__ = [
+    "backcompat",
+    "benchmark",
+    "checkpoint",
+    "collect_env",
+    "data",
+    "deterministic",
+    "dlpack",
+    "model_zoo",
+    "swap_tensors",
+]

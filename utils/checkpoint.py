@@ -60,13 +60,13 @@ def checkpoint(
     (CheckpointError; with `debug` it shows the operations of both calls). `context_fn` gives one context for each call.
 
     With ``use_reentrant=True`` the call is one operation. One of the tensors in `args` must require gradients (a
-    warning, and no gradients, if none does), and keyword arguments, contexts and `debug` are refused (ValueError).
+    warning, and no gradients, if none does), and keyword arguments, contexts and `debug` are refused (ValueError), as
+    are ``autograd.grad`` and ``backward(inputs=...)`` in the backward pass (RuntimeError).
 
-    Difference: a call with ``use_reentrant=True`` also works with ``autograd.grad`` and ``backward(inputs=...)``, and
-    both calls work within `func.grad`, `func.vmap` and their like (RuntimeError in PyTorch). In a
-    compiled function both calls are recorded: whether values are kept is the compiler's decision there
-    (``memory_limit``). What stops the second call early is no ``Exception``. A tensor that `function`
-    has written to since it was saved is an error in the backward pass, as it is outside of checkpoints.
+    Difference: a call with ``use_reentrant=False`` works within `func.grad`, `func.vmap` and their like, too
+    (RuntimeError in PyTorch). In a compiled function both calls are recorded: whether values are kept is the
+    compiler's decision there (``memory_limit``). What stops the second call early is no ``Exception``. A tensor that
+    `function` has written to since it was saved is an error in the backward pass, as it is outside of checkpoints.
 
     >>> import tracegrad as tg
     >>> from tracegrad.utils.checkpoint import checkpoint

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 from ..autograd.random_state import RandomState
-from ..tape.engine import Sweep
+from ..tape.engine import Sweep, running
 from ..tape.grad_mode import enable_grad, switches
 from ..tape.nodes import SECOND_BACKWARD, AccumulateGrad, Edge, Node, count_now
-from ..tape.reverse import accumulate
+from ..tape.reverse import InputsSweep, accumulate
 from ..tape.saved import Saved
 from ..tape.tangents import alias_of
 from ..tensors import autocasting
@@ -45,6 +45,12 @@ class _Checkpoint(Node):
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         if self.call is None:
             raise RuntimeError(SECOND_BACKWARD)
+        if isinstance(running.sweep, InputsSweep):
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
+                "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
+                ".backward() without passing the `inputs` argument."
+            )
         outputs = self.call.again(self)
         roots = [(out.gradient_edge(), g) for out, g in zip(outputs, cotangents, strict=True) if g is not None]
         create_graph = bool(switches.enabled)

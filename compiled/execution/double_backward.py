@@ -9,7 +9,7 @@ from ...compiler.graph import Graph, Node, topological
 from ...ops.core import current
 from ...ops.movement import transpose
 from ...tape.grad_mode import enable_grad
-from ...tape.reverse import grad
+from ...tape.reverse import grad_within
 from ...tensors.tensor import Tensor
 
 
@@ -45,7 +45,7 @@ def _gradients_again(
         inputs = {label: _viewed(tensor) if label in wrt else tensor for label, tensor in given.items()}
         outputs = evaluated(graph, of, inputs)
         sources = [label for label in wrt if label in inputs and inputs[label].requires_grad]
-        found = grad(outputs, [inputs[s] for s in sources], list(cotangents), create_graph=True, allow_unused=True)
+        found = grad_within(outputs, [inputs[s] for s in sources], list(cotangents), allow_unused=True)
     gradients = dict(zip(sources, found, strict=True))
     return [gradients.get(label) for label in wrt]
 

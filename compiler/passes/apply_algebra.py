@@ -187,10 +187,10 @@ def _above_its_bound(node: Node) -> Node | None:
     condition, bounded, x = node.args
     if condition.op.name != "le" or bounded.op.name != "maximum":
         return None
-    bound = condition.args[1]
-    if condition.args[0] is not x or bounded.args[1] is not x or _number(bound) is None:
+    bound = _number(condition.args[1])
+    if condition.args[0] is not x or bounded.args[1] is not x or bound is None:
         return None
-    return _typed(node, bounded) if _is(bounded.args[0], _number(bound)) else None
+    return _typed(node, bounded) if _is(bounded.args[0], bound) else None
 
 
 def _within_bounds(node: Node) -> Node | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...ops import logic, movement, scans
 from ...ops import reductions as folds
+from ...ops.comparison import where
 from ...ops.elementwise.special import log_of_sum
 from ...ops.identity import copy
 from ...ops.pointwise import cast
@@ -259,6 +261,12 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Tensor | Num
 
 
 @rounded_once
+def _log_of_sum(x: Any, y: Any) -> Any:
+    """``log(exp(x) + exp(y))``; where both are minus infinity, neither has a share in it."""
+    nothing = logic.logical_and(x == -math.inf, y == -math.inf)
+    return where(nothing, x.detach(), log_of_sum(where(nothing, 0, x), where(nothing, 0, y)))
+
+
 def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     """The logarithm of the sum of the exponentials of each element and those before it along `dim`.
 
@@ -280,7 +288,7 @@ def logcumsumexp(input: Tensor, dim: int) -> Tensor:
         return LOGCUMSUMEXP(input, axis=axis)
     extent, distance, out = input.ndarray.shape[axis], 1, copy(input)
     while distance < extent:
-        sums = log_of_sum(_part(out, axis, distance, extent), _part(out, axis, 0, extent - distance))
+        sums = _log_of_sum(_part(out, axis, distance, extent), _part(out, axis, 0, extent - distance))
         out = movement.concatenate([_part(out, axis, 0, distance), sums], axis)
         distance *= 2
     relabel(out, "LogcumsumexpBackward0", (input,), [input, out])

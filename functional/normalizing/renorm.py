@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...ops.comparison import where
+from ...ops.movement import by_rows
 from ...tensors.arguments import axis_of
 from ...tensors.composite import composite
 from ...tensors.short_floats import rounded_once
@@ -38,4 +39,4 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     axis = axis_of(dim, ndim)
     size = norm(input, p, tuple(a for a in range(ndim) if a != axis), True)
     # The small number is PyTorch's.
-    return input * where(size > maxnorm, maxnorm / (size + 1e-7), 1.0)
+    return by_rows(input * where(size > maxnorm, maxnorm / (size + 1e-7), 1.0))

@@ -12,6 +12,7 @@ from ...ops.array import quietly
 from ...ops.comparison import eq
 from ...ops.division import remainder
 from ...ops.identity import copy
+from ...ops.layouts.formats import laid_as
 from ...ops.logic import logical_and
 from ...ops.pointwise import cast, converted
 from ...ops.requirements import require
@@ -164,7 +165,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     except IndexError:
         require(places, TAKEN, flat.ndarray.size)  # in PyTorch's words
         raise
-    out = as_shaped(out, input.ndarray.shape)
+    out = laid_as(as_shaped(out, input.ndarray.shape), input.ndarray)
     relabel(out, "PutBackward0", (input, source), [source] if source.requires_grad else [])
     return out
 
@@ -198,7 +199,7 @@ def index_put(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
     >>> tg.zeros(3).index_put((tg.tensor([True, False, True]),), tg.tensor(2.0))
     tensor([2., 0., 2.])
     """
-    out = index_put_(copy(input), indices, values, accumulate)
+    out = index_put_(laid_as(copy(input), input.ndarray), indices, values, accumulate)
     relabel(out, "IndexPutBackward0", (input, values))
     return out
 
@@ -227,7 +228,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     if not source.ndarray.size:
         return copy(input)
     picked = indexing.take(flatten(source), order)
-    return comparison.where(mask, movement.reshape(picked, shape), input)
+    return movement.by_rows(comparison.where(mask, movement.reshape(picked, shape), input))
 
 
 def fill_diagonal(input: Tensor, fill_value: Number, wrap: bool = False) -> Tensor:

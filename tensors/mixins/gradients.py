@@ -185,6 +185,18 @@ class Differentiable:
             )
 
     @property
+    def output_nr(self) -> int:
+        """Which of its node's results this tensor is, 0 for a leaf.
+
+        >>> import tracegrad as tg
+        >>> tg.ones(2, requires_grad=True).output_nr
+        0
+        """
+        if self._base is not None:
+            self._refresh()
+        return self._output if self._node is not None else 0
+
+    @property
     def _retains(self) -> bool:
         return self._node is not None and self._output in self._node.retained
 

@@ -1,5 +1,7 @@
 """Complex tensors: gradients in PyTorch's convention, views of parts, what stands around numbers."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -97,3 +99,28 @@ def test_draws_are_those_of_both_parts(tg):
         assert (tg.view_as_real(uniform) == others).all()
     tg.manual_seed(0)
     assert abs(tg.randn(3, dtype=tg.complex64)[0].item() - (1.0896 - 0.2075j)) < 1e-4  # PyTorch's
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_running_sums_of_exponentials_have_tangents_and_second_derivatives(tg, dtype):
+    x = tg.randn(3, 7, dtype=getattr(tg, dtype), requires_grad=True)
+
+    def run(x):
+        return tg.logcumsumexp(x, 1)
+
+    assert tg.autograd.gradcheck(run, (x,), check_forward_ad=True) and tg.autograd.gradgradcheck(run, (x,))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_what_is_minus_infinity_has_no_share_in_running_sums(tg, dtype, compiled):
+    def run(x):
+        (g,) = tg.autograd.grad(tg.logcumsumexp(x, 0).real[[0, -1]].sum(), x)
+        return g
+
+    step = tg.compile(run) if compiled else run
+    numbers = [1.0, -math.inf, -math.inf, -math.inf, 2.0, -math.inf, 0.5]
+    for _ in range(2):
+        g = step(tg.tensor(numbers, dtype=getattr(tg, dtype), requires_grad=True))
+        shares = tg.tensor(numbers).softmax(0) + tg.tensor([1.0] + [0.0] * 6)
+        assert tg.allclose(g.real.float(), shares, rtol=1e-6)

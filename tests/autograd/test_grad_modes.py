@@ -180,3 +180,36 @@ def test_the_switch_says_what_it_does(tg, enabled):
     tg.set_grad_enabled(before)
     assert switch.mode is enabled and repr(switch) == str(switch)
     assert repr(switch).endswith(f"grad_mode.set_grad_enabled(mode={enabled})")
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_what_no_derivative_reads_may_be_an_inference_tensor(tg, compiled):
+    F = tg.nn.functional
+    with tg.inference_mode():
+        b = tg.rand(3)
+    x = tg.rand(4, 2)
+
+    def run(w, call):
+        y = call(w)
+        (g,) = tg.autograd.grad((y * y).sum(), w, create_graph=True)
+        return g, tg.autograd.grad(g.sum(), w)[0]
+
+    calls = {
+        "linear": (lambda w, b: F.linear(x, w, b), (3, 2)),
+        "conv1d": (lambda w, b: F.conv1d(x.reshape(1, 2, 4), w, b), (3, 2, 1)),
+        "bilinear": (lambda w, b: F.bilinear(x, x, w, b), (3, 2, 2)),
+        "addmm": (lambda w, b: tg.addmm(b, x, w), (2, 3)),
+        "sum": (lambda w, b: w + b, (3,)),
+        "group_norm": (lambda w, b: F.group_norm(w[None], 1, None, b), (3, 4)),
+    }
+    for call, shape in calls.values():
+        w = tg.rand(shape, requires_grad=True)
+        step = tg.compile(run) if compiled else run
+        for _ in range(2):
+            found = step(w, lambda w, call=call: call(w, b))
+            expected = run(w, lambda w, call=call: call(w, b.clone()))
+            assert all(tg.allclose(f, e, rtol=1e-5) for f, e in zip(found, expected, strict=True))
+    with tg.inference_mode():
+        inputs = tg.rand(4, 2)
+    with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
+        F.linear(inputs, tg.rand(3, 2, requires_grad=True), b)

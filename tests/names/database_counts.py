@@ -35,9 +35,18 @@ BESIDE = (
     "* of equal elements `sort`, `argsort`, `topk` and `kthvalue` show the first first, `mode` the last; PyTorch's "
     "order is what its sorts leave (more than 16 elements without `stable`, `topk`). In `mode` each NaN counts "
     "for itself, behind all numbers; PyTorch's sort leaves them where they are.",
-    "* of an expanded tensor the parts that show no element twice can be written, as in PyTorch, and `fill_` and "
-    "`zero_` take all of it; `masked_fill_` and writes through indices that may write an element twice are refused "
-    "like all others, where PyTorch lets these pass.",
+    "* of an expanded tensor the parts that show no element twice can be written, as in PyTorch, and what fills or "
+    "goes through indices takes all of it: of several values for an element the last stays. PyTorch's gradients of "
+    "what goes through indices there fail in the backward pass; tracegrad gives them.",
+    "* of a zero and a negative zero `maximum`, `minimum`, `clamp` by tensors and folds (`amax`, `max`) give the last; "
+    "PyTorch gives the first or the last, by where an element stands in a vector of its kernels: `maximum(-0., 0.)` "
+    "of 17 elements is 0. sixteen times and -0. once. `relu`, `relu6`, `hardtanh` and `clamp` by numbers keep -0. in "
+    "both.",
+    "* `round(x, decimals=0)` of integers is x; PyTorch has no kernel for it (NotImplementedError) unless `decimals` "
+    "is left out.",
+    "* `func.vmap` calls a function that looks at numbers (`if x.sum() > 0`, `item()`) for each slice, with a warning; "
+    "PyTorch refuses it.",
+    "* results of `func.jacfwd` and `func.hessian` lie row by row, PyTorch's with the axes of the argument first.",
     "* views that overlap otherwise (`unfold`, `as_strided`) read all their elements before the first is written: "
     "`x.unfold(0, 3, 1).add_(1)` adds 1 to each element, in PyTorch as often as it is shown.",
 )

@@ -59,12 +59,14 @@ UNASKED = {
     "torch.is_storage torch.nn.functional.Tensor torch.fft.Tensor torch.linalg.LinAlgError torch.Tensor.layout "
     "torch.Tensor.device torch.autograd.Variable torch.autograd.variable torch.nn.factory_kwargs",
     SETTINGS: "torch.get_* torch.set_* torch.is_*_enabled torch.autocast_*crement_nesting torch.*deterministic* "
-    "torch.clear_autocast_cache torch.GradScaler torch.autograd.set_* torch.autograd.detect_anomaly",
+    "torch.clear_autocast_cache torch.GradScaler torch.autograd.set_* torch.autograd.detect_anomaly "
+    "torch.*_anomaly_*enabled",
     RANDOM: "torch.Generator torch.default_generator torch.initial_seed torch.manual_seed torch.seed",
     FILES: "torch.save torch.load torch.from_numpy torch.frombuffer torch.Tensor.numpy",
     RECORDING: "torch.compile torch.cond torch.inference_mode torch.autograd.inference_mode torch.autograd.Function "
     "torch.autograd.gradcheck torch.autograd.gradgradcheck torch.Tensor.grad torch.Tensor.grad_fn "
-    "torch.Tensor.re*grad torch.Tensor.retains_grad torch.Tensor.register_post_accumulate_grad_hook",
+    "torch.Tensor.output_nr torch.Tensor.re*grad torch.Tensor.retains_grad "
+    "torch.Tensor.register_post_accumulate_grad_hook",
     DATA: "torch.utils.data.*",
     OTHERS: "torch.Tensor.cuda torch.Tensor.data_ptr torch.Tensor.get_device torch.Tensor.is_* torch.Tensor.pin_memory "
     "torch.Tensor.record_stream torch.Tensor.share_memory_ torch.Tensor.set_ torch.Tensor.storage "

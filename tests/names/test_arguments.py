@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tracegrad as tg
-from tracegrad.tensors.calling.conventions import Conventions
+from tracegrad.tensors.calling.conventions import GATHERED, Conventions
 
 ARGUMENTS = json.loads(Path(__file__).with_name("pytorch_arguments.json").read_text())
 FUNCTIONS = {name: of for name, of in ARGUMENTS.items() if inspect.isroutine(getattr(tg, name, None))}
@@ -15,7 +15,7 @@ FUNCTIONS = {name: of for name, of in ARGUMENTS.items() if inspect.isroutine(get
 
 def taken(function, name, names):
     """Whether a call with these keywords is one of the function's, in its own terms or by the conventions."""
-    given = dict.fromkeys(names, 0)
+    given = {name: (0,) if name in GATHERED else 0 for name in names}
     plain = inspect.unwrap(function)
     try:
         inspect.signature(plain).bind(**given)

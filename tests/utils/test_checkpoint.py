@@ -230,3 +230,23 @@ def test_numbers_that_change_are_none_of_the_tensors_saved(tg, maybe_compile, ho
     gradients = [0.7 + 0.3 * 0.7 * 0.25 * i for i in range(6)]
     assert [gradient for gradient, _ in found] == pytest.approx(gradients, rel=1e-12)
     assert all(shapes == found[0][1] for _, shapes in found)
+
+
+def test_a_reentrant_call_refuses_passes_to_named_inputs(tg, maybe_compile):
+    checkpoint = tg.utils.checkpoint.checkpoint
+
+    def run(x, ask):
+        y = checkpoint(lambda x: (x * x).exp(), x, use_reentrant=True)
+        return ask(y.sum(), x)
+
+    asks = {
+        "grad": lambda y, x: tg.autograd.grad(y, x),
+        "inputs": lambda y, x: y.backward(inputs=[x]),
+    }
+    for ask in asks.values():
+        step = maybe_compile(lambda x, ask=ask: run(x, ask))
+        for _ in range(2):
+            with pytest.raises(
+                RuntimeError, match="torch.utils.checkpoint is incompatible with .grad\\(\\) or passing"
+            ):
+                step(tg.ones(2, requires_grad=True))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops import movement
-from ..ops.pointwise import converted
-from ..ops.sources import full
-from ..ops.types import broadcast_shapes
-from .arguments import Shape
-from .creation import tensor
-from .data import fitting
-from .index_plan import Picking
-from .tensor import Tensor
+from ...ops import movement
+from ...ops.pointwise import converted
+from ...ops.sources import full
+from ...ops.types import broadcast_shapes
+from ..arguments import Shape
+from ..creation import tensor
+from ..data import fitting
+from ..index_plan import Picking
+from ..tensor import Tensor
 
 
 def source_of(value: Any, picking: Picking, dtype: Any) -> Any:

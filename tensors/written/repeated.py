@@ -10,14 +10,14 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..ops import indexing as ops
-from ..ops import movement
-from ..ops.array import repeated_axes
-from ..ops.comparison import where
-from ..ops.reductions import amax, sum
-from ..ops.sources import full, iota
-from ..ops.types import int64
-from ..tracing.user_warning import warn_user
+from ...ops import indexing as ops
+from ...ops import movement
+from ...ops.array import repeated_axes
+from ...ops.comparison import where
+from ...ops.reductions import amax, sum
+from ...ops.sources import full, iota
+from ...ops.types import int64
+from ...tracing.user_warning import warn_user
 
 #: Brings what is written to rows into the shape of the region again.
 Back = Callable[[Any], Any]

@@ -1,0 +1,1 @@
+"""Values that are written through an index, and to axes that show an element again and again."""
