@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...ops.array import Array, repeated_axes
+from ...ops.types import uint8
 from ...tape.grad_mode import no_grad
 from ...tape.tangents import levels
 from ...tracing.user_warning import warn_user
@@ -45,19 +46,29 @@ TAKES_OUT = frozenset(
 #: Those whose results have one type: they are stored in tensors of no other.
 EXACT = frozenset(
     """
-    abs absolute addbmm addmm addmv all amax amin aminmax any baddbmm bmm ceil complex conj_physical cross cummax
-    cummin diag dot floor frac frexp gather heaviside index_add index_copy index_reduce index_select inner isin
-    isneginf isposinf kthvalue logcumsumexp masked_select matmul mm mode msort multinomial mv nan_to_num nanquantile
-    neg negative norm polar quantile renorm round scatter scatter_add scatter_reduce sgn sign signbit slice_scatter
-    sort take take_along_dim tensordot topk tril triu trunc vdot where nn.functional.avg_pool2d
-    nn.functional.avg_pool3d nn.functional.gelu nn.functional.hardshrink nn.functional.linear nn.functional.logsigmoid
-    nn.functional.softplus nn.functional.softshrink
+    abs absolute addbmm addmm addmv alias_copy all amax amin aminmax any argmax argmin as_strided_copy baddbmm
+    bitwise_not bmm bucketize ceil complex conj_physical cross cummax cummin diag diagonal_copy dot expand_copy
+    float_power floor frac frexp gather heaviside histc histogram index_add index_copy index_reduce index_select
+    inner inverse isin isneginf isposinf kthvalue log_softmax logcumsumexp lu_solve lu_unpack masked_select matmul
+    max min mm mode msort multinomial mv nan_to_num nanquantile narrow_copy neg negative nonzero norm orgqr ormqr
+    permute_copy polar qr quantile renorm round scatter scatter_add scatter_reduce searchsorted select_copy sgn sign
+    signbit slice_scatter slogdet softmax sort squeeze_copy svd t_copy take take_along_dim tensordot topk
+    transpose_copy triangular_solve tril triu trunc unfold_copy unsqueeze_copy vdot view_copy where fft.ifft
+    fft.ihfft linalg.cholesky linalg.cholesky_ex linalg.cross linalg.det linalg.eigh linalg.eigvalsh linalg.inv
+    linalg.inv_ex linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve linalg.lu linalg.lu_factor
+    linalg.lu_factor_ex linalg.lu_solve linalg.matrix_norm linalg.multi_dot linalg.norm linalg.qr linalg.slogdet
+    linalg.solve linalg.solve_ex linalg.solve_triangular linalg.svd linalg.svdvals linalg.vecdot linalg.vector_norm
+    nn.functional.avg_pool2d nn.functional.avg_pool3d nn.functional.gelu nn.functional.hardshrink
+    nn.functional.linear nn.functional.logsigmoid nn.functional.softplus nn.functional.softshrink
     """.split()
 )
+#: Of these, those whose truth values may be bytes.
+_BYTES_TOO = frozenset({"all", "any"})
+_JOINING = "cat concat concatenate stack hstack vstack dstack row_stack column_stack".split()
 #: Those that read operands while they write: a result may not be stored in the memory of one of these, not even where
 #: it is the same view. The others may.
 READ_MEANWHILE = {
-    **dict.fromkeys("cat concat concatenate stack hstack vstack dstack row_stack column_stack".split(), "all"),
+    **dict.fromkeys(_JOINING, "all"),
     **dict.fromkeys("cross linalg.cross index_select kthvalue masked_select take".split(), "all"),
     **dict.fromkeys("gather take_along_dim".split(), "the first"),
     **dict.fromkeys("index_add index_copy index_reduce".split(), "all but the first"),
@@ -104,7 +115,7 @@ def into(out: Any, path: str, function: Callable[..., Any], args: Sequence[Any],
     of_tensors = any(isinstance(x, Array) for x in (*args, *kwargs.values()))
     if path == "normal" and of_tensors:
         args, kwargs = _drawn_in(places[0].dtype, args, kwargs)
-    else:
+    elif path not in EXACT:
         kwargs = _in_type_of(places[0], function, kwargs)
     result = function(*args, **kwargs)
     values = result if isinstance(result, (tuple, list)) else (result,)
@@ -112,7 +123,7 @@ def into(out: Any, path: str, function: Callable[..., Any], args: Sequence[Any],
         wanted = "a Tensor" if isinstance(result, Array) else f"a tuple of {len(values)} Tensors"
         raise TypeError(f"{name}(): argument 'out' must be {wanted}, not {type(out).__name__} of {len(places)}")
     for place, value in zip(places, values, strict=True):
-        _refuse(name, place, value, path in EXACT)
+        _refuse(path, place, value)
     with no_grad():
         for place, value in zip(places, values, strict=True):
             _store(name, place, value, is_quiet=name in (_FILLED if of_tensors else _FACTORIES))
@@ -141,7 +152,8 @@ def _in_type_of(place: Any, function: Callable[..., Any], kwargs: dict[str, Any]
     return {**kwargs, "dtype": place.dtype}
 
 
-def _refuse(name: str, place: Any, value: Any, exact: bool) -> None:
+def _refuse(path: str, place: Any, value: Any) -> None:
+    name = path.rpartition(".")[2]
     if levels.open is not None and (levels.open.has_tangent(value) or levels.open.has_tangent(place)):
         raise NotImplementedError(
             f"Trying to use forward AD with {name}_out that does not support it because it is an out= function. Leave "
@@ -153,9 +165,13 @@ def _refuse(name: str, place: Any, value: Any, exact: bool) -> None:
             "arguments requires grad."
         )
     own, wanted = place.dtype, value.dtype
-    if exact and own is not wanted:
+    if path in EXACT and own is not wanted and not (path in _BYTES_TOO and own is uint8):
         raise RuntimeError(f"Expected out tensor to have dtype {_c_name(wanted)}, but got {_c_name(own)} instead")
+    if path.startswith("fft.") and own.is_complex and not wanted.is_complex:
+        raise RuntimeError(f"{name} expects a floating point output tensor, but got {own.title}")
     if wanted.category > own.category:
+        if path in _JOINING:
+            raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {own.title}")
         raise RuntimeError(f"result type {wanted.title} can't be cast to the desired output type {own.title}")
 
 

@@ -214,7 +214,39 @@ def single_numbers():
     yield from (f"torch.round({x}, decimals={n})" for x, n in product("iusb", (1, 2)))
 
 
-GROUPS = (sums, types, names, lists, written, repeated, single_numbers)
+#: Calls whose results are stored in tensors of other types; behind | how many results there are.
+WITH_OUT = (
+    "abs(f) add(f,f) addmm(f,f,f) all(b) amax(f,0) any(b) argmax(f) argmin(f) bitwise_not(i) bucketize(f,n) "
+    "cat([f,f]) ceil(f) column_stack([f,f]) cos(i) cross(t[0].t(),t[1].t(),1) div(i,i) float_power(f,2) "
+    "gather(i,0,i*0) histc(f,2) hstack([f,f]) index_select(f,0,n) inverse(f) lerp(f,f,0.5) log_softmax(f,0) "
+    "lu_solve(f,*torch.linalg.lu_factor(f)) matmul(f,f) mean(f,0) mm(f,f) mul(i,f) narrow_copy(f,0,0,1) "
+    "nonzero(f) norm(f) ormqr(f,f[0],f) pow(f,2) prod(f,0) searchsorted(n.sort()[0],i) sigmoid(i) softmax(f,0) "
+    "stack([f,f]) sum(f,0) t_copy(f) transpose_copy(f,0,1) tril(f) vstack([f,f]) where(b,f,f) view_copy(f,(4,)) "
+    "linalg.cross(t[0].t(),t[1].t(),dim=1) linalg.det(f) linalg.cholesky(torch.eye(2)) linalg.eigvalsh(f) "
+    "linalg.inv(f) linalg.matrix_norm(f) linalg.multi_dot([f,f]) linalg.norm(f) linalg.solve(f,f) "
+    "linalg.svdvals(f) linalg.solve_triangular(f,f,upper=True) linalg.vecdot(f,f) linalg.vector_norm(f) "
+    "fft.fft(f) fft.irfft(c) fft.hfft(c) special.expit(i) max(f,0)|2 min(f,0)|2 sort(f)|2 topk(f,1)|2 "
+    "kthvalue(f,1)|2 linalg.qr(f)|2 linalg.slogdet(f)|2 linalg.lu(f)|3 linalg.svd(f)|3 linalg.eigh(f)|2 "
+    "linalg.inv_ex(f)|2 linalg.lu_factor(f)|2 aminmax(f,dim=0)|2"
+)
+
+
+def out_types():
+    """Results are stored in tensors of their own type, or of others that hold them."""
+    wanted = {"max(f,0)": 1, "min(f,0)": 1, "sort(f)": 1, "topk(f,1)": 1, "kthvalue(f,1)": 1}
+    for call, dtype in product(WITH_OUT.split(), ("float64", "float16", "int32", "complex128", "bool", "uint8")):
+        call, _, count = call.partition("|")
+        places = [f"torch.empty(0, dtype=torch.{dtype})"]
+        if count:
+            integers = wanted.get(call, -1)
+            places += [
+                f"torch.empty(0, dtype=torch.{'int64' if i == integers else 'float32'})" for i in range(1, int(count))
+            ]
+        out = f"({', '.join(places)})" if count else places[0]
+        yield f"torch.{call[:-1]}, out={out})" + ("[0].dtype" if count else ".dtype")
+
+
+GROUPS = (out_types, sums, types, names, lists, written, repeated, single_numbers)
 
 
 def expressions():
