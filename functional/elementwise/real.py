@@ -11,9 +11,10 @@ from ...ops.elementary import pow
 from ...ops.elementwise import real as ops
 from ...ops.pointwise import cast, common_dtype
 from ...ops.sources import full
-from ...ops.types import FLOATING, bfloat16, bool_, float16, float32, int32
+from ...ops.types import FLOATING, bfloat16, bool_, float16, float32, float64, int32, int64
 from ...tensors.composite import composite
 from ...tensors.limits import finfo
+from ...tensors.short_floats import rounded_once
 from .. import return_types
 
 if TYPE_CHECKING:
@@ -112,16 +113,29 @@ def frexp(input: Tensor) -> tuple[Tensor, Tensor]:
 def ldexp(input: Tensor, other: Tensor) -> Tensor:
     """``input * 2**other`` in floating point.
 
-    Shapes are broadcast, types promoted. Floats and complex numbers keep their type; integers and bool give the
-    default type.
+    Shapes are broadcast. Of an integer `other` floats and complex numbers keep their type, and the product is right
+    where the power alone would overflow; else types are promoted, and integers and bool give the default type.
 
     >>> import tracegrad as tg
     >>> tg.ldexp(tg.tensor([1., 3.]), tg.tensor([2, -1]))
     tensor([4.0000, 1.5000])
     """
-    if other.dtype is bool_ and input.dtype.category >= FLOATING:
+    if other.dtype.category >= FLOATING or input.dtype.category < FLOATING:
+        return input * pow(2.0, other)
+    if input.dtype.is_complex:
+        return cast(input * pow(2.0, other), input.dtype)
+    if other.dtype is bool_:
         raise NotImplementedError("\"ldexp_cpu_exp\" not implemented for 'Bool'; convert with .int()")
-    return input * pow(2.0, other)
+    return _scaled(input, other)
+
+
+@rounded_once
+def _scaled(input: Tensor, other: Tensor) -> Tensor:
+    """``input * 2**other`` by two powers, none of which overflows."""
+    limit = 2044 if input.dtype is float64 else 252
+    exponent = arithmetic.minimum(arithmetic.maximum(cast(other, int64), -limit), limit)
+    half = cast(cast(exponent, input.dtype) * 0.5, int64)
+    return input * pow(2.0, cast(half, input.dtype)) * pow(2.0, cast(exponent - half, input.dtype))
 
 
 def gcd(input: Tensor, other: Tensor) -> Tensor:

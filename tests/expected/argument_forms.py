@@ -246,7 +246,16 @@ def out_types():
         yield f"torch.{call[:-1]}, out={out})" + ("[0].dtype" if count else ".dtype")
 
 
-GROUPS = (out_types, sums, types, names, lists, written, repeated, single_numbers)
+def powers():
+    """Integers beside numbers of floating point, in `ldexp` and `arange`."""
+    for x, y in product(("f", "d", "h", "g", "c", "f0", "d0"), ("i", "u", "s", "i0", "n", "f", "d0")):
+        if x + y not in ("cu", "cs"):  # complex powers of PyTorch's are off in the sixth digit
+            yield f"torch.ldexp({x}, {y})"
+    yield from (f"torch.ldexp(torch.tensor([2.0**-20, -0.0, 3.0]), torch.tensor({k}))" for k in ("130", "-127", "2000"))
+    yield from (f"torch.arange(3, dtype=torch.{d})" for d in ("complex64", "float16", "uint8", "bfloat16", "float64"))
+
+
+GROUPS = (out_types, powers, sums, types, names, lists, written, repeated, single_numbers)
 
 
 def expressions():
