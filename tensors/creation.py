@@ -279,7 +279,7 @@ def arange(
 
     int64 if all three are integers, else the default floating type, unless `dtype` is given. There are
     ``ceil((end - start) / step)`` numbers. RuntimeError for a `step` of 0 or one that leads away from `end`, and for
-    infinite ranges; ValueError for a `step` that int64 as `dtype` makes 0; NotImplementedError for complex numbers.
+    infinite ranges; ValueError for a `step` that int64 as `dtype` makes 0; NotImplementedError for complex ones.
 
     >>> import tracegrad as tg
     >>> tg.arange(3), tg.arange(1, 2, 0.5)
@@ -289,9 +289,7 @@ def arange(
     if start is None and end is None:
         raise TypeError("arange() received an invalid combination of arguments - got no `end`")
     if dtype is not None and dtype.is_complex:
-        raise NotImplementedError(
-            f"\"arange_cpu\" not implemented for '{dtype.title}'. Convert it behind, by .to(dtype)."
-        )
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtype.title}'. Convert it by .to().")
     start, end = (0, start) if end is None else (0 if start is None else start, end)
     first, last, by = map(item_of, (start, end, step))
     count = count_between(first, last, by)
