@@ -260,13 +260,13 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Tensor | Num
 # ---------------------------------------------------------------------------------------------------- exponentials
 
 
-@rounded_once
 def _log_of_sum(x: Any, y: Any) -> Any:
     """``log(exp(x) + exp(y))``; where both are minus infinity, neither has a share in it."""
     nothing = logic.logical_and(x == -math.inf, y == -math.inf)
     return where(nothing, x.detach(), log_of_sum(where(nothing, 0, x), where(nothing, 0, y)))
 
 
+@rounded_once
 def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     """The logarithm of the sum of the exponentials of each element and those before it along `dim`.
 

@@ -228,7 +228,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     if not source.ndarray.size:
         return copy(input)
     picked = indexing.take(flatten(source), order)
-    return movement.by_rows(comparison.where(mask, movement.reshape(picked, shape), input))
+    return comparison.where(mask, movement.reshape(picked, shape), input)
 
 
 def fill_diagonal(input: Tensor, fill_value: Number, wrap: bool = False) -> Tensor:
