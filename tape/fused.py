@@ -139,7 +139,6 @@ class FusedNode(PrimitiveNode):
         """The node of `out`, a composite of `arguments`, with derivatives for the operands `wanted`."""
         node: Any = object.__new__(class_called(FusedNode, fused.title))
         node.fused, node.kept, node.make = fused, kept, make
-        node.sequence = count_now()
         node.dtype = out.ndarray.dtype
         count = fused.operands
         edges: list[Any] = []
@@ -151,6 +150,7 @@ class FusedNode(PrimitiveNode):
                 edges.append(x.gradient_edge() if want else NO_EDGE)
                 shapes.append(x.ndarray.shape)
         node.edges = node.shown_edges = tuple(edges)
+        node.sequence = count_now()  # behind those of operands: a view of what was written to has a new node
         node.shapes = tuple(shapes)
         plan = fused.plan(wanted)
         if plan.watched:
@@ -202,6 +202,8 @@ class FusedNode(PrimitiveNode):
         shapes, count = list(self.shapes), fused.operands
         given = [i for i in range(count) if shapes[i] is not None]
         if switches.enabled or switch.stack or g.ndarray.dtype is not self.dtype:
+            if type(value := self.known.get("out")) is Saved:
+                value.look(self)  # it is computed again, but the form in numpy refuses what has been written to
             return self._by_chain(g, given, wanted) if fused.rule is None else [self._by_rule(g)]
         if False in wanted:
             for i, want in zip(given, wanted, strict=True):

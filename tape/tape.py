@@ -55,7 +55,7 @@ class Tape:
         for tensor in tensors:
             if tensor._requires or tensor._node is not None:
                 return None
-            if tensor._base is not None and tensor._seen_version != tensor.buffer.version and tensor.requires_grad:
+            if tensor._base is not None and tensor.requires_grad:
                 return None
         return self.below.stacked(tensors, axis, self.make)
 
