@@ -25,6 +25,7 @@ from ..ops.types import DType, Type, dtype_of
 from ..ops.views import replay, write_through
 from .errors import CaptureError
 from .graph import Builder, Node, Origin
+from .leading import Leading
 from .origins import Whereabouts
 
 
@@ -46,6 +47,14 @@ class Region:
         return self.writes > 0
 
 
+StopsOf = Callable[[Sequence[Any]], Sequence[bool]]
+
+
+def no_stops(operands: Sequence[Any]) -> tuple[bool, ...]:
+    """What a recorder without a tape is told: there are no derivatives."""
+    return ()
+
+
 def is_tracked(array: Any) -> bool:
     """Whether gradients of it go on; of arrays that are no tensors none do."""
     return hasattr(array, "is_tracked") and bool(array.is_tracked())
@@ -62,6 +71,27 @@ class Root:
     leaf_requires: bool
     shown: np.ndarray  # what the array showed when it was met
     history: Any  # the node of the tape behind the array then
+    version: float  # of its memory then
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the call has counted its version up: writes through ``.data`` have versions of their own."""
+        return self.array.buffer.version != self.version
+
+
+@dataclass(frozen=True, eq=False)
+class Alias:
+    """Another array over the memory of a root, as it was when it was met."""
+
+    array: weakref.ref[Array]
+    leaf_requires: bool
+    shown: np.ndarray
+    node: weakref.ref[Any] | None  # of the tape, which keeps what the call has made
+
+    @property
+    def history(self) -> Any:
+        """The node of the tape behind the array then; where it is gone, nothing that could be there now."""
+        return None if self.node is None else self.node() or self
 
 
 class NodeBuilder(Builder):
@@ -93,17 +123,18 @@ class NodeBuilder(Builder):
 class Recorder(Evaluator):
     """Evaluates and records. Use it below a tape, in ``interpreted(...)``."""
 
-    def __init__(self, whereabouts: Whereabouts, strict: bool = True) -> None:
+    def __init__(self, whereabouts: Whereabouts, strict: bool = True, stops_of: StopsOf = no_stops) -> None:
         self.whereabouts = whereabouts
+        self._stops_of = stops_of
         self._strict = strict  # raise at the refused line; else go on eagerly, to no recording
         self.builder = NodeBuilder()
         self.roots: list[Root] = []
         self._regions: dict[int, list[Region]] = {}  # by the identity of the memory, for as long as there is memory
         self._memories: dict[int, weakref.ref[np.ndarray]] = {}
         self._numbers: weakref.WeakValueDictionary[int, Array] = weakref.WeakValueDictionary()
-        self._cut: weakref.WeakValueDictionary[int, Array] = weakref.WeakValueDictionary()
         self._names: set[str] = set()
-        self.aliases: dict[int, weakref.ref[Array]] = {}  # other arrays over the memory of roots
+        self._leading = Leading()
+        self.aliases: dict[int, Alias] = {}  # other arrays over the memory of roots
         self.refused: CaptureError | None = None  # the first refusal
         self.after_write: dict[int, list[Callable[[Array], None]]] = {}  # by the identity of the memory
         self.mark_item: Callable[[Array], Any] | None = None  # a number that is known again, or None
@@ -118,7 +149,7 @@ class Recorder(Evaluator):
         return None
 
     def evaluate(self, primitive: Primitive, operands: Sequence[Any], params: Params, kind: Any) -> Any:
-        nodes = [self.node(o) for o in operands]
+        nodes = self._nodes_of(operands)
         try:
             out = super().evaluate(primitive, operands, params, kind)
         except Exception:
@@ -126,8 +157,6 @@ class Recorder(Evaluator):
                 self.failed = str(self.whereabouts.now())
             raise
         if primitive.is_view and isinstance(operands[0], Array) and out.buffer is operands[0].buffer:
-            if id(operands[0]) in self._cut:
-                self._cut[id(out)] = out
             self._require_c(out.type_.dtype, primitive.name)
             return out  # a view: its node follows from the memory's
         self.builder.origin = self.whereabouts.now()
@@ -168,9 +197,6 @@ class Recorder(Evaluator):
             self.failed = str(origin)
             raise
         self.checks.append(self._built(origin, requirement.fails, node, facts))
-
-    def cut(self, array: Array) -> None:
-        self._cut[id(array)] = array
 
     def refuse(self, message: str) -> None:
         """Remember why this call cannot be repeated; where that is strictly wanted, raise the CaptureError."""
@@ -213,9 +239,10 @@ class Recorder(Evaluator):
         self._require_c(node.type.dtype, name)
         region = Region(array.steps, node, array)
         self._regions_of(array.buffer).append(region)
-        requires, leaf_requires = is_tracked(array), bool(getattr(array, "_requires", False))
-        history = getattr(array, "grad_fn", None) if requires else None
-        root = Root(node, array, region, requires, leaf_requires, array.ndarray, history)
+        requires = is_tracked(array)
+        root = Root(node, array, region, requires, *_facts_of(array), array.buffer.version)
+        if requires:
+            self._leading.ends.add(node)
         self.roots.append(root)
         return root
 
@@ -229,20 +256,25 @@ class Recorder(Evaluator):
         if not isinstance(operand, Array):
             return self.builder.constant(operand, dtype_of(operand))
         region, steps = self._region(operand), operand.steps
-        node = region.node if steps == region.prefix else self._view(region, steps[len(region.prefix) :])
-        if self._is_cut(operand) or self._is_cut_alias(operand, region):
-            return Node(detach_primitive, (node,), (), node.type, node.origin)
-        return node
+        return region.node if steps == region.prefix else self._view(region, steps[len(region.prefix) :])
 
-    def _is_cut(self, array: Array) -> bool:
-        """True where derivatives stop: not at what has been given a history since, as kept operands are."""
-        return id(array) in self._cut and getattr(array, "_node", None) is None
+    def _nodes_of(self, operands: Sequence[Any]) -> list[Node]:
+        """What an operation on them is made of: where derivatives stop on the tape, they do in the graph."""
+        nodes = [self.node(operand) for operand in operands]
+        for i, stops in enumerate(self._stops_of(operands)):
+            if stops:
+                nodes[i] = self.detached(nodes[i])
+        return nodes
 
-    def _is_cut_alias(self, array: Array, region: Region) -> bool:
-        """True for what shows a root's memory without its history: a ``detach()`` that was made outside."""
-        if region.array is None or region.array is array or not is_tracked(region.array):
-            return False
-        return not is_tracked(array)
+    def detached(self, node: Node) -> Node:
+        """`node` as one from which no derivative goes on."""
+        if not self.leads_on(node):
+            return node
+        return Node(detach_primitive, (node,), (), node.type, node.origin)
+
+    def leads_on(self, node: Node) -> bool:
+        """Whether a derivative goes on from it to a root that requires gradients."""
+        return self._leading.leads_on(node)
 
     def knows(self, array: Array) -> bool:
         """True if `array` shows memory that this recording has met or made."""
@@ -250,7 +282,7 @@ class Recorder(Evaluator):
 
     def forget_values(self) -> None:
         """Let go of the recorded values, so that only what the user keeps stays alive."""
-        self._cut.clear()
+        self._leading.forget()
         self.checked.clear()
         self.checks.clear()
         self.after_write.clear()
@@ -276,8 +308,15 @@ class Recorder(Evaluator):
                 self._refuse_shared(array)
             return self.add_root(array, array.label or f"captured_{len(self.roots)}").region
         if found.array is not None and found.array is not array:
-            self.aliases[id(array)] = weakref.ref(array)
+            self._note_alias(array)
         return found
+
+    def _note_alias(self, array: Array) -> None:
+        known = self.aliases.get(id(array))
+        if known is None or known.array() is not array:
+            leaf_requires, shown, history = _facts_of(array)
+            node = None if history is None else weakref.ref(history)
+            self.aliases[id(array)] = Alias(weakref.ref(array), leaf_requires, shown, node)
 
     def _regions_of(self, buffer: Buffer) -> list[Region]:
         whole = buffer.whole
@@ -324,12 +363,22 @@ class Recorder(Evaluator):
         return unique
 
     def _overwritten(self, region: Region, target: Array, value: Any) -> Node:
-        stored = _fitted(self.node(value), target.type_)
-        return write_through(region.node, target.steps[len(region.prefix) :], stored)
+        """What `region` holds after the write, which is an operation on all that the target is a view of."""
+        base = getattr(target, "base", None)
+        before, stored = region.node, self.node(value)
+        stops = self._stops_of((target if base is None else base, value))
+        if stops:
+            before, stored = (self.detached(n) if s else n for n, s in zip((before, stored), stops, strict=True))
+        return write_through(before, target.steps[len(region.prefix) :], _fitted(stored, target.type_))
 
     def _built(self, origin: Origin, function: Callable[..., Any], *args: Any) -> Any:
         self.builder.origin = origin
         return interpreted(self.builder, function, *args)
+
+
+def _facts_of(array: Any) -> tuple[bool, np.ndarray, Any]:
+    """Whether it is a leaf that requires a gradient, what it shows, and the node of the tape behind it."""
+    return bool(getattr(array, "_requires", False)), array.ndarray, array._node if is_tracked(array) else None
 
 
 def _fitted(node: Node, of: Type) -> Node:

@@ -22,6 +22,9 @@ class PartsNode(Node):
         self.part_types = [part.type_ for part in parts]
         self.join = join
 
+    def is_of_view(self) -> bool:
+        return True
+
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         given = zip(cotangents, self.part_types, strict=True)
         return [self.join([zeros(of) if g is None else g for g, of in given])]

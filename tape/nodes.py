@@ -137,6 +137,10 @@ class Node:
             self.post_hooks = {}
         return add_hook(self.post_hooks, hook)
 
+    def is_of_view(self) -> bool:
+        """Whether its results are views of its operand, and so gradients of them go where those of that go."""
+        return False
+
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         """One cotangent per edge (None where there is none); `wanted` tells which are of use."""
         raise NotImplementedError
@@ -207,6 +211,9 @@ class PrimitiveNode(Node):
             if isinstance(value, (SavedTensor, np.generic)):
                 self.saves = True
         self.released = False
+
+    def is_of_view(self) -> bool:
+        return self.primitive.is_view
 
     def unpacked(self) -> dict[str, Any]:
         """What was saved; RuntimeError once it is freed, or where its memory has been written to since."""

@@ -108,7 +108,7 @@ class Saved(SavedTensor):
     def keep_own_copy(self, target: Any) -> None:
         edge = self.tensor.gradient_edge()
         with no_grad():
-            copied = copy(self.tensor)  # of no alias: derivatives of what is recorded stop there
+            copied = copy(self.tensor)
         if edge.node is not None:
             copied.attach(edge.node, edge.output)
         self.tensor, self.version = copied, copied.buffer.version

@@ -259,6 +259,8 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         >>> x.grad_fn.name()
         'MulBackward0'
         """
+        if self._node is None and self.memory is not None:
+            changes.count += 1  # compiled calls know it without a history
         self._continue_from(value)
         self._seen_version = self.buffer.version
         self._accumulator = None
@@ -278,17 +280,6 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
             keep_first_shape(self, shape)
         else:
             self.rebase(view)
-
-    def forget_history(self) -> None:
-        """Become a leaf that requires no gradient; the memory stays.
-
-        >>> import tracegrad as tg
-        >>> y = tg.ones(2, requires_grad=True) * 2
-        >>> y.forget_history()
-        >>> y.is_leaf, y.requires_grad
-        (True, False)
-        """
-        self._node, self._output, self._requires = None, 0, False
 
     def detach(self) -> Tensor:
         """The same memory without a history: no gradient goes on from it.

@@ -62,7 +62,7 @@ class SharedMemory:
 
 def met_as_aliases(recording: Any) -> list[Tensor]:
     """Other tensors from outside through which a call has met the memory of its roots."""
-    found = [array for array in (ref() for ref in recording.recorder.aliases.values()) if is_a(array, Tensor)]
+    found = [array for array in (alias.array() for alias in recording.recorder.aliases.values()) if is_a(array, Tensor)]
     arguments = {id(root.array) for _, root in recording.arguments}
     return [tensor for tensor in found if not recording.is_own(tensor) and id(tensor) not in arguments]
 

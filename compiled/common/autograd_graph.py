@@ -15,9 +15,15 @@ from ...tensors.tensor import Tensor, make
 from .classes import is_a
 
 
+def history_of(tensor: Any) -> TapeNode | None:
+    """The node behind a tensor; None for a view whose own is an error, which is the program's to meet."""
+    node: TapeNode | None = None if tensor.is_ambiguous() else tensor.grad_fn
+    return node
+
+
 def histories(roots: Iterable[Any]) -> list[Any]:
     """Where the graph of derivatives goes on outside of a recorded call with these roots."""
-    return [getattr(root.array, "grad_fn", None) for root in roots if root.requires_grad]
+    return [history_of(root.array) for root in roots if root.requires_grad]
 
 
 def is_spent(node: TapeNode, stop: Iterable[TapeNode | None] = ()) -> bool:
@@ -62,20 +68,20 @@ def kept_by_tape(
     says which of those that a node keeps."""
     behind: set[TapeNode] = set()
     kept: list[Tensor] = []
-    pending = graph_behind(t.grad_fn for t in tensors)
+    pending = graph_behind(map(history_of, tensors))
     while pending:
         behind |= pending
         saving = [node for node in pending if is_a(node, PrimitiveNode)]
         found = [v.tensor for node in saving for v in node.all_kept() if is_a(v, Saved)]
         kept += [v.tensor for node in saving for v in of(node) if is_a(v, Saved)]
-        pending = graph_behind((t.grad_fn for t in found), stop=behind) - behind
+        pending = graph_behind(map(history_of, found), stop=behind) - behind
     return kept
 
 
 def held_by_tape(tensors: Iterable[Tensor]) -> list[Tensor]:
     """All tensors that live as long as the histories of these do: saved ones, indices, leaves and their gradients."""
     found: dict[int, Tensor] = {}
-    stack: list[Any] = [t.grad_fn for t in tensors]
+    stack: list[Any] = [history_of(t) for t in tensors]
     seen = set(map(id, stack))
     while stack:
         value = stack.pop()

@@ -44,6 +44,14 @@ def memory_of(tensor: Tensor) -> Memory:
     return found
 
 
+def watch_history(tensor: Tensor) -> None:
+    """Let writes that give `tensor` a history be counted: they are where something is remembered of its memory, or of
+    its base's, through which it may get one as well."""
+    memory_of(tensor)
+    if tensor.base is not None:
+        memory_of(tensor.base)
+
+
 def hooks_on(tensor: Any) -> tuple[int, ...]:
     """The hooks of a leaf, by number."""
     return (*tensor.leaf_hooks, *tensor.post_accumulate_hooks)

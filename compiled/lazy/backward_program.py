@@ -343,14 +343,14 @@ class CompiledNode(TapeNode):
             shown.look(self)
         for each in self._watched:
             each.check(self)
+        for output in self._outputs:
+            output.look(self)  # it is not read, but eager mode refuses if somebody has written to it
         if is_grad_enabled():
             gradients = self._backward.run_again(self._given_again(), cotangents, wanted)
         else:
             tape = self._backward.eager
             inputs = self._kept()
             kept = {label: inputs[label].as_in_eager_mode(self, tape) for label in tape.inputs}
-            for output in self._outputs:
-                output.unpack(self)  # it is not read, but eager mode refuses if somebody has written to it
             saved = self._backward.results_read.put_into(self._saved, self._outputs)
             gradients = self._backward.run({**kept, **self._copies}, saved, cotangents)
         return [g if want else None for g, want in zip(gradients, wanted, strict=True)]
@@ -359,6 +359,11 @@ class CompiledNode(TapeNode):
         backward = self._backward
         inputs = self._kept()
         given = {label: inputs[label].unpack_again(self) for label in backward.reads}
+        for label, edge in zip(backward.wrt, self.edges, strict=True):
+            if label in given and given[label].gradient_edge() != edge:
+                given[label] = _leading_to(edge, given[label])
+        for label in backward.eager.inputs.difference(given):
+            inputs[label].as_in_eager_mode(self, backward.eager)
         saved = dict(zip(backward.parts.saved, self._saved, strict=True))
         before = {label: make(numbers_now(saved[name])) for label, name in backward.before.items()}
         # Memory of what is pending was made just now; it is peek() that waits for the numbers.
@@ -369,6 +374,14 @@ class CompiledNode(TapeNode):
             self._released = True
             self.inputs, self.versions, self._copies, self._saved, self._outputs = (), (), {}, (), []
             self._watched, self._shown = (), ()
+
+
+def _leading_to(edge: Edge, tensor: Tensor) -> Tensor:
+    """`tensor` with the history that it had at the call, where a write or `detach_` has given it another one since."""
+    alias = tensor.detach()
+    if edge.node is not None:
+        alias.attach(edge.node, edge.output)
+    return alias
 
 
 def dense(values: np.ndarray) -> np.ndarray:

@@ -32,6 +32,7 @@ from ..common.aliasing import with_history
 from ..common.argument_names import name_captured, name_of_argument
 from ..common.classes import is_a
 from ..common.pytree import Path, leaves
+from ..common.tensor_memory import watch_history
 from ..guards.declared import Guard, facts_of, no_patches
 from ..guards.environment import Environment
 from ..guards.reachability import Codes
@@ -40,6 +41,7 @@ from ..symbolic.tape import NumberInput, NumberTape, Scalar
 from .branch_trials import BranchTrials
 from .call_inputs import CallInputs, LearnedInputs, Noted, noted
 from .cond_gates import follow_writes
+from .derivative_stops import stops_of
 from .scalar_outputs import ScalarOutputs, plain
 from .substitution import NumberLocation
 from .symbolic_inputs import SymbolicInputs
@@ -103,7 +105,7 @@ class Recording:
     _trials: BranchTrials = field(default_factory=BranchTrials)
 
     def __post_init__(self) -> None:
-        self.recorder = Recorder(Whereabouts(), self.strict)
+        self.recorder = Recorder(Whereabouts(), self.strict, stops_of)
         hide, show = (lambda: self.symbolic_inputs.hide()), (lambda: self.symbolic_inputs.show())
         self._calls = CallTrace(self._clear_for, hide, show)
 
@@ -224,7 +226,7 @@ class Recording:
         self._calls.check()
         self.modes.check(self.name, effect_lines := self._calls.effect_lines)
         check_classes(self.guards[0].holds(), effect_lines)
-        check_roots(self.recorder.roots, effect_lines)
+        check_roots(self, effect_lines)
         check_origins(self.recorder.roots, self.is_own)
         check_gradients(self.fresh_grads(), self.recorder.roots, effect_lines)
         check_overlaps(self.recorder.roots)
@@ -248,6 +250,7 @@ class Recording:
         for tensor in self.environment.tensors():
             if id(tensor) not in used and not self.is_own(tensor):
                 get = functools.partial(facts_of, tensor)
+                watch_history(tensor)
                 what = f"shape, type and flags of {tensor.label or 'a tensor'}"
                 self.guards.append(Guard(what, get, get(), "", of_gradients=True))
 

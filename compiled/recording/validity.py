@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-from ...compiler.capture import Recorder, Root
+from ...compiler.capture import Alias, Recorder, Root
 from ...compiler.demands import Demand, checked_base, demand_of
 from ...compiler.errors import CaptureError
 from ...compiler.graph import Graph, Node, topological
@@ -21,11 +21,10 @@ from ...ops.callers.source_files import is_standard_file, is_user_file
 from ...ops.core import switch
 from ...ops.types import defaults, get_default_dtype
 from ...tape.grad_mode import switches
-from ...tape.nodes import AccumulateGrad, PrimitiveNode, Saved
-from ...tape.nodes import Node as TapeNode
-from ...tape.saved import Packed
 from ...tensors.autocasting import state as autocast
+from ...tensors.tensor import Tensor
 from ...tracing.watch import local
+from ..common.autograd_graph import history_of
 from ..common.classes import is_a
 from ..common.collection import around_collections, put_back_at_end
 from ..common.effect_lines import EffectLines
@@ -220,30 +219,37 @@ def check_classes(are_same: bool, effect_lines: EffectLines) -> None:
         )
 
 
-def check_roots(roots: Iterable[Root], effect_lines: EffectLines) -> None:
+def check_roots(recording: Any, effect_lines: EffectLines) -> None:
     """CaptureError if the call made a tensor from outside show other memory, or changed its history or whether it
     requires grad."""
-    for root in roots:
-        array = root.array
-        if array.ndarray is not root.shown:
-            raise refusal(
-                f"{root.node.label} is made to show other memory (.data = ..., an in-place transpose)",
-                effect_lines.at("memory", array, f"first read at {root.node.origin}"),
-                "Write into the memory that it has: t.data.copy_(new), or with no_grad(): t.copy_(new).",
-            )
-        if bool(getattr(array, "_requires", False)) != root.leaf_requires:
-            raise refusal(
-                f"requires_grad of {root.node.label} is changed for later calls",
-                effect_lines.at("flag", array, "in the function that was recorded"),
-                "Set it outside; freezing and unfreezing from outside gives one specialisation each.",
-            )
-        if getattr(array, "grad_fn", None) is not root.history:
-            raise refusal(
-                f"{root.node.label}, a tensor from outside, has another history after the call (a write of what "
-                "requires grad, detach_())",
-                f"first read at {root.node.origin}",
-                "Write what is detached: t.copy_(new.detach()); or return the new value.",
-            )
+    for root in recording.recorder.roots:
+        _check_as_met(root.array, root, str(root.node.label), f"first read at {root.node.origin}", effect_lines)
+    for alias in list(recording.recorder.aliases.values()):
+        array = alias.array()
+        if array is not None and not recording.is_own(array):
+            _check_as_met(array, alias, array.label or "a tensor", f"in {recording.name}", effect_lines)
+
+
+def _check_as_met(array: Any, met: Root | Alias, name: str, first: str, effect_lines: EffectLines) -> None:
+    if array.ndarray is not met.shown:
+        raise refusal(
+            f"{name} is made to show other memory (.data = ..., an in-place transpose)",
+            effect_lines.at("memory", array, first),
+            "Write into the memory that it has: t.data.copy_(new), or with no_grad(): t.copy_(new).",
+        )
+    if bool(getattr(array, "_requires", False)) != met.leaf_requires:
+        raise refusal(
+            f"requires_grad of {name} is changed for later calls",
+            effect_lines.at("flag", array, "in the function that was recorded"),
+            "Set it outside; freezing and unfreezing from outside gives one specialisation each.",
+        )
+    if is_a(array, Tensor) and history_of(array) is not met.history:
+        raise refusal(
+            f"{name}, a tensor from outside, has another history after the call (a write of what requires grad, "
+            "detach_())",
+            first,
+            "Write what is detached: t.copy_(new.detach()); or return the new value.",
+        )
 
 
 def check_origins(roots: Iterable[Root], is_own: Callable[[Any], bool]) -> None:
@@ -255,60 +261,6 @@ def check_origins(roots: Iterable[Root], is_own: Callable[[Any], bool]) -> None:
                 f"used at {root.node.origin}",
                 "Make it outside, or by tensor operations such as clone().",
             )
-
-
-def check_history(behind: Iterable[TapeNode]) -> None:
-    """CaptureError if the history of a result is more than derivatives of primitives: hooks, a user's backward."""
-    for node in behind:
-        check_hooks(node)
-        if not (node.of_primitives or is_a(node, AccumulateGrad)):
-            raise _refused_history(f"a backward of its own ({node.title})", node)
-        if is_a(node, PrimitiveNode):
-            for kept in node.known.values():
-                if is_a(kept, Packed):
-                    raise _refused_history("tensors that hooks have saved (saved_tensors_hooks, checkpoint)", node)
-                if is_a(kept, Saved) and kept.version != kept.tensor.buffer.version:
-                    raise refusal(
-                        "one of the variables needed for gradient computation has been modified by an inplace "
-                        "operation",
-                        f"used at {node.origin}",
-                        "Its backward() would fail: clone() the tensor before it is modified.",
-                    )
-
-
-def check_hooks(node: TapeNode) -> None:
-    """CaptureError if somebody is told of the gradients of an operation behind a result."""
-    if node.tensor_hooks or node.retained or node.pre_hooks or node.post_hooks:
-        raise _refused_history("a hook or retain_grad()", node)
-
-
-def _refused_history(what: str, node: TapeNode) -> CaptureError:
-    return refusal(
-        f"the history of a result has {what}",
-        f"made at {node.origin}",
-        "Call backward() inside the compiled function: compile the whole training step.",
-    )
-
-
-def check_ends(behind: Iterable[TapeNode], recording: Any) -> None:
-    """CaptureError if the history of a result leads to tensors for which the recorded graph has no input."""
-    inputs = {id(root.array) for root in recording.recorder.roots if root.requires_grad}
-    for node in behind:
-        if is_a(node, AccumulateGrad):
-            if id(node.variable) in inputs:
-                continue
-            name = node.variable.label or "a leaf"
-            what = f"the history of a result leads to {name}, whose memory the function has met as another tensor"
-            if recording.is_own(node.variable):
-                what = "a result can be differentiated with respect to a tensor that the function makes"
-        elif recording.is_from_outside(node):
-            what = "the history of a result leads to operations that were done before the call"
-        else:
-            continue
-        users = (user for user in behind if any(edge.node is node for edge in user.edges))
-        place = next((str(user.origin) for user in users if user.origin is not None), "")
-        where = f"at {place}" if place else recording.place_of_result
-        raise refusal(what, where, "Call backward() inside, detach() the result, or make the tensor outside.")
 
 
 def check_unused_errors(recorder: Recorder, graph: Graph) -> None:
@@ -373,6 +325,7 @@ def check_gradients(slots: Iterable[Any], roots: Iterable[Root], effect_lines: E
     """CaptureError if a new gradient shares memory with a tensor from outside or with another gradient."""
     taken = {id(root.array.buffer.whole) for root in roots}
     for slot in slots:
+        _check_history_of_gradient(slot, effect_lines)
         memory = id(slot.after.buffer.whole)
         if memory in taken or slot.after.steps:
             raise refusal(
@@ -381,3 +334,13 @@ def check_gradients(slots: Iterable[Any], roots: Iterable[Root], effect_lines: E
                 "Assign a clone() of it.",
             )
         taken.add(memory)
+
+
+def _check_history_of_gradient(slot: Any, effect_lines: EffectLines) -> None:
+    """CaptureError if a new gradient can be differentiated (``create_graph=True``): a replay stores numbers alone."""
+    if slot.after.requires_grad:
+        raise refusal(
+            "a gradient that is left behind has a history (create_graph=True), or requires a gradient itself",
+            effect_lines.at("gradient", slot.tensor, f"the .grad of {slot.tensor.label or 'a tensor'}"),
+            "Use autograd.grad(..., create_graph=True) and return what it gives, or detach() the gradient.",
+        )

@@ -14,7 +14,7 @@ from ...tensors.tensor import Tensor
 from ..common.aliasing import SharedMemory, captured_tensors, met_as_aliases
 from ..common.classes import is_a
 from ..common.pytree import Path, at
-from ..common.tensor_memory import hooks_on, memory_of
+from ..common.tensor_memory import hooks_on, memory_of, watch_history
 from ..execution.binding import Binding
 from ..recording.recording import GradSlot, Recording
 
@@ -35,6 +35,7 @@ class Captured:
         self.is_leaf = getattr(self.array, "is_leaf", True)
         self.hooks = hooks_on(self.array) if self.requires_grad else ()
         self.written = root.region.written
+        self.counted = root.is_counted  # also by the versions that views and derivatives are compared with
         flags = self.array.ndarray.flags
         # Gradients may lie this way or that: nobody's strides follow from theirs alone.
         self.strides = None if slot is not None or flags.c_contiguous else self.array.ndarray.strides
@@ -87,6 +88,9 @@ class CapturedInputs:
             if s.read_first and s.before is not None
         ]
         self._slots = [captured for captured in self.all if captured.slot is not None]
+        for captured in self.all:
+            if is_a(captured.array, Tensor):
+                watch_history(captured.array)
         self._owners_of_others: frozenset[int] = frozenset()  # of captured tensors that are no gradients, once found
         self._compared = recording.questions.are_compared
         self._others = _others_over_memory_of(recording, {id(captured.slot) for captured in self._slots}, paths)
@@ -146,7 +150,7 @@ class CapturedInputs:
             if captured.written:
                 if not layout.writeable:
                     return False
-                written.append(now.buffer)
+                written += [now.buffer] if captured.counted else []
             if captured.index is not None:
                 self._binding.slots.set_address(captured.index, address)
         self.written_buffers[:] = written  # the list itself is known to others, as is this set
@@ -185,7 +189,7 @@ class CapturedInputs:
         if not all(map(self._found, self.all, tensors)):
             return False
         self._shown = [(c, c.array.ndarray, c.array.buffer) for c in self.all if c.slot is None]
-        self._written_others = [buffer for captured, _, buffer in self._shown if captured.written]
+        self._written_others = [buffer for captured, _, buffer in self._shown if captured.counted]
         if not (self._written or self._compared or self._memory.is_shared):
             return True
         as_recorded = self._memory.is_as_recorded([*tensors, *(find(call_arguments) for _, find in self._others)])
@@ -219,7 +223,7 @@ class CapturedInputs:
         if captured.written:
             if not (contiguous and flags.writeable):
                 return False
-            self.written_buffers.append(now.buffer)
+            self.written_buffers += [now.buffer] if captured.counted else []
         if captured.index is not None:
             values = now.ndarray if contiguous else np.empty(now.ndarray.shape, now.ndarray.dtype)
             if not contiguous:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...ops.array import UNTRACKED
 from ...ops.memory import aligned_empty
 from ...ops.types import Type
 from ...runtime.references import ReferenceCounts
@@ -30,6 +31,7 @@ class GradOutput:
         order = order_in_memory(slot.after)  # of the memory that C writes row by row
         self._turned = None if order is None else tuple(sorted(range(len(order)), key=order.__getitem__))
         self._type = of
+        self._is_inference = slot.after.buffer.version < 0
         self._slot = index
         self.path = path
         self.always_new = always_new  # the old gradient is an input of the same call, or a check may still fail
@@ -49,6 +51,8 @@ class GradOutput:
         memory = aligned_empty(self._type.shape, self._type.dtype.numpy)
         fresh = make(memory if self._turned is None else memory.transpose(self._turned))
         fresh.is_of_program = True
+        if self._is_inference:
+            fresh.buffer.version = UNTRACKED
         array, _, address, _ = memory_of(fresh)
         self.kept = (fresh, array) if array.base is None else (fresh, array, array.base)
         self._counts = ReferenceCounts([self.kept], ALONE[: len(self.kept)])

@@ -9,26 +9,39 @@ from __future__ import annotations
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Any
 
-from ...compiler.graph import Graph, Result
+from ...compiler.graph import Graph, Node, Result
 from ...ops.core import Step
 from ...ops.memory import order_of
 from ...ops.views import replay
 from ...tape.grad_mode import no_grad
 from ...tensors.tensor import Tensor, make
-from ..common.autograd_graph import FreedNode, graph_behind, histories, is_spent
+from ..common.aliasing import met_as_aliases
+from ..common.autograd_graph import FreedNode, histories, history_of, is_spent
 from ..common.classes import is_a
-from ..common.pytree import at, containers, leaves, rebuilt
-from ..common.tensor_memory import users_attributes
+from ..common.pytree import at, leaves, rebuilt
 from ..guards.sources import Source
+from ..recording.derivative_stops import leads_on
 from ..recording.recording import Recording
 from ..recording.scalar_outputs import MARKED
-from ..recording.validity import check_hooks, refusal
+from ..recording.validity import refusal
 from ..symbolic.number import Number
 from .fresh_output import FreshOutput, order_in_memory, turned
 from .fresh_tensors import FreshTensor, fresh_tensor
 from .plain_results import held, is_plain
+from .result_refusals import (
+    is_cut_off,
+    is_of_one_base,
+    refuse_ambiguous,
+    refuse_attributes_of,
+    refuse_containers_from_outside,
+    refuse_gradient_of,
+    refuse_of_one_alias,
+    refuse_other_base,
+    refuse_other_history,
+    refuse_replaced,
+)
 
 Fill = Callable[[list[Tensor], Any], Any]  # of the new tensors and (args, kwargs)
 
@@ -62,12 +75,13 @@ class Results:
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
-        _refuse_containers_from_outside(recording)
+        refuse_containers_from_outside(recording)
         self._existing = list(_existing(recording))
         numbers = [number for appends in recording.scalar_outputs.appends for number in appends.numbers]
         given = [_tensor_of(leaf) for leaf in (*(leaf for _, leaf in leaves(recording.outcome)), *numbers)]
         self._leaves = list({id(t): t for t in given if is_a(t, Tensor)}.values())
         self._wholes: dict[int, tuple[Tensor, Fill]] = {}
+        self._apart: list[Tensor] = []  # aliases that the function has made, and views of these
         self.tensors: list[Tensor] = []
         self.fresh: list[FreshOutput] = []
         self._places: dict[int, Placed] = {}
@@ -120,6 +134,7 @@ class Results:
     def let_go(self) -> None:
         """Forget the recorded call's own tensors."""
         self.tensors, self._wholes, self._existing, self._leaves, self._places = [], {}, [], [], {}
+        self._apart = []
         del self._recording
 
     # ------------------------------------------------------------------------------------------------------ planning
@@ -148,19 +163,25 @@ class Results:
     def _source(self, leaf: Tensor) -> Fill:
         for tensor, fill in self._existing:
             if tensor is leaf or (fill is None and _shows_part(leaf, tensor)):
-                return fill or _refuse_replaced(self._recording)
+                return fill or refuse_replaced(self._recording)
         if not self._recording.is_own(leaf):
             return lambda fresh, _: leaf  # a captured tensor that nothing is computed from
-        _refuse_gradient_of(leaf, self._recording)
-        _refuse_attributes_of(leaf, self._recording)
+        refuse_ambiguous(leaf, self._recording)
+        refuse_gradient_of(leaf, self._recording)
+        refuse_attributes_of(leaf, self._recording)
         sharing = [(t, fill) for t, fill in self._existing if _shows_part(leaf, t)]
         if sharing:
-            whole, fill = max(sharing, key=lambda found: len(found[0].steps))
+            whole, fill = max(sharing, key=lambda found: (is_of_one_base(leaf, found[0]), len(found[0].steps)))
         else:
             whole, fill = self._whole_of(leaf)
             if whole is leaf:
                 return fill
-        _refuse_other_history(whole, leaf, self._recording)
+        refuse_other_base(whole, leaf, self._recording)
+        if not is_of_one_base(leaf, whole):
+            refuse_of_one_alias(leaf, self._apart, self._recording)
+            self._apart.append(leaf)
+        between = [t.grad_fn for t, _ in self._existing if t is not whole and t.is_tracked()]
+        refuse_other_history(whole, leaf, between, self._recording)
         return _view_of(whole, fill, leaf)
 
     def _whole_of(self, leaf: Tensor) -> tuple[Tensor, Fill]:
@@ -168,7 +189,7 @@ class Results:
         memory = id(leaf.buffer.whole)
         if memory not in self._wholes:
             sharing = [t for t in self._leaves if t.buffer.whole is leaf.buffer.whole]
-            alone = len(sharing) == 1 and not (leaf.viewed_without_grad or leaf.view_of_several or _is_cut_off(leaf))
+            alone = len(sharing) == 1 and not (leaf.viewed_without_grad or leaf.view_of_several or is_cut_off(leaf))
             whole = leaf if alone else _common_whole(sharing, self._recording)
             index = len(self.fresh)
             self.tensors.append(whole)
@@ -181,7 +202,7 @@ class Results:
         result = leaves(self._recording.outcome)
         path = next((path for path, leaf in result if _tensor_of(leaf) is tensor), ("whole", index))
         name = "_".join(("result", *map(str, path)))
-        array, node = tensor.ndarray, tensor.grad_fn
+        array, node = tensor.ndarray, history_of(tensor)
         strides = None if array.flags.c_contiguous else array.strides
         order = None if strides is None else order_of(array)
         if node is None:
@@ -194,7 +215,8 @@ class Results:
 def graph_of(recording: Recording, results: Results) -> Graph:
     """Everything the call computed for the world outside: results, new gradients, writes to roots."""
     node = recording.recorder.node
-    outputs = [Result(o.name, o.written(node(t))) for o, t in zip(results.fresh, results.tensors, strict=True)]
+    pairs = zip(results.fresh, results.tensors, strict=True)
+    outputs = [Result(o.name, o.written(_node_of_result(o, t, recording))) for o, t in pairs]
     for slot in recording.fresh_grads():
         assert slot.after is not None
         order = order_in_memory(slot.after)
@@ -208,6 +230,11 @@ def graph_of(recording: Recording, results: Results) -> Graph:
     checks = dict.fromkeys(recording.recorder.checks)
     outputs += [Result("check", node, is_check=True) for node in checks]
     return Graph(recording.name, tuple(root.node for root in recording.recorder.roots), tuple(_distinct(outputs)))
+
+
+def _node_of_result(output: FreshOutput, tensor: Tensor, recording: Recording) -> Node:
+    node = recording.recorder.node(tensor)
+    return recording.recorder.detached(node) if output.live and not leads_on(tensor) else node
 
 
 def _name_of(tensor: Tensor, recording: Recording) -> str:
@@ -245,47 +272,13 @@ def _existing(recording: Recording) -> Any:
     for root in recording.recorder.roots:
         if id(root.array) not in gradients and is_a(root.array, Tensor):
             yield root.array, _root_of(root.array, paths.get(id(root.array)))
+    for alias in met_as_aliases(recording):
+        yield alias, _root_of(alias, None)
 
 
 def _gradient_of(slot: Any, path: Any) -> Fill:
     tensor = slot.tensor
     return lambda fresh, call_arguments: (tensor if path is None else at(call_arguments, path))._grad
-
-
-def _refuse_replaced(recording: Recording) -> NoReturn:
-    raise refusal(
-        "a gradient is returned that the function has replaced by another",
-        recording.place_of_result,
-        "Return a clone() of it.",
-    )
-
-
-def _refuse_gradient_of(tensor: Tensor, recording: Recording) -> None:
-    if tensor._grad is not None:
-        raise refusal(
-            "a tensor that the function makes is returned with a .grad of its own",
-            recording.place_of_result,
-            "Return the gradient, too, or use autograd.grad().",
-        )
-
-
-def _refuse_attributes_of(tensor: Tensor, recording: Recording) -> None:
-    for name in users_attributes(tensor):
-        raise refusal(
-            f"a tensor that the function makes is returned with an attribute of its own ({name})",
-            recording.place_of_result,
-            "Return the value beside the tensor.",
-        )
-
-
-def _refuse_containers_from_outside(recording: Recording) -> None:
-    for container in containers(recording.result):
-        if is_a(container, (list, dict)) and recording.environment.reaches(container):
-            raise refusal(
-                f"a {type(container).__name__} is returned that was there before the call",
-                recording.place_of_result,
-                "Each call makes its own: return a copy of it.",
-            )
 
 
 def _described(thing: Any) -> str:
@@ -319,31 +312,14 @@ def _common_whole(sharing: list[Tensor], recording: Recording) -> Tensor:
     return (tracked or wholes or [make(first.buffer.whole, first.buffer)])[0]
 
 
-def _refuse_other_history(whole: Tensor, part: Tensor, recording: Recording) -> None:
-    """A view that is taken anew has the history of what it is taken of: no other one can be given to it."""
-    if part.is_tracked() and not part.is_leaf:
-        if not whole.is_tracked() or whole.gradient_edge().node not in graph_behind([part.grad_fn]):
-            raise refusal(
-                "a view is returned of a tensor that was made to require a gradient by itself (requires_grad_() on a "
-                "view of another tensor)",
-                recording.place_of_result,
-                "Call requires_grad_() on a clone(), or on the tensor that it is a view of, outside.",
-            )
-        for node in graph_behind([part.grad_fn], stop=[whole.gradient_edge().node]):
-            check_hooks(node)
-
-
-def _is_cut_off(view: Tensor) -> bool:
-    """Whether only its base makes it require gradients."""
-    return view.requires_grad and not view.is_tracked()
-
-
 def _view_of(whole: Tensor, fill: Fill, part: Tensor) -> Fill:
     steps: tuple[Step, ...] = part.steps[len(whole.steps) :]
     tracked = part.is_tracked()
     leaf = tracked and part.is_leaf
-    differentiable = part.base is not None and (part.base is whole or part.base is whole.base)  # what detach() ends
-    untracked = differentiable and (part.viewed_without_grad or (part.requires_grad and not tracked))
+    differentiable = is_of_one_base(part, whole)  # what detach() ends
+    without = part.viewed_without_grad and (leaf or not tracked)  # itself, not what it is a view of
+    untracked = differentiable and (without or (part.requires_grad and not tracked))
+    has_own_versions = part.buffer is not whole.buffer  # ``.data``
     # Once what it shows requires grad and is written, a differentiable view does as well: also if neither does now.
     cut = (whole.is_tracked() or not differentiable) and (leaf or not tracked) and not untracked
 
@@ -356,6 +332,8 @@ def _view_of(whole: Tensor, fill: Fill, part: Tensor) -> Fill:
             shown = replay(source.detach() if cut or not steps else source, steps)
         if part.base is None and shown.base is not None:
             shown = shown.detach()  # which came last
+        if has_own_versions and shown.buffer is source.buffer:
+            shown = shown.data
         # What in-place writes refuse of views hangs on how they were made.
         shown.viewed_without_grad, shown.view_of_several = part.viewed_without_grad, part.view_of_several
         return shown.requires_grad_() if leaf else shown

@@ -22,6 +22,7 @@ from ...tensors.tensor import Tensor, make
 from ...tracing.watch import changes, counter
 from ...tracing.watched_classes import classes
 from ..common.autograd_graph import graph_behind, histories, kept_by_tape
+from ..common.classes import is_a
 from ..common.pytree import at
 from ..common.sharing import sharing
 from ..execution.binding import Binding
@@ -33,7 +34,8 @@ from ..lazy.eager_tape import EagerTape
 from ..lazy.gradient_orders import gradient_orders
 from ..recording.leaks import refuse_leaks
 from ..recording.recording import Recording
-from ..recording.validity import check_ends, check_history, check_unused_errors, refusal
+from ..recording.result_histories import check_ends, check_history
+from ..recording.validity import check_unused_errors, refusal
 from ..verification.verify import is_wanted
 from .arguments import Args, Arguments, Kwargs
 from .captured_inputs import CapturedInputs
@@ -83,6 +85,7 @@ class Specialisation:
         saved = () if self.backward is None else self.backward.parts.saved
         self._saved = SavedMemory(self.binding, len(self.results.fresh) + len(self.grads), len(saved))
         self.written_arguments = [path for path, root in recording.arguments if root.region.written]
+        self.counted_arguments = [path for path, root in recording.arguments if root.is_counted]
         self._bind_numbers()
         self.inputs = NumberInputs(recording.symbolic_inputs, recording.scalars, self.binding)
         self._edges_seen = -1  # the value of `changes` at which edges to captured leaves were found
@@ -210,7 +213,7 @@ class Specialisation:
         gradients = self.grads.prepare(call_arguments)
         fresh = [self.binding.fresh_result(i) for i in range(len(self.results.fresh))]
         saved = self._saved.fresh()
-        written = [at(call_arguments, path).buffer for path in self.written_arguments]
+        written = [at(call_arguments, path).buffer for path in self.counted_arguments]
         effects = Effects([*self.captured.written_buffers, *written], self.captured.writes_normals)
         self.grads.store(gradients, call_arguments, effects)
         self.captured.before_call()
@@ -274,7 +277,7 @@ class Specialisation:
         arguments = {id(root): path for path, root in self.recording.arguments}
         roots = [root for root in self.recording.recorder.roots if root.node.label in needed]
         numbers = {n.root.node.label for n in self.recording.numbers} | set(self.inputs.tensors())
-        self.captured_sources = {root.node.label: root.array for root in roots if id(root) not in arguments}
+        self.captured_sources = {root.node.label: _as_tensor(root.array) for root in roots if id(root) not in arguments}
         self._argument_sources = [(r.node.label, arguments[id(r)]) for r in roots if id(r) in arguments]
         self._leaves = frozenset(() if self.backward is None else self.backward.wrt)
         self.needs_numbers = not numbers.isdisjoint(needed)
@@ -309,8 +312,9 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
         )
     live = [output.name for output in results.fresh if output.live]
     wrt = [root.node.label for root in recording.recorder.roots if root.requires_grad]
-    if not live or not wrt:
+    if not live:
         return None
+    _refuse_histories_of_nothing(recording, graph, live)
     if missing := missing_derivative(graph, live, wrt):
         what, node = missing
         raise refusal(
@@ -321,6 +325,24 @@ def _backward_of(recording: Recording, graph: Graph, results: Results, programs:
     leaves = {root.node.label: root.array for root in recording.recorder.roots if root.requires_grad}
     orders = gradient_orders(tensors, leaves, behind)
     return Backward(graph, live, wrt, programs.backward, _eager_tape(recording, tensors), orders)
+
+
+def _as_tensor(array: Any) -> Tensor:
+    """A captured tensor itself, or the numbers of a literal as one."""
+    return array if is_a(array, Tensor) else make(array.ndarray, array.buffer, array.steps)
+
+
+def _refuse_histories_of_nothing(recording: Recording, graph: Graph, live: Sequence[str]) -> None:
+    """CaptureError for a result with a history that leads nowhere: the backward program would have nothing to give."""
+    for name in live:
+        node = graph.result(name)
+        if node is not None and not recording.recorder.leads_on(node):
+            raise refusal(
+                "a result requires gradients, but there is nothing that it can be differentiated with respect to: it "
+                "is computed of views that only their bases make require gradients",
+                f"at {node.origin}",
+                "Take such views outside of no_grad(), or detach() them.",
+            )
 
 
 def _eager_tape(recording: Recording, live: list[Tensor]) -> EagerTape:

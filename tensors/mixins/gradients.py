@@ -46,6 +46,7 @@ class Differentiable:
     _seen_version: float
     buffer: Buffer
     viewed_without_grad: bool
+    memory: Any
     _refresh: Callable[[], None]
 
     if TYPE_CHECKING:
@@ -107,7 +108,22 @@ class Differentiable:
         >>> x.grad_fn is y.grad_fn
         True
         """
+        if self._node is None and self.memory is not None:
+            changes.count += 1  # compiled calls know it without a history
         self._node, self._output = node, output
+
+    def forget_history(self) -> None:
+        """Become a leaf that requires no gradient; the memory stays.
+
+        >>> import tracegrad as tg
+        >>> y = tg.ones(2, requires_grad=True) * 2
+        >>> y.forget_history()
+        >>> y.is_leaf, y.requires_grad
+        (True, False)
+        """
+        if self.memory is not None:
+            changes.count += 1
+        self._node, self._output, self._requires = None, 0, False
 
     def gradient_edge(self) -> Edge:
         """Where a gradient of this tensor goes: a node, and which of its outputs this is.
@@ -228,6 +244,7 @@ class Differentiable:
                 "can't retain_grad on Tensor that has requires_grad=False. Set requires_grad=True on its leaves."
             )
         if self._node is not None:
+            declare_hook(self._node)
             self._node.retain(self._output, self)
 
     @boundary
