@@ -246,8 +246,10 @@ class _Block:
         is_pass = whole is backward or whole is A_PASS
         if self._entry is None:
             if is_pass:
-                departures.steps += 1
+                departures.passed()
                 budget.noted_step()
+            elif not is_a(whole, (FunctionType, MethodType)):
+                departures.called(whole)
             return departures.is_hopeless and self._rest(departures, is_pass)
         if is_pass:
             budget.step(args[0])

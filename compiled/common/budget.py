@@ -29,10 +29,11 @@ statistics = late("statistics")
 A_NODE, AN_ELEMENT, AN_UPDATE, A_PIECE = 80.0, 0.0015, 0.005, 20.0  # of eager mode, with the backward pass
 A_PRODUCT = 2.5e-5  # a multiplication and addition of a product or convolution, and of each of its derivatives
 TO_COMPILE, TO_COMPILE_A_NODE = 600_000.0, 20_000.0  # a step: what recordings, events and C take
+LARGE = 256  # nodes of a step, as long as none has ended: what makes more is inference that keeps histories
+PIECES = 32  # of the library's work, after which nodes are counted as long as no step has ended
 SAVED = 0.9  # of a step's time in eager mode: what a program has to take at most to be worth it
 LATEST, FEWEST = 16, 6  # steps that are timed
 LONGER = 4  # times as long as the earlier run: what was not worth it then may be now
-PIECES = 32  # of the library's work, after which nodes are counted, in programs without backward passes
 
 
 class Budget:
@@ -44,6 +45,7 @@ class Budget:
         self._pieces = 0
         self._sequence = count_now()
         self._nodes = 0  # of the latest step in eager mode
+        self._reached = 0  # nodes behind the loss of a step
         self._arrays = 0.0  # what computing with the arrays of a step takes
         self._least: float | None = None  # work before anything is compiled; None: what a step is decides
         if os.environ.get("TRACEGRAD_WARM_UP") == "0":
@@ -56,15 +58,21 @@ class Budget:
         self.work += A_PIECE
         self._pieces += 1
         if not self.steps and self._pieces % PIECES == 0:
-            self._count_nodes()
+            made = self._count_nodes()
+            self._nodes = min(self._nodes + made, LARGE)  # of the step that has begun
+            self.work += A_NODE * made
 
     def step(self, loss: Any) -> None:
-        """A backward pass in eager mode begins at `loss`."""
-        self._nodes = self._count_nodes()
+        """A backward pass in eager mode begins at `loss`. What it does not reach is no work of steps: an agent acts
+        thousands of times, its histories dropped, before it learns for the first time and between two times."""
         self.steps += 1
         if self.steps & (self.steps - 1) == 0:  # later and later
-            self._arrays = cost_of_arrays(loss)
-        self.work += self._arrays
+            self._reached, self._arrays = cost_of_step(loss)
+        made = self._count_nodes()
+        if self.steps == 1:
+            self.work, made = 0.0, self._reached
+        self._nodes = min(made, self._reached)
+        self.work += self._arrays + A_NODE * self._nodes
         self._time(True)
 
     def noted_step(self) -> None:
@@ -94,8 +102,7 @@ class Budget:
 
     def _count_nodes(self) -> int:
         before, self._sequence = self._sequence, count_now()
-        self.work += A_NODE * (self._sequence - before)
-        return self._sequence - before
+        return self._sequence - before - 1
 
     @property
     def is_worth_compiling(self) -> bool:
@@ -104,8 +111,8 @@ class Budget:
         return self.work >= least
 
 
-def cost_of_arrays(loss: Any) -> float:
-    """What eager mode takes for the numbers of one step: those of the nodes behind `loss`, and of their leaves."""
+def cost_of_step(loss: Any) -> tuple[int, float]:
+    """How many nodes there are behind `loss`, and what eager mode takes for the numbers of these and of their leaves."""
     cost, seen = 0.0, set[int]()
     waiting: list[tuple[Any, tuple[int, ...]]] = [(loss.gradient_edge().node, loss.shape)]  # with the shape of a result
     while waiting:
@@ -124,7 +131,7 @@ def cost_of_arrays(loss: Any) -> float:
         cost += AN_ELEMENT * sum(map(math.prod, given)) + A_PRODUCT * _multiplications(node, made)
         reached = given if len(given) == len(node.edges) else _by_operand(node)
         waiting += [(edge.node, shape) for edge, shape in zip(node.edges, reached, strict=True)]
-    return cost
+    return len(seen), cost
 
 
 def _by_operand(node: Any) -> list[tuple[int, ...]]:

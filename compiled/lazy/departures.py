@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import Any
 
 from .event_trie import TrieNode
 
 MOST = 6  # steps in which a segment has left the known ways at one line
+REPEATS = 4  # calls of a module after a backward pass that may belong to one step; each further one is a step
 AGAIN = 8  # of so many later ones one is noted all the same
 SMALL = 32  # elements, of ops that are done at once wherever nothing is put off
 MOST_OPS = 12  # between two looks at numbers that are not worth being put off
@@ -14,18 +16,30 @@ OFTEN = 3  # times as often as more
 
 
 class Departures:
-    """Where segments leave the ways that are known, and in how many steps of the program (backward passes) they do.
+    """Where segments leave the ways that are known, and in how many steps of the program they do.
 
-    What is new in the first steps is usual. A line that is left in ever new ways, step by step, is hopeless: from there
-    on the program is eager until its next step. Counts decide, so that each run does the same.
+    A step ends with a backward pass; where none comes (text is written word by word), with each call of a module that
+    has been called before. What is new in the first steps is usual. A line that is left in ever new ways, step by step,
+    is hopeless: from there on the program is eager until its next step. Counts decide, so that each run does the same.
     """
 
     def __init__(self) -> None:
         self.steps = 0
+        self._called: dict[int, int] = {}  # modules, and how often each was called since the latest backward pass
         self._newest: TrieNode | None = None
         self._lines: dict[Hashable, tuple[int, int]] = {}  # the latest step with a departure, and how many steps
         self.is_hopeless = False  # the present segment has left the known ways at such a line
         self.rests = 0
+
+    def passed(self) -> None:
+        """A backward pass."""
+        self.steps += 1
+        self._called.clear()
+
+    def called(self, module: Any) -> None:
+        """The call of a module."""
+        count = self._called[id(module)] = self._called.get(id(module), 0) + 1
+        self.steps += count > REPEATS
 
     def note(self, before: TrieNode, point: TrieNode, line: Hashable) -> None:
         """A point that is new has come after `before`."""
