@@ -17,6 +17,7 @@ from ..tape.reverse import backward
 from ..tensors.tensor import EAGER
 from ..tracing.tracebacks import boundary, fold
 from ..tracing.watch import A_PASS, AT_ONCE, local, served, set_server
+from .common.budget import Budget
 from .common.callables import owner_of
 from .common.classes import is_a
 from .common.collection import listening, set_listener
@@ -244,26 +245,38 @@ class _Block:
         if self.served or departures is None or budget is None:
             return False
         is_pass = whole is backward or whole is A_PASS
+        is_module = not is_pass and not is_a(whole, (FunctionType, MethodType)) and whole is not AT_ONCE
         if self._entry is None:
-            if is_pass:
-                departures.passed()
-                budget.noted_step()
-            elif not is_a(whole, (FunctionType, MethodType)):
-                departures.called(whole)
-            return departures.is_hopeless and self._rest(departures, is_pass)
-        if is_pass:
-            budget.step(args[0])
-        else:
-            budget.piece()
-        if not budget.is_worth_compiling:
+            return self._goes_on_eagerly(departures, budget, whole if is_module else None, is_pass)
+        begins = self._begins(budget, whole, is_module, args)
+        if not (begins and budget.is_worth_compiling) or switch.stack:
             return True
-        self._has_stepped = self._has_stepped or is_pass or not budget.steps
-        self._calls += self._has_stepped
-        begins = not is_a(whole, (FunctionType, MethodType)) or self._calls > CALLS_AFTER_BACKWARD
-        if self._has_stepped and begins and not switch.stack:
-            switch.stack, self._entry = (self._entry,), None
+        switch.stack, self._entry = (self._entry,), None
+        return False
+
+    def _begins(self, budget: Budget, whole: Any, is_module: bool, args: tuple[Any, ...]) -> bool:
+        """Count a piece of work in eager mode; True if a step begins with it."""
+        if whole is backward or whole is A_PASS:
+            budget.step(args[0])
+            self._has_stepped, self._calls = True, 0
             return False
-        return True
+        is_first = is_module and budget.called(whole)
+        budget.piece()
+        self._calls += self._has_stepped or not budget.steps
+        if not budget.steps:  # inference, as far as one can see
+            return is_module or self._calls > CALLS_AFTER_BACKWARD
+        return is_first or (self._calls > CALLS_AFTER_BACKWARD and not budget.has_called)
+
+    def _goes_on_eagerly(self, departures: Departures, budget: Budget, module: Any, is_pass: bool) -> bool:
+        """True, for a piece of work while the program's is noted, if it and what comes after it shall be eager."""
+        is_new = False
+        if is_pass:
+            departures.passed()
+            budget.noted_step()
+        elif module is not None:
+            departures.called(module)
+            is_new = budget.called(module) and not budget.is_worth_compiling
+        return (departures.is_hopeless or is_new) and self._rest(departures, is_pass)
 
     def _rest(self, departures: Departures, is_pass: bool) -> bool:
         """Go on in eager mode, if this block alone computes; True if so."""

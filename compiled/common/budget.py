@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import os
 import time
+import weakref
 from collections import deque
 from typing import Any
 
@@ -30,10 +31,46 @@ A_NODE, AN_ELEMENT, AN_UPDATE, A_PIECE = 80.0, 0.0015, 0.005, 20.0  # of eager m
 A_PRODUCT = 2.5e-5  # a multiplication and addition of a product or convolution, and of each of its derivatives
 TO_COMPILE, TO_COMPILE_A_NODE = 600_000.0, 20_000.0  # a step: what recordings, events and C take
 LARGE = 256  # nodes of a step, as long as none has ended: what makes more is inference that keeps histories
+MOST_KINDS = 256  # of steps that are told apart: models come and go
 PIECES = 32  # of the library's work, after which nodes are counted as long as no step has ended
 SAVED = 0.9  # of a step's time in eager mode: what a program has to take at most to be worth it
 LATEST, FEWEST = 16, 6  # steps that are timed
 LONGER = 4  # times as long as the earlier run: what was not worth it then may be now
+
+
+class _Kind:
+    """The steps that begin with one module: another model has to earn its programs by steps of its own."""
+
+    def __init__(self) -> None:
+        self.work = 0.0  # what eager mode takes for them
+        self.steps = 0
+        self.nodes = 0  # of the latest step in eager mode
+        self.reached = 0  # nodes behind the loss of one
+        self.arrays = 0.0  # what computing with the arrays of one takes
+
+    def made(self, nodes: int) -> float:
+        """So many nodes have come, and no step of this kind has ended; what they take."""
+        self.nodes = min(self.nodes + nodes, LARGE)
+        return A_NODE * nodes
+
+    def passed(self, loss: Any, nodes: int) -> float:
+        """A backward pass begins at `loss`, with so many nodes since the latest one; what the step takes.
+
+        What it does not reach is no work of steps: an agent acts thousands of times, its histories dropped, before it
+        learns for the first time and between two times.
+        """
+        self.steps += 1
+        if self.steps & (self.steps - 1) == 0:  # later and later
+            self.reached, self.arrays = cost_of_step(loss)
+        if self.steps == 1:
+            self.work, nodes = 0.0, self.reached
+        self.nodes = min(nodes, self.reached)
+        return self.takes
+
+    @property
+    def takes(self) -> float:
+        """What a step takes."""
+        return self.arrays + A_NODE * self.nodes
 
 
 class Budget:
@@ -44,42 +81,54 @@ class Budget:
         self.steps = 0  # backward passes in eager mode
         self._pieces = 0
         self._sequence = count_now()
-        self._nodes = 0  # of the latest step in eager mode
-        self._reached = 0  # nodes behind the loss of a step
-        self._arrays = 0.0  # what computing with the arrays of a step takes
+        self._kinds: dict[int, tuple[weakref.ref[Any], _Kind]] = {}  # by the module's identity
+        self._kind = self._other = _Kind()  # of the present step; of those without a module
+        self.has_called = False  # the present step has called a module
         self._least: float | None = None  # work before anything is compiled; None: what a step is decides
         if os.environ.get("TRACEGRAD_WARM_UP") == "0":
             self._least = 0.0
         self._times: dict[bool, deque[float]] = {True: deque(maxlen=LATEST), False: deque(maxlen=LATEST)}
         self._begun: tuple[bool, float] = (True, math.nan)  # of the present step: whether it is eager, and when
 
+    def called(self, module: Any) -> bool:
+        """A module is called; True if a step begins with that."""
+        if self.has_called:
+            return False
+        self.has_called = True
+        of, self._kind = self._kinds.get(id(module), (None, self._other))
+        if of is None or of() is not module:
+            if len(self._kinds) >= MOST_KINDS:
+                self._kinds.clear()
+            self._kind = _Kind()
+            self._kinds[id(module)] = weakref.ref(module), self._kind
+        return True
+
     def piece(self) -> None:
         """A piece of the library's work is done in eager mode."""
-        self.work += A_PIECE
+        self._add(A_PIECE)
         self._pieces += 1
-        if not self.steps and self._pieces % PIECES == 0:
-            made = self._count_nodes()
-            self._nodes = min(self._nodes + made, LARGE)  # of the step that has begun
-            self.work += A_NODE * made
+        if not self._kind.steps and self._pieces % PIECES == 0:
+            self._add(self._kind.made(self._count_nodes()))
 
     def step(self, loss: Any) -> None:
-        """A backward pass in eager mode begins at `loss`. What it does not reach is no work of steps: an agent acts
-        thousands of times, its histories dropped, before it learns for the first time and between two times."""
+        """A backward pass in eager mode begins at `loss`."""
         self.steps += 1
-        if self.steps & (self.steps - 1) == 0:  # later and later
-            self._reached, self._arrays = cost_of_step(loss)
-        made = self._count_nodes()
-        if self.steps == 1:
-            self.work, made = 0.0, self._reached
-        self._nodes = min(made, self._reached)
-        self.work += self._arrays + A_NODE * self._nodes
-        self._time(True)
+        self._add(self._kind.passed(loss, self._count_nodes()))
+        self._ended(True)
 
     def noted_step(self) -> None:
         """A backward pass is noted: the step was like the latest one in eager mode."""
         self._sequence = count_now()
-        self.work += self._arrays + A_NODE * self._nodes
-        self._time(False)
+        self._add(self._kind.takes)
+        self._ended(False)
+
+    def _add(self, work: float) -> None:
+        self.work += work
+        self._kind.work += work
+
+    def _ended(self, is_eager: bool) -> None:
+        self.has_called, self._kind = False, self._other
+        self._time(is_eager)
 
     def _time(self, is_eager: bool) -> None:
         """What a step takes, for later runs to know; this one goes by counts."""
@@ -106,9 +155,10 @@ class Budget:
 
     @property
     def is_worth_compiling(self) -> bool:
-        """True once the program has computed for so long that compiling a step of it may be worth it."""
-        least = TO_COMPILE + TO_COMPILE_A_NODE * self._nodes if self._least is None else self._least
-        return self.work >= least
+        """True once the program has computed for so long that compiling a step like the present one may be worth it."""
+        if self._least is not None:
+            return self.work >= self._least
+        return self._kind.work >= TO_COMPILE + TO_COMPILE_A_NODE * self._kind.nodes
 
 
 def cost_of_step(loss: Any) -> tuple[int, float]:
