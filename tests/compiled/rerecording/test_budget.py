@@ -128,6 +128,7 @@ PASSES = {
     "of several": lambda loss, x: tg.autograd.backward([loss, (x * 2).sum()]),
     "to some inputs": lambda loss, x: loss.backward(inputs=[x]),
     "differentiable": lambda loss, x: loss.backward(create_graph=True),
+    "without leaves": lambda loss, x: tg.autograd.grad(loss, x),
 }
 
 
@@ -141,6 +142,67 @@ def test_every_kind_of_backward_pass_is_a_step(name):
             PASSES[name]((x.tanh() * x).sum(), x)
     counted = block.segments.budget
     assert counted.steps == 3 and counted._kind.nodes > 2 and counted._kind.arrays > 0
+
+
+def test_a_gradient_that_is_differentiated_later_is_no_step():
+    block, x = tg.deferred(tiered=True), tg.ones(64, requires_grad=True)
+    with block:
+        (slope,) = tg.autograd.grad((x**3).sum(), x, create_graph=True)
+        (x * slope).sum().backward()
+    assert block.segments.budget.steps == 1
+
+
+def acting(block, acts, learns, episodes=1):
+    """An agent that acts, its histories dropped, and learns; how many steps were noted."""
+    tg.manual_seed(0)
+    model = tg.nn.Sequential(tg.nn.Linear(4, 8), tg.nn.Tanh(), tg.nn.Linear(8, 2))
+    optimizer = tg.optim.SGD(model.parameters(), lr=0.1)
+    with block:
+        for _ in range(episodes):
+            seen = [model(tg.rand(1, 4)).argmax().item() for _ in range(acts)]
+            for _ in range(learns):
+                optimizer.zero_grad()
+                model(tg.rand(16, 4)).sum().backward()
+                optimizer.step()
+    assert len(seen) == acts
+    return episodes * learns - block.segments.budget.steps
+
+
+@pytest.mark.parametrize("acts", [0, 20, 400])
+def test_what_an_agent_does_before_it_learns_is_no_reason_to_compile(monkeypatch, acts):
+    """However often it acts, it has to learn for as long as compiling takes. A step has 9 nodes here."""
+    monkeypatch.setattr(budget, "A_PIECE", 0.0)
+    monkeypatch.setattr(budget, "TO_COMPILE", 12 * 9 * budget.A_NODE)
+    monkeypatch.setattr(budget, "TO_COMPILE_A_NODE", 0.0)
+    assert acting(tg.deferred(tiered=True), acts, 10) == 0
+    assert acting(tg.deferred(tiered=True), acts, 20) > 0
+    assert acting(tg.deferred(tiered=True), acts, 2, episodes=5) == 0
+
+
+def test_each_model_earns_its_programs_by_steps_of_its_own(monkeypatch, recordings):
+    """Models that are trained one after the other, all but one of them shortly."""
+    steps_cost(monkeypatch, 10)
+    block, modes = tg.deferred(tiered=True), []
+    for steps in (8, 8, 20, 8):
+        before = block.segments.budget.steps
+        losses = train(block, steps)[0]
+        modes.append(block.segments.budget.steps - before)
+        np.testing.assert_allclose(losses, train(None, steps)[0], rtol=1e-4)
+    assert modes[:2] == [8, 8] and 9 < modes[2] < 15
+    assert modes[3] >= 7  # what is noted there is its beginning
+
+
+def test_models_that_take_turns_are_both_compiled(monkeypatch):
+    steps_cost(monkeypatch, 10)
+    models = [tg.nn.Sequential(tg.nn.Linear(4, 8), tg.nn.Tanh(), tg.nn.Linear(8, 2)) for _ in range(2)]
+    optimizers = [tg.optim.SGD(model.parameters(), lr=0.1) for model in models]
+    block, x = tg.deferred(tiered=True), tg.rand(16, 4)
+    with block:
+        for i in range(60):
+            optimizers[i % 2].zero_grad()
+            ((models[i % 2](x) - x[:, :2]) ** 2).mean().backward()
+            optimizers[i % 2].step()
+    assert 18 < block.segments.budget.steps < 30 and block.segments.budget.experience() is not None
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """When the segments of a whole program are built, and by whom: counts decide, never a clock."""
 
+import math
 import os
 import signal
 import subprocess
@@ -11,6 +12,8 @@ import numpy as np
 import pytest
 
 import tracegrad as tg
+from tracegrad.compiled.common.budget import Budget
+from tracegrad.compiled.execution.shape_cache import Programs
 from tracegrad.compiled.lazy import backward_program, tiers
 from tracegrad.compiled.recording.recording import Recording
 from tracegrad.runtime import forked
@@ -18,6 +21,7 @@ from tracegrad.runtime import forked
 can_fork = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="copies of a process are Linux's")
 
 FIRST = 2  # steps of `losses` before the one in which its segment first comes
+TAKEN = 12  # the occurrence at which the program is there, by `begins_at_4`
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +44,7 @@ def begins_at_once(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def begins_at_4(monkeypatch):
-    """Building begins at the fourth occurrence, the program is taken at the eighth: 16 runs would pay for it."""
+    """Building begins when numpy has taken a quarter of it; numpy goes on for half of it: 16 runs would pay for it."""
     monkeypatch.setattr(tiers, "cost_of_building", lambda graph: 16.0)
     monkeypatch.setattr(tiers, "cost_by_numpy", lambda graph: 1.0)
 
@@ -66,13 +70,31 @@ def losses(block, steps, size=7):
 
 def test_a_program_is_taken_at_an_occurrence_that_counts_decide():
     block = tg.deferred(tiered=True)
-    _, counts = losses(block, 16)
-    assert counts == [0] * (FIRST + 7) + [1] * (9 - FIRST)
+    _, counts = losses(block, FIRST + TAKEN + 3)
+    assert counts == [0] * (FIRST + TAKEN - 1) + [1] * 4
     assert "0 from the cache, 1 built" in block.explain()
 
 
+@pytest.mark.parametrize("eager", [0, 5, 1000])
+@pytest.mark.parametrize("worth", [5, 16, 64, 300])
+def test_numpy_goes_on_for_half_as_long_as_the_copy_takes(monkeypatch, worth, eager):
+    """Steps of the warm-up let a building begin sooner. They do not make it shorter: what is waited for instead of
+    computing is lost."""
+    monkeypatch.setattr(tiers, "cost_of_building", lambda graph: float(worth))
+    monkeypatch.setattr(tiers, "stored_key", lambda graph: (None, False))
+    run = tg.compile(lambda x: x.sin() * 2)
+    run(tg.ones(3))
+    made = tiers.Tiers(Programs(), Budget())
+    made.budget.steps = eager
+    candidate = made.candidate(run.specialisations[0].graph, "here")
+    begins = max(tiers.FIRST, math.ceil(worth / tiers.PART) - eager)
+    assert candidate.begins == begins
+    taken = next(i for i in range(2, 10 * worth) if made.is_due(candidate))
+    assert taken == begins + math.ceil(worth / 2)
+
+
 def test_what_the_cache_holds_is_taken_at_the_second_occurrence():
-    losses(tg.deferred(tiered=True), FIRST + 8)
+    losses(tg.deferred(tiered=True), FIRST + TAKEN)
     block = tg.deferred(tiered=True)
     assert losses(block, FIRST + 3)[1] == [0] * (FIRST + 1) + [1, 1]
     assert "1 from the cache, 0 built" in block.explain()
@@ -126,9 +148,9 @@ def test_where_a_copy_fails_the_program_is_built_all_the_same(monkeypatch, fault
     monkeypatch.setattr(tiers, "_building", lambda programs, graph: build)
     others = [*forked._running]  # of blocks in earlier tests
     block = tg.deferred(tiered=True)
-    log, counts = losses(block, 12)
+    log, counts = losses(block, FIRST + TAKEN)
     assert_right(log)
-    assert counts[FIRST + 6 : FIRST + 8] == [0, 1]
+    assert counts[-2:] == [0, 1]
     assert block.segments.tiers.beside == 0
     assert all(copy in others for copy in forked._running)
 
@@ -146,7 +168,7 @@ def test_an_interrupt_while_a_copy_is_awaited(monkeypatch):
     monkeypatch.setattr(forked.Forked, "wait", interrupted)
     x, block = tg.arange(64.0) / 64, tg.deferred(tiered=True)
     interrupts = 0
-    for i in range(10):
+    for i in range(TAKEN + 2):
         try:
             with block:
                 y = (x * 2 + 1).exp().sum()
@@ -160,9 +182,9 @@ def test_beside_a_thread_that_may_hold_locks_nothing_is_forked(monkeypatch):
     monkeypatch.setattr(tiers, "threads_are_absent", lambda: False)
     monkeypatch.setattr(tiers, "forked", None)
     block = tg.deferred(tiered=True)
-    log, counts = losses(block, 12)
+    log, counts = losses(block, FIRST + TAKEN)
     assert_right(log)
-    assert counts[FIRST + 6 : FIRST + 8] == [0, 1] and block.segments.tiers.beside == 0
+    assert counts[-2:] == [0, 1] and block.segments.tiers.beside == 0
 
 
 def test_a_program_that_waits_for_its_children_forks_nothing():
@@ -176,13 +198,13 @@ def test_a_program_that_waits_for_its_children_forks_nothing():
 def test_a_place_with_ever_new_forms_gets_no_more_programs():
     block = tg.deferred(tiered=True)
     for size in range(4, 24):
-        losses(block, FIRST + 9, size)
+        losses(block, FIRST + TAKEN + 1, size)
     made = block.segments.tiers
     # One program, and the one for all sizes, which serves all others.
     assert len(block.segments.programs) <= 20 and block.segments.sizes.built <= tiers.UNPAID
     counts = [tg.ones(3).mul(float(i)) for i in range(3)]
     for i in range(12):
-        for _ in range(9):
+        for _ in range(TAKEN + 1):
             with block:
                 y = counts[0]
                 for _ in range(i + 2):
@@ -199,7 +221,7 @@ def test_small_programs_do_not_stand_in_the_way_of_a_large_one(monkeypatch):
     monkeypatch.setattr(tiers, "cost_by_numpy", lambda graph: 1.0 if len(graph.nodes()) < 20 else 6.0)
     block, x, built = tg.deferred(tiered=True), tg.ones(64), []
     for length in (2, 3, 4, 40):
-        for _ in range(9):
+        for _ in range(TAKEN + 1):
             with block:
                 y = x
                 for _ in range(length):
@@ -211,7 +233,7 @@ def test_small_programs_do_not_stand_in_the_way_of_a_large_one(monkeypatch):
 def test_one_form_that_numpy_has_done_for_as_long_as_building_takes_is_built_in_any_case():
     block, x = tg.deferred(tiered=True), tg.ones(64)
     for length in (*range(2, 2 + tiers.UNPAID), 9):
-        for _ in range(9 if length < 9 else 33):
+        for _ in range(TAKEN + 1 if length < 9 else 33):
             with block:
                 y = x
                 for _ in range(length):
@@ -258,7 +280,7 @@ def test_products_and_convolutions_count_by_their_multiplications(name, derives)
 def test_programs_that_are_run_often_make_room_for_others():
     block, x = tg.deferred(tiered=True), tg.ones(64)
     for i in range(2 * tiers.UNPAID):
-        for _ in range(8 + 16):
+        for _ in range(TAKEN + 16):
             with block:
                 y = x
                 for _ in range(i + 2):
@@ -341,6 +363,41 @@ def test_what_repeats_is_never_left_to_eager_mode():
     log = episodes(block, [3] * 30)
     np.testing.assert_allclose(log, episodes(Eager(), [3] * 30), rtol=1e-4)
     assert block.segments.departures.rests == 0 and block.segments.programs
+
+
+def written(block, length, grows=True):
+    """A text written word by word, by a model that sees all of it, or the latest four words; after three steps."""
+    tg.manual_seed(0)
+    model = tg.nn.Sequential(tg.nn.Embedding(9, 8), tg.nn.Linear(8, 8), tg.nn.Tanh(), tg.nn.Linear(8, 9))
+    optimizer = tg.optim.SGD(model.parameters(), lr=0.01)
+    with block:
+        for _ in range(3):
+            optimizer.zero_grad()
+            model(tg.arange(5)).sum().backward()
+            optimizer.step()
+        words, text = tg.zeros(1, 4, dtype=tg.int64), []
+        for _ in range(length):
+            latest = model(words)[:, -1].softmax(-1).argmax(-1, keepdim=True)
+            words = tg.cat([words if grows else words[:, 1:], latest], 1)
+            text.append(latest.item())
+    return text
+
+
+def test_texts_that_grow_are_written_in_eager_mode():
+    """No backward pass comes that would end a step: a call of the model is one."""
+    block = tg.deferred(tiered=True)
+    assert written(block, 40) == written(Eager(), 40)
+    assert block.segments.departures.rests == 1
+    events = len(block.segments.start.next)
+    longer = tg.deferred(tiered=True)
+    written(longer, 60)
+    assert len(longer.segments.start.next) == events  # nothing more is noted, however long it goes on
+
+
+def test_texts_of_one_form_are_not_left_to_eager_mode():
+    block = tg.deferred(tiered=True)
+    assert written(block, 40, grows=False) == written(Eager(), 40, grows=False)
+    assert block.segments.departures.rests == 0
 
 
 class MakesALayerEachTime(tg.nn.Module):
