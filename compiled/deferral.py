@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from ..ops.core import current, switch
 from ..tape.anomaly import CHECKS_ALL
+from ..tape.grad_mode import is_grad_enabled
 from ..tape.reverse import backward
 from ..tensors.tensor import EAGER
 from ..tracing.tracebacks import boundary, fold
@@ -275,7 +276,7 @@ class _Block:
             budget.noted_step()
         elif module is not None:
             departures.called(module)
-            is_new = budget.called(module) and not budget.is_worth_compiling
+            is_new = budget.called(module) and is_grad_enabled() and not budget.is_worth_compiling
         return (departures.is_hopeless or is_new) and self._rest(departures, is_pass)
 
     def _rest(self, departures: Departures, is_pass: bool) -> bool:

@@ -29,7 +29,7 @@ statistics = late("statistics")
 # Microseconds on a usual processor. Only how they compare matters.
 A_NODE, AN_ELEMENT, AN_UPDATE, A_PIECE = 80.0, 0.0015, 0.005, 20.0  # of eager mode, with the backward pass
 A_PRODUCT = 2.5e-5  # a multiplication and addition of a product or convolution, and of each of its derivatives
-TO_COMPILE, TO_COMPILE_A_NODE = 600_000.0, 20_000.0  # a step: what recordings, events and C take
+TO_COMPILE, TO_COMPILE_A_NODE = 800_000.0, 12_000.0  # a step: what recordings, events and numpy beside builds take
 LARGE = 256  # nodes of a step, as long as none has ended: what makes more is inference that keeps histories
 MOST_KINDS = 256  # of steps that are told apart: models come and go
 PIECES = 32  # of the library's work, after which nodes are counted as long as no step has ended
@@ -162,9 +162,9 @@ class Budget:
 
 
 def cost_of_step(loss: Any) -> tuple[int, float]:
-    """How many nodes there are behind `loss`, and what eager mode takes for the numbers of these and of their leaves."""
+    """How many nodes there are behind `loss`, and what eager mode takes for their numbers and those of their leaves."""
     cost, seen = 0.0, set[int]()
-    waiting: list[tuple[Any, tuple[int, ...]]] = [(loss.gradient_edge().node, loss.shape)]  # with the shape of a result
+    waiting: list[tuple[Any, tuple[int, ...]]] = [(loss.gradient_edge().node, loss.shape)]  # with a result's shape
     while waiting:
         node, made = waiting.pop()
         if node is None or id(node) in seen:

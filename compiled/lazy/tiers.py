@@ -1,11 +1,12 @@
 """Which segments of a whole program are worth C, and when: tiered compilation.
 
 A program's segments are done by numpy first. Building the C of one takes from a tenth of a second to several seconds,
-so it begins once numpy has done the segment so often that a program would have saved a part of that; a copy of this
-process builds beside it meanwhile, and the program is taken after as many runs again, but not before about as many as
-that copy takes: to wait for it is the one way of spending this time that computes nothing. All of this follows from
-counts, none from a clock, so that two runs of a program with the same cache give the same bits: where the copy is not ready by
-then it is waited for, and where there can be no copy, or it has failed, the program is built then and there.
+so it begins once numpy has done the segment so often that a program would have saved a part of that. A copy of this
+process builds beside it meanwhile, and the program is taken after as many runs again, but not before numpy has taken
+half as long as the building: to wait is the one way to spend this time in which nothing is computed. All of this
+follows from counts, none from a clock, so that two runs of a program with the same cache give the same bits: where the
+copy is not ready by then it is waited for, and where there can be no copy, or it has failed, the program is built then
+and there.
 
 What the cache holds already is taken at the second occurrence. A place in the program whose segments come in ever new
 forms gets no further programs while those that it has got are not worth their building, unless numpy has taken as long
@@ -34,7 +35,7 @@ TO_BUILD, TO_BUILD_A_NODE = 100_000, 1_200
 TO_RUN_A_NODE, TO_RUN_AN_ELEMENT = 6.0, 0.001  # by numpy
 PART = 4  # building begins when numpy has taken one part in so many of what it costs
 FIRST = 3  # occurrence at which building begins at the soonest
-MEANWHILE = 2  # numpy does what takes a part in so many of the building: a program does more than its segments
+MEANWHILE = 2  # of the building, one part in so many is spent by numpy: a program does more than its segments
 UNPAID = 3  # times what a program costs, for others of its place that have not been run as often as they have to
 
 
