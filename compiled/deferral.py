@@ -169,10 +169,12 @@ class deferred:
         return wrapped  # type: ignore[return-value]
 
     def _serve(self, block: _Block, whole: Any, otherwise: Any, args: Any, kwargs: Any) -> Any:
-        if block.has_ended or block.rests(whole, args):
+        if block.has_ended:
             return otherwise(*args, **kwargs)
         if whole is AT_ONCE:
             return block.at_once(otherwise, args)
+        if block.rests(whole, args):
+            return otherwise(*args, **kwargs)
         block.served += 1
         try:
             result = self.parts.serve(block.interpreter, whole, otherwise, args, kwargs)
@@ -246,7 +248,7 @@ class _Block:
         if self.served or departures is None or budget is None:
             return False
         is_pass = whole is backward or whole is A_PASS
-        is_module = not is_pass and not is_a(whole, (FunctionType, MethodType)) and whole is not AT_ONCE
+        is_module = not is_pass and not is_a(whole, (FunctionType, MethodType))
         if self._entry is None:
             return self._goes_on_eagerly(departures, budget, whole if is_module else None, is_pass)
         begins = self._begins(budget, whole, is_module, args)
@@ -263,8 +265,8 @@ class _Block:
             return False
         is_first = is_module and budget.called(whole)
         budget.piece()
-        self._calls += self._has_stepped or not budget.steps
-        if not budget.steps:  # inference, as far as one can see
+        self._calls += self._has_stepped or not budget.passes
+        if not budget.passes:  # inference, as far as one can see
             return is_module or self._calls > CALLS_AFTER_BACKWARD
         return is_first or (self._calls > CALLS_AFTER_BACKWARD and not budget.has_called)
 
@@ -292,6 +294,8 @@ class _Block:
     def at_once(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """``function(*args)`` in eager mode, if this block alone computes."""
         before = switch.stack
+        if self._entry is not None and not before:
+            return served(None, function, *args)  # is no work of the program's steps, nor do they begin within it
         if len(before) != 1 or before[0][0] is not self.tape:
             return function(*args)
         self.interpreter.settle()

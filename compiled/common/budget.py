@@ -42,11 +42,13 @@ class _Kind:
     """The steps that begin with one module: another model has to earn its programs by steps of its own."""
 
     def __init__(self) -> None:
-        self.work = 0.0  # what eager mode takes for them
+        self.work = 0.0  # before its first step
         self.steps = 0
         self.nodes = 0  # of the latest step in eager mode
         self.reached = 0  # nodes behind the loss of one
         self.arrays = 0.0  # what computing with the arrays of one takes
+        self.first, self.latest = (-1, 0.0), -1  # passes of the program before the first step, its work; the latest
+        self.is_worth_compiling = False
 
     def made(self, nodes: int) -> float:
         """So many nodes have come, and no step of this kind has ended; what they take."""
@@ -62,9 +64,7 @@ class _Kind:
         self.steps += 1
         if self.steps & (self.steps - 1) == 0:  # later and later
             self.reached, self.arrays = cost_of_step(loss)
-        if self.steps == 1:
-            self.work, nodes = 0.0, self.reached
-        self.nodes = min(nodes, self.reached)
+        self.nodes = self.reached if self.steps == 1 else min(nodes, self.reached)
         return self.takes
 
     @property
@@ -79,6 +79,7 @@ class Budget:
     def __init__(self) -> None:
         self.work = 0.0  # what eager mode takes for it
         self.steps = 0  # backward passes in eager mode
+        self.passes = 0  # in all, noted ones, too
         self._pieces = 0
         self._sequence = count_now()
         self._kinds: dict[int, tuple[weakref.ref[Any], _Kind]] = {}  # by the module's identity
@@ -113,13 +114,15 @@ class Budget:
     def step(self, loss: Any) -> None:
         """A backward pass in eager mode begins at `loss`."""
         self.steps += 1
-        self._add(self._kind.passed(loss, self._count_nodes()))
+        if not self._kind.steps:
+            self._kind.first = self.passes, self.work
+        self.work += self._kind.passed(loss, self._count_nodes())
         self._ended(True)
 
     def noted_step(self) -> None:
         """A backward pass is noted: the step was like the latest one in eager mode."""
         self._sequence = count_now()
-        self._add(self._kind.takes)
+        self.work += self._kind.takes
         self._ended(False)
 
     def _add(self, work: float) -> None:
@@ -127,6 +130,8 @@ class Budget:
         self._kind.work += work
 
     def _ended(self, is_eager: bool) -> None:
+        self._kind.latest = self.passes
+        self.passes += 1
         self.has_called, self._kind = False, self._other
         self._time(is_eager)
 
@@ -155,10 +160,23 @@ class Budget:
 
     @property
     def is_worth_compiling(self) -> bool:
-        """True once the program has computed for so long that compiling a step like the present one may be worth it."""
+        """True once the program has computed for so long that compiling a step like the present one may be worth it.
+
+        Of models that take turns (those of a GAN) all steps count from the first one of the present kind on, and what
+        is worth it for one of them is for all: a program that is compiled by halves gains little.
+        """
         if self._least is not None:
             return self.work >= self._least
-        return self._kind.work >= TO_COMPILE + TO_COMPILE_A_NODE * self._kind.nodes
+        if not self._kind.is_worth_compiling:
+            begun, before = self._kind.first
+            kinds = [kind for _, kind in self._kinds.values() if kind.steps and kind.latest >= begun >= 0]
+            kinds.append(self._kind)
+            work = self.work - before if self._kind.steps else self._kind.work
+            if work < TO_COMPILE + TO_COMPILE_A_NODE * max(kind.nodes for kind in kinds):
+                return False
+            for kind in kinds:
+                kind.is_worth_compiling = True
+        return True
 
 
 def cost_of_step(loss: Any) -> tuple[int, float]:

@@ -8,6 +8,8 @@ from tracegrad.compiled.common import budget
 from tracegrad.compiled.experience import remembered
 from tracegrad.compiled.lazy import tiers
 from tracegrad.compiled.recording.recording import Recording
+from tracegrad.ops.core import current
+from tracegrad.tensors.tensor import EAGER
 from tracegrad.utils.data import DataLoader, Dataset
 
 
@@ -168,12 +170,12 @@ def acting(block, acts, learns, episodes=1):
     return episodes * learns - block.segments.budget.steps
 
 
-@pytest.mark.parametrize("acts", [0, 20, 400])
+@pytest.mark.parametrize("acts", [0, 20, 200])
 def test_what_an_agent_does_before_it_learns_is_no_reason_to_compile(monkeypatch, acts):
-    """However often it acts, it has to learn for as long as compiling takes. A step has 9 nodes here."""
+    """However often it acts, it has to learn for as long as compiling takes: twelve steps."""
     monkeypatch.setattr(budget, "A_PIECE", 0.0)
-    monkeypatch.setattr(budget, "TO_COMPILE", 12 * 9 * budget.A_NODE)
-    monkeypatch.setattr(budget, "TO_COMPILE_A_NODE", 0.0)
+    monkeypatch.setattr(budget, "TO_COMPILE", 1.0)
+    monkeypatch.setattr(budget, "TO_COMPILE_A_NODE", 12 * budget.A_NODE)
     assert acting(tg.deferred(tiered=True), acts, 10) == 0
     assert acting(tg.deferred(tiered=True), acts, 20) > 0
     assert acting(tg.deferred(tiered=True), acts, 2, episodes=5) == 0
@@ -192,17 +194,54 @@ def test_each_model_earns_its_programs_by_steps_of_its_own(monkeypatch, recordin
     assert modes[3] >= 7  # what is noted there is its beginning
 
 
-def test_models_that_take_turns_are_both_compiled(monkeypatch):
-    steps_cost(monkeypatch, 10)
-    models = [tg.nn.Sequential(tg.nn.Linear(4, 8), tg.nn.Tanh(), tg.nn.Linear(8, 2)) for _ in range(2)]
+@pytest.mark.parametrize("turns", [[0, 1], [0, 0, 0, 1], [1, 0, 0]])
+def test_models_that_take_turns_are_compiled_together(monkeypatch, turns):
+    """They earn it together, and none of them is left to eager mode between steps of the other."""
+    monkeypatch.setattr(budget, "A_PIECE", 0.0)
+    monkeypatch.setattr(budget, "TO_COMPILE", 1.0)
+    monkeypatch.setattr(budget, "TO_COMPILE_A_NODE", 10 * budget.A_NODE)
+    models = [tg.nn.Sequential(*[tg.nn.Linear(4, 4) for _ in range(length)]) for length in (2, 6)]
     optimizers = [tg.optim.SGD(model.parameters(), lr=0.1) for model in models]
     block, x = tg.deferred(tiered=True), tg.rand(16, 4)
     with block:
         for i in range(60):
-            optimizers[i % 2].zero_grad()
-            ((models[i % 2](x) - x[:, :2]) ** 2).mean().backward()
-            optimizers[i % 2].step()
-    assert 18 < block.segments.budget.steps < 30 and block.segments.budget.experience() is not None
+            turn = turns[i % len(turns)]
+            optimizers[turn].zero_grad()
+            models[turn](x).square().mean().backward()
+            optimizers[turn].step()
+    assert 10 <= block.segments.budget.steps <= 30  # ten of the larger model's, or as much of the other
+    assert block.segments.departures.rests == 0
+
+
+class Items(Dataset):
+    """A dataset whose items are computed by many calls of functions; in which modes."""
+
+    def __init__(self):
+        self.were_eager = set()
+
+    def __len__(self):
+        return 64
+
+    def __getitem__(self, i):
+        x = tg.ones(4) * i
+        for _ in range(20):
+            x = tg.nn.functional.softmax(x, -1)
+        self.were_eager.add(current() is EAGER)
+        return x
+
+
+def test_compiling_does_not_begin_within_items_of_a_dataset(monkeypatch):
+    monkeypatch.setattr(budget, "A_PIECE", 0.0)
+    monkeypatch.setattr(budget, "TO_COMPILE", 1.0)
+    monkeypatch.setattr(budget, "TO_COMPILE_A_NODE", 0.0)
+    items, model, block = Items(), tg.nn.Linear(4, 2), tg.deferred(tiered=True)
+    optimizer = tg.optim.SGD(model.parameters(), lr=0.1)
+    with block:
+        for x in DataLoader(items, batch_size=8):
+            optimizer.zero_grad()
+            model(x).sum().backward()
+            optimizer.step()
+    assert items.were_eager == {True} and block.segments.budget.steps == 1
 
 
 @pytest.mark.slow
