@@ -136,10 +136,10 @@ def _captured(
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty. Name what is differentiated by.")
     edges = [_edge_of(t) for t in wanted]
     sweep.captures = dict.fromkeys(edges)
-    if create_graph:  # a part of what is computed, and differentiated later
-        _run(sweep, roots, cotangents)
-    else:
+    if isinstance(sweep, InputsSweep) and not sweep.create_graph:
         serve(A_PASS, lambda *_: _run(sweep, roots, cotangents), _tuple(outputs), {})
+    else:  # a part of what is computed, or differentiated later
+        _run(sweep, roots, cotangents)
     return tuple(
         _gradient(sweep.captures[edge], place, wanted[place], allow_unused, materialize_grads)
         for place, edge in enumerate(edges)
