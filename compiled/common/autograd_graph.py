@@ -21,6 +21,14 @@ def history_of(tensor: Any) -> TapeNode | None:
     return node
 
 
+def leading_to(edge: Edge, tensor: Tensor) -> Tensor:
+    """`tensor` with a history that leads to `edge`, whichever it has itself."""
+    alias = tensor.detach()
+    if edge.node is not None:
+        alias.attach(edge.node, edge.output)
+    return alias
+
+
 def histories(roots: Iterable[Any]) -> list[Any]:
     """Where the graph of derivatives goes on outside of a recorded call with these roots."""
     return [history_of(root.array) for root in roots if root.requires_grad]

@@ -32,6 +32,7 @@ from ...tape.nodes import Node as TapeNode
 from ...tape.saved import HandedOut, PastVersions
 from ...tensors.tensor import Tensor, make
 from ...tracing.watch import serve
+from ..common.autograd_graph import leading_to
 from ..common.outermost import clean_up, entry
 from ..execution.binding import Binding
 from ..execution.double_backward import Again, evaluated, gradients_of, inputs_of
@@ -361,7 +362,7 @@ class CompiledNode(TapeNode):
         given = {label: inputs[label].unpack_again(self) for label in backward.reads}
         for label, edge in zip(backward.wrt, self.edges, strict=True):
             if label in given and given[label].gradient_edge() != edge:
-                given[label] = _leading_to(edge, given[label])
+                given[label] = leading_to(edge, given[label])
         for label in backward.eager.inputs.difference(given):
             inputs[label].as_in_eager_mode(self, backward.eager)
         saved = dict(zip(backward.parts.saved, self._saved, strict=True))
@@ -374,14 +375,6 @@ class CompiledNode(TapeNode):
             self._released = True
             self.inputs, self.versions, self._copies, self._saved, self._outputs = (), (), {}, (), []
             self._watched, self._shown = (), ()
-
-
-def _leading_to(edge: Edge, tensor: Tensor) -> Tensor:
-    """`tensor` with the history that it had at the call, where a write or `detach_` has given it another one since."""
-    alias = tensor.detach()
-    if edge.node is not None:
-        alias.attach(edge.node, edge.output)
-    return alias
 
 
 def dense(values: np.ndarray) -> np.ndarray:

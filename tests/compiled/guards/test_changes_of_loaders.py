@@ -215,6 +215,7 @@ OF_A_CALL = {
     "StateHooks",
     "Joinable",
     "StepHooks",
+    "StepsAsCalls",
     "LazyModuleMixin",
     "_LazyConvolution",
     "_LazyConv",
