@@ -24,13 +24,15 @@ def exact(value: Any) -> tuple[type, Any]:
     if is_a(value, tuple):
         return kind, tuple(value if _INTEGERS.issuperset(map(type, value)) else map(exact, value))
     if is_a(value, frozenset):
-        return kind, frozenset(map(exact, value))
+        return kind, tuple(map(exact, value))  # in the order in which a program goes through it
     if is_a(value, (slice, range)):
         return kind, (exact(value.start), exact(value.stop), exact(value.step))
     if is_a(value, complex):
         return kind, _bits(value.real) + _bits(value.imag)
     if is_a(value, np.inexact):  # by text where bytes hold padding
         return kind, repr(value) if is_a(value, (np.longdouble, np.clongdouble)) else value.tobytes()
+    if is_a(value, (np.datetime64, np.timedelta64)):  # equal ones may count in other units
+        return kind, (value.dtype.str, value.tobytes())
     return kind, value
 
 

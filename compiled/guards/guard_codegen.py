@@ -58,9 +58,9 @@ class GuardCodegen:
         if type(fact.value) is tuple:
             return fact.source.as_python(fact.value, self._name)
         place = fact.source.place(self._name)
-        if not items and is_a(fact.source, Kept):
+        if len(items) == 1 and is_a(fact.source, Kept):
             return f"not {place}"
-        return self._each_item(fact, place, items) or f"has_items({place}, {self._name(items)})"
+        return self._each_item(fact, place, items[1:]) or f"has_items({place}, {self._name(items)})"
 
     def _each_item(self, fact: ValueGuard, place: str, items: tuple[Any, ...]) -> str:
         """A line of its own for each of few items, in a fifth of the time; "" for other containers."""

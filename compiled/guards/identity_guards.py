@@ -6,23 +6,38 @@ enumeration, a sentinel object. Where it can, guards compare identities, and no 
 
 from __future__ import annotations
 
+import decimal
 import dis
 import enum
 import functools
+import itertools
 import operator
 import types
+from collections.abc import Iterable
 from typing import Any
+
+import numpy as np
 
 from ..common.classes import is_a
 from ..common.pytree import leaves
-from ..symbolic.number import is_nan
+from ..symbolic.number import value_of
 from .bytecode import global_names, instructions
 from .reachability import Reach
 from .sources import MISSING
 from .states import Same, state
+from .value_kinds import CONTAINERS, items_of
 
+_NUMBERS = (float, complex, np.inexact)
 _BY_NAME = frozenset({"is_", "is_not"})
-_SEARCHING = frozenset({"contains", "countOf", "indexOf", "index", "count", "remove", "eq", "ne"})
+_SEARCHING = frozenset(
+    "contains countOf indexOf index count remove eq ne get setdefault pop add discard fromkeys update union difference "
+    "intersection issubset issuperset isdisjoint getitem setitem delitem hash set frozenset dict Counter sort sorted "
+    "min max bisect bisect_left bisect_right insort".split()
+)
+_COMPARING = frozenset(
+    "CONTAINS_OP COMPARE_OP BINARY_SUBSCR STORE_SUBSCR DELETE_SUBSCR BUILD_SET BUILD_MAP SET_ADD SET_UPDATE MAP_ADD "
+    "DICT_UPDATE DICT_MERGE BUILD_CONST_KEY_MAP MATCH_KEYS".split()
+)
 _FUNCTIONS = (operator.is_, operator.is_not, id)
 _VARIABLES = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF")
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
@@ -31,20 +46,34 @@ Operand = tuple[Any, ...]  # a constant's value; or the name of a variable, and 
 
 
 def compares(reach: Reach) -> bool:
-    """True if code that was found may compare containers, or look for something in one."""
+    """True if code that was found may compare containers, or look for something in one, be it by its hash."""
     return any(map(_compares, reach.codes))
 
 
 @functools.lru_cache(maxsize=1024)
 def _compares(code: types.CodeType) -> bool:
     names = {i.opname for i in dis.get_instructions(code)}
-    return not names.isdisjoint(("CONTAINS_OP", "COMPARE_OP")) or not _SEARCHING.isdisjoint(code.co_names)
+    return not names.isdisjoint(_COMPARING) or not _SEARCHING.isdisjoint(code.co_names)
 
 
 def meets_nan(reach: Reach, arguments: list[Any]) -> bool:
-    """True if a nan is among the values: ``in`` and ``==`` of containers ask for its identity before they compare."""
-    values = [source.now() for source, _ in reach.places if not source.is_of_library]
-    return any(map(is_nan, (*values, *(leaf for _, leaf in leaves(arguments)))))
+    """True if a nan is among the values: ``in``, ``==`` and look-ups of containers ask for its identity."""
+    values = (source.now() for source, _ in reach.places if not source.is_of_library)
+    items = (item for container in reach.objects.values() for item in _items_of(container))
+    return any(map(_is_nan, (*values, *items, *(leaf for _, leaf in leaves(arguments)))))
+
+
+def _items_of(value: Any) -> Iterable[Any]:
+    if not is_a(value, CONTAINERS):
+        return ()
+    items = items_of(value)
+    return itertools.chain.from_iterable(items) if is_a(value, dict) else items
+
+
+def _is_nan(value: Any) -> bool:
+    """True for a number that is not equal to itself."""
+    value = value_of(value)
+    return is_a(value, decimal.Decimal) and value.is_nan() or is_a(value, _NUMBERS) and bool(value != value)
 
 
 def asks_identity(reach: Reach) -> bool:

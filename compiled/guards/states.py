@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import array
 import types
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Hashable, Mapping, Set
 from operator import is_
 from typing import Any
@@ -21,6 +21,8 @@ from .value_kinds import CONTAINERS, items_of, own_attributes
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 LARGEST = 4096  # elements of a numpy array that each call may compare
 _PYTHONS = frozenset({*PLAIN, *CONTAINERS, OrderedDict, defaultdict})
+# Read below what a program's class makes of them.
+_LENGTH_OF, _FACTORY_OF = vars(deque)["maxlen"].__get__, vars(defaultdict)["default_factory"].__get__
 _CACHED = range(-5, 257)  # ints of which there is one object each
 
 
@@ -101,7 +103,7 @@ def _state(value: Any, within: tuple[int, ...], free: Set[Path], by_identity: bo
     if is_a(value, CONTAINERS) and id(value) not in within:
         items = _items(value, (*within, id(value)), free, by_identity)
         own = attributes_of(value, (*within, id(value)), by_identity)
-        return type(value), items, *_identity(value, by_identity), *own
+        return type(value), items, *_besides(value), *_identity(value, by_identity), *own
     if is_a(value, np.ndarray) and value.size <= LARGEST and value.dtype.kind != "O":
         return id(value), value.dtype.str, value.shape, value.strides, value.flags.num, value.tobytes()
     if is_a(value, np.generic):
@@ -109,6 +111,15 @@ def _state(value: Any, within: tuple[int, ...], free: Set[Path], by_identity: bo
     if is_a(value, types.MethodType):
         return type(value), value
     return Same(value)
+
+
+def _besides(container: Any) -> tuple[Any, ...]:
+    """What Python's own containers have beside their items."""
+    if is_a(container, deque):
+        return (_LENGTH_OF(container),)
+    if is_a(container, defaultdict):
+        return (Same(_FACTORY_OF(container)),)
+    return ()
 
 
 def _identity(value: Any, by_identity: bool) -> tuple[Same, ...]:
@@ -133,9 +144,7 @@ def _items(value: Any, within: tuple[int, ...], free: Set[Path], by_identity: bo
             (_state(k, within, frozenset(), by_identity), _state(v, within, _below(k, free), by_identity))
             for k, v in items
         )
-    if is_a(value, (set, frozenset)):
-        return frozenset(_state(item, within, frozenset(), by_identity) for item in items)
-    return tuple(_state(item, within, _below(i, free), by_identity) for i, item in enumerate(items))
+    return tuple(_state(item, within, _below(i, free), by_identity) for i, item in enumerate(items))  # sets: in order
 
 
 def without_numbers(of: Any) -> Any:

@@ -52,8 +52,7 @@ class Unwritten:
             if fact.source.now() is not fact.value and not fact.holds():
                 return False
         for fact, items in contents:
-            now = None if items is None else fact.source.now()
-            if (type(now) is not type(fact.value) or not has_items(now, items or ())) and not fact.holds():
+            if (items is None or not has_items(fact.source.now(), items)) and not fact.holds():
                 return False
         return True
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from operator import is_
@@ -54,11 +55,14 @@ def guard_at(source: Source, code: types.CodeType | None, by_identity: bool = Fa
 
 
 def flat_items(value: Any) -> tuple[Any, ...] | None:
-    """The items of a container that holds no containers itself (a dict's keys and values); None otherwise."""
-    if not is_a(value, (list, tuple, dict)) or _has_its_own_iter(type(value)) or _has_attributes(value):
+    """The class and the items of a container that holds no containers itself, and is no more than these (of a dict keys
+    and values); None otherwise."""
+    if not is_a(value, (list, tuple, dict)) or is_a(value, defaultdict):
+        return None
+    if _has_its_own_iter(type(value)) or _has_attributes(value):
         return None
     items = (*value, *value.values()) if is_a(value, dict) else tuple(value)
-    return None if any(is_a(item, MUTABLE) for item in items) else items
+    return None if any(is_a(item, MUTABLE) for item in items) else (type(value), *items)
 
 
 def _has_attributes(value: Any) -> bool:
@@ -73,10 +77,12 @@ def _has_its_own_iter(kind: type) -> bool:
 
 
 def has_items(value: Any, items: tuple[Any, ...]) -> bool:
-    """True if these very objects are in the container: the quick way to see that nothing has changed."""
+    """True for a container of that class with these very objects: the quick way to see that nothing has changed."""
+    if type(value) is not items[0]:
+        return False
     if is_a(value, dict):
-        return 2 * len(value) == len(items) and all(map(is_, (*value, *value.values()), items))
-    return is_a(value, (list, tuple)) and len(value) == len(items) and all(map(is_, value, items))
+        return 2 * len(value) == len(items) - 1 and all(map(is_, (*value, *value.values()), items[1:]))
+    return len(value) == len(items) - 1 and all(map(is_, value, items[1:]))
 
 
 def others_in(fact: ValueGuard) -> Callable[[], bool]:
