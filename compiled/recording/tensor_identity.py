@@ -1,4 +1,5 @@
-"""What a program may ask about a tensor besides its numbers: which one it is, and attributes that users have set.
+"""What a program may ask about a tensor besides its numbers: which one it is, how it was made, and attributes that
+users have set.
 
 Which of the arguments and captured tensors are the same is compared where code asks by ``is`` or ``in``. What a tensor
 hashes to, or its ``id()``, is another number for each new argument; then no call is like another.
@@ -11,6 +12,7 @@ import functools
 import types
 
 from ...tensors.tensor import Tensor
+from ..common.classes import is_a
 from ..common.tensor_memory import users_attributes
 from ..guards.bytecode import global_names
 from ..guards.environment import Environment
@@ -18,6 +20,8 @@ from ..guards.sources import Attribute
 from ..guards.value_guard import writer_of
 from .validity import refusal
 
+# How a tensor was made: two that compute the same may differ in it.
+_OF_HISTORY = frozenset({"_base", "_is_view", "next_functions", "output_nr", "retains_grad"})
 _BY_NAME = frozenset({"is_", "is_not", "contains", "index", "count", "remove"})
 
 
@@ -30,6 +34,24 @@ def _compares(code: types.CodeType) -> bool:
             return True
         before = instruction.opname
     return not _BY_NAME.isdisjoint(code.co_names)
+
+
+@functools.lru_cache(maxsize=1024)
+def _asked_of_history(code: types.CodeType) -> str:
+    """What the code may ask of how a tensor was made; "" if it asks no more than whether there is a history."""
+    words = {*code.co_names, *(constant for constant in code.co_consts if is_a(constant, str))}
+    found = next(iter(_OF_HISTORY & words), "")
+    if found or "grad_fn" not in words:
+        return found
+    instructions = [*dis.get_instructions(code)]
+    loads = [i for i, each in enumerate(instructions) if each.argval == "grad_fn"]
+    asks_more = not loads or any(not _is_compared_to_none(instructions[i + 1 :]) for i in loads)
+    return "grad_fn" if asks_more else ""
+
+
+def _is_compared_to_none(following: list[dis.Instruction]) -> bool:
+    first = next(each for each in following if each.opname != "CACHE")
+    return "NONE" in first.opname or (first.opname == "LOAD_CONST" and first.argval is None)
 
 
 class TensorIdentityGuards:
@@ -71,6 +93,7 @@ class TensorIdentityGuards:
                 f"at {writer_of(code, 'id')}",
                 "Which tensors they are will be different at each call: compare them with `is`.",
             )
+        self._refuse_histories(codes)
         self.are_compared = any(map(_compares, codes))
         for tensor, name in self._missing:
             self._surroundings.watch(Attribute(tensor, name))
@@ -78,6 +101,16 @@ class TensorIdentityGuards:
     def let_go(self) -> None:
         """Forget the call's arguments."""
         self._new, self._attributes, self._missing = {}, [], []
+
+    @staticmethod
+    def _refuse_histories(codes: list[types.CodeType]) -> None:
+        for code in codes:
+            if what := _asked_of_history(code):
+                raise refusal(
+                    f"the function may read {what} of a tensor",
+                    f"at {writer_of(code, what)}",
+                    "Another tensor like it may have been made in another way: read it outside.",
+                )
 
     def _refuse_attributes_of_arguments(self) -> None:
         for fact in self._surroundings.facts:
