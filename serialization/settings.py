@@ -8,6 +8,8 @@ import threading
 from enum import Enum
 from typing import Any
 
+from ..tracing.watch import forbid
+
 MAP_PRIVATE: int | None = getattr(mmap, "MAP_PRIVATE", None)
 MAP_SHARED: int | None = getattr(mmap, "MAP_SHARED", None)
 
@@ -33,8 +35,13 @@ class _OfThread(threading.local):
 _settings, _of_thread = _Settings(), _OfThread()
 
 
+def _refuse_reading() -> None:
+    forbid("reading settings of files", "Read them outside.")
+
+
 def get_default_load_endianness() -> LoadEndianness | None:
     """The byte order of files that do not say it; None unless set, which counts as little."""
+    _refuse_reading()
     return _settings.endianness
 
 
@@ -61,6 +68,7 @@ def default_byte_order() -> str:
 
 def get_crc32_options() -> bool:
     """Whether ``save`` writes checksums, and ``load`` compares them."""
+    _refuse_reading()
     return _settings.compute_crc32
 
 
@@ -78,6 +86,7 @@ def set_crc32_options(compute_crc32: bool) -> None:
 
 def get_default_mmap_options() -> int | None:
     """How ``load(..., mmap=True)`` maps files: ``mmap.MAP_PRIVATE`` unless set."""
+    _refuse_reading()
     return _settings.mmap_flags
 
 

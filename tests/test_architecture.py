@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "tracing": {"ops"},
     "tape": {"tracing", "ops"},
     "tensors": {"tape", "tracing", "ops"},
-    "serialization": {"tensors", "ops"},
+    "serialization": {"tensors", "tracing", "ops"},
     "autograd": EAGER,
     "functional": {"autograd"} | EAGER,
     "distributions": {"functional", "autograd"} | EAGER,

@@ -169,3 +169,29 @@ def test_the_same_warnings_come_at_each_call(tg, make, filters):
     ):
         assert actual == expected if isinstance(expected, type) else actual == pytest.approx(expected, rel=1e-5)
         assert also == said
+
+
+def _crc32(tg, i):
+    tg.serialization.set_crc32_options(i % 2 == 0)
+
+
+def _trust(tg, i):
+    tg.serialization.clear_safe_globals()
+    tg.serialization.add_safe_globals([complex] * (i % 2))
+
+
+@pytest.mark.parametrize(
+    ("change", "ask"),
+    [
+        (_crc32, lambda tg: 1 + tg.serialization.get_crc32_options()),
+        (_trust, lambda tg: 1 + len(tg.serialization.get_safe_globals())),
+    ],
+)
+def test_settings_of_files_are_read_at_each_call(tg, change, ask):
+    step = tg.compile(lambda x: x * ask(tg))
+    try:
+        for i in range(6):
+            change(tg, i)
+            assert step(tg.ones(2)).tolist() == [ask(tg)] * 2
+    finally:
+        change(tg, 0)
