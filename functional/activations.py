@@ -13,7 +13,6 @@ from ..ops.layouts.formats import gradient_as
 from ..ops.movement import by_rows
 from ..ops.trigonometry import tanh as _tanh
 from ..ops.types import bool_, complex64, complex128
-from ..tape.grad_mode import no_grad
 from ..tensors.arguments import axis_of
 from ..tensors.autocasting import lower_precision
 from ..tensors.calling.kernels import OF_OPTIONS
@@ -52,9 +51,7 @@ def _relu_rule(g: Any, dropped: Any) -> Any:
 def _relu(input: Any) -> Any:
     if not input.ndarray.flags.c_contiguous:
         input = gradient_as(input, input.ndarray)
-    with no_grad():
-        kept = arithmetic.maximum(0, input)  # of equal numbers the second: -0. stays
-    return where(input <= 0, kept, input)
+    return where(input <= 0, 0, input)
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:

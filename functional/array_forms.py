@@ -73,9 +73,9 @@ _BITS: dict[Any, Any] = {np.dtype("float32"): np.dtype("int32"), np.dtype("float
 
 
 def relu(wanted: Wanted, x: Array) -> Value:
-    """Two arrays are compared, of which numpy's vector loop is the faster one; -0. stays, as the second of equals."""
+    """Two arrays are compared, of which numpy's vector loop is the faster one."""
     zeros = _ZEROS[x.dtype][: x.size].reshape(x.shape) if x.size <= BLOCK and x.flags.c_contiguous else x.dtype.type(0)
-    return np.maximum(zeros, x), x <= zeros if wanted[0] else None
+    return np.maximum(x, zeros), x <= zeros if wanted[0] else None
 
 
 def relu_gradient(g: Array, dropped: Array, shapes: Shapes, x: None) -> tuple[Array]:

@@ -132,6 +132,9 @@ class FusedNode(PrimitiveNode):
     make: Callable[[np.ndarray], Any]
     dtype: np.dtype
 
+    def is_of_view(self) -> bool:
+        return False  # no composite gives one
+
     @staticmethod
     def made(
         fused: Fused, arguments: Sequence[Any], out: Any, wanted: Sequence[bool], kept: Any, make: Any

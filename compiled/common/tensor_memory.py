@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...ops.array import Array
 from ...ops.exposure import owner_of
 from ...ops.layouts.orders import suggested_order
 from ...runtime.program import address_of
@@ -47,6 +48,8 @@ def memory_of(tensor: Tensor) -> Memory:
 def watch_history(tensor: Tensor) -> None:
     """Let writes that give `tensor` a history be counted: they are where something is remembered of its memory, or of
     its base's, through which it may get one as well."""
+    if type(tensor).ndarray is not Array.ndarray:
+        return  # it has no memory yet, and is of another class once it has
     memory_of(tensor)
     if tensor.base is not None:
         memory_of(tensor.base)

@@ -182,17 +182,6 @@ def _negated_condition(node: Node) -> Node | None:
     return _made(node, "where", negated, y, x)
 
 
-def _above_its_bound(node: Node) -> Node | None:
-    """The larger of a bound and x is x above it; of equal numbers `maximum` has the second."""
-    condition, bounded, x = node.args
-    if condition.op.name != "le" or bounded.op.name != "maximum":
-        return None
-    bound = _number(condition.args[1])
-    if condition.args[0] is not x or bounded.args[1] is not x or bound is None:
-        return None
-    return _typed(node, bounded) if _is(bounded.args[0], bound) else None
-
-
 def _within_bounds(node: Node) -> Node | None:
     """What lies within its bounds is not changed by them. Of bounds that are 0, machines may take either zero."""
     condition, x, bounded = node.args
@@ -353,7 +342,6 @@ LAWS = (
     Law("where(true, x, y) = x", "where", _decided),
     Law("where(c, x, x) = x", "where", _same_branches),
     Law("where(not c, x, y) = where(c, y, x)", "where", _negated_condition),
-    Law("where(x <= a, max(a, x), x) = max(a, x)", "where", _above_its_bound),
     Law("where(a <= x <= b, x, min(max(x, a), b)) = min(max(x, a), b)", "where", _within_bounds),
     Law("copy(x) = x: values have no memory", "copy", _own_type),
     Law("lay(x) = x, by_rows(x) = x: nor have they an order in it", "lay by_rows gradient_in_order", _own_type),

@@ -118,11 +118,6 @@ EXACT = [
         [f"{D} = where b, 1.0f64, d"],
     ),
     (
-        "where(x <= a, max(a, x), x) = max(a, x)",
-        ["bool[2,3] = le x, 0.0", f"{F} = maximum 0.0, x", f"{F} = where %0, %1, x"],
-        [f"{F} = maximum 0.0, x"],
-    ),
-    (
         "where(a <= x <= b, x, min(max(x, a), b)) = min(max(x, a), b)",
         [
             "bool[2,3] = ge x, -1.0",

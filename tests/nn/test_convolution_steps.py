@@ -40,7 +40,7 @@ def test_a_step_has_a_kernel_for_each_contraction_and_writes_no_windows():
     kinds = [name.rstrip("0123456789_") for name in names]
     # Bias and activation are in the forward kernels, Adam in those of the weights.
     assert [kind for kind in kinds if "input" in kind] == ["conv_input"]
-    assert [kind for kind in kinds if "weight" not in kind and "input" not in kind] == ["conv_add_maximum"] * 2
+    assert [kind for kind in kinds if "weight" not in kind and "input" not in kind] == ["conv_add_le_where"] * 2
     assert [kind for kind in kinds if "weight" in kind] == ["conv_weight_add_sub"] * 2
     largest = 3 * 6 * 12 * 12  # what the first convolution gives
     sizes = [line.split("[")[1].split("]")[0] for line in lines if line.startswith("  buffer ") and "[]" not in line]

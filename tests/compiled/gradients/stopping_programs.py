@@ -17,7 +17,7 @@ import tracegrad as tg
 COMPUTED = """
 {x} * 2|{x} * {s}|{x} + {s}|{x} / 2|-{x}|{x}.sin()|{x} * {x}|{x}.exp()|{x} ** 3|{x}.clone()|{x}.tanh() * {s}|{x} * 1|{x} + 0
 {x} * {x}.detach()|{x} + {x}.detach()|tg.where({x} > 0.35, {x}, {s})|{x}.sum(-1, keepdim=True) * {x}|{x}.reshape(-1).sum()
-tg.cat([{x}.reshape(-1), {s}.reshape(1)])|{x}.reshape(-1).cumsum(0)|F.relu({x} - 0.4)|{x}.log1p()
+tg.cat([{x}.reshape(-1), {s}.reshape(1)])|{x}.reshape(-1).cumsum(0)|F.softplus({x} - 0.4)|{x}.log1p()
 tg.stack([{x}, {x}.detach()])[0]|{x}.detach() * {s}|{x}.sigmoid()|tg.lerp({x}, {x} * {s}, 0.3)|{x}.sqrt()
 """
 STOPPED = """
