@@ -56,7 +56,7 @@ class Subprograms:
         self._bound = BoundFunctions()
         self._twins = Twins()
         self._made_anew = NewOptimizers()
-        self._optimizers: dict[type, set[int]] = {}  # the calls of the function in which parts were made of them
+        self._optimizers: dict[type, set[int]] = {}  # the calls in which they came up and were no parts
         self._wanted = wanted  # None: it is not known what the function's code mentions
         self._firsts = 0  # how often a part has come up
         self._tries: dict[int, PartTries] | None = {} if tiered else None  # by part, which `_parts` keeps
@@ -188,7 +188,6 @@ class Subprograms:
             is_used_on = self._tries is not None and times >= OFTEN
             if self._makes_others(owner, call) and not is_used_on:
                 return False
-            self._optimizers.setdefault(type(owner), set()).add(call)
         return self._objects < LIMIT
 
     def _makes_others(self, optimizer: Any, call: int) -> bool:
@@ -200,7 +199,10 @@ class Subprograms:
         count = deferred.ops
         result = otherwise(*args, **kwargs)
         if deferred.ops - count > FEW_OPS:
-            self._count(owner_of_call(whole))
+            owner = owner_of_call(whole)
+            self._count(owner)
+            if is_optimizer(owner):
+                self._optimizers.setdefault(type(owner), set()).add(deferred.segments.calls)
             if self._wanted:
                 self._came_up(deferred)
         return result
