@@ -48,7 +48,7 @@ def memory_of(tensor: Tensor) -> Memory:
 def watch_history(tensor: Tensor) -> None:
     """Let writes that give `tensor` a history be counted: they are where something is remembered of its memory, or of
     its base's, through which it may get one as well."""
-    if type(tensor).ndarray is not Array.ndarray:
+    if type(tensor).ndarray is not Array.ndarray:  # type: ignore[misc]
         return  # it has no memory yet, and is of another class once it has
     memory_of(tensor)
     if tensor.base is not None:
