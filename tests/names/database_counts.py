@@ -40,8 +40,8 @@ BESIDE = (
     "what goes through indices there fail in the backward pass; tracegrad gives them.",
     "* of a zero and a negative zero `maximum`, `minimum`, `clamp` by tensors and folds (`amax`, `max`) give the last; "
     "PyTorch gives the first or the last, by where an element stands in a vector of its kernels: `maximum(-0., 0.)` "
-    "of 17 elements is 0. sixteen times and -0. once. `relu`, `relu6`, `hardtanh` and `clamp` by numbers keep -0. in "
-    "both.",
+    "of 17 elements is 0. sixteen times and -0. once. `relu6`, `hardtanh` and `clamp` by numbers keep -0. in both; "
+    "`relu` gives 0., PyTorch -0.",
     "* `round(x, decimals=0)` of integers is x; PyTorch has no kernel for it (NotImplementedError) unless `decimals` "
     "is left out.",
     "* `func.vmap` calls a function that looks at numbers (`if x.sum() > 0`, `item()`) for each slice, with a warning; "
