@@ -32,7 +32,7 @@ from .twins import Twins
 
 NOT_SERVED = object()
 LIMIT = 64  # parts that are modules and optimizers
-MOST_CALLS = 4  # in which parts are made of optimizers of one class
+MOST_CALLS = 3  # in which optimizers of one class may come up before they count as made anew
 OFTEN = 16  # steps of one optimizer of a whole program, which may have many, after which it is none for a moment
 FEW_OPS = 1  # an op and its derivative are noted as quickly as a program is called; several (a Linear layer) are not
 # Parts that are met or recorded for the first time. What is noted around them is not noted again: so many segments.

@@ -50,8 +50,9 @@ def _asked_of_history(code: types.CodeType) -> str:
 
 
 def _is_compared_to_none(following: list[dis.Instruction]) -> bool:
-    first = next(each for each in following if each.opname != "CACHE")
-    return "NONE" in first.opname or (first.opname == "LOAD_CONST" and first.argval is None)
+    first, second, *_ = (each for each in following if each.opname != "CACHE")
+    is_none = first.opname == "LOAD_CONST" and first.argval is None
+    return first.opname.endswith("_NONE") or (is_none and second.opname in ("IS_OP", "COMPARE_OP"))
 
 
 class TensorIdentityGuards:

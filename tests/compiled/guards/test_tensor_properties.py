@@ -14,6 +14,7 @@ QUESTIONS = {
     "grad_fn.name": lambda x: len(x.grad_fn.name()) if x.grad_fn is not None else 1,
     "type of grad_fn": lambda x: len(type(x.grad_fn).__name__),
     "grad_fn by text": lambda x: len(type(getattr(x, "grad_fn")).__name__),  # noqa: B009
+    "grad_fn beside None": lambda x: len(type((x.grad_fn, None)[0]).__name__),
     "next_functions": lambda x: len(x.grad_fn.next_functions) + 1 if x.grad_fn is not None else 0.5,
     "_base": lambda x: 1 + (x._base is None),
     "_is_view": lambda x: 1 + x._is_view(),
