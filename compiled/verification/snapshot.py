@@ -135,8 +135,8 @@ _CODE = (types.FunctionType, types.ModuleType, types.MethodType, staticmethod, c
 
 
 def _slots_of(kind: type) -> list[Any]:
-    """The slots that the classes of programs have; what is written in C may be read-only."""
-    members = [vars(base).values() for base in users_classes(kind)]
+    """The slots that classes of programs list; members of classes that are written in C may be read-only."""
+    members = [vars(base).values() for base in users_classes(kind) if "__slots__" in vars(base)]
     return [member for each in members for member in each if is_a(member, types.MemberDescriptorType)]
 
 

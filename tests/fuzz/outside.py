@@ -205,7 +205,7 @@ def afterwards(a: Author, parts: Any) -> list[str]:
             "found = result.values() if isinstance(result, dict) else result if isinstance(result, (list, tuple)) else [result]",
             "ends = [(r * r).sum().double() for r in found if r is not None and r.requires_grad]",
             "if ends:",
-            "    sum(ends).backward()",
+            *differentiated(a, parts),
         ]
         if parts.optimizer:
             lines += [f"    opt.step({parts.closure})", "    opt.zero_grad()"]
@@ -214,6 +214,19 @@ def afterwards(a: Author, parts: Any) -> list[str]:
     if parts.other:
         lines.append("result = result, compiled_second()")
     return lines
+
+
+def differentiated(a: Author, parts: Any) -> list[str]:
+    """The caller's backward pass over what it was given, now and then of the gradients as well."""
+    leaves = ", ".join(parts.parameters)
+    if not leaves or not a.chance(0.2):
+        return ["    sum(ends).backward()"]
+    return [
+        f"    asked = [p for p in [{leaves}] if p.requires_grad]",
+        "    slopes = tg.autograd.grad(sum(ends), asked, create_graph=True, allow_unused=True) if asked else []",
+        "    bends = [(g * g).sum().double() * 0.01 for g in slopes if g is not None and g.requires_grad]",
+        "    sum([*ends, *bends]).backward()",
+    ]
 
 
 def looked_at(a: Author, parts: Any) -> str:

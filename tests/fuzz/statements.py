@@ -12,7 +12,7 @@ import numpy as np
 
 import tracegrad as tg
 
-from .author import Author, good
+from .author import Author, Made, good
 from .expressions import expression, options
 from .facts import FACTS
 from .looking import LOOKING, NUMBERS
@@ -126,6 +126,22 @@ def own_leaf(a: Author) -> bool:
                               f"({view} * {view})[0]"]), a.exact(x)) is not None  # fmt: skip
 
 
+def unwatched_view(a: Author) -> bool:
+    """A view that is taken where nothing is differentiated, and written to later, as its base may be."""
+    x = a.pick(lambda t, m: t.is_floating_point() and t.ndim > 0 and may_be_written(a, t))
+    if x is None:
+        return False
+    part = a.choice(["[1:]", "[::2]", "[..., :1]", ".view(-1)", ".t()", "[0]", ".unsqueeze(0)"])
+    mode = a.choice(["tg.no_grad()", "tg.set_grad_enabled(False)", "tg.enable_grad()"])
+    view = a.new_name("t")
+    if not a.run(f"with {mode}:\n    {view} = {x}{part}") or not good(a.env.get(view)):
+        return False
+    a.made[view] = Made(a.made[x].exact)
+    written = a.choice([view, x])
+    a.run(_write_text(a, a.choice(["number", "part"]), written, written)[0])  # both keep exact numbers exact
+    return True
+
+
 def bound_again(a: Author) -> bool:
     """A variable of the step that is bound to another tensor, of the same memory or not."""
     x, y = a.pick(lambda t, m: not m.fixed), a.pick()
@@ -236,6 +252,7 @@ STATEMENTS: list[tuple[int, Callable[[Author], bool]]] = [
     (2, hook),
     (2, rebind),
     (2, own_leaf),
+    (2, unwatched_view),
     (2, bound_again),
     (2, sliced),
     (2, inner_gradient),

@@ -1,9 +1,13 @@
 """`verify()` takes back what the calls that it makes write into namespaces: it is as if there had been none."""
 
+import datetime
 import functools
 import logging
+import re
 import types
+from decimal import Decimal
 
+import numpy as np
 import pytest
 
 
@@ -103,3 +107,26 @@ def test_globals(tg, write):
     before = dict(space)
     assert tg.compile(space["step"]).verify(tg.ones(3)).ok
     assert space == before
+
+
+FOREIGN = {  # their classes are written in C or Cython, and have members that Python cannot set
+    "a drawn number": "np.random.rand()",
+    "a drawn number by a variable": "draw()",
+    "an array's flags": "array.flags.num",
+    "a compiled pattern": "len(pattern.findall('a0b1'))",
+    "a partial function": "part(2)",
+    "a slice": "range(9)[cut].stop",
+    "a date": "day.toordinal()",
+    "a decimal": "float(amount)",
+}
+
+
+@pytest.mark.parametrize("read", FOREIGN)
+def test_objects_of_other_libraries(tg, read):
+    space = {
+        "tg": tg, "np": np, "draw": np.random.random, "array": np.ones(3), "pattern": re.compile(r"\d"),
+        "part": functools.partial(pow, 3), "cut": slice(1, 4),
+        "day": datetime.date(2020, 1, 1), "amount": Decimal("1.5"),
+    }  # fmt: skip
+    exec(f"def step(x):\n    return x * 2 + ({FOREIGN[read]})", space)
+    assert tg.compile(space["step"]).verify(tg.ones(3)).ok
