@@ -254,3 +254,23 @@ def test_no_sizes_of_an_axis(sizes):
 def test_sizes_that_a_layer_refuses_as_it_is_made(sizes, found):
     with pytest.raises(TypeError, match=f"unflattened_size must be .*tuple of ints, but found {found}"):
         tg.nn.Unflatten(1, sizes)
+
+
+INFINITE = [(-np.inf, 0.0, 1.0), (0.0, 1.0, np.inf), (-np.inf, -np.inf, 1.0), (-np.inf, 2.0, 3.0, np.inf)]
+
+
+@pytest.mark.parametrize("row", INFINITE)
+@pytest.mark.parametrize("interpolation", ["linear", "midpoint", "lower", "higher", "nearest"])
+@pytest.mark.parametrize("function", [tg.quantile, tg.nanquantile])
+def test_quantiles_between_infinities_are_interpolated_as_lerp_does_it(function, interpolation, row):
+    for share in (0.0, 0.1, 0.25, 0.4, 0.45, 0.5, 0.6, 0.75, 0.9, 1.0):
+        place = np.float32(share) * np.float32(len(row) - 1)
+        if interpolation in ("linear", "midpoint"):
+            low, high = tg.tensor(row[int(np.floor(place))]), tg.tensor(row[int(np.ceil(place))])
+            part = place - np.floor(place) if interpolation == "linear" else 0.5
+            expected = tg.lerp(low, high, tg.tensor(float(part)))
+        else:
+            rounded = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[interpolation](place)
+            expected = tg.tensor(row[int(rounded)])
+        got = function(tg.tensor(row), share, interpolation=interpolation)
+        assert tg.allclose(got, expected, equal_nan=True), (share, got, expected)
