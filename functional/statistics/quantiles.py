@@ -85,7 +85,7 @@ def _quantile(input: Any, q: Any, dim: int | None, keepdim: bool, interpolation:
     low, *above = (indexing.gather(ranked, at, len(lead)) for at in positions)
     # Also where the place is that of one element: infinity, interpolated with itself, is NaN in PyTorch.
     share = places - below if interpolation == "linear" else full((), 0.5, input.dtype)
-    found = lerp(low, *above, share) if above else low
+    found = lerp(low, above[0], share) if above else low
     return _arranged(found, q, input.ndarray.shape, None if dim is None else axis, keepdim)
 
 
