@@ -219,7 +219,7 @@ from .functional.normalizing.of_torch import (
     layer_norm,
 )
 from .functional.normalizing.renorm import renorm
-from .functional.normalizing.softmax import log_softmax, softmax
+from .functional.normalizing.softmax_along import log_softmax, softmax
 from .functional.places.distinct import bincount, unique, unique_consecutive
 from .functional.places.histograms import histc, histogram, histogramdd
 from .functional.places.index_writes import (

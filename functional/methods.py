@@ -34,7 +34,7 @@ from .complex_numbers import functions as complex_functions
 from .elementwise import bessel, bounds, closeness, differences, gamma, normal, real
 from .fourier import short_time
 from .matrices import torch_names as matrices
-from .normalizing import renorm, softmax
+from .normalizing import renorm, softmax_along
 from .places import distinct, histograms, index_writes, scattering, searching, slice_writes
 from .products import vectors
 from .rectifiers import shrinkage
@@ -99,7 +99,7 @@ SAME_NAME: list[tuple[Any, str]] = [
     (bounds, "clamp clamp_min clamp_max nan_to_num heaviside"),
     (closeness, "isclose allclose equal"),
     (activations, "relu prelu"),
-    (softmax, "softmax log_softmax"),
+    (softmax_along, "softmax log_softmax"),
     (shrinkage, "hardshrink"),
     (
         reductions,

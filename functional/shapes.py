@@ -132,8 +132,12 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     >>> tg.unflatten(tg.ones(2, 12), 1, (3, -1)).shape
     tracegrad.Size([2, 3, 4])
     """
-    shape = input.ndarray.shape
-    axis, sizes = axis_of(dim, len(shape)), tuple(sizes)
+    shape, sizes = input.ndarray.shape, tuple(sizes)
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    axis = axis_of(dim, len(shape))
+    if not shape:
+        raise RuntimeError("unflatten: Dimension specified as 0 but tensor has no dimensions")
     if -1 not in sizes and math.prod(sizes) != shape[axis]:
         raise RuntimeError(
             f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {axis} ({shape[axis]}) in "

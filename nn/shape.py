@@ -53,6 +53,17 @@ class Flatten(Module):
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
 
+def _whole_numbers(sizes: Any) -> tuple[int, ...]:
+    """TypeError, as the module is made, for what is no tuple of integers."""
+    if not isinstance(sizes, (tuple, list)):
+        raise TypeError(f"unflattened_size must be a tuple of ints, but found type {type(sizes).__name__}")
+    for place, size in enumerate(sizes):
+        if not isinstance(size, int):
+            kind = type(size).__name__
+            raise TypeError(f"unflattened_size must be tuple of ints, but found element of type {kind} at pos {place}")
+    return tuple(sizes)
+
+
 class Unflatten(Module):
     """Splits the axis `dim` into axes of the sizes `unflattened_size`, of which one may be -1: the rest.
 
@@ -67,7 +78,7 @@ class Unflatten(Module):
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
         self.dim = dim
-        self.unflattened_size = tuple(unflattened_size)
+        self.unflattened_size = _whole_numbers(unflattened_size)
 
     def forward(self, input: Tensor) -> Tensor:
         return unflatten(input, self.dim, self.unflattened_size)

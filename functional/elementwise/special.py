@@ -6,7 +6,7 @@ from ...ops.elementary import erf, expm1, log1p
 from ...ops.elementary import sigmoid as expit
 from ...tensors.operands import checked
 from ..arithmetic import round, xlogy
-from ..normalizing.softmax import log_softmax, softmax
+from ..normalizing.softmax_along import log_softmax, softmax
 from ..reductions import logsumexp
 from .bessel import (
     airy_ai,

@@ -10,6 +10,7 @@ from ...tensors.arguments import axis_of
 from ...tensors.composite import composite
 from ...tensors.short_floats import rounded_once
 from ..reductions import norm
+from ..shapes import contiguous
 
 if TYPE_CHECKING:
     from ...tensors.tensor import Tensor
@@ -39,4 +40,4 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     axis = axis_of(dim, ndim)
     size = norm(input, p, tuple(a for a in range(ndim) if a != axis), True)
     # The small number is PyTorch's.
-    return by_rows(input * where(size > maxnorm, maxnorm / (size + 1e-7), 1.0))
+    return contiguous(by_rows(input * where(size > maxnorm, maxnorm / (size + 1e-7), 1.0)))

@@ -57,27 +57,17 @@ def _softmax(x: Any, axes: Shape) -> Any:
     return raised / _kept_sum(raised, axes)
 
 
-def _type_of(stacklevel: Any, dtype: DType | None, name: str = "softmax") -> DType | None:
-    """Outside nn.functional the third argument is the type. TypeError for what is neither that nor an int."""
-    if isinstance(stacklevel, DType):
-        return stacklevel
-    if stacklevel is not None:
-        given = type(stacklevel).__name__
-        raise TypeError(f"{name}(): argument 'dtype' (position 2) must be torch.dtype, not {given}")
-    return dtype
-
-
-def softmax(input: Tensor, dim: int | None = None, _stacklevel: int | DType = 3, dtype: DType | None = None) -> Tensor:
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Tensor:
     """``exp(input) / sum(exp(input))`` along `dim`: numbers between 0 and 1 whose sum is 1, without overflow.
 
-    Without `dim` it is axis 0 of 0, 1 and 3 axes, else axis 1. `input` is cast to `dtype` first, if that is given;
-    NotImplementedError for integers otherwise. The shape is that of `input`.
+    Without `dim` it is axis 0 of 0, 1 and 3 axes, else axis 1; `_stacklevel` has no effect. `input` is cast to `dtype`
+    first, if that is given; NotImplementedError for integers otherwise. The shape is that of `input`.
 
     >>> import tracegrad as tg
-    >>> tg.softmax(tg.tensor([0., 0., 1000.]), dim=0)
+    >>> tg.nn.functional.softmax(tg.tensor([0., 0., 1000.]), dim=0)
     tensor([0., 0., 1.])
     """
-    x, axes = _prepared(input, dim, dtype if type(_stacklevel) is int else _type_of(_stacklevel, dtype))
+    x, axes = _prepared(input, dim, dtype)
     out = _softmax(x, axes)
     if x is not input:
         relabel(out, "SoftmaxBackward0", (input,))
@@ -90,19 +80,16 @@ def _log_softmax(x: Any, axes: Shape) -> Any:
     return shifted - elementary.log(_kept_sum(elementary.exp(shifted), axes))
 
 
-def log_softmax(
-    input: Tensor, dim: int | None = None, _stacklevel: int | DType = 3, dtype: DType | None = None
-) -> Tensor:
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Tensor:
     """``input - log(sum(exp(input)))`` along `dim`: the logarithm of `softmax`, without overflow.
 
     Arguments, shape and errors are those of `softmax`.
 
     >>> import tracegrad as tg
-    >>> tg.log_softmax(tg.tensor([0., 0.]), dim=0)
+    >>> tg.nn.functional.log_softmax(tg.tensor([0., 0.]), dim=0)
     tensor([-0.6931, -0.6931])
     """
-    wanted = dtype if type(_stacklevel) is int else _type_of(_stacklevel, dtype, "log_softmax")
-    x, axes = _prepared(input, dim, wanted, "log_softmax")
+    x, axes = _prepared(input, dim, dtype, "log_softmax")
     out = _log_softmax(x, axes)
     if x is not input:
         relabel(out, "LogSoftmaxBackward0", (input,))

@@ -28,7 +28,7 @@ from ...tensors.operands import PLAIN_TENSORS
 from ...tensors.tensor import Tensor
 from ..checks.shapes import check_count, check_tensors, check_vector
 from ..index_requirements import ADDED_TO, COPIED_TO, FILLED_AT, PLACES, SCATTERED, TAKEN
-from ..shapes import flatten
+from ..shapes import contiguous, flatten
 from .arguments import as_row, as_shaped, from_front, long_index, of_type, only_long, to_front
 from .scattering import check_other_sizes
 
@@ -226,9 +226,9 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     order = comparison.where(flatten(mask), order, 0)
     require(comparison.where(flatten(mask), order, -1), SCATTERED, source.ndarray.size)
     if not source.ndarray.size:
-        return copy(input)
+        return contiguous(copy(input))
     picked = indexing.take(flatten(source), order)
-    return comparison.where(mask, movement.reshape(picked, shape), input)
+    return contiguous(comparison.where(mask, movement.reshape(picked, shape), input))
 
 
 def fill_diagonal(input: Tensor, fill_value: Number, wrap: bool = False) -> Tensor:

@@ -17,18 +17,21 @@ from ...tape.grad_mode import no_grad
 from ...tensors.arguments import axis_of
 from ...tensors.autocasting import full_precision
 from ...tensors.tensor import Tensor
+from ..arithmetic import lerp
 
 WITHIN = Requirement(
     lambda q: (q >= 0, q <= 1), RuntimeError, "quantile() q values must be in the range [0, 1]: they are shares"
 )
-#: The place between two elements, for each kind of interpolation, from the share of the way to the upper one.
+#: The place among the elements, for each kind of interpolation, from the place that the share has.
 _PLACES: dict[str, Callable[[Any], Any]] = {
     "linear": lambda place: place,
     "lower": rounding.floor,
     "higher": rounding.ceil,
-    "midpoint": lambda place: (rounding.floor(place) + rounding.ceil(place)) / 2,
+    "midpoint": lambda place: place,
     "nearest": rounding.round,
 }
+#: The kinds of which both neighbours have a part in the result.
+_BETWEEN = frozenset({"linear", "midpoint"})
 
 
 @full_precision
@@ -69,19 +72,20 @@ def _quantile(input: Any, q: Any, dim: int | None, keepdim: bool, interpolation:
     rows = movement.reshape(input, (input.ndarray.size,)) if dim is None or not ndim else input
     order = (*(a for a in range(rows.ndarray.ndim) if a != axis), axis)
     rows = movement.transpose(rows, order)
-    lead, extent = rows.ndarray.shape[:-1], rows.ndarray.shape[-1]
+    lead = rows.ndarray.shape[:-1]
     count = q.ndarray.size
     shares = q if interpolation == "linear" else q.detach()  # otherwise the quantile does not move with them
     places = _places(rows, movement.reshape(shares, (*(1,) * len(lead), count)), interpolation, ignore_nan)
     with no_grad():
         below = rounding.floor(places)
-        positions = movement.broadcast(cast(below, int64), (*lead, count))
-        after = where(positions + 1 < extent, positions + 1, extent - 1)
+        ends = (below, rounding.ceil(places)) if interpolation in _BETWEEN else (below,)
+        positions = [movement.broadcast(cast(end, int64), (*lead, count)) for end in ends]
         sorting = scans.argsort(rows, len(lead))
-    share = places - below
     ranked = indexing.gather(rows, sorting, len(lead))
-    low, high = (indexing.gather(ranked, at, len(lead)) for at in (positions, after))
-    found = where(share > 0, low + share * (high - low), low)
+    low, *above = (indexing.gather(ranked, at, len(lead)) for at in positions)
+    # Also where the place is that of one element: infinity, interpolated with itself, is NaN in PyTorch.
+    share = places - below if interpolation == "linear" else full((), 0.5, input.dtype)
+    found = lerp(low, above[0], share) if above else low
     return _arranged(found, q, input.ndarray.shape, None if dim is None else axis, keepdim)
 
 

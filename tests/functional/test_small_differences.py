@@ -196,3 +196,81 @@ def test_a_long_sum_does_not_drift(dtype):
 
 def test_a_whole_number_may_be_the_first_slope():
     assert tg.nn.PReLU(2, init=2).weight.tolist() == [2.0, 2.0]
+
+
+SOFTMAXES = {
+    "softmax": (tg.softmax, tg.nn.functional.softmax, tg.special.softmax),
+    "log_softmax": (tg.log_softmax, tg.nn.functional.log_softmax, tg.special.log_softmax),
+}
+
+
+@pytest.mark.parametrize("name", SOFTMAXES)
+def test_the_axis_of_softmax_is_left_out_in_nn_functional_only(name):
+    plain, functional, special = SOFTMAXES[name]
+    for function in (plain, special, lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs)):
+        with pytest.raises(TypeError, match="missing 1 required positional argument"):
+            function(tg.ones(2, 3))
+        for call in (lambda f=function: f(tg.ones(2, 3), None), lambda f=function: f(tg.ones(2, 3), dim=None)):
+            with pytest.raises(TypeError, match="argument 'dim' .*must be int, not NoneType"):
+                call()
+        assert function(tg.ones(2, 3), 1, tg.float64).dtype is tg.float64
+    with pytest.warns(UserWarning, match="Implicit dimension choice"):
+        given = functional(tg.ones(2, 3))
+    assert tg.equal(given, functional(tg.ones(2, 3), 1, 3)) and tg.equal(given, plain(tg.ones(2, 3), 1))
+    assert functional(tg.ones(2, 3), 0, 3, tg.float64).dtype is tg.float64
+
+
+ORDERS = [order for n in (2, 3, 4) for order in itertools.permutations(range(n))]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_results_that_lie_row_by_row_whatever_the_operands_do(order):
+    x = (tg.arange(float(np.prod(range(2, 2 + len(order))))) - 5).reshape(*range(2, 2 + len(order)))
+    x = x.permute(order).requires_grad_()
+    by_rows = x.detach().contiguous()
+    source = tg.arange(float(x.numel()))
+    functions = [
+        lambda x: x.renorm(2, 1, 1.0),
+        lambda x: x.masked_scatter(x > 0, source),
+        lambda x: x.masked_scatter(by_rows > 0, source),
+        lambda x: by_rows.masked_scatter(x > 0, source),
+    ]
+    for function in functions:
+        out, expected = function(x), function(by_rows)
+        assert out.stride() == expected.contiguous().stride() and tg.equal(out, expected)
+
+
+@pytest.mark.parametrize("sizes", [(), [], tg.Size([])])
+def test_no_sizes_of_an_axis(sizes):
+    with pytest.raises(RuntimeError, match="unflatten: sizes must be non-empty"):
+        tg.ones(2, 3).unflatten(1, sizes)
+    with pytest.raises(RuntimeError, match="sizes must be non-empty"):
+        tg.nn.Unflatten(1, sizes)(tg.ones(2, 3))
+    with pytest.raises(RuntimeError, match="tensor has no dimensions"):
+        tg.ones(()).unflatten(0, (1,))
+
+
+@pytest.mark.parametrize("sizes, found", [(3, "type int"), ((1.0, 3), "element of type float at pos 0")])
+def test_sizes_that_a_layer_refuses_as_it_is_made(sizes, found):
+    with pytest.raises(TypeError, match=f"unflattened_size must be .*tuple of ints, but found {found}"):
+        tg.nn.Unflatten(1, sizes)
+
+
+INFINITE = [(-np.inf, 0.0, 1.0), (0.0, 1.0, np.inf), (-np.inf, -np.inf, 1.0), (-np.inf, 2.0, 3.0, np.inf)]
+
+
+@pytest.mark.parametrize("row", INFINITE)
+@pytest.mark.parametrize("interpolation", ["linear", "midpoint", "lower", "higher", "nearest"])
+@pytest.mark.parametrize("function", [tg.quantile, tg.nanquantile])
+def test_quantiles_between_infinities_are_interpolated_as_lerp_does_it(function, interpolation, row):
+    for share in (0.0, 0.1, 0.25, 0.4, 0.45, 0.5, 0.6, 0.75, 0.9, 1.0):
+        place = np.float32(share) * np.float32(len(row) - 1)
+        if interpolation in ("linear", "midpoint"):
+            low, high = tg.tensor(row[int(np.floor(place))]), tg.tensor(row[int(np.ceil(place))])
+            part = place - np.floor(place) if interpolation == "linear" else 0.5
+            expected = tg.lerp(low, high, tg.tensor(float(part)))
+        else:
+            rounded = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[interpolation](place)
+            expected = tg.tensor(row[int(rounded)])
+        got = function(tg.tensor(row), share, interpolation=interpolation)
+        assert tg.allclose(got, expected, equal_nan=True), (share, got, expected)
