@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.types import get_default_dtype
 from ..tensors.tensor import Tensor
 from .elementwise import Elementwise, Functions, Reading, Values, gradient_numbers
 from .optimizer import ParamsT
 from .options import check_at_least_zero
-from .state import choose, scalar_state
+from .state import choose, rounded, scalar_state
 
 
 class ASGD(Elementwise):
@@ -58,9 +59,10 @@ class ASGD(Elementwise):
     def numbers(self, read: Reading) -> dict[str, Any]:
         step, lr, shrinking = read.count(), read.number("lr"), read.number("lambd")
         eta, share = read.scalar("eta"), read.scalar("mu")
-        read.store("eta", lr / ((1 + shrinking * lr * step) ** read.number("alpha")))
+        falling = _falling_by_steps if read.choice("foreach") else _falling
+        read.store("eta", falling(read, step, lr, shrinking * lr))
         averaged = step - read.number("t0")
-        read.store("mu", 1 / choose(averaged > 1, lambda: averaged, 1.0))
+        read.store("mu", rounded(1 / choose(averaged > 1, lambda: averaged, 1.0), get_default_dtype()))
         means = {"share": share, "is_mean": share != 1}
         return {**gradient_numbers(read), "shrink": 1 - shrinking * eta, "rate": eta, **means}
 
@@ -68,3 +70,16 @@ class ASGD(Elementwise):
     def formula(f: Functions, by: Any, g: Any, s: Values) -> Values:
         p = s["p"] * by.shrink - g * by.rate
         return {"p": p, "ax": f.choose(by.is_mean, s["ax"] + (p - s["ax"]) * by.share, p)}
+
+
+def _falling(read: Reading, step: Any, lr: Any, shrinking: Any) -> Any:
+    """The rate after a step. A state that was loaded may be of a larger type than the numbers that go there."""
+    return rounded(lr / ((1 + shrinking * step) ** read.number("alpha")), get_default_dtype())
+
+
+def _falling_by_steps(read: Reading, step: Any, lr: Any, shrinking: Any) -> Any:
+    """The same with `foreach`, which computes with the tensor that counts: each result is rounded to its type."""
+    kept = read.dtype("step")
+    base = rounded(1 + rounded(rounded(shrinking, kept) * step, kept), kept)
+    power = rounded(base ** read.number("alpha"), kept)
+    return rounded(rounded(1 / power, kept) * rounded(lr, kept), kept)

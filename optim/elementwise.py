@@ -15,6 +15,7 @@ import numpy as np
 from ..ops import arithmetic, comparison, elementary
 from ..ops.array import eager, quietly, require_writable
 from ..ops.memory import blocks
+from ..ops.types import DType
 from ..tensors.operands import PLAIN_TENSORS
 from ..tensors.tensor import Tensor
 from ..tracing.watch import Entries, as_number
@@ -77,6 +78,10 @@ class Reading:
         """A scalar of the state as a number."""
         return as_number(state_tensor(self.state, key, self.p))
 
+    def dtype(self, key: str) -> DType:
+        """The type of a scalar of the state."""
+        return state_tensor(self.state, key, self.p).dtype
+
     def store(self, key: str, value: Any) -> None:
         """Set a scalar of the state."""
         target = state_tensor(self.state, key, self.p)
@@ -116,6 +121,10 @@ class PlainReading(Reading):
         step.ndarray += 1
         step.buffer.version += 1
         return float(step.ndarray)
+
+    def dtype(self, key: str) -> DType:
+        dtype: DType = self._tensor(key).dtype
+        return dtype
 
     def scalar(self, key: str) -> float:
         return float(self._tensor(key).ndarray)

@@ -11,7 +11,7 @@ from ..ops.array import eager
 from ..ops.comparison import where
 from ..ops.memory import aligned_empty
 from ..ops.pointwise import cast
-from ..ops.types import float64, get_default_dtype
+from ..ops.types import DType, float64, get_default_dtype
 from ..tape.grad_mode import is_grad_enabled
 from ..tensors.tensor import Tensor, make, unrecorded
 from ..tracing.entries import EntryRead
@@ -110,6 +110,13 @@ def choose(fact: Any, yes: Callable[[], Any], no: Any) -> Any:
     if isinstance(fact, Tensor):
         return where(fact, yes(), no)
     return yes() if fact else no
+
+
+def rounded(value: Any, dtype: DType) -> Any:
+    """A number, or in a recording a tensor of one, as `dtype` holds it."""
+    if isinstance(value, Tensor):
+        return cast(cast(value, dtype), value.dtype)
+    return float(np.asarray(value, dtype.numpy))
 
 
 def store(target: Tensor, value: Any) -> None:

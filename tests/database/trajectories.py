@@ -32,7 +32,6 @@ STEPS = 200
 BOUND = 1e-9
 #: Why an optimizer's numbers are others; docs/pytorch.md shows them beside the figures.
 REASONS = {
-    "ASGD": "with `foreach` PyTorch computes `eta` step by step in float32; without it 2e-12",
     "Muon": "with `ns_coefficients` of its own products, rounded to bfloat16, part from step 6 on; else 6e-17",
 }
 Trajectory = Callable[[Any, Callable[[Any], Any]], list[np.ndarray]]

@@ -87,8 +87,8 @@ def has_option(tg, kind, option):
     return option in inspect.signature(getattr(tg.optim, CASES[kind][0])).parameters
 
 
-#: The rate of ASGD with `foreach` is computed by PyTorch in float32, step by step, and here, as without it, in float64
-#: and rounded to float32 once. The others round as often as PyTorch does.
+#: The numbers stored are those without `foreach`, with which ASGD computes its rate step by step in float32
+#: (test_asgd.py). The others round alike.
 LOOSE = {("ASGD 0", "foreach"): 1e-6}
 
 
