@@ -23,10 +23,11 @@ SERVED = collections.Counter()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pycollect_makemodule(parent):
-    """Every fifth test of each file is in the fast tier, the others are long, but for functions marked otherwise."""
+    """Every eleventh test of each file is in the fast tier, but for functions marked otherwise; the others are long, of
+    functions with many parameters a part of them."""
     module = yield
     if not parent.config.getoption("--question-table"):
-        module.add_marker(pytest.mark.long(fast=5))
+        module.add_marker(pytest.mark.long(fast=11, by_size=True))
     return module
 
 
