@@ -31,6 +31,13 @@ def pytest_pycollect_makemodule(parent):
     return module
 
 
+def pytest_itemcollected(item):
+    """Of questions, which somebody has thought of one by one, none is left out of the long tier."""
+    node, _ = next(item.iter_markers_with_node("long"), (item, None))
+    if node is not item and "answer" in item.fixturenames:
+        item.add_marker(pytest.mark.long(fast=11))
+
+
 @pytest.fixture(autouse=True)
 def no_thread_is_left():
     """While there is one, numbers of globals and attributes are guards: later tests would be other tests."""
