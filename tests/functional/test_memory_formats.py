@@ -38,7 +38,7 @@ def known():
     return json.loads(KNOWN.read_text(encoding="utf-8"))
 
 
-@pytest.mark.long(fast=1)
+@pytest.mark.long(fast=3)
 @pytest.mark.parametrize("name", NAMES)
 def test_formats(tg, name):
     keys = [key for key in EXPECTED if key.split("|")[0] == name]

@@ -188,6 +188,7 @@ for i in range(40):
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_compiled_and_verified_programs_print_the_same(tmp_path, monkeypatch):
     monkeypatch.setenv("TRACEGRAD_WARM_UP", "0")
