@@ -23,11 +23,11 @@ SERVED = collections.Counter()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pycollect_makemodule(parent):
-    """Every thirteenth test of each file is in the fast tier, but for functions marked otherwise; the others are long,
+    """Every nineteenth test of each file is in the fast tier, but for functions marked otherwise; the others are long,
     of functions with many parameters a part of them."""
     module = yield
     if not parent.config.getoption("--question-table"):
-        module.add_marker(pytest.mark.long(fast=13, by_size=True))
+        module.add_marker(pytest.mark.long(fast=19, by_size=True))
     return module
 
 
@@ -35,7 +35,7 @@ def pytest_itemcollected(item):
     """Of questions, which somebody has thought of one by one, none is left out of the long tier."""
     node, _ = next(item.iter_markers_with_node("long"), (item, None))
     if node is not item and "answer" in item.fixturenames:
-        item.add_marker(pytest.mark.long(fast=13))
+        item.add_marker(pytest.mark.long(fast=19))
 
 
 @pytest.fixture(autouse=True)
