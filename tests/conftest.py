@@ -78,7 +78,7 @@ def pytest_collection_modifyitems(config, items):
         node, marker = next(item.iter_markers_with_node("long"), (item, None))
         family = node.nodeid.partition("[")[0]
         if marker:
-            of = tier(met[family], **marker.kwargs)
+            of = tier(item, met[family], sizes[item.nodeid.partition("[")[0]], **marker.kwargs)
         else:
             of = tier_by_size(item, sizes[family], is_first=not met[family])
         met[family] += 1
@@ -90,21 +90,29 @@ def pytest_collection_modifyitems(config, items):
 def tier_by_size(item, size, is_first):
     """Where a test of a family without a marker belongs, which has `size` tests: as if drawn, so that each parameter
     occurs with each of its values, whatever their order; and the same tests each time."""
-    drawn = zlib.crc32(item.nodeid.encode()) % 16
-    if size < LARGE or is_first or drawn == 0:
+    drawn = number_of(item)
+    if size < LARGE or is_first or drawn == 0 or (size < HUGE and drawn % 4 == 0):
         return FAST
-    if size < HUGE:
-        return FAST if drawn % 4 == 0 else LONG if drawn % 2 else EXHAUSTIVE
-    return LONG if drawn % 4 == 1 else EXHAUSTIVE
+    return LONG if is_drawn(item, size) else EXHAUSTIVE
 
 
-def tier(place, fast=0, every=1):
-    """Where a test belongs that is number `place` of a family marked ``long(fast=..., every=...)``."""
+def number_of(item):
+    return zlib.crc32(item.nodeid.encode()) % 16
+
+
+def is_drawn(item, size):
+    """Whether a test is in the long tier that is not fast, of a function that has `size` tests."""
+    return size < LARGE or number_of(item) % (2 if size < HUGE else 4) == 1
+
+
+def tier(item, place, size, fast=0, every=1, by_size=False):
+    """Where a test belongs that is number `place` of a family marked ``long(fast=..., every=..., by_size=...)``, and
+    one of `size` of its function."""
     if fast and place % fast == 0:
         return FAST
     if fast:
         place -= place // fast + 1  # among those that are not fast
-    return LONG if place % every == 0 else EXHAUSTIVE
+    return LONG if place % every == 0 and (not by_size or is_drawn(item, size)) else EXHAUSTIVE
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -130,6 +138,17 @@ def pytest_collection_finish():
     gc.collect()
     gc.freeze()
     collection.hides_holders = lambda: False
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """Nor at what the files before it have left, such as syntax trees of the whole package: 0.6 s for each collection,
+    of which a recording may ask for one."""
+    result = yield
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+    return result
 
 
 def compiled(library, function):

@@ -46,6 +46,7 @@ def classifier():
     return load("classifier_bce")
 
 
+@pytest.mark.long
 def test_digits_train_to_the_promised_accuracy(digits, capsys):
     assert digits.main(["--quiet"]) == 0
     table = capsys.readouterr().out

@@ -94,6 +94,7 @@ def test_the_wheel_is_complete_and_imports(copy, tmp_path):
     assert done.stdout.strip() == str(tmp_path / "unpacked" / "tracegrad" / "__init__.py")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_source_archive_is_complete(copy, tmp_path):
     with tarfile.open(build("build_sdist", copy, tmp_path)) as archive:

@@ -81,6 +81,7 @@ def test_gradients(tg, dtype):
     assert wrong == {}
 
 
+@pytest.mark.long(fast=4)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_compiled_is_eager(tg, dtype):
     """All expressions in one program, called with other numbers after it was made."""

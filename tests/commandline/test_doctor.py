@@ -170,6 +170,7 @@ def test_programs_end_well_with_one_warning_at_their_line(lacks, tmp_path):
     assert run.stderr.startswith(f"{file}:7: RuntimeWarning: ")
 
 
+@pytest.mark.long
 def test_progress_bars_are_for_terminals(tmp_path):
     pytest.importorskip("sklearn")
     pytest.importorskip("tqdm")

@@ -84,7 +84,7 @@ def compiled():
     return compile_graphs([Drawing(number).graph() for number in range(GRAPHS)])
 
 
-@pytest.mark.long(fast=12, every=2)
+@pytest.mark.long(fast=31, every=7)
 @pytest.mark.parametrize("number", range(GRAPHS))
 def test_numbers(compiled, number):
     inputs = values_of(compiled[number].graph)

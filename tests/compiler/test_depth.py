@@ -136,7 +136,7 @@ def test_the_work_for_a_layer_does_not_grow_with_their_number(model):
     assert {key: ratio for key, ratio in growth.items() if ratio > MOST_GROWTH} == {}
 
 
-@pytest.mark.parametrize("model", ["residual", "plain"])
+@pytest.mark.parametrize("model", [pytest.param("residual", marks=pytest.mark.long), "plain"])
 def test_equal_layers_are_lowered_once(model):
     assert work(model, DEEP)["schedule", "lowerings"] <= MOST_GROWTH * work(model, SHALLOW)["schedule", "lowerings"]
 

@@ -224,7 +224,7 @@ def build(tmp_path_factory) -> Callable[[str], ctypes.CDLL]:
 RUNS = [("native", name) for name in CASES] + [(width, case.name) for width in OTHER_WIDTHS for case in SOME]
 
 
-@pytest.mark.long(fast=12, every=2)
+@pytest.mark.long(fast=29, every=7)
 @pytest.mark.parametrize(("width", "name"), RUNS)
 def test_product_equals_numpys(build, width, name):
     library = build(width)

@@ -45,7 +45,7 @@ def compiled_in_a_process(*arguments):
 
 
 @pytest.mark.parametrize(
-    "what", [("programs",), ("graphs", 23), pytest.param(("graphs", 1), marks=pytest.mark.long)], ids=str
+    "what", [("programs",), *(pytest.param(("graphs", n), marks=pytest.mark.long) for n in (23, 1))], ids=str
 )
 def test_a_second_process_takes_the_same_programs_without_making_them(what, cache_dir):
     """Recorded steps, programs for all sizes, segments, forward and backward passes; and the graphs of all tests."""

@@ -89,7 +89,7 @@ FAST = (0, 4, 13, 21)
 
 @pytest.mark.parametrize(
     "number",
-    [n if n in FAST else pytest.param(n, marks=pytest.mark.long(every=6)) for n in range(attention.PRODUCTS)],
+    [n if n in FAST else pytest.param(n, marks=pytest.mark.long(every=17)) for n in range(attention.PRODUCTS)],
 )
 def test_compiled(tg, number):
     for dtype in (tg.float32, tg.float64)[number in FAST :]:

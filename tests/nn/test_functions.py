@@ -107,6 +107,7 @@ SECOND = [
 ]  # fmt: skip
 
 
+@pytest.mark.long(fast=5)
 @pytest.mark.parametrize("expression", SECOND)
 def test_second_derivatives(tg, expression):
     names = [

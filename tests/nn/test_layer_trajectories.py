@@ -33,13 +33,13 @@ def differences(tg, name, mode, wrap=lambda step: step):
     return found
 
 
-@pytest.mark.long(fast=13, every=2)
+@pytest.mark.long(fast=29, every=5)
 @pytest.mark.parametrize("name, mode", CASES)
 def test_eager(tg, name, mode):
     differences(tg, name, mode)
 
 
-@pytest.mark.long(fast=19)
+@pytest.mark.long(fast=29, every=5)
 @pytest.mark.parametrize("name, mode", CASES)
 def test_compiled(tg, name, mode):
     steps = []

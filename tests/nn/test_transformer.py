@@ -142,7 +142,7 @@ FAST = (3, 7)
 
 
 @pytest.mark.parametrize(
-    "number", [n if n in FAST else pytest.param(n, marks=pytest.mark.long(every=6)) for n in range(attention.LAYERS)]
+    "number", [n if n in FAST else pytest.param(n, marks=pytest.mark.long(every=17)) for n in range(attention.LAYERS)]
 )
 def test_compiled(tg, number):
     compiled_against_eager(tg, number, tg.float64)

@@ -29,7 +29,7 @@ def test_eager(tg, case, mode):
     assert_stored(tg, case, mode)
 
 
-@pytest.mark.long(fast=7)
+@pytest.mark.long(fast=7, every=3)
 @pytest.mark.parametrize("case, mode", CASES)
 def test_compiled(tg, case, mode):
     steps = []

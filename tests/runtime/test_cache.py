@@ -17,7 +17,7 @@ from tracegrad.runtime.build import Unit, build
 from tracegrad.runtime.errors import CacheUnusable
 from tracegrad.runtime.program import SlotTable, load
 
-BUILDERS = 6
+BUILDERS = 4
 # Another process builds the program once the file `go` is there, calls it, and prints what it got.
 BUILDER = """
 import os, sys, time

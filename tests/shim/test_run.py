@@ -92,7 +92,8 @@ def test_a_program_that_is_not_there_is_said_in_one_line(tmp_path):
         assert done.returncode == (1 if "-m" in words else 2)  # as Python ends
         assert len(done.stderr.strip().splitlines()) == 1 and "nothing" in done.stderr
     assert run("run").returncode == 2 and run("nonsense").returncode == 2
-    assert "run" in run().stdout and run().returncode == 0
+    usage = run()
+    assert "run" in usage.stdout and usage.returncode == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -187,6 +188,7 @@ for i in range(40):
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_compiled_and_verified_programs_print_the_same(tmp_path, monkeypatch):
     monkeypatch.setenv("TRACEGRAD_WARM_UP", "0")

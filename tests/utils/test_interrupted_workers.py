@@ -25,14 +25,6 @@ BATCHES = [[0.0, 1.0], [2.0, 3.0], [4.0]]
 PATIENCE = 20.0  # seconds, of which a busy machine takes some; a worker whose loader has gone ends by itself
 
 
-@pytest.fixture(autouse=True)
-def few_objects():
-    """What other tests have left is not walked through at each collection: a second in a long run."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
 class Epochs:
     """Two epochs over five items, the second of which, or a part of it, is interrupted."""
 

@@ -169,7 +169,7 @@ def test_two_causes(tg, first, second):
     agreeing(tg, _program(first, second), CALLS)
 
 
-@pytest.mark.long(every=4)
+@pytest.mark.long(every=13)
 @pytest.mark.parametrize(("first", "second"), list(itertools.product(CAUSES, CAUSES)))
 @pytest.mark.parametrize("looking", [False, True])
 def test_every_pair(tg, first, second, looking):

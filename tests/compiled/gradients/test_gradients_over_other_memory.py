@@ -13,7 +13,7 @@ PLACES = {
 }
 
 
-@pytest.mark.long(fast=6, every=1)
+@pytest.mark.long(fast=7)
 @pytest.mark.parametrize("later", PLACES)
 @pytest.mark.parametrize("first", PLACES)
 def test_where_a_gradient_lies_is_compared(agree, first, later):

@@ -162,7 +162,7 @@ CASES = [(k, b) for k in KINDS for b in BODIES]
 
 @pytest.mark.parametrize(
     ("kind", "body"),
-    [case if n % 16 == 0 else pytest.param(*case, marks=pytest.mark.long(every=8)) for n, case in enumerate(CASES)],
+    [case if n % 16 == 0 else pytest.param(*case, marks=pytest.mark.long(every=19)) for n, case in enumerate(CASES)],
 )
 def test_what_is_read_is_compared(tg, kind, body):
     for change in CHANGES:

@@ -44,7 +44,7 @@ def assert_eager(tg, expression, loss):
         assert outcomes[0] == outcomes[1], size
 
 
-@pytest.mark.long(fast=29, every=5)
+@pytest.mark.long(fast=29, every=11)
 @pytest.mark.parametrize(("loss", "form", "bounds"), list(itertools.product(LOSSES, FORMS, BOUNDS)))
 def test_slices(tg, loss, form, bounds):
     assert_eager(tg, FORMS[form].format(bounds), loss)

@@ -45,7 +45,7 @@ CODE = """if True:
     """
 
 
-@pytest.mark.long(every=3)
+@pytest.mark.long(every=7)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.parametrize("name", BUILDERS)
 def test_resident_memory(name, monkeypatch, tmp_path):

@@ -143,14 +143,14 @@ def test_rebound_tensors(tg, place, does):
         check(tg, lambda tg: program(tg, place, does, sequence), sequence)  # noqa: B023
 
 
-@pytest.mark.long(every=8)
+@pytest.mark.long(every=17)
 @pytest.mark.parametrize(("place", "does"), CASES, ids=[f"{p.__name__}-{d}" for p, d in CASES])
 def test_rebound_tensors_in_all_sequences(tg, place, does):
     for sequence in sequences(tg):
         check(tg, lambda tg: program(tg, place, does, sequence), sequence)  # noqa: B023
 
 
-@pytest.mark.long(every=8)
+@pytest.mark.long(every=17)
 @pytest.mark.parametrize("does", DOES)
 def test_rebound_tensors_that_are_arguments_too(tg, does):
     for sequence in sequences(tg):

@@ -155,7 +155,7 @@ def run(step, space):
             pass
 
 
-@pytest.mark.long(fast=13, every=2)
+@pytest.mark.long(fast=13, every=5)
 @pytest.mark.parametrize("fails", [False, True], ids=["", "fails"])
 @pytest.mark.parametrize("name", HOLDERS)
 def test_what_a_function_keeps_is_a_plain_number(stand_ins, name, fails):

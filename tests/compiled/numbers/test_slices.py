@@ -81,7 +81,7 @@ FAST = [case for n, case in enumerate(CASES) if n % 36 == 0]
 
 
 def params():
-    return [c if c in FAST else pytest.param(*c, marks=pytest.mark.long(every=20)) for c in CASES]
+    return [c if c in FAST else pytest.param(*c, marks=pytest.mark.long(every=41)) for c in CASES]
 
 
 @pytest.mark.parametrize(("index", "use"), params())

@@ -18,7 +18,7 @@ from disturbances import CALLS, DISTURBANCES, Nothing, Training
 from side_by_side import batch
 
 
-@pytest.mark.long(fast=13, every=2)
+@pytest.mark.long(fast=23, every=5)
 @pytest.mark.parametrize("looks", [False, True], ids=["", "looks"])
 @pytest.mark.parametrize("disturb", DISTURBANCES, ids=lambda function: function.__name__)
 def test_functions_for_expected_calls_notice(agree, disturb, looks):
