@@ -76,8 +76,10 @@ class Replacements:
         return self._latest
 
     def set(self, module: WatchedModule, name: str, value: Any) -> None:
-        """`value` is about to stand under `name`. What was not there at all is no replacement."""
-        self._put((module.__name__, name), vars(module).get(name), value)
+        """`value` is about to stand under `name`. What was not there at all is no replacement; what was taken out
+        of the dict before, as by ``vars(F).pop("linear")``, was there."""
+        before = self._noted.get(module, {}).get(name, vars(module).get(name))
+        self._put((module.__name__, name), before, value)
 
     def _put(self, place: tuple[str, str], before: Any, value: Any) -> None:
         imported = self._imported.setdefault(place, before)

@@ -96,8 +96,12 @@ class Differentiable:
         >>> x = tg.ones(2, requires_grad=True)
         >>> x.is_leaf, (x * 2).is_leaf
         (True, False)
+
+        RuntimeError for a view that was taken in ``no_grad()`` of what requires gradients and was written to since.
         """
-        return not self.requires_grad or self._node is None
+        if self._base is not None:
+            self._refresh()
+        return self._node is None
 
     def attach(self, node: Node, output: int) -> None:
         """Told by the tape: this tensor is output number `output` of `node`.
@@ -208,8 +212,6 @@ class Differentiable:
         >>> tg.ones(2, requires_grad=True).output_nr
         0
         """
-        if self._base is not None:
-            self._refresh()
         return self._output if self._node is not None else 0
 
     @property

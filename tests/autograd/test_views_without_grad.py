@@ -4,6 +4,8 @@ import itertools
 
 import pytest
 
+import tracegrad as tg
+
 VIEWS = {
     "x[:1]": lambda x: x[:1],
     "x[0]": lambda x: x[0],
@@ -191,3 +193,30 @@ def test_programs_with_views_taken_without_gradients_from_outside(tg, change, us
     eager = list(outcomes(lambda step: step))
     assert (eager[-1] == AMBIGUOUS) == (change == "base is written")
     assert list(outcomes(tg.compile)) == eager
+
+
+# What PyTorch answers first of a view whose base was multiplied by a parameter after the view was taken.
+FIRST_ANSWERS = {
+    "is_leaf": (False, RuntimeError),
+    "requires_grad": (True, True),
+    "_version": (1, 1),
+    "output_nr": (0, 0),
+    "grad": (None, None),
+}
+
+
+@pytest.mark.parametrize("size", [1, 3])  # of 1 the view is empty
+@pytest.mark.parametrize("tracked", [True, False])
+@pytest.mark.parametrize("question", FIRST_ANSWERS)
+@pytest.mark.filterwarnings("ignore:The .grad attribute")
+def test_a_view_is_asked_first_thing_after_a_write_to_its_base(question, tracked, size):
+    weight, base = tg.tensor(2.0, requires_grad=True), tg.ones(size)
+    with tg.set_grad_enabled(tracked):
+        view = base[1:]
+    base.mul_(weight)
+    wanted = FIRST_ANSWERS[question][not tracked]
+    if wanted is RuntimeError:
+        with pytest.raises(RuntimeError, match="view was created in no_grad mode"):
+            getattr(view, question)
+    else:
+        assert getattr(view, question) == wanted
