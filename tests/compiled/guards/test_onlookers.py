@@ -280,3 +280,70 @@ def nobody_sees_one(tg, name, kind):
         gc.collect()
     assert onlooker.looks and not onlooker.errors, onlooker.errors[:1]
     all_plain(now())
+
+
+class Stranger:
+    """Code that no look at the function finds, which looks at the place in the middle of a call."""
+
+    def __init__(self, look):
+        self.look = look
+
+    def __del__(self):
+        self.look()
+
+
+def by_eval(look, _):
+    eval("f()", {"f": look})
+
+
+def by_exec(look, _):
+    exec("def g(): f()\ng()", {"f": look})
+
+
+def by_a_computed_name(look, _):
+    getattr(types.SimpleNamespace(look=look), "".join(["lo", "ok"]))()
+
+
+def by_a_finaliser(look, _):
+    Stranger(look)
+
+
+def by_a_weak_callback(look, kept):
+    garbage = Space()
+    kept.append(weakref.ref(garbage, look))
+    del garbage
+
+
+def by_what_finalises(look, _):
+    weakref.finalize(Space(), look)
+
+
+def by_a_function_of_the_standard_library(look, _):
+    random.choice([look])()
+
+
+STRANGERS = [
+    by_eval, by_exec, by_a_computed_name, by_a_finaliser, by_a_weak_callback, by_what_finalises,
+    by_a_function_of_the_standard_library,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("stranger", STRANGERS)
+@pytest.mark.parametrize("name", PLACES)
+def test_code_that_was_not_found_sees_numbers(tg, name, stranger):
+    function, change, now = PLACES[name]
+    onlooker, kept, calls = Onlooker(now), [], [stranger]
+    x = ramp(tg, 3)
+
+    def between(x):
+        y = function(x)
+        calls[0](onlooker.look, kept)
+        return function(x) + y
+
+    step = tg.compile(between)
+    for i in range(5):
+        change(0.5 + 0.25 * i)
+        result = step(x)
+        assert not onlooker.errors, onlooker.errors[:1]
+        assert onlooker.looks == i + 1
+        tg.testing.assert_close(result, function(x) * 2)
