@@ -97,9 +97,10 @@ class Differentiable:
         >>> x.is_leaf, (x * 2).is_leaf
         (True, False)
 
-        RuntimeError for a view that was taken in ``no_grad()`` of what requires gradients and was written to since.
+        A view takes notice of what was recorded on its base. Of one that was taken in ``no_grad()`` of what requires
+        gradients and was written to since it is True, where PyTorch raises, as `grad_fn` does here.
         """
-        if self._base is not None:
+        if self._base is not None and not self.is_ambiguous():
             self._refresh()
         return self._node is None
 
