@@ -2,8 +2,9 @@
 
 Limits: T10 300 MB with its data (273 measured: a quotient is computed again for its derivative, as in PyTorch). All
 others 83 MB besides their data: batches, parameters, gradients, the optimizer's state, and the memory that a
-program works in (80.7 measured for T8, 75 to 81 for T6, whose C library keeps more or less of what was freed). A process that compiles a program itself, and does not take it from the cache, holds the compiler's
-modules and templates besides, some 9 MB: it may have 85 MB (82 measured, T7).
+program works in (80.7 measured for T8, 75 to 81 for T6, whose C library keeps more or less of what was freed). A
+process that compiles a program itself, and does not take it from the cache, holds the compiler's modules and
+templates besides, some 9 MB: it may have 85 MB (84 measured, T7).
 """
 
 import json
