@@ -246,9 +246,10 @@ class Differentiable:
             raise RuntimeError(
                 "can't retain_grad on Tensor that has requires_grad=False. Set requires_grad=True on its leaves."
             )
-        if self._node is not None:
-            declare_hook(self._node)
-            self._node.retain(self._output, self)
+        node = self.grad_fn  # of a view that of what its base is now
+        if node is not None:
+            declare_hook(node)
+            node.retain(self._output, self)
 
     @boundary
     def backward(
@@ -293,10 +294,11 @@ class Differentiable:
         """
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        if self._node is None:
+        node = self.grad_fn  # of a view that of what its base is now
+        if node is None:
             return add_hook(self._own_hooks("leaf_hooks"), hook)
-        declare_hook(self._node)
-        return add_hook(self._node.own_hooks(self._output), hook)
+        declare_hook(node)
+        return add_hook(node.own_hooks(self._output), hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Have ``hook(tensor)`` called after the ``.grad`` of this leaf has been added up; the handle removes it.

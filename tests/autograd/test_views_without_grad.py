@@ -200,7 +200,7 @@ FIRST_ANSWERS = {
     "is_leaf": (False, True),  # PyTorch raises for the second
     "requires_grad": (True, True),
     "_version": (1, 1),
-    "grad_fn": (..., RuntimeError),
+    "grad_fn": ("a node", RuntimeError),
     "output_nr": (0, 0),
     "grad": (None, None),
 }
@@ -220,4 +220,5 @@ def test_a_view_is_asked_first_thing_after_a_write_to_its_base(question, tracked
         with pytest.raises(RuntimeError, match="view was created in no_grad mode"):
             getattr(view, question)
     else:
-        assert wanted is ... or getattr(view, question) == wanted
+        found = getattr(view, question)
+        assert (found is not None) if wanted == "a node" else found == wanted
