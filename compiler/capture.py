@@ -24,7 +24,7 @@ from ..ops.pointwise import cast
 from ..ops.types import DType, Type, dtype_of
 from ..ops.views import replay, write_through
 from .errors import CaptureError
-from .graph import Builder, Node, Origin
+from .graph import Builder, Node, Origin, as_params
 from .leading import Leading
 from .origins import Whereabouts
 
@@ -111,7 +111,7 @@ class NodeBuilder(Builder):
             if key not in self._found:
                 self._found[key] = self._one(primitive.type_rule(*types)), types
             of = self._found[key][0]
-        return Node(primitive, tuple(operands), tuple(params.items()), of, self.origin)
+        return Node(primitive, tuple(operands), as_params(params), of, self.origin)
 
     def _one(self, of: Type) -> Type:
         key = (of.dtype, of.shape)

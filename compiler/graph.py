@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -119,6 +120,15 @@ def users(graph: Graph) -> dict[Node, list[Node]]:
     return table
 
 
+def as_params(params: Params) -> tuple[tuple[str, Any], ...]:
+    """Parameters as a node has them: a shape is a tuple, also where a tensor's own `Size` was handed on, of whose class
+    the compiler knows nothing (`graph_key.py`)."""
+    return tuple([
+        (name, tuple(value) if isinstance(value, tuple) and not hasattr(value, "_fields") else value)
+        for name, value in params.items()
+    ])  # fmt: skip
+
+
 @dataclass
 class Builder:
     """The interpreter that adds nodes: calling ops on nodes inside ``interpreting(builder)`` builds a graph."""
@@ -133,7 +143,7 @@ class Builder:
     def apply(self, primitive: Primitive, operands: Sequence[Node], params: Params) -> Node:
         """A node for one primitive; its type rule checks the operands."""
         of = primitive.type_rule(*[o.type for o in operands], **params)
-        return Node(primitive, tuple(operands), tuple(params.items()), of, self.origin)
+        return Node(primitive, tuple(operands), as_params(params), of, self.origin)
 
     def type_of(self, operand: Node) -> Type:
         """The type that the node was built with."""

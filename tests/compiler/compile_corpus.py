@@ -108,6 +108,29 @@ def printing():
     return step, (tg.randn(3, 4),)
 
 
+def trained(model, x):
+    """A training step of layers whose code hands on the shapes of tensors."""
+    optimizer = tg.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(x):
+        optimizer.zero_grad()
+        out = model(x)
+        loss = (out[0] if isinstance(out, tuple) else out).square().sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step, (x,)
+
+
+def recurrent():
+    return trained(tg.nn.LSTM(3, 4, 2, bidirectional=True), tg.randn(5, 2, 3))
+
+
+def attending():
+    return trained(tg.nn.TransformerEncoderLayer(4, 2, 8, 0.0, batch_first=True), tg.randn(2, 5, 4))
+
+
 def in_a_loop():
     """A compiled model in an eager loop: a forward program and a backward program."""
     model = tg.nn.Sequential(tg.nn.Linear(4, 5), tg.nn.Tanh(), tg.nn.Linear(5, 2))
@@ -122,7 +145,13 @@ def in_a_loop():
 
 
 def of_programs():
-    for name, make in {**PROGRAMS, "printing": printing, "in_a_loop": in_a_loop}.items():
+    for name, make in {
+        **PROGRAMS,
+        "printing": printing,
+        "recurrent": recurrent,
+        "attending": attending,
+        "in_a_loop": in_a_loop,
+    }.items():
         DONE.clear()
         tg.manual_seed(0)
         step, arguments = make()

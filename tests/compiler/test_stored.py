@@ -15,9 +15,11 @@ import pytest
 from sample_graphs import CASES
 from sample_steps import classifier_step
 
+import tracegrad as tg
 from tracegrad.compiler import pipeline, stored
 from tracegrad.compiler.graph import Builder, Graph, Node, Origin, Result
 from tracegrad.compiler.graph_key import _OWN, NoKey, description, graph_key
+from tracegrad.ops import movement
 from tracegrad.ops.core import REGISTRY, Primitive, interpreting
 from tracegrad.ops.pointwise import cast
 from tracegrad.ops.sources import full_primitive
@@ -232,6 +234,45 @@ def test_parameters_of_other_types_have_no_key(value):
     graph = Graph("g", (x,), (Result("y", Node(REGISTRY["tanh"], (x,), (("more", value),), x.type)),))
     with pytest.raises(NoKey):
         description(graph)
+
+
+@pytest.mark.parametrize("op", ["reshape", "broadcast"])
+def test_a_tensors_size_is_a_shape_as_any_other(op):
+    with interpreting(Builder()) as builder:
+        x = builder.input("x", Type(float32, (2,)))
+        made = [getattr(movement, op)(x, shape) for shape in ((2,), tg.Size([2]))]
+    keys = [graph_key(Graph("g", (x,), (Result("y", node),))) for node in made]
+    assert keys[0] == keys[1]
+
+
+LAYERS = {
+    "RNN": (lambda: tg.nn.RNN(3, 4, batch_first=True), (2, 5, 3)),
+    "LSTM": (lambda: tg.nn.LSTM(3, 4, 2), (5, 2, 3)),
+    "GRU": (lambda: tg.nn.GRU(3, 4, bidirectional=True), (5, 2, 3)),
+    "LSTMCell": (lambda: tg.nn.LSTMCell(3, 4), (2, 3)),
+    "Transformer": (lambda: tg.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), (2, 5, 4)),
+    "Conv2d": (lambda: tg.nn.Sequential(tg.nn.Conv2d(2, 3, 3), tg.nn.BatchNorm2d(3), tg.nn.MaxPool2d(2)), (2, 2, 6, 6)),
+}
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_training_steps_have_keys(layer, cache_dir, monkeypatch):
+    """Without one each process goes through all stages again."""
+    make, shape = LAYERS[layer]
+    model, kept = make(), []
+    optimizer, keep = tg.optim.SGD(model.parameters(), lr=0.1), stored.Kept.keep
+    monkeypatch.setattr(stored.Kept, "keep", lambda self, *built: (kept.append(self), keep(self, *built)))
+
+    @tg.compile
+    def step(x):
+        optimizer.zero_grad()
+        out = model(x)
+        (out[0] if isinstance(out, tuple) else out).square().sum().backward()
+        optimizer.step()
+
+    for _ in range(2):
+        step(tg.ones(shape))
+    assert kept and all(each.interface is not None for each in kept)
 
 
 # ------------------------------------------------------------------------------------------------ what else is asked
