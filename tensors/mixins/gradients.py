@@ -57,6 +57,9 @@ class Differentiable:
         @property
         def shape(self) -> Size: ...
 
+        @property
+        def grad_fn(self) -> Node | None: ...
+
     def is_tracked(self) -> bool:
         """Whether a gradient of this tensor goes on: it asks for one itself, or has a node. Not so for a view that only
         its base makes require gradients.
