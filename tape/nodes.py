@@ -114,6 +114,9 @@ class Node:
         self.title = title
         self.__class__ = class_called(type(self), title)
 
+    def keep(self, tensors: Mapping[str, Any], out: Any) -> None:
+        """Keep what PyTorch's derivative reads: nothing where there are no rules, as in a program's own function."""
+
     def name(self) -> str:
         """PyTorch's name of the operation, e.g. ``MulBackward0``."""
         return f"torch::autograd::{self.title}" if self.title in _WRITTEN_IN_CPP else self.title

@@ -121,7 +121,7 @@ def view_as_complex(input: Tensor) -> Tensor:
 def angle(input: Tensor) -> Tensor:
     """The angles of complex numbers in (-pi, pi]; of real ones pi where they are negative, else 0. NaN stays NaN.
 
-    Its gradient at 0 is 0.
+    Its gradient at 0 is 0, of real numbers everywhere.
 
     >>> import tracegrad as tg
     >>> tg.angle(tg.tensor([1j, -1.]))
@@ -132,7 +132,8 @@ def angle(input: Tensor) -> Tensor:
         relabel(out, "AngleBackward0", (input,), [input])
         return out
     x = input if input.dtype.category >= FLOATING else input.to(get_default_dtype())
-    out = where(isnan(x), x, where(lt(x, 0), math.pi, x * 0))
+    nothing = where(lt(x, x), x, 0.0)  # 0 also of infinities, with a derivative, which is 0
+    out = where(isnan(x), math.nan, where(lt(x, 0), math.pi, nothing))
     relabel(out, "AngleBackward0", (input,), [x])
     return out
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ...ops.comparison import eq, where
+from ...ops.comparison import eq, gt, lt, where
 from ...ops.elementwise import special as ops
 from ...ops.trigonometry import sin
 from ...tensors.composite import relabel
 from ..arithmetic import require_a_tensor
-from ..elementwise.bounds import clamp
 
 if TYPE_CHECKING:
     from ...tensors.calling.annotations import Number
@@ -129,6 +128,8 @@ def xlog1py(input: Tensor | Number, other: Tensor | Number) -> Tensor:
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """``log(x / (1 - x))``, where x is `input`, with `eps` kept within [eps, 1 - eps]; without it NaN outside [0, 1].
 
+    With an `eps` over a half x is `eps` where it was less, else ``1 - eps``.
+
     The shape is that of `input`. Floats keep their type; integers and bool give the default type;
     NotImplementedError for complex numbers.
 
@@ -136,7 +137,10 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
     >>> tg.logit(tg.tensor([0., 0.5, 0.75]), eps=0.25)
     tensor([-1.0986,  0.0000,  1.0986])
     """
-    return ops.logit(input if eps is None else clamp(input, eps, 1 - eps))
+    if eps is None:
+        return ops.logit(input)
+    # The derivative at NaN is NaN, unlike that of `clamp`.
+    return ops.logit(where(lt(input, eps), eps, where(gt(input, 1 - eps), 1 - eps, input)))
 
 
 def logaddexp2(input: Tensor, other: Tensor) -> Tensor:

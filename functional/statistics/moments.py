@@ -52,7 +52,7 @@ def nansum(input: Tensor, dim: Axes | None = None, keepdim: bool = False, *, dty
 def nanmean(input: Tensor, dim: Axes | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """The mean over `dim` (all axes without it) of the elements that are not NaN, NaN where there are none.
 
-    RuntimeError for integers.
+    It is computed in `dtype`, if that is given. RuntimeError for integers.
 
     >>> import tracegrad as tg
     >>> tg.nanmean(tg.tensor([1., float("nan"), 2.]))
@@ -62,7 +62,12 @@ def nanmean(input: Tensor, dim: Axes | None = None, keepdim: bool = False, *, dt
         raise RuntimeError(
             f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype.title}"
         )
-    count = sum(cast(logic.logical_not(isnan(input)), input.dtype), dim, keepdim)
+    if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError(
+            "nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. "
+            f"Got: {dtype.title}"
+        )
+    count = sum(cast(logic.logical_not(isnan(input)), dtype or input.dtype), dim, keepdim)
     return nansum(input, dim, keepdim, dtype=dtype) / count
 
 

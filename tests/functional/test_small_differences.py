@@ -274,3 +274,48 @@ def test_quantiles_between_infinities_are_interpolated_as_lerp_does_it(function,
             expected = tg.tensor(row[int(rounded)])
         got = function(tg.tensor(row), share, interpolation=interpolation)
         assert tg.allclose(got, expected, equal_nan=True), (share, got, expected)
+
+
+ENDS = (np.inf, -np.inf, np.nan, -0.0, 0.0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("dtype", [tg.float32, tg.float64, tg.bfloat16])
+def test_angles_of_real_numbers_have_no_slope(maybe_compile, dtype):
+    x = tg.tensor(ENDS, dtype=dtype, requires_grad=True)
+    out = maybe_compile(tg.angle)(x)
+    pi = tg.tensor(np.pi, dtype=dtype).item()
+    np.testing.assert_array_equal(out.tolist(), [0, pi, np.nan, 0, 0, 0, pi])
+    assert not np.signbit(out.tolist()[3])
+    out.sum().backward()
+    assert x.grad.tolist() == [0.0] * len(ENDS)
+
+
+@pytest.mark.parametrize("eps", [0.0, 0.3, 0.5, 0.6, 1.0])
+def test_logits_are_bounded_below_first(maybe_compile, eps):
+    numbers = np.array([0.1, 0.5, 0.61, 0.9, 0.4, 0.6, np.nan])
+    x = tg.tensor(numbers, requires_grad=True)
+    out = maybe_compile(lambda x: tg.logit(x, eps))(x)
+    bounded = np.where(numbers < eps, eps, np.where(numbers > 1 - eps, 1 - eps, numbers))
+    with np.errstate(divide="ignore"):
+        np.testing.assert_allclose(out.tolist(), np.log(bounded / (1 - bounded)), rtol=1e-14, atol=1e-15)
+        slope = 1 / (bounded * (1 - bounded))
+    out.sum().backward()
+    np.testing.assert_allclose(x.grad.tolist(), np.where((numbers < eps) | (numbers > 1 - eps), 0, slope), rtol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [tg.float32, tg.float64, tg.float16])
+@pytest.mark.parametrize("options", [{}, {"dim": 1}, {"dim": 0, "keepdim": True}])
+def test_means_without_nan_are_of_the_type_that_is_asked_for(dtype, options):
+    x = tg.tensor([[1.0, np.nan], [2.0, 4.0]], dtype=tg.float64)
+    out = tg.nanmean(x, dtype=dtype, **options)
+    assert out.dtype is dtype and tg.allclose(out, tg.nanmean(x, **options).to(dtype))
+    with pytest.raises(RuntimeError, match=r"must be either a floating point or complex dtype. Got: Int"):
+        tg.nanmean(x, dtype=tg.int32, **options)
+
+
+def test_distances_that_count_what_differs():
+    x = tg.tensor([1.0, 2.0, 0.0], requires_grad=True)
+    out = tg.dist(x, tg.tensor([1.0, 0.0, 0.0]), p=0)
+    assert out.item() == 1 and out.grad_fn.name() == "DistBackward0"
+    out.backward()
+    assert x.grad is None or not x.grad.any()
