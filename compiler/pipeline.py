@@ -227,9 +227,9 @@ class SizedProgram:
         self.plan = Sizing(one, other, self._find)
         self.program = Program(Code(self.plan, self._kept))
 
-    def _find(self, recorded: Graph) -> Interface | None:
+    def _find(self, recorded: Graph) -> Kept:
         self._kept = Kept(recorded, FLAGS, for_all_sizes=True)
-        return self._kept.interface
+        return self._kept
 
     def fit(self, recorded: Graph) -> Program:
         """The program for the size of a recorded graph; NotSized if it does not serve that."""

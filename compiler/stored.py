@@ -35,7 +35,10 @@ VARIABLES = ("NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES", "OPENBLAS_CO
 
 
 class Kept:
-    """What the cache knows of a recorded graph that is to be compiled with `flags`: `interface` is None for nothing."""
+    """What the cache knows of a recorded graph that is to be compiled with `flags`: `interface` is None for nothing.
+
+    Of a graph for all sizes it may know that the stages refuse it, in `refusal`, or no more than the interface.
+    """
 
     def __init__(
         self, graph: Graph, flags: Sequence[str], for_all_sizes: bool = False, memory_limit: int | None = None
@@ -47,6 +50,7 @@ class Kept:
         self._texts: tuple[records.Text, ...] = ()
         self.interface: Interface | None = None
         record: Any = None if self._key is None else records.find(self._key)
+        self.refusal = _refusal_in(record)
         with suppress(TypeError, ValueError, KeyError):
             self._texts = tuple(records.Text(*text) for text in record["texts"])
             self.interface = Interface.read(record["interface"])
@@ -64,12 +68,24 @@ class Kept:
 
     def keep(self, built: Built, interface: Interface, flags: Sequence[str]) -> None:
         """Know it from now on, unless something has changed since that the program depends on."""
-        if self._key is not None and self.interface is None and self._key == self._key_with(flags):
+        if self._key is not None and not self._texts and self._key == self._key_with(flags):
             texts = records.texts_of(built)
             if texts:
-                record = {"texts": [astuple(text) for text in texts], "interface": interface.written()}
-                records.keep(self._key, record)
+                self._keep({"texts": [astuple(text) for text in texts], "interface": interface.written()})
                 self._texts, self.interface = tuple(texts), interface
+
+    def keep_interface(self, interface: Interface) -> None:
+        """Know what the stages have found, also if its C is never built by itself: as a part of other programs."""
+        self._keep({"texts": [], "interface": interface.written()})
+        self.interface = interface
+
+    def keep_refusal(self, reason: str) -> None:
+        """Know that the stages refuse the graph."""
+        self._keep({"refusal": reason})
+
+    def _keep(self, record: dict[str, Any]) -> None:
+        if self._key is not None:
+            records.keep(self._key, record)
 
     def _key_with(self, flags: Sequence[str]) -> str | None:
         if self._graph_key is None:
@@ -79,6 +95,11 @@ class Kept:
         except (NoKey, RuntimeFault):
             return None
         return hash_of({"graph": self._graph_key, "flags": " ".join(flags), **self._asked, **facts})
+
+
+def _refusal_in(record: Any) -> str | None:
+    refusal = record.get("refusal") if isinstance(record, dict) else None
+    return refusal if isinstance(refusal, str) else None
 
 
 def _key_of(graph: Graph) -> str | None:

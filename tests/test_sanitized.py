@@ -19,10 +19,9 @@ import pytest
 from tracegrad.compiler.codegen.render import render
 from tracegrad.compiler.evaluate import evaluate_graph
 from tracegrad.compiler.graph import Graph
-from tracegrad.compiler.pipeline import FLAGS
+from tracegrad.compiler.pipeline import FLAGS, SizedProgram
 from tracegrad.compiler.schedule.memory import aligned
 from tracegrad.compiler.schedule.plan import make_schedule
-from tracegrad.compiler.sizes.program import Sizing
 from tracegrad.ops.types import Type, int64
 from tracegrad.runtime.build import INCLUDE
 
@@ -140,7 +139,7 @@ def subject(graph, inputs):
 def sized_subject(make, n):
     """One size of a program for all sizes. Scratch memory of products ends where its allocation ends."""
     graph = make(n)
-    sizing = Sizing(*map(make, make.examples))
+    sizing = SizedProgram(*map(make, make.examples)).plan
     fit, schedule = sizing.fit(graph), sizing.way.schedule
     count = len(fit.sizes)
     nbytes = [lifetime.at(fit.sizes) for lifetime, _, _ in sizing.way.lifetimes]

@@ -10,7 +10,7 @@ from ..interface import Claim, Interface, Span
 from ..passes.simplify import simplify
 from ..schedule.fusion.grouping import Partition, partition_of
 from ..schedule.plan import make_schedule
-from ..schedule.prepare import prepared, without_empty_folds
+from ..schedule.prepare import prepared
 from ..schedule.records import LoopKernel
 from ..schedule.schedule import Schedule
 from ..verify import verify
@@ -48,11 +48,6 @@ def plan(pattern: Pattern) -> Way:
     if not same or set(way.claims) != set(again.claims):
         raise NotSized("the schedule depends on numbers of which the sizes are made")
     return way
-
-
-def simplest(graph: Graph) -> Graph:
-    """A graph without what computes nothing. A recording for one row has no broadcasts and no sums over rows."""
-    return simplify(without_empty_folds(simplify(graph)))
 
 
 def _planned(graph: Graph, standins: StandIns, partition: Partition | None = None) -> Way:

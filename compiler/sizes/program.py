@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -30,9 +30,24 @@ if TYPE_CHECKING:
     from ..schedule.schedule import Schedule
     from .planning import Way
 
-Find = Callable[[Graph], Interface | None]
+
+class Known(Protocol):
+    """What is known of a pattern's graph, and learns what the stages say of it."""
+
+    interface: Interface | None
+    refusal: str | None
+
+    def keep_interface(self, interface: Interface) -> None:
+        """The stages make a program of the graph."""
+
+    def keep_refusal(self, reason: str) -> None:
+        """They refuse it."""
+
+
+Find = Callable[[Graph], Known]
 
 planning = late(".planning", __package__)
+simplification = late(".simplest", __package__)
 
 
 class SharedArena:
@@ -73,15 +88,24 @@ class Fit:
 class Sizing:
     """A pattern with what the stages make of it."""
 
-    def __init__(self, one: Graph, other: Graph, find: Find = lambda graph: None) -> None:
+    def __init__(self, one: Graph, other: Graph, find: Find) -> None:
         """NotSized if the recordings do not differ by sizes alone. `find` gives what is known already."""
         self.pattern = Pattern(one, other)
         recorded = self.pattern.graph(self.pattern.standins)
         self.recorded = SizedGraph(recorded.name, recorded.inputs, recorded.results, self.pattern.standins)
         self.arena = SharedArena()
         self._known = find(self.recorded)
-        if self._known is None:
-            self.way  # noqa: B018 - which may refuse
+        if self._known.refusal is not None:
+            raise NotSized(self._known.refusal)
+        if self._known.interface is None:
+            self._decide(self._known)
+
+    def _decide(self, known: Known) -> None:
+        try:
+            known.keep_interface(self.way.interface)
+        except NotSized as reason:
+            known.keep_refusal(str(reason))
+            raise
 
     @lazy
     def way(self) -> Way:
@@ -112,7 +136,7 @@ class Sizing:
     @property
     def interface(self) -> Interface:
         """What callers have to know of it."""
-        return self._known or self.way.interface
+        return self._known.interface or self.way.interface
 
     def fit(self, graph: Graph) -> Fit:
         """What the size of a recorded graph needs; NotSized if the program does not serve that."""
@@ -140,7 +164,8 @@ class Sizing:
         except NotSized:
             sizes = self.pattern.sizes_of(graph)
             example, numbers = self.pattern.example(sizes)
-            if not is_well_formed(example) or planning.simplest(example) != planning.simplest(graph):
+            simplest = simplification.simplest
+            if not is_well_formed(example) or simplest(example) != simplest(graph):
                 raise
             return sizes, numbers
 

@@ -1,12 +1,15 @@
 """Programs for all sizes, below ``tg.compile``: stand-ins read back, claims, patterns of two graphs."""
 
+import dataclasses
+
 import pytest
 
 from tracegrad.compiler.graph import Builder, Graph, Result
+from tracegrad.compiler.pipeline import SizedProgram
 from tracegrad.compiler.schedule.index import Index, Variable, divided, modulo
+from tracegrad.compiler.sizes import planning
 from tracegrad.compiler.sizes.claims import noted
 from tracegrad.compiler.sizes.pattern import Pattern
-from tracegrad.compiler.sizes.program import Sizing
 from tracegrad.compiler.sizes.standins import SETS, NotSized, is_size
 from tracegrad.ops.core import interpreting
 from tracegrad.ops.movement import reshape, slice
@@ -15,6 +18,10 @@ from tracegrad.ops.reductions import sum
 from tracegrad.ops.types import Type, float32
 
 N, M = SETS[0].numbers
+
+
+def sizing_of(one, other):
+    return SizedProgram(one, other).plan
 
 
 def graph_of(compute, **shapes):
@@ -97,15 +104,10 @@ def test_nothing_is_noted_for_plain_numbers():
 
 
 def test_a_size_that_breaks_a_claim_is_not_served():
-    sizing = Sizing(mean_of(7), mean_of(9))
+    sizing = sizing_of(mean_of(7), mean_of(9))
     polynomial = SETS[0].first(1).polynomial
-    sizing.way = type(sizing.way)(
-        sizing.way.graph,
-        sizing.way.schedule,
-        sizing.way.source,
-        sizing.way.lifetimes,
-        ((polynomial(4), polynomial(N)),),
-    )
+    claims = ((polynomial(4), polynomial(N)),)
+    sizing._known.interface = dataclasses.replace(sizing.interface, claims=claims)
     assert sizing.fit(mean_of(5)).sizes == (5,)
     with pytest.raises(NotSized, match="relies on"):
         sizing.fit(mean_of(4))
@@ -144,7 +146,7 @@ def test_equal_numbers_by_chance_are_told_apart():
 )
 def test_what_is_not_like_the_pattern_is_not_served(other):
     with pytest.raises(NotSized):
-        Sizing(mean_of(7), mean_of(9)).fit(other(11))
+        sizing_of(mean_of(7), mean_of(9)).fit(other(11))
 
 
 def test_bounds_that_do_not_follow_from_the_size_are_refused():
@@ -164,13 +166,48 @@ def test_other_parts_of_a_size_that_agree_by_chance_are_found_by_their_types():
         return graph_of(lambda x: (reshape(x, (n * n,)),), x=(n, n))
 
     with pytest.raises(NotSized):
-        Sizing(flat(0), flat(7))
-    assert Sizing(flat(5), flat(7)).fit(flat(9)).sizes == (9,)
+        sizing_of(flat(0), flat(7))
+    assert sizing_of(flat(5), flat(7)).fit(flat(9)).sizes == (9,)
 
 
 def test_the_same_program_for_each_pair_of_examples():
     def product(n):
         return graph_of(lambda x, w: (dot(x, w),), x=(n, 30), w=(30, 40))
 
-    sources = {Sizing(product(a), product(b)).way.source for a, b in [(2, 3), (100, 7), (64, 65), (5000, 1)]}
+    sources = {sizing_of(product(a), product(b)).way.source for a, b in [(2, 3), (100, 7), (64, 65), (5000, 1)]}
     assert len(sources) == 1
+
+
+# ------------------------------------------------------------------------------------------------------------ the cache
+
+
+@pytest.fixture
+def plans(tmp_path, monkeypatch):
+    """The patterns that went through the stages; the cache is empty."""
+    monkeypatch.setenv("TRACEGRAD_CACHE_DIR", str(tmp_path / "cache"))
+    made, plan = [], planning.plan
+    monkeypatch.setattr(planning, "plan", lambda pattern: made.append(pattern) or plan(pattern))
+    return made
+
+
+def test_a_program_for_all_sizes_is_planned_once_also_if_it_is_never_built(plans):
+    """Parts of other programs are not."""
+    first, second = (SizedProgram(mean_of(7), mean_of(9)) for _ in range(2))
+    assert len(plans) == 1
+    assert second.plan.interface == first.plan.interface
+    assert second.fit(mean_of(11)).fit.words.tolist() == first.fit(mean_of(11)).fit.words.tolist()
+    assert second.fit(mean_of(11)).built.program and len(plans) == 2  # its C was not there
+    third = SizedProgram(mean_of(7), mean_of(9)).fit(mean_of(11))
+    assert third.source == second.program.source and third.built.from_cache and len(plans) == 2
+
+
+def test_what_the_stages_refuse_is_refused_once(plans, monkeypatch):
+    def refuse(pattern):
+        plans.append(pattern)
+        raise NotSized("the schedule depends on it")
+
+    monkeypatch.setattr(planning, "plan", refuse)
+    for _ in range(2):
+        with pytest.raises(NotSized, match="the schedule depends on it"):
+            SizedProgram(mean_of(7), mean_of(9))
+    assert len(plans) == 1
