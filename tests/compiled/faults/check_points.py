@@ -10,6 +10,7 @@ import functools
 import sys
 from collections import Counter
 
+import pytest
 from interrupting import Tracer
 
 CALLS = {"CALL", "CALL_FUNCTION_EX", "CALL_KW", "CALL_INTRINSIC_1"}
@@ -35,6 +36,8 @@ class CheckPoints(Tracer):
     at `at`: a place, and which time."""
 
     def __init__(self, wanted, at=None):
+        if sys.version_info < (3, 11):
+            pytest.skip("Python 3.10 does not tell where the handlers of a function are")
         self.wanted, self.at = wanted, at
         self.where, self.seen = None, Counter()
         self._last = {}  # the instruction before, by frame

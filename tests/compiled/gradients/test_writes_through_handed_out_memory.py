@@ -88,7 +88,8 @@ def test_gradients_are_those_of_eager_mode_or_refused_where_written(call, way, w
         found = outcomes(call, way, write, serving)
     for one, other in zip(found, expected, strict=True):
         if isinstance(one, str):
-            assert write and "has been written to through its memory" in one and one.count("\n  ") == 2
+            message = one.partition("\n  in the derivative of")[0]  # a note, which is a part of the text in Python 3.10
+            assert write and "has been written to through its memory" in one and message.count("\n  ") == 2
             continue
         for gradient, like in zip(one, other, strict=True):
             # Two compilers of float32 arithmetic: places of the last digits.
