@@ -46,6 +46,9 @@ def expose(array: np.ndarray) -> None:
     last = array
     while isinstance(last.base, np.ndarray):
         last = last.base
+    known = _exposed.get(id(last))
+    if known is not None and known() is last:  # it owns its memory, and has been exposed before
+        return
     owner = owner_of(array)
     if owner == id(FOREIGN):
         _exposed[owner] = weakref.ref(_ALWAYS)

@@ -37,12 +37,16 @@ def from_numpy(array: np.ndarray) -> Tensor:
             "The given NumPy array is not writable, and neither is the tensor over its memory: writes to it are errors "
             "(PyTorch's writes through). Copy the array to have one that can be written to, e.g. tensor(array).",
         )
-    return over(array)
+    return _over(array)
 
 
 def over(array: np.ndarray) -> Tensor:
     """A tensor over the memory of an array; TypeError for types that tensors lack."""
     dtype_of(array)
+    return _over(array)
+
+
+def _over(array: np.ndarray) -> Tensor:
     # A view of its own, so that shape, type and flags stay; of subclasses the memory, without their arithmetic.
     plain = array.view(np.ndarray)
     expose(plain)
