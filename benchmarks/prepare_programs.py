@@ -5,7 +5,8 @@
 ``public_programs.json`` says for each program where it stands (repository, commit), which of its files are taken, what
 is replaced in them (its size, downloads, names that packages no longer have), and which data are made for it. Nothing
 of the programs themselves is kept here: their repositories have to be on this machine, one clone each, where
-``--clones`` says. The programs want gymnasium, matplotlib, pandas, scikit-learn, tqdm and tyro.
+``--clones`` says. The programs want argcomplete, attrs, autograd, gymnasium, imageio, matplotlib, pandas, requests,
+scikit-learn, scipy, seaborn, tqdm and tyro.
 
 The runs under PyTorch get ``torchvision_parts.py`` as ``torchvision``: ``--torch-path FOLDER/torch_path``.
 """

@@ -49,7 +49,7 @@ TIMED = ("torch", "eager", "compiled", "cached")  # of which the table shows the
 OLDER_KERNELS = {"ATEN_CPU_CAPABILITY": "default", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "DNNL_MAX_CPU_ISA": "SSE41"}
 TIMES = re.compile(
     r"\d{4}-\d\d-\d\d[ T_]\d\d[:-]\d\d\S*"  # dates
-    r"|\d[\d.]*\s*(?:ms|s|sec|seconds|it/s|s/it|SPS|mins?)\b"
+    r"|\d[\d.]*(?:e[-+]?\d+)?\s*(?:ms|s|sec|seconds|it/s|s/it|SPS|mins?)\b"
     r"|(?:ms/batch|SPS:|time:?|[Tt]ime:?)\s*[\d.]+|--- [\d.]+ seconds"
 )
 NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?|\b(?:nan|inf)\b")
@@ -192,7 +192,7 @@ def _environment(way: str, options: argparse.Namespace) -> dict[str, str]:
 def numbers(text: str) -> list[float]:
     """The numbers that a program printed, without those that tell times.
 
-    >>> numbers("epoch 1: loss 0.25, 31.5 ms")
+    >>> numbers("epoch 1: loss 2.5e-1, 31.5 ms, dt: 2.1e-01s")
     [1.0, 0.25]
     """
     return [float(each) for each in NUMBER.findall(TIMES.sub(" ", text))]

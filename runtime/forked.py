@@ -14,8 +14,8 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from .threads import usable_cpus
@@ -73,8 +73,7 @@ def forked(work: Callable[[], Any]) -> Forked | None:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, everything)  # an interrupt must not run the program twice
     parent = os.getpid()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of threads: whoever calls has looked at them
+        with _without(DeprecationWarning):  # of threads: whoever calls has looked at them
             pid = os.fork()
         if pid == 0:
             _be_the_copy(work, parent)
@@ -84,6 +83,18 @@ def forked(work: Callable[[], Any]) -> Forked | None:
         return None
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _without(category: type[Warning]) -> Iterator[None]:
+    """No warnings of a category. `warnings.catch_warnings` would let each line of the program warn once more: it makes
+    Python forget which ones have."""
+    before = warnings.filters
+    warnings.filters = [("ignore", None, category, None, 0), *before]
+    try:
+        yield
+    finally:
+        warnings.filters = before
 
 
 def _be_the_copy(work: Callable[[], Any], parent: int) -> NoReturn:
