@@ -76,4 +76,3 @@ class MetaStorage(UntypedStorage):
 
     def __repr__(self) -> str:
         return f"...\n[torch.storage.UntypedStorage(device=meta) of size {self._count}]"
-

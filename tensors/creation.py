@@ -13,9 +13,10 @@ from ..ops.core import current
 from ..ops.identity import copy
 from ..ops.layouts.formats import laid_as
 from ..ops.pointwise import cast, common_dtype
-from ..ops.types import INTEGER, NUMBERS, DType, dtype_of, float32, float64, get_default_dtype, int64, number_dtype
+from ..ops.types import INTEGER, NUMBERS, DType, dtype_of, float64, get_default_dtype, int64, number_dtype
 from ..tracing.user_warning import warn_once, warn_user
 from .arguments import named_sizes, shape_of, sizes_of
+from .calling.even_rows import even_row
 from .calling.numbers import count_between, ends_of, extents, item_of, number_in, require_steps, unpacked
 from .data import fitting, inferred, values_of
 from .device import require_cpu
@@ -338,16 +339,7 @@ def linspace(
         first, last = int(first), int(last)
     if steps == 1:
         return full((1,), first, dtype=dtype, requires_grad=requires_grad)
-    place = sources.iota((steps,), 0, float64 if dtype.category == INTEGER or dtype is float32 else dtype)
-    if dtype is float32:  # the step is a float32; each product and sum of it is rounded once, as a fused one is
-        first, last = (cast(sources.iota((1,), 0, dtype) + end, float64) for end in (first, last))
-        step: Any = cast(cast(last - first, dtype) / (steps - 1), float64)
-    else:
-        step = (last - first) / (steps - 1)
-    # Counted from both ends, as PyTorch does: the ends come out exact, and the middle is symmetric.
-    is_first = sources.iota((steps,), 0, int64) < steps // 2
-    values = comparison.where(is_first, first + place * step, last - (steps - 1 - place) * step)
-    return _finished(_in_dtype(values, dtype), requires_grad)
+    return _finished(_in_dtype(even_row(first, last, steps, dtype), dtype), requires_grad)
 
 
 @factory
