@@ -20,16 +20,19 @@ _LOADING = ("_load_state_dict_pre_hooks", "_load_state_dict_post_hooks")
 _REGISTRIES = ("_parameters", "_buffers", "_modules")
 
 
-def unchanged_on_error(module: Any, load: Callable[[], T]) -> T:
+def unchanged_on_error(module: Any, load: Callable[[], T], given: set[int]) -> T:
     """``load()``; if that raises, `module` and all below it have the attributes and the numbers of before.
 
     Nothing is kept for the library's own classes: loading into these checks everything beforehand. Of other objects
-    that a class's own code changes in place, the extra state is put back by the module's own ``set_extra_state``.
+    that a class's own code changes in place, the extra state is put back by the module's own ``set_extra_state``:
+    programs see this call, so only modules that were `given` one (their ids) get it, or all where there is other code.
     """
-    kept = [_keep(each) for each in module.modules()] if _has_code_of_its_own(module) else []
+    kept = [_keep(each, given) for each in module.modules()] if _has_code_of_its_own(module, _OWN_CODE) else []
     try:
         return load()
     except BaseException:
+        if _has_code_of_its_own(module, ("_load_from_state_dict",)):
+            given.update(map(id, module.modules()))
         for restore in reversed(kept):
             restore()
         changes.count += bool(kept)
@@ -49,14 +52,14 @@ def is_overridden(module: Any, method: str) -> bool:
     return not getattr(getattr(type(module), method), "is_default", False)
 
 
-def _has_code_of_its_own(module: Any) -> bool:
+def _has_code_of_its_own(module: Any, methods: tuple[str, ...]) -> bool:
     return any(
-        any(is_overridden(each, method) for method in _OWN_CODE) or any(hooks_of(each, name) for name in _LOADING)
+        any(is_overridden(each, method) for method in methods) or any(hooks_of(each, name) for name in _LOADING)
         for each in module.modules()
     )
 
 
-def _keep(module: Any) -> Callable[[], None]:
+def _keep(module: Any, given: set[int]) -> Callable[[], None]:
     attributes = dict(module.__dict__)
     registries = {name: dict(module.__dict__[name]) for name in _REGISTRIES}
     left_out = set(module._non_persistent_buffers_set)
@@ -71,7 +74,7 @@ def _keep(module: Any) -> Callable[[], None]:
             dict.update(attributes[name], entries)
         module._non_persistent_buffers_set.clear()
         module._non_persistent_buffers_set.update(left_out)
-        for put_back in extra:
+        for put_back in extra if id(module) in given else ():
             with suppress(Exception):  # the error that is raised is the one that made this necessary
                 put_back()
         for tensor, numbers in tensors:

@@ -50,6 +50,7 @@ class Errors(list[str]):
     def __init__(self) -> None:
         super().__init__()
         self.stores: list[Callable[[], None]] = []
+        self.given_extra: set[int] = set()  # ids of the modules whose `set_extra_state` was called
 
 
 @dataclass
@@ -127,7 +128,7 @@ def load(module: Any, state: Mapping[str, Any], strict: bool, assign: bool) -> I
         _store(report)
 
     with no_grad():
-        unchanged_on_error(module, load)
+        unchanged_on_error(module, load, report.errors.given_extra)
     return report.keys()
 
 
@@ -167,6 +168,8 @@ def load_own(module: Any, state: dict[str, Any], prefix: str, assign: bool, repo
     A class with a ``_load_from_state_dict`` of its own may look at the numbers after it called the library's, and a
     caller that passes a plain list does not wait: they get what fits at once.
     """
+    if isinstance(errors, Errors):
+        report.errors.given_extra = errors.given_extra
     plan_own(module, state, prefix, assign, report)
     if isinstance(errors, Errors) and not is_overridden(module, "_load_from_state_dict"):
         errors.stores += report.errors.stores
@@ -201,10 +204,15 @@ def _plan_extra(module: Any, state: dict[str, Any], key: str, report: Report) ->
     if not is_overridden(module, "set_extra_state"):
         return None
     if key in state:
-        report.errors.stores.append(lambda: module.set_extra_state(state[key]))
+        report.errors.stores.append(lambda: _give_extra(module, state[key], report))
     else:
         report.missing.append(key)
     return key
+
+
+def _give_extra(module: Any, extra: Any, report: Report) -> None:
+    report.errors.given_extra.add(id(module))
+    module.set_extra_state(extra)
 
 
 def _planned(

@@ -15,6 +15,7 @@ from ..ops.memory import aligned_empty
 from ..ops.types import DType
 from .archive import fill
 from .locations import Restore
+from .meta_storage import MetaStorage
 from .reading import claimed, restored, settle
 from .rebuilding import refresh
 from .settings import skips_data
@@ -108,6 +109,8 @@ class _LegacyStorages:
                 raise pickle.UnpicklingError(f"the storage {key!r} has another length than its tensors need")
             fill(memory, file)
             settle(memory, dtype, "little")
+            if isinstance(storage, MetaStorage):
+                continue
             if storage.bytes is not memory:
                 storage.copy_(UntypedStorage(memory))
             refresh(storage)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..tensors.device import device
+from .meta_storage import MetaStorage
 from .untyped_storage import UntypedStorage
 
 Restore = Callable[[Any, str], Any]
@@ -32,6 +33,10 @@ def _on_the_cpu(storage: Any, location: str) -> Any:
     return storage if location == "cpu" else None
 
 
+def _on_meta(storage: Any, location: str) -> Any:
+    return MetaStorage(storage.nbytes()) if location == "meta" else None
+
+
 def _refused(storage: Any, location: str) -> Any:
     kind = re.split("[:0-9]", location)[0]
     if kind == "cuda":
@@ -39,7 +44,7 @@ def _refused(storage: Any, location: str) -> Any:
             "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False: tracegrad "
             f"computes on the CPU only. {_MAP}"
         )
-    if kind in ("mps", "meta"):
+    if kind == "mps":
         raise RuntimeError(
             f"torch.UntypedStorage(): Storage device not recognized: {kind}: tracegrad computes on the CPU only. {_MAP}"
         )
@@ -50,6 +55,7 @@ def _refused(storage: Any, location: str) -> Any:
 
 register_package(10, lambda storage: "cpu", _on_the_cpu)
 register_package(20, lambda storage: None, _refused)
+register_package(22, lambda storage: None, _on_meta)
 
 
 def location_tag(storage: Any) -> str:
@@ -58,7 +64,8 @@ def location_tag(storage: Any) -> str:
 
 
 def default_restore_location(storage: Any, location: str) -> Any:
-    """`storage` at its `location`: itself for ``"cpu"``. RuntimeError for a place that is not there.
+    """`storage` at its `location`: itself for ``"cpu"``, one without bytes for ``"meta"``. RuntimeError for a
+    place that is not there.
 
     >>> import tracegrad as tg
     >>> tg.serialization.default_restore_location(tg.UntypedStorage(2), "cpu").nbytes()

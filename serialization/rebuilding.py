@@ -17,8 +17,9 @@ from ..ops.movement import reshape_primitive, slice_primitive, transpose_primiti
 from ..ops.places.strided import strided_primitive
 from ..ops.types import DType
 from ..tensors.blank import blank
-from ..tensors.meta.meta_tensor import meta_strided
+from ..tensors.meta.meta_tensor import meta_shown, meta_strided
 from ..tensors.tensor import Tensor, make
+from .meta_storage import MetaStorage
 from .saved import CLASSES
 from .storages import TypedStorage
 from .untyped_storage import UntypedStorage
@@ -104,8 +105,12 @@ def shown(storage: UntypedStorage, dtype: DType, offset: int, size: tuple[int, .
     """The elements of a storage at ``offset + sum(index * stride)``. ValueError if it does not have them."""
     if storage.nbytes() % dtype.itemsize:
         raise ValueError(f"{storage.nbytes()} bytes are no whole number of elements of {dtype.name}")
+    if isinstance(storage, MetaStorage):
+        count = storage.nbytes() // dtype.itemsize
+        _require_inside(count, dtype.itemsize, offset, size, stride)
+        return meta_shown(count, dtype, offset, size, stride)
     memory, buffer = storage.buffer(dtype)
-    _require_inside(memory, offset, size, stride)
+    _require_inside(memory.size, memory.itemsize, offset, size, stride)
     view = np.ndarray(size, memory.dtype, memory, offset * memory.itemsize, [step * memory.itemsize for step in stride])
     if buffer is None:
         # the tensor that shows all of the memory, in whatever order, is the one that views are views of
@@ -114,16 +119,16 @@ def shown(storage: UntypedStorage, dtype: DType, offset: int, size: tuple[int, .
     return make(view, buffer, _steps(buffer.whole, view, offset, stride))
 
 
-def _require_inside(memory: np.ndarray, offset: int, size: tuple[int, ...], stride: tuple[int, ...]) -> None:
+def _require_inside(count: int, itemsize: int, offset: int, size: tuple[int, ...], stride: tuple[int, ...]) -> None:
     if len(size) != len(stride):
         raise ValueError("mismatch in length of strides and shape")
     last = offset + sum((extent - 1) * step for extent, step in zip(size, stride, strict=True))
-    inside = offset <= memory.size if 0 in size else last < memory.size
-    reach = sum(extent * max(step, 1) for extent, step in zip(size, stride, strict=True)) * memory.itemsize
+    inside = offset <= count if 0 in size else last < count
+    reach = sum(extent * max(step, 1) for extent, step in zip(size, stride, strict=True)) * itemsize
     if not inside or reach >= _LARGEST or np.prod([float(extent) for extent in size]) >= _LARGEST:
         raise ValueError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
-            f"{memory.itemsize} are out of bounds for storage of size {memory.nbytes}"
+            f"{itemsize} are out of bounds for storage of size {count * itemsize}"
         )
 
 
@@ -174,7 +179,7 @@ def _with_metadata(storage: Any, metadata: Any) -> Any:
     known = type(metadata) is dict and metadata.keys() <= {"conj", "neg"}
     if not known or not all(type(flag) is bool for flag in metadata.values()):
         raise ValueError("a tensor with other properties than conj and neg")
-    if not any(metadata.values()) or not isinstance(storage, TypedStorage):
+    if not any(metadata.values()) or not isinstance(storage, TypedStorage) or storage.device.type == "meta":
         return storage
     key = (storage.dtype, *(metadata.get(name, False) for name in ("conj", "neg")))
     changed = storage.untyped().changed

@@ -22,7 +22,7 @@ from ..ops.types import (
     int64,
     uint8,
 )
-from ..tensors.device import CPU, device, require_cpu
+from ..tensors.device import device, require_cpu
 from ..tensors.tensor import Tensor
 from .untyped_storage import UntypedStorage
 
@@ -52,7 +52,7 @@ class TypedStorage:
         require_cpu(device)
         if dtype is not None:
             self.dtype = dtype
-        if wrap_storage is not None and type(wrap_storage) is not UntypedStorage:
+        if wrap_storage is not None and not isinstance(wrap_storage, UntypedStorage):
             raise TypeError(f"Argument 'wrap_storage' must be UntypedStorage, but got {type(wrap_storage)}")
         if wrap_storage is None:
             given = args[0] if args else 0
@@ -62,14 +62,14 @@ class TypedStorage:
 
     @property
     def device(self) -> device:
-        """Where the memory is: on the CPU.
+        """Where the memory is: on the CPU, or nowhere, which is the device meta.
 
         >>> import tracegrad as tg
         >>> storage = tg.FloatStorage([1, 2])
         >>> storage.device
         device(type='cpu')
         """
-        return CPU
+        return self._untyped_storage.device
 
     def untyped(self) -> UntypedStorage:
         """The same memory as bytes, without a type.
@@ -92,7 +92,7 @@ class TypedStorage:
         >>> storage.size()
         2
         """
-        return int(self._values().size)
+        return self.nbytes() // self.element_size()
 
     __len__ = _size = size
 

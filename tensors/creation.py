@@ -16,6 +16,7 @@ from ..ops.pointwise import cast, common_dtype
 from ..ops.types import INTEGER, NUMBERS, DType, dtype_of, float64, get_default_dtype, int64, number_dtype
 from ..tracing.user_warning import warn_once, warn_user
 from .arguments import named_sizes, shape_of, sizes_of
+from .calling.even_rows import even_row
 from .calling.numbers import count_between, ends_of, extents, item_of, number_in, require_steps, unpacked
 from .data import fitting, inferred, values_of
 from .device import require_cpu
@@ -338,12 +339,7 @@ def linspace(
         first, last = int(first), int(last)
     if steps == 1:
         return full((1,), first, dtype=dtype, requires_grad=requires_grad)
-    place = sources.iota((steps,), 0, float64 if dtype.category == INTEGER else dtype)
-    step = (last - first) / (steps - 1)
-    # Counted from both ends, as PyTorch does: the ends come out exact, and the middle is symmetric.
-    is_first = sources.iota((steps,), 0, int64) < steps // 2
-    values = comparison.where(is_first, first + place * step, last - (steps - 1 - place) * step)
-    return _finished(_in_dtype(values, dtype), requires_grad)
+    return _finished(_in_dtype(even_row(first, last, steps, dtype), dtype), requires_grad)
 
 
 @factory

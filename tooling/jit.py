@@ -10,8 +10,10 @@ import builtins
 import os
 import typing
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from types import FunctionType
 from typing import Any, Final, NamedTuple, TypeVar
+from weakref import WeakSet
 
 from ..nn.module import Module
 from ..tensors.tensor import Tensor
@@ -27,13 +29,23 @@ def _deprecated(name: str) -> None:
     warn_user(message, DeprecationWarning)
 
 
+#: What `script` and `trace` were given: instances of PyTorch's classes for what these make.
+_scripted: WeakSet[Any] = WeakSet()
+
+
+def _marked(obj: T) -> T:
+    with suppress(TypeError):  # what cannot be referred to weakly is no function and no module
+        _scripted.add(obj)
+    return obj
+
+
 def script(obj: T, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> T:
     """`obj`, a function, class or module, as it is: it runs as Python does.
 
     There is PyTorch's DeprecationWarning.
     """
     _deprecated("script")
-    return obj
+    return _marked(obj)
 
 
 def trace(func: T, example_inputs: Any = None, *args: Any, **kwargs: Any) -> T:
@@ -42,7 +54,7 @@ def trace(func: T, example_inputs: Any = None, *args: Any, **kwargs: Any) -> T:
     inputs = example_inputs if isinstance(example_inputs, tuple) else (example_inputs,)
     if example_inputs is not None:
         func(*inputs)  # type: ignore[operator]
-    return func
+    return _marked(func)
 
 
 def trace_module(mod: T, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> T:
@@ -50,7 +62,7 @@ def trace_module(mod: T, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> T
     _deprecated("trace_module")
     for name, given in inputs.items():
         getattr(mod, name)(*(given if isinstance(given, tuple) else (given,)))
-    return mod
+    return _marked(mod)
 
 
 def script_if_tracing(fn: T) -> T:
@@ -107,8 +119,20 @@ class Attribute(NamedTuple):
     type: Any
 
 
-class ScriptModule(Module):
-    """A module, for subclasses of PyTorch's; its methods run as Python does."""
+class _MadeByScript(type):
+    """A class whose instances are, besides its own, what `script` and `trace` were given of its `_kind`."""
+
+    def __instancecheck__(cls: Any, instance: object) -> bool:
+        made = type.__instancecheck__(cls, instance)
+        kind = vars(cls).get("_kind", ())  # subclasses of the program's have none of their own
+        return made or (builtins.isinstance(instance, kind) and instance in _scripted)
+
+
+class ScriptModule(Module, metaclass=_MadeByScript):
+    """A module, for subclasses of PyTorch's; its methods run as Python does. Modules that `script` or `trace` were
+    given are instances of it."""
+
+    _kind = Module
 
     def save(self, f: Any, **kwargs: Any) -> None:
         """NotImplementedError: files of TorchScript are not written."""
@@ -116,11 +140,15 @@ class ScriptModule(Module):
 
 
 class RecursiveScriptModule(ScriptModule):
-    """What PyTorch's ``script`` makes of a module; nothing is one here."""
+    """What PyTorch's ``script`` makes of a module: here, the module that it was given."""
+
+    _kind = Module
 
 
-class ScriptFunction:
-    """What PyTorch's ``script`` makes of a function; nothing is one here."""
+class ScriptFunction(metaclass=_MadeByScript):
+    """What PyTorch's ``script`` makes of a function: here, the function that it was given."""
+
+    _kind = FunctionType
 
 
 def script_method(fn: T) -> T:
@@ -150,6 +178,11 @@ def freeze(mod: Module, preserved_attrs: Any = None, optimize_numerics: bool = T
     if not builtins.isinstance(mod, ScriptModule):
         raise RuntimeError(
             "Freezing expects a ScriptModule as input. Please use script or trace to script your 'nn.Module'."
+        )
+    if mod.training:
+        raise RuntimeError(
+            "Freezing is currently only implemented for modules in eval mode. Please call .eval() on your module "
+            "before freezing."
         )
     return mod
 

@@ -73,6 +73,13 @@ def meta_strided(size: tuple[int, ...], stride: tuple[int, ...], dtype: Any) -> 
     return _made(blank_array(tuple(size[axis] for axis in order), dtype.numpy).transpose(back))
 
 
+def meta_shown(count: int, dtype: Any, offset: int, size: tuple[int, ...], stride: tuple[int, ...]) -> Any:
+    """A tensor on the device meta that shows a storage of `count` elements by an offset and strides that lie in it."""
+    part = blank_array((count,), dtype.numpy)[offset:]
+    steps = [step * dtype.itemsize for step in stride]
+    return _made(np.lib.stride_tricks.as_strided(part, size, steps, subok=True))
+
+
 def without_numbers(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``function(*args, **kwargs)``, where tensors that it makes are on the device meta."""
     forbid("a tensor on the device meta", "Ask for shapes outside.")

@@ -17,6 +17,7 @@ import pytest
 from expected.compare import STORE
 
 import tracegrad as tg
+from tracegrad import nn
 from tracegrad.serialization import safetensors
 
 FILES = np.load(STORE / "files.npz")
@@ -70,7 +71,6 @@ def test_storages_of_other_devices(restricted):
         "cuda": CUDA,
         "cuda:1": CUDA,
         "mps": "Storage device not recognized: mps",
-        "meta": "meta",
         "hpu": "The HPU device module is not registered",
         "foo": r"don't know how to restore data location of torch.storage.UntypedStorage \(tagged with foo\)",
     }.items():
@@ -80,6 +80,59 @@ def test_storages_of_other_devices(restricted):
         with pytest.raises(RuntimeError, match=words):
             read(legacy, map_location=where, weights_only=restricted)
     assert read(written([1]), map_location="cuda") == [1]  # no storage, nothing to place
+
+
+LAYOUTS = {
+    "rows": tg.arange(24.0).view(4, 6),
+    "columns": tg.arange(24.0).view(4, 6).T,
+    "a part": tg.arange(24.0).view(4, 6)[1:, ::2],
+    "repeated": tg.ones(3, 1).expand(3, 5),
+    "empty": tg.empty(0, 3),
+    "a number": tg.tensor(1.5),
+    "a parameter": nn.Parameter(tg.ones(3)[1:]),
+    "conjugated": tg.ones(2, dtype=tg.complex64).conj(),
+    "short": tg.ones(2, dtype=tg.bfloat16),
+    "bool": tg.ones(2) > 0,
+    "channels last": tg.ones(1, 2, 3, 3).to(memory_format=tg.channels_last),
+}
+TO_META = [
+    "meta",
+    tg.device("meta"),
+    {"cpu": "meta"},
+    lambda storage, where: tg.serialization.default_restore_location(storage, "meta"),
+]
+
+
+@pytest.mark.parametrize("restricted", [True, False])
+@pytest.mark.parametrize("zipped", [True, False])
+@pytest.mark.parametrize("where", TO_META)
+def test_to_the_device_meta(where, zipped, restricted):
+    data = written(LAYOUTS, _use_new_zipfile_serialization=zipped)
+    loaded = read(data, map_location=where, weights_only=restricted)
+    for name, x in LAYOUTS.items():
+        found = loaded[name]
+        assert found.is_meta and isinstance(found, type(x)), name
+        assert (found.shape, found.stride(), found.dtype) == (x.shape, x.stride(), x.dtype), name
+        assert found.requires_grad == x.requires_grad, name
+        assert (found * 2).shape == x.shape, name
+
+
+def test_a_skeleton_loads_from_the_device_meta():
+    model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)).eval()
+    whole = read(written(model), map_location="meta", weights_only=False)
+    assert all(x.is_meta for x in (*whole.parameters(), *whole.buffers()))
+    whole.load_state_dict(read(written(model.state_dict())), assign=True)
+    assert tg.equal(whole(tg.ones(2, 3)), model(tg.ones(2, 3)))
+
+
+def test_storages_on_the_device_meta():
+    storage = tg.serialization.default_restore_location(tg.ones(3).untyped_storage(), "meta")
+    assert (storage.nbytes(), storage.device, storage.data_ptr()) == (12, tg.device("meta"), 0)
+    assert storage[4:].nbytes() == 8 and storage.clone().nbytes() == 12
+    assert repr(storage) == "...\n[torch.storage.UntypedStorage(device=meta) of size 12]"
+    for look in (lambda: storage[0], storage.tolist, storage.cpu, lambda: storage.bytes):
+        with pytest.raises(NotImplementedError, match="Not available for 'meta' device type"):
+            look()
 
 
 def test_a_function_of_storage_and_location():

@@ -82,6 +82,41 @@ def test_scripts_are_what_they_were(tmp_path):
     assert ignored(3) == 3 and tg.jit.isinstance([1], list[int])
 
 
+def _forward(x):
+    return x + 1
+
+
+WAYS = {
+    "script": tg.jit.script,
+    "trace": lambda obj: tg.jit.trace(obj, tg.ones(1, 2)),
+    "trace_module": lambda obj: tg.jit.trace_module(obj, {"forward": tg.ones(1, 2)}),
+}
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", ["module", "function"])
+def test_what_scripts_gave_is_of_their_classes(way, kind):
+    if (way, kind) == ("trace_module", "function"):
+        return
+    plain, given = (tg.nn.Linear(2, 2), tg.nn.Linear(2, 2)) if kind == "module" else (len, lambda x: _forward(x))
+    made = WAYS[way](given)
+    assert isinstance(made, tg.jit.ScriptModule) == (kind == "module")
+    assert isinstance(made, tg.jit.ScriptFunction) == (kind == "function")
+    assert not isinstance(plain, (tg.jit.ScriptModule, tg.jit.ScriptFunction))
+
+    class Own(tg.jit.ScriptModule):
+        pass
+
+    assert not isinstance(made, Own) and isinstance(Own(), tg.jit.ScriptModule)
+    if kind == "module":
+        with pytest.raises(RuntimeError, match="only implemented for modules in eval mode"):
+            tg.jit.freeze(made)
+        assert tg.jit.freeze(made.eval())(tg.ones(1, 2)).shape == (1, 2)
+        with pytest.raises(RuntimeError, match="expects a ScriptModule"):
+            tg.jit.freeze(plain)
+
+
 def test_files_of_the_network_are_not_fetched(tmp_path):
     tg.save(tg.nn.Linear(1, 1).state_dict(), tmp_path / "weights.pt")
     url = "https://example.invalid/weights.pt"

@@ -1,6 +1,7 @@
 """Single arguments in which functions differed from PyTorch's."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -319,3 +320,21 @@ def test_distances_that_count_what_differs():
     assert out.item() == 1 and out.grad_fn.name() == "DistBackward0"
     out.backward()
     assert x.grad is None or not x.grad.any()
+
+
+ROWS = [(0, 1), (-1, 1), (0, 6.283185307179586), (-3.3, 0.1), (1e-3, 1e4), (2.5, 2.5), (7, -7.7)]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("first, last", ROWS)
+def test_numbers_of_a_row_are_rounded_once(first, last, compiled):
+    """Of a step in float32, each number is the nearest to ``first + place * step``, or the same from the end."""
+    row = tg.compile(lambda steps: tg.linspace(first, last, steps)) if compiled else None
+    ends = np.float32(first), np.float32(last)
+    for steps in (2, 3, 7, 10, 33) if compiled else (*range(2, 40), 100, 257):
+        step = Fraction(float((ends[1] - ends[0]) / np.float32(steps - 1)))
+        exact = [Fraction(float(ends[0])) + step * i for i in range(steps // 2)]
+        exact += [Fraction(float(ends[1])) - step * (steps - 1 - i) for i in range(steps // 2, steps)]
+        got = (row or (lambda steps: tg.linspace(first, last, steps)))(steps)
+        assert got.tolist() == [float(np.float32(float(number))) for number in exact], steps
+    assert tg.linspace(0, 1, 10)[6].item() == float.fromhex("0x1.555556p-1")

@@ -183,6 +183,39 @@ def test_extra_state_that_is_refused_changes_nothing(position):
     assert [each.history for each in module] == [[5]] * 3
 
 
+class Told(Extra):
+    """Notes what it is told, outside of the module: this is not put back."""
+
+    def __init__(self, told):
+        super().__init__()
+        self.told = told
+
+    def set_extra_state(self, state):
+        self.told.append(state)
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("fault", ["renamed", "missing", "of another shape", "unexpected", "no tensor"])
+def test_who_was_told_nothing_is_told_nothing_when_loading_fails(fault, strict):
+    told = []
+    module = nn.Sequential(Told(told), nn.Linear(2, 2), Told(told))
+    state = dict(module.state_dict())
+    if fault == "renamed":
+        state = {f"module.{key}": value for key, value in state.items()}
+    elif fault == "missing":
+        del state["1.weight"]
+    else:
+        state["1.weight" if fault != "unexpected" else "x"] = 3 if fault == "no tensor" else tg.ones(7)
+    only_names = fault in ("renamed", "missing", "unexpected")
+    if strict or not only_names:
+        with pytest.raises(RuntimeError, match="Error"):
+            module.load_state_dict(state, strict=strict)
+        assert told == []
+    else:
+        module.load_state_dict(state, strict=False)
+        assert len(told) == (0 if fault == "renamed" else 2)
+
+
 class Renaming(nn.Module):
     """Loads an earlier layout, and computes something from what was loaded."""
 
