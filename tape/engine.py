@@ -56,7 +56,8 @@ class Sweep:
             running.sweep = before
 
     def _run(self, roots: Sequence[Edge]) -> None:
-        waiting = _reached([e.node for e in roots if e.node is not None])
+        first = min((_depth_order(edge.node) for edge in self.captures), default=-1)
+        waiting = _reached([e.node for e in roots if e.node is not None], first)
         useful: Set[Node] = waiting.keys()
         if self.captures:
             useful = _leading_to(waiting, self.captures)
@@ -229,12 +230,14 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def _reached(roots: Sequence[Node]) -> dict[Node, int]:
-    """The nodes that lead there, and by how many edges each is reached."""
+def _reached(roots: Sequence[Node], first: int) -> dict[Node, int]:
+    """The nodes that lead there, and by how many edges each is reached. What lies before the one with sequence number
+    `first`, at which the pass ends, is not looked at: a graph that goes on from an earlier one may be long."""
     counts = dict.fromkeys(roots, 0)
     stack = list(counts)
     while stack:
-        for node, _ in stack.pop().edges:
+        user = stack.pop()
+        for node, _ in user.edges if user.sequence >= first else ():
             if node is not None:
                 before = counts.get(node)
                 if before is None:

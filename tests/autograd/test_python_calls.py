@@ -162,3 +162,16 @@ def test_running_statistics_have_the_bits_of_the_ops(dtype, momentum):
         return [(b.tolist(), b._version) for b in buffers]
 
     assert moved() == interpreted(Tape(Evaluator(), make), moved)
+
+
+def test_a_gradient_with_respect_to_a_late_tensor_does_not_look_at_what_led_to_it():
+    """An inner loop of learning differentiates each of its steps, whose graph goes on from all earlier ones."""
+
+    def steps(count):
+        w = tg.ones(3, requires_grad=True) * 1
+        for _ in range(count):
+            (slope,) = tg.autograd.grad((w * w).sum(), w, create_graph=True)
+            w = w - 0.1 * slope
+        return lambda: tg.autograd.grad((w * w).sum(), w, create_graph=True)
+
+    assert python_calls(steps(1)) == python_calls(steps(30))
