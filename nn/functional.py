@@ -85,9 +85,6 @@ from ..functional.spatial.average_pooling import (
     avg_pool1d,
     avg_pool2d,
     avg_pool3d,
-    lp_pool1d,
-    lp_pool2d,
-    lp_pool3d,
 )
 from ..functional.spatial.convolution import (
     conv1d,
@@ -121,6 +118,7 @@ from ..functional.spatial.max_pooling import (
     max_unpool2d,
     max_unpool3d,
 )
+from ..functional.spatial.norm_pooling import lp_pool1d, lp_pool2d, lp_pool3d
 from ..functional.spatial.padding import pad
 from ..functional.spatial.time_first import conv_tbc
 from ..ops.elementary import sigmoid

@@ -56,7 +56,7 @@ class Sweep:
             running.sweep = before
 
     def _run(self, roots: Sequence[Edge]) -> None:
-        first = min((_depth_order(edge.node) for edge in self.captures), default=-1)
+        first = min((_depth_order(edge.node) for edge in self.captures if edge.node is not None), default=-1)
         waiting = _reached([e.node for e in roots if e.node is not None], first)
         useful: Set[Node] = waiting.keys()
         if self.captures:

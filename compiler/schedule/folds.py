@@ -94,7 +94,9 @@ def totals_of(nodes: Sequence[Node], reads: Mapping[Node, frozenset[Node]], loop
     totals = Totals(folds, tuple(node for node in nodes if node in late and node not in folds))
     shapes = {squeezed(node.type.shape) for node in late} - {()}
     kept = {_kept(fold, loops) for fold in folds} - {()}
-    if any(map(is_fold, totals.after)) or len(kept) > 1 or len(shapes) > 1:
+    # What is computed of totals is one number, or has their axes: wider results stand within rows.
+    fitting = {squeezed(tuple(rows.shape[axis] for axis in axes)) for axes in kept}
+    if any(map(is_fold, totals.after)) or len(kept) > 1 or not shapes <= fitting:
         raise Unfusable("a fold of all rows is wanted within them")
     if any(reduction_of(fold).kind != "add" for fold in folds):
         raise Unfusable("a fold of all rows is not a sum")

@@ -1,4 +1,4 @@
-"""Means and norms of windows over one to three axes."""
+"""Means of windows over one to three axes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import math
 import operator
 from typing import TYPE_CHECKING, Any
 
-from ...ops import elementary, movement
+from ...ops import movement
 from ...ops import reductions as folds
-from ...ops.arithmetic import abs, maximum, sign
 from ...ops.comparison import eq, where
 from ...ops.division import trunc_divide
 from ...ops.pointwise import cast
@@ -39,7 +38,7 @@ from .sliding import (
 
 if TYPE_CHECKING:
     from ...ops.types import DType
-    from .signatures import AdaptiveAveragePooling, AveragePooling, NormPooling
+    from .signatures import AdaptiveAveragePooling, AveragePooling
 
 
 def _members(space: Shape, sliding: Sliding, counts: Shape, with_padding: bool) -> tuple[Shape, ...]:
@@ -138,35 +137,6 @@ def _avg_pool(axes: int) -> AveragePooling:
 
 
 avg_pool1d, avg_pool2d, avg_pool3d = _avg_pool(1), _avg_pool(2), full_precision(_avg_pool(3))
-
-
-def _lp_pool(axes: int) -> NormPooling:
-    average = (avg_pool1d, avg_pool2d, avg_pool3d)[axes - 1]
-
-    def lp_pool(
-        input: Tensor, norm_type: float, kernel_size: Numbers, stride: Numbers | None = None, ceil_mode: bool = False
-    ) -> Tensor:
-        size = pool_sizes(f"lp_pool{axes}d", axes, kernel_size, stride, 0)
-        mean = average(elementary.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
-        positive = sign(mean) * maximum(abs(mean), 0)
-        return elementary.pow(positive * math.prod(size.kernel), 1.0 / norm_type)
-
-    lp_pool.__name__ = lp_pool.__qualname__ = f"lp_pool{axes}d"
-    lp_pool.__doc__ = f"""The `norm_type`-norm ``sum(x ** p) ** (1 / p)`` of each window over the last {plural(axes)}.
-
-    ``[batch, channels, *space]`` (or without batch) gives ``[batch, channels, *windows]``; the default stride is the
-    kernel's size, `ceil_mode` keeps a last window that is not full. A negative sum counts as 0. RuntimeError for sizes
-    that do not fit, NotImplementedError for integers but int64.
-
-    >>> import tracegrad as tg
-    >>> x = {block(axes)}
-    >>> tg.nn.functional.lp_pool{axes}d(x, 1, 2).item()
-    {float(2 ** (axes - 1) * (2**axes - 1))}
-    """
-    return lp_pool
-
-
-lp_pool1d, lp_pool2d, lp_pool3d = _lp_pool(1), _lp_pool(2), _lp_pool(3)
 
 
 # ------------------------------------------------------------------------------------------------------- adaptive

@@ -10,7 +10,7 @@ from ...ops import movement
 from ...ops.indexing import gather
 from ...ops.pointwise import cast
 from ...ops.rounding import trunc
-from ...ops.sources import iota
+from ...ops.sources import full, iota
 from ...ops.types import int64
 from ...tape.grad_mode import no_grad
 from ...tensors.autocasting import full_precision
@@ -39,9 +39,10 @@ def _check(name: str, input: Tensor, kernel: Shape, sizes: Shape, samples: Tenso
     if len(shape) not in (axes + 1, axes + 2) or 0 in shape[-axes - 1 :]:
         raise RuntimeError(f"{name}(): Expected {axes + 1}D or {axes + 2}D tensor, but got: {list(shape)}")
     names = ("time", "height", "width")[-axes:]
+    spare, caller = (1, f"{name}_out") if axes == 3 else (0, name)  # of three axes PyTorch wants a place to spare
     for what, extent, window, count in zip(names, shape[-axes:], kernel, sizes, strict=True):
-        if count + window - 1 > extent:
-            raise RuntimeError(f"{name}(): pool {what} {window} too large relative to input {what} {extent}")
+        if count + window - 1 + spare > extent:
+            raise RuntimeError(f"{caller}(): pool {what} {window} too large relative to input {what} {extent}")
     given = samples.ndarray.shape
     require_constants(name, random_samples=samples)
     if samples.dtype is not input.dtype:
@@ -117,16 +118,24 @@ def _maxima(input: Tensor, kernel: Shape, sizes: Shape, samples: Tensor) -> tupl
     shape, space = input.ndarray.shape[:-axes], input.ndarray.shape[-axes:]
     batch, channels = shape if len(shape) == 2 else (1, *shape)
     rows = movement.reshape(input, (batch, channels, math.prod(space)))
+    places = _places(rows, space, kernel, sizes, samples)
+    out = gather(rows, places, 2)
+    return movement.reshape(out, (*shape, *sizes)), movement.reshape(places, (*shape, *sizes))
+
+
+def _places(rows: Tensor, space: Shape, kernel: Shape, sizes: Shape, samples: Tensor) -> Tensor:
+    """Where the maxima stand in the space, counted row by row: [batch, channels, windows]."""
+    batch, channels, _ = rows.ndarray.shape
+    if 0 in sizes:
+        return full((batch, channels, 0), 0, int64)
     with no_grad():
-        used = movement.slice(samples, (0, 0, 0), (batch, channels, axes), (1, 1, 1))
+        used = movement.slice(samples, (0, 0, 0), (batch, channels, len(space)), (1, 1, 1))
         windows = _windows(used, space, kernel, sizes)
         count, members = windows.ndarray.shape[2:]
         flat = movement.reshape(windows, (batch, channels, count * members))
         seen = movement.reshape(gather(rows, flat, 2), windows.ndarray.shape)
         chosen = movement.reshape(place_of_maximum(seen, 3), (batch, channels, count, 1))
-        places = movement.reshape(gather(windows, chosen, 3), (batch, channels, count))
-    out = gather(rows, places, 2)
-    return movement.reshape(out, (*shape, *sizes)), movement.reshape(places, (*shape, *sizes))
+        return movement.reshape(gather(windows, chosen, 3), (batch, channels, count))
 
 
 def _fractional_max_pool(axes: int) -> Callable[..., Any]:
@@ -152,7 +161,7 @@ def _fractional_max_pool(axes: int) -> Callable[..., Any]:
 
     >>> import tracegrad as tg
     >>> x = {block(axes)}
-    >>> tg.nn.functional.fractional_max_pool{axes}d(x, 2, output_size=1).item()
+    >>> tg.nn.functional.fractional_max_pool{axes}d(x, 1, output_size=1).item()
     {2**axes - 1.0}
     """
     return fractional_max_pool
@@ -176,7 +185,7 @@ def _with_indices(axes: int) -> Callable[..., Any]:
 
     >>> import tracegrad as tg
     >>> x = {block(axes)}
-    >>> out, places = tg.nn.functional.fractional_max_pool{axes}d_with_indices(x, 2, output_size=1)
+    >>> out, places = tg.nn.functional.fractional_max_pool{axes}d_with_indices(x, 1, output_size=1)
     >>> out.item(), places.item()
     ({2**axes - 1.0}, {2**axes - 1})
     """
