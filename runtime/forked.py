@@ -14,8 +14,8 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from .threads import usable_cpus
@@ -73,8 +73,7 @@ def forked(work: Callable[[], Any]) -> Forked | None:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, everything)  # an interrupt must not run the program twice
     parent = os.getpid()
     try:
-        with _without(DeprecationWarning):  # of threads: whoever calls has looked at them
-            pid = os.fork()
+        pid = _fork()
         if pid == 0:
             _be_the_copy(work, parent)
         _running.append(copy := Forked(pid))
@@ -85,14 +84,13 @@ def forked(work: Callable[[], Any]) -> Forked | None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-@contextmanager
-def _without(category: type[Warning]) -> Iterator[None]:
-    """No warnings of a category. `warnings.catch_warnings` would let each line of the program warn once more: it makes
-    Python forget which ones have."""
+def _fork() -> int:
+    """``os.fork()`` without the warning of threads: whoever calls has looked at them. `warnings.catch_warnings` would let
+    each line of the program warn once more: it makes Python forget which ones have."""
     before = warnings.filters
-    warnings.filters = [("ignore", None, category, None, 0), *before]
     try:
-        yield
+        warnings.filters = [("ignore", None, DeprecationWarning, None, 0), *before]
+        return os.fork()
     finally:
         warnings.filters = before
 

@@ -15,7 +15,8 @@ from tracegrad.compiler.passes.simplify import simplify
 from tracegrad.compiler.schedule.fusion import joining, lowering
 from tracegrad.compiler.schedule.fusion.condensed import Condensed
 from tracegrad.compiler.schedule.plan import make_schedule
-from tracegrad.compiler.sizes.program import Sizing
+from tracegrad.compiler.sizes.pattern import Pattern
+from tracegrad.compiler.sizes.planning import plan
 from tracegrad.ops.arithmetic import maximum
 from tracegrad.ops.elementary import sqrt
 from tracegrad.ops.movement import reshape, transpose
@@ -153,7 +154,7 @@ def test_a_second_batch_size_is_grouped_once():
 
     one, other = step(8), step(9)
     _, once = counted(make_schedule, one)
-    _, sized = counted(Sizing, one, other)
+    _, sized = counted(plan, Pattern(one, other))
     assert 0 < sized["joins tried"] <= MOST_GROWTH * once["joins tried"]
 
 

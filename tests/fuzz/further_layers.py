@@ -44,8 +44,8 @@ F.adaptive_max_pool2d({image}, 1)|F.adaptive_max_pool3d({image}[None], 1)[0]|F.m
 F.adaptive_max_pool1d_with_indices({row}, 1)[0]|F.adaptive_max_pool2d_with_indices({image}, 1)[0]
 F.adaptive_max_pool3d_with_indices({image}[None], 1)[0][0]|F.max_pool1d_with_indices({row}, 1)[0]|F.max_pool2d_with_indices({image}, 1)[0]
 F.max_pool3d_with_indices({image}[None], 1)[0][0]|F.fractional_max_pool2d({image}, 1, output_size=(1, 1))
-F.fractional_max_pool2d_with_indices({image}, 1, output_size=(1, 1))[0]|F.fractional_max_pool3d({image}[None], 1, output_size=(1, 1, 1))[0]
-F.fractional_max_pool3d_with_indices({image}[None], 1, output_size=(1, 1, 1))[0][0]
+F.fractional_max_pool2d_with_indices({image}, 1, output_size=(1, 1))[0]|F.fractional_max_pool3d(F.pad({image}[None], (0, 1, 0, 1, 0, 1)), 1, output_size=(1, 1, 1))[0]
+F.fractional_max_pool3d_with_indices(F.pad({image}[None], (0, 1, 0, 1, 0, 1)), 1, output_size=(1, 1, 1))[0][0]
 F.max_unpool1d(*F.max_pool1d({row}, 1, return_indices=True), 1)|F.max_unpool2d(*F.max_pool2d({image}, 1, return_indices=True), 1)
 F.max_unpool3d(*F.max_pool3d({image}[None], 1, return_indices=True), 1)[0]
 """
