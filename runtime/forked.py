@@ -85,8 +85,8 @@ def forked(work: Callable[[], Any]) -> Forked | None:
 
 
 def _fork() -> int:
-    """``os.fork()`` without the warning of threads: whoever calls has looked at them. `warnings.catch_warnings` would let
-    each line of the program warn once more: it makes Python forget which ones have."""
+    """``os.fork()`` without the warning of threads: whoever calls has looked at them. `warnings.catch_warnings` would
+    let each line of the program warn once more: it makes Python forget which ones have."""
     before = warnings.filters
     try:
         warnings.filters = [("ignore", None, DeprecationWarning, None, 0), *before]
