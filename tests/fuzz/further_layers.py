@@ -106,7 +106,7 @@ _ALONG = {
     "Softmax2d FractionalMaxPool2d(1,output_size=(1,1))",
     SPACE: "Dropout3d(0.2) AdaptiveAvgPool3d(1) AdaptiveMaxPool3d(1) MaxPool3d(1) AvgPool3d(1) CircularPad3d((1,1,0,0,0,0)) "
     "ConstantPad3d(1,0.5) ReflectionPad3d((1,1,0,0,0,0)) ReplicationPad3d(1) ZeroPad3d(1) InstanceNorm3d(1,eps=0.1) BatchNorm3d(1,eps=0.1) "
-    "ConvTranspose3d(1,2,1) FractionalMaxPool3d(1,output_size=(1,1,1))",
+    "ConvTranspose3d(1,2,1) Sequential(nn.ZeroPad3d(1),nn.FractionalMaxPool3d(1,output_size=(2,2,2)))",
 }
 #: Losses of ``x [batch, features]``, and what they compare it with.
 _COMPARED = {
