@@ -14,7 +14,7 @@ from ..ops.products import dot as product
 from ..ops.sources import zeros
 from ..ops.types import bool_, broadcast_shapes
 from ..tensors.autocasting import full_precision, lower_precision
-from ..tensors.composite import composite
+from ..tensors.composite import composite, own
 from ..tensors.fusion import fused
 from ..tensors.short_floats import rounded_once
 from . import array_forms
@@ -145,10 +145,10 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
         return mv(input, other)
     if a == 1:
         row = matmul(movement.reshape(input, (1, input.ndarray.size)), other)
-        return _without_axis(row, -2)
+        return own(_without_axis(row, -2), ())
     if b == 1:
-        return _without_axis(matmul(input, movement.reshape(other, (other.ndarray.size, 1))), -1)
-    return _by_rows(input, other) if b == 2 else _batched(input, other)
+        return own(_without_axis(matmul(input, movement.reshape(other, (other.ndarray.size, 1))), -1), ())
+    return own(_by_rows(input, other), ()) if b == 2 else _batched(input, other)
 
 
 def _without_axis(x: Tensor, axis: int) -> Tensor:
@@ -302,7 +302,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     *lead, k = input.ndarray.shape
     rows = movement.reshape(input, (math.prod(lead), k))
     out = product(rows, t(weight)) if bias is None else addmm(bias, rows, t(weight))
-    return movement.reshape(out, (*lead, weight.ndarray.shape[0]))
+    out = movement.reshape(out, (*lead, weight.ndarray.shape[0]))
+    return own(out, ()) if bias is None else out  # a view of the sum, in PyTorch, too
 
 
 @full_precision

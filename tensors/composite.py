@@ -59,6 +59,8 @@ def composite(
             else:
                 out = function(*args, **kwargs)
             value = out[0] if isinstance(out, tuple) else out
+            if getattr(value, "_base", None) is not None:
+                own(out, (*args, *kwargs.values()))
             if getattr(value, "_node", None) is not None:
                 given = (*args, *[kwargs.get(name) for name in names[len(args) :]]) if kwargs else args
                 relabel(value, title, args, _saved(kept, given, value) if kept else (), zero)
@@ -74,7 +76,8 @@ def whole(function: F) -> F:
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        return serve_or_fuse(called, function, args, kwargs)
+        out = serve_or_fuse(called, function, args, kwargs)
+        return out if type(out) is Tensor and out._base is None else own(out, (*args, *kwargs.values()))
 
     return called  # type: ignore[return-value]
 
@@ -84,9 +87,30 @@ def part(function: F) -> F:
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        return serve(called, function, args, kwargs)
+        out = serve(called, function, args, kwargs)
+        return out if type(out) is Tensor and out._base is None else own(out, (*args, *kwargs.values()))
 
     return called  # type: ignore[return-value]
+
+
+def own(out: Any, operands: Sequence[Any]) -> Any:
+    """`out`, the result of a function: no views but of operands. What else a result shows, a product that was reshaped
+    in the end, say, nobody else has: it is a tensor of its own, as what PyTorch's kernels give."""
+    for result in out if type(out) is tuple else (out,):
+        if isinstance(result, Tensor) and result._base is not None and not _shows(result, operands):
+            result._base = None
+            result.viewed_without_grad = False
+    return out
+
+
+def _shows(result: Tensor, operands: Sequence[Any]) -> bool:
+    for operand in operands:
+        if isinstance(operand, (list, tuple)):
+            if _shows(result, operand):
+                return True
+        elif isinstance(operand, Tensor) and operand.buffer is result.buffer:
+            return True
+    return False
 
 
 def _by_position(saves: Saves, names: Sequence[str]) -> list[tuple[int, list[int]]]:
@@ -132,6 +156,8 @@ def relabel(out: Any, title: str, operands: Any, saved: Sequence[Any] = (), zero
 
     A write to the tensors in `saved` makes the backward pass an error from now on.
     """
+    if getattr(out, "_base", None) is not None:
+        own(out, operands)
     node = getattr(out, "_node", None)
     if node is None:
         return
