@@ -60,7 +60,8 @@ def composite(
                 out = function(*args, **kwargs)
             value = out[0] if isinstance(out, tuple) else out
             if getattr(value, "_base", None) is not None:
-                own(out, (*args, *kwargs.values()))
+                if not args or value.buffer is not getattr(args[0], "buffer", None):  # most views are of the first
+                    own(out, (*args, *kwargs.values()))
             if getattr(value, "_node", None) is not None:
                 given = (*args, *[kwargs.get(name) for name in names[len(args) :]]) if kwargs else args
                 relabel(value, title, args, _saved(kept, given, value) if kept else (), zero)
@@ -157,7 +158,8 @@ def relabel(out: Any, title: str, operands: Any, saved: Sequence[Any] = (), zero
     A write to the tensors in `saved` makes the backward pass an error from now on.
     """
     if getattr(out, "_base", None) is not None:
-        own(out, operands)
+        if not operands or out.buffer is not getattr(operands[0], "buffer", None):
+            own(out, operands)
     node = getattr(out, "_node", None)
     if node is None:
         return
