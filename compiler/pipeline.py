@@ -141,7 +141,7 @@ class Code:
         names = ["step", *(f"step_{number}" for number in range(1, len(texts)))]
         units = [Unit(name, text, FLAGS) for name, text in zip(names, texts, strict=True)]
         built = provide(self.recorded.name, units)
-        self._kept.keep(built, self.interface, FLAGS)
+        self._kept.keep(built, self.interface)
         return built
 
     def _stages(self) -> list[tuple[str, str]]:

@@ -44,9 +44,10 @@ class Kept:
         self, graph: Graph, flags: Sequence[str], for_all_sizes: bool = False, memory_limit: int | None = None
     ) -> None:
         self.graph = graph
+        self._flags = flags
         self._asked = {"sizes": "all" if for_all_sizes else "one", "memory limit": str(memory_limit)}
         self._graph_key = _key_of(graph)
-        self._key = self._key_with(flags)
+        self._key = self._key_now()
         self._texts: tuple[records.Text, ...] = ()
         self.interface: Interface | None = None
         record: Any = None if self._key is None else records.find(self._key)
@@ -66,35 +67,36 @@ class Kept:
         texts = tuple(text for text in found if text is not None)
         return texts if len(texts) == len(found) else ()
 
-    def keep(self, built: Built, interface: Interface, flags: Sequence[str]) -> None:
-        """Know it from now on, unless something has changed since that the program depends on."""
-        if self._key is not None and not self._texts and self._key == self._key_with(flags):
-            texts = records.texts_of(built)
-            if texts:
-                self._keep({"texts": [astuple(text) for text in texts], "interface": interface.written()})
-                self._texts, self.interface = tuple(texts), interface
+    def keep(self, built: Built, interface: Interface) -> None:
+        """Know it from now on."""
+        texts = None if self._texts else records.texts_of(built)
+        if texts and self._keep({"texts": [astuple(text) for text in texts], "interface": interface.written()}):
+            self._texts, self.interface = tuple(texts), interface
 
     def keep_interface(self, interface: Interface) -> None:
         """Know what the stages have found, also if its C is never built by itself: as a part of other programs."""
-        self._keep({"texts": [], "interface": interface.written()})
-        self.interface = interface
+        if self._keep({"texts": [], "interface": interface.written()}):
+            self.interface = interface
 
     def keep_refusal(self, reason: str) -> None:
         """Know that the stages refuse the graph."""
         self._keep({"refusal": reason})
 
-    def _keep(self, record: dict[str, Any]) -> None:
-        if self._key is not None:
-            records.keep(self._key, record)
+    def _keep(self, record: dict[str, Any]) -> bool:
+        """False, and nothing is kept, if something has changed since that the program depends on."""
+        if self._key is None or self._key != self._key_now():
+            return False
+        records.keep(self._key, record)
+        return True
 
-    def _key_with(self, flags: Sequence[str]) -> str | None:
+    def _key_now(self) -> str | None:
         if self._graph_key is None:
             return None
         try:
             facts = _surroundings()
         except (NoKey, RuntimeFault):
             return None
-        return hash_of({"graph": self._graph_key, "flags": " ".join(flags), **self._asked, **facts})
+        return hash_of({"graph": self._graph_key, "flags": " ".join(self._flags), **self._asked, **facts})
 
 
 def _refusal_in(record: Any) -> str | None:

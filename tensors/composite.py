@@ -95,12 +95,15 @@ def part(function: F) -> F:
 
 
 def own(out: Any, operands: Sequence[Any]) -> Any:
-    """`out`, the result of a function: no views but of operands. What else a result shows, a product that was reshaped
-    in the end, say, nobody else has: it is a tensor of its own, as what PyTorch's kernels give."""
-    for result in out if type(out) is tuple else (out,):
-        if isinstance(result, Tensor) and result._base is not None and not _shows(result, operands):
-            result._base = None
-            result.viewed_without_grad = False
+    """`out`, the result of a function: no views but of operands and of each other. What else a result shows, a product
+    that was reshaped in the end, say, nobody else has: it is a tensor of its own, as what PyTorch's kernels give."""
+    results = out if type(out) is tuple else (out,)
+    for result in results:
+        # A view whose memory was written to since has another node than the one it was made with: its base knows it.
+        if isinstance(result, Tensor) and result._base is not None and result.buffer.version == result._seen_version:
+            if not _shows(result, (*operands, *(other for other in results if other is not result))):
+                result._base = None
+                result.viewed_without_grad = False
     return out
 
 

@@ -16,7 +16,7 @@ from .results import CACHED
 
 WORKLOADS = tuple(f"T{i}" for i in range(1, 11))
 BY_KERNEL = ("T6", "T7")  # whose kernels have a table each
-CONTRACTIONS = ("dot", "conv", "repeat")  # in the names of kernels: products, convolutions, recurrent loops
+CONTRACTIONS = ("dot", "conv", "scan")  # in the names of kernels: products, convolutions, recurrent loops
 MOST_ROWS = 14
 REPEATS = 200
 

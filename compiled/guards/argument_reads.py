@@ -57,7 +57,7 @@ def _is_record(kind: type, names: tuple[str, ...]) -> bool:
     are nothing but their attributes, so that a copy is made of these (no number, text or exception with attributes)."""
     if not all(base is object or is_changeable(base) for base in kind.__mro__):
         return False
-    if not (is_users(kind) and is_changeable(kind)) or issubclass(kind, CONTAINERS) or hasattr(kind, "named_modules"):
+    if not is_users(kind) or issubclass(kind, CONTAINERS) or hasattr(kind, "named_modules"):
         return False
     if kind.__getattribute__ is not object.__getattribute__ or is_optimizer(kind) or hasattr(kind, "__del__"):
         return False

@@ -46,6 +46,9 @@ class Known(Protocol):
 
 Find = Callable[[Graph], Known]
 
+#: What a stage may fail by that says nothing of the graph: how much memory and stack are left, the state of files.
+_OF_THE_MOMENT = (MemoryError, RecursionError, OSError)
+
 planning = late(".planning", __package__)
 simplification = late(".simplest", __package__)
 
@@ -104,7 +107,8 @@ class Sizing:
         try:
             known.keep_interface(self.way.interface)
         except NotSized as reason:
-            known.keep_refusal(str(reason))
+            if not isinstance(reason.__cause__, _OF_THE_MOMENT):
+                known.keep_refusal(str(reason))
             raise
 
     @lazy

@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 
+from tracegrad.compiler import stored
 from tracegrad.compiler.graph import Builder, Graph, Result
 from tracegrad.compiler.pipeline import SizedProgram
 from tracegrad.compiler.schedule.index import Index, Variable, divided, modulo
@@ -211,3 +212,30 @@ def test_what_the_stages_refuse_is_refused_once(plans, monkeypatch):
         with pytest.raises(NotSized, match="the schedule depends on it"):
             SizedProgram(mean_of(7), mean_of(9))
     assert len(plans) == 1
+
+
+@pytest.mark.parametrize("problem", [MemoryError, RecursionError, OSError])
+def test_what_fails_for_want_of_memory_or_stack_is_tried_again(plans, monkeypatch, problem):
+    def fail(pattern):
+        plans.append(pattern)
+        raise NotSized("a stage cannot work") from problem()
+
+    monkeypatch.setattr(planning, "plan", fail)
+    for _ in range(2):
+        with pytest.raises(NotSized, match="a stage cannot work"):
+            SizedProgram(mean_of(7), mean_of(9))
+    assert len(plans) == 2
+
+
+def test_nothing_is_kept_of_a_plan_if_what_it_depends_on_has_changed_meanwhile(plans, monkeypatch):
+    plan, now = planning.plan, stored.source_hash
+
+    def changing(pattern):
+        monkeypatch.setattr(stored, "source_hash", lambda: "another")
+        return plan(pattern)
+
+    monkeypatch.setattr(planning, "plan", changing)
+    for count in (1, 2):
+        monkeypatch.setattr(stored, "source_hash", now)  # as it was, in the next process
+        SizedProgram(mean_of(7), mean_of(9))
+        assert len(plans) == count

@@ -98,7 +98,7 @@ WAYS = {
 @pytest.mark.parametrize("kind", ["module", "function"])
 def test_what_scripts_gave_is_of_their_classes(way, kind):
     if (way, kind) == ("trace_module", "function"):
-        return
+        pytest.skip("it takes modules alone")
     plain, given = (tg.nn.Linear(2, 2), tg.nn.Linear(2, 2)) if kind == "module" else (len, lambda x: _forward(x))
     made = WAYS[way](given)
     assert isinstance(made, tg.jit.ScriptModule) == (kind == "module")

@@ -4,6 +4,7 @@ import pytest
 
 import tracegrad as tg
 from tracegrad.nn import functional as F
+from tracegrad.tensors.composite import own
 
 CALLS = """
 F.interpolate(image, size=(2, 3), mode="bilinear")
@@ -117,6 +118,19 @@ def test_what_was_computed_without_gradients_is_written_to_with_them(call, compi
         run(w).backward()
         # Sums of float32 numbers near 1 in another order.
         assert w.grad.item() == pytest.approx(computed(call).sum().item(), rel=1e-5, abs=1e-5)
+
+
+def test_views_that_others_know_stay_views():
+    """Of each other, and of what was written to since they were made: their gradients go by what they are views of."""
+    w = tg.tensor(2.0, requires_grad=True)
+    hidden = tg.ones(4)
+    first, second = own((hidden[:3], hidden[1:]), ())
+    assert first._base is hidden and second._base is hidden
+    alone = hidden[:2]
+    hidden.mul_(w)
+    assert own(alone, ()) is alone and alone._base is hidden
+    alone.sum().backward()
+    assert w.grad.item() == 2
 
 
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
