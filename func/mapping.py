@@ -41,7 +41,8 @@ def vmap(
     draw the same numbers, with "different" each its own. In eager code `func` is called once for all slices, or once
     for `chunk_size` of them; it is called for each slice in compiled functions, and where it draws random numbers,
     has a checkpoint with gradients, or looks at numbers of its slice (with a warning; PyTorch refuses that). A write in
-    place to a tensor from outside is done once, and a compiled function with one is re-recorded.
+    place to a tensor from outside is done once, and a compiled function with one is re-recorded, as is one where `func`
+    returns a view of its slice.
 
     ValueError for axes and sizes that do not fit, RuntimeError for random numbers that are refused, and for a write to
     a tensor from outside of what differs between slices.
@@ -111,14 +112,14 @@ class _Call:
 def _recorded(call: _Call) -> list[Any] | None:
     """What `func` returns for each slice while its ops are recorded; None where that must be one call for all of them.
 
-    Those are calls that write to what all slices share; they are not recorded.
+    Those are calls that write to what all slices share, or return a view of it or of a slice; they are not recorded.
     """
     start, slices = RandomState(), call.slices()
     try:
         return slicing.called(_results, slices, call)
-    except slicing.WritesOutside:
+    except slicing.Outside as refusal:
         start.put_back()
-        eager().read(slices[0].detach(), "vmap() of a function that writes to memory from outside")
+        eager().read(slices[0].detach(), f"vmap() of a function that {refusal.what}")
         return None
 
 

@@ -14,7 +14,8 @@ from ..ops.products import dot as product
 from ..ops.sources import zeros
 from ..ops.types import bool_, broadcast_shapes
 from ..tensors.autocasting import full_precision, lower_precision
-from ..tensors.composite import composite, own
+from ..tensors.calling.own_results import own
+from ..tensors.composite import composite
 from ..tensors.fusion import fused
 from ..tensors.short_floats import rounded_once
 from . import array_forms
@@ -302,8 +303,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     *lead, k = input.ndarray.shape
     rows = movement.reshape(input, (math.prod(lead), k))
     out = product(rows, t(weight)) if bias is None else addmm(bias, rows, t(weight))
-    out = movement.reshape(out, (*lead, weight.ndarray.shape[0]))
-    return own(out, ()) if bias is None else out  # a view of the sum, in PyTorch, too
+    return own(movement.reshape(out, (*lead, weight.ndarray.shape[0])), ())
 
 
 @full_precision

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..functional.recurrent.layers import Batches, batched, recurrent, weights_of
 from ..functional.selecting import index_select
 from ..functional.shapes import reshape, squeeze, transpose, unsqueeze
-from ..tensors.composite import own
+from ..tensors.calling.own_results import own
 from ..tensors.creation import empty, zeros
 from ..tensors.tensor import Tensor
 from ..tracing.user_warning import warn_user
@@ -214,8 +214,8 @@ class RNNBase(Module):
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
         rows, batches = batched(steps)
         output, hidden = self._over_time(rows, hx, batches)
-        output = own(reshape(output, (length, size, output.shape[1])), ())
-        return transpose(output, 0, 1) if self.batch_first else output, hidden
+        output = reshape(output, (length, size, output.shape[1]))
+        return own(transpose(output, 0, 1) if self.batch_first else output, ()), hidden
 
     def _packed(self, input: PackedSequence, hx: Any) -> tuple[PackedSequence, Any]:
         data, batch_sizes, order, back = input

@@ -303,8 +303,10 @@ def _gradient(g: Any, place: int, tensor: Any, allow_unused: bool | None, materi
 
 
 def _store_inner(sweep: Sweep, wanted: Sequence[Any]) -> None:
-    """``backward(inputs=...)`` stores gradients of non-leaf tensors as well; leaves were reached by the sweep."""
-    for tensor in wanted:
-        g = sweep.captures[_edge_of(tensor)]
-        if not tensor.is_leaf and g is not None:
+    """``backward(inputs=...)`` stores gradients of non-leaf tensors as well, once each; leaves were reached by the
+    sweep, as were tensors that retain their gradient."""
+    for edge, tensor in {_edge_of(tensor): tensor for tensor in wanted}.items():
+        g = sweep.captures[edge]
+        is_retained = edge.node is not None and edge.output in edge.node.retained
+        if not (tensor.is_leaf or g is None or is_retained):
             accumulate(tensor, g, sweep.create_graph, fresh=False)

@@ -14,6 +14,7 @@ from ..ops.types import DIFFERENTIABLE_KINDS
 from ..tape.nodes import NO_EDGE
 from ..tracing.eager_server import serve_or_fuse
 from ..tracing.watch import serve
+from .calling.own_results import own
 from .layouts.kept_formats import Keeps, with_format
 from .tensor import Tensor
 
@@ -60,7 +61,7 @@ def composite(
                 out = function(*args, **kwargs)
             value = out[0] if isinstance(out, tuple) else out
             if getattr(value, "_base", None) is not None:
-                if not args or value.buffer is not getattr(args[0], "buffer", None):  # most views are of the first
+                if not args or value.buffer is not getattr(args[0], "buffer", None):
                     own(out, (*args, *kwargs.values()))
             if getattr(value, "_node", None) is not None:
                 given = (*args, *[kwargs.get(name) for name in names[len(args) :]]) if kwargs else args
@@ -92,29 +93,6 @@ def part(function: F) -> F:
         return out if type(out) is Tensor and out._base is None else own(out, (*args, *kwargs.values()))
 
     return called  # type: ignore[return-value]
-
-
-def own(out: Any, operands: Sequence[Any]) -> Any:
-    """`out`, the result of a function: no views but of operands and of each other. What else a result shows, a product
-    that was reshaped in the end, say, nobody else has: it is a tensor of its own, as what PyTorch's kernels give."""
-    results = out if type(out) is tuple else (out,)
-    for result in results:
-        # A view whose memory was written to since has another node than the one it was made with: its base knows it.
-        if isinstance(result, Tensor) and result._base is not None and result.buffer.version == result._seen_version:
-            if not _shows(result, (*operands, *(other for other in results if other is not result))):
-                result._base = None
-                result.viewed_without_grad = False
-    return out
-
-
-def _shows(result: Tensor, operands: Sequence[Any]) -> bool:
-    for operand in operands:
-        if isinstance(operand, (list, tuple)):
-            if _shows(result, operand):
-                return True
-        elif isinstance(operand, Tensor) and operand.buffer is result.buffer:
-            return True
-    return False
 
 
 def _by_position(saves: Saves, names: Sequence[str]) -> list[tuple[int, list[int]]]:

@@ -15,6 +15,7 @@ from ..tracing.tracebacks import boundary, fold
 from .calling.conventions import Conventions
 from .calling.kernels import kernel_of
 from .calling.nonfinite import checking
+from .calling.own_results import own
 from .calling.refusals import no_tensor, numbers_alone, refuse_sequence
 from .calling.scalars import (
     Integers,
@@ -113,13 +114,9 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
     function = of_one_list(function, name, parameters) if conventions.path == name else function
     allowed: dict[str, Any] = {n: classes for n, p in parameters.items() if (classes := _classes(function.__name__, p))}
     if not allowed:
-        scalars = {**scalars_of(parameters), **tensors_of(parameters)} if conventions.in_c and not within else {}
-        if conventions.matter or scalars:
-            return _conventional(function, conventions, parameters.values(), scalars)
-        return function
+        return _without_operands(function, conventions, parameters, within)
     allowed = {**_scalars(conventions, parameters), **allowed}
-    names = [n for n, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    positional = [allowed.get(n) for n in names[: 1 + max((names.index(n) for n in allowed if n in names), default=-1)]]
+    names, positional = _by_position(allowed, parameters)
     exact = [None if classes is None else _exactly(classes) for classes in positional]
     lists = [i for i, classes in enumerate(positional) if isinstance(classes, Integers)]
     if needs_tensor := function.__name__ in _NUMBERS_AND_TENSORS:  # a number in front is looked at more closely
@@ -153,7 +150,11 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
                 kwargs = {n: _taken(arg, allowed.get(n), name, n, 0) for n, arg in kwargs.items()}
             if kernel and (kernel.operands > 1 or not args or args[0].ndarray.dtype in kernel.refused):
                 kernel.check(function, args, kwargs)
-            return function(*args, **kwargs)
+            out = function(*args, **kwargs)
+            if getattr(out, "_base", out) is not None:
+                if not args or getattr(out, "buffer", out) is not getattr(args[0], "buffer", None):
+                    own(out, (*args, *kwargs.values()))
+            return out
         except Exception as error:
             meant = conventions.asked(called, args, kwargs) if isinstance(error, TypeError) else NotImplemented
             if meant is NotImplemented:
@@ -164,6 +165,24 @@ def checked(function: Callable[..., Any], name: str = "", skipped: int = 0, with
     called.__name__ = called.__qualname__ = name
     called.is_overridable = True  # type: ignore[attr-defined]
     return checking(called, name)
+
+
+def _without_operands(
+    function: Callable[..., Any], conventions: Conventions, parameters: Mapping[str, inspect.Parameter], within: str
+) -> Callable[..., Any]:
+    """The public form of a function that takes no tensors where their class is looked at."""
+    scalars = {**scalars_of(parameters), **tensors_of(parameters)} if conventions.in_c and not within else {}
+    if conventions.matter or scalars:
+        return _conventional(function, conventions, parameters.values(), scalars)
+    return function
+
+
+def _by_position(allowed: Any, parameters: Mapping[str, inspect.Parameter]) -> tuple[list[str], list[Any]]:
+    """The names of parameters by position, and what they take, up to the last of which that is said."""
+    names = [n for n, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    return names, [
+        allowed.get(n) for n in names[: 1 + max((names.index(n) for n in allowed if n in names), default=-1)]
+    ]
 
 
 def _scalars(conventions: Conventions, parameters: Mapping[str, inspect.Parameter]) -> dict[str, Scalar]:
@@ -241,7 +260,7 @@ def _conventional(
                     args = (*args[:i], scalar.given(args[i], name, parameter, i + first), *args[i + 1 :])
             if kwargs and scalars:
                 kwargs = {n: scalars[n].given(x, name, n, 0) if n in scalars else x for n, x in kwargs.items()}
-            return function(*args, **kwargs)
+            return own(function(*args, **kwargs), (*args, *kwargs.values()))
         except Exception as error:
             meant = conventions.asked(called, args, kwargs) if isinstance(error, TypeError) else NotImplemented
             if meant is NotImplemented:
@@ -268,7 +287,7 @@ def _joining(
             return ask(called, title, found, args, kwargs)
         try:
             try:
-                return function(*args, **kwargs)
+                return own(function(*args, **kwargs), (*args, *kwargs.values()))
             except Exception as error:  # an object that is no tensor may say what is to be done instead
                 found = overloaded((*args, *kwargs.values()))
                 meant = NotImplemented if found else conventions.asked(called, args, kwargs)
@@ -311,7 +330,7 @@ def overridable(function: Callable[..., Any], title: str) -> Callable[..., Any]:
             try:
                 if kernel and args and isinstance(args[0], Array) and args[0].ndarray.dtype in kernel.refused:
                     kernel.check(function, args, kwargs)
-                return function(*args, **kwargs)
+                return own(function(*args, **kwargs), (*args, *kwargs.values()))
             except Exception as error:
                 if first in MATRICES and args and not isinstance(args[0], Array):
                     raise no_tensor(name, first, 1, args, args[0]) from None

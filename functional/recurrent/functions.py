@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...ops.movement import reshape, transpose
 from ...tensors import autocasting
 from ...tensors.autocasting import lower_precision
-from ...tensors.composite import own
+from ...tensors.calling.own_results import own
 from .at_once import fits
 from .layers import KINDS, Batches, Weights, batched, constants_of, contributed, recurrent, turns, weights_of
 
@@ -148,8 +148,8 @@ def _over_time(mode: str, input: Tensor, args: tuple[Any, ...], named: dict[str,
     out, last = recurrent(mode, rows, states, weights, batches, bidirectional, dropout if train else 0.0)
     if rows is not input:
         length, size = len(batches.sizes), batches.sizes[0]
-        out = own(reshape(out, (length, size, out.shape[1])), ())
-        out = transpose(out, (1, 0, 2)) if turned else out
+        out = reshape(out, (length, size, out.shape[1]))
+        out = own(transpose(out, (1, 0, 2)) if turned else out, ())
     return (out, *last)
 
 

@@ -15,7 +15,7 @@ from ...ops.types import int64
 from ...tape.grad_mode import no_grad
 from ...tensors.autocasting import full_precision
 from ...tensors.calling.kernels import require_floating
-from ...tensors.composite import own, relabel
+from ...tensors.composite import relabel
 from ...tensors.random import rand
 from ...tensors.tensor import Tensor
 from ..checks.derivatives import require_constants
@@ -120,7 +120,7 @@ def _maxima(input: Tensor, kernel: Shape, sizes: Shape, samples: Tensor) -> tupl
     rows = movement.reshape(input, (batch, channels, math.prod(space)))
     places = _places(rows, space, kernel, sizes, samples)
     out = gather(rows, places, 2)
-    return own((movement.reshape(out, (*shape, *sizes)), movement.reshape(places, (*shape, *sizes))), ())
+    return movement.reshape(out, (*shape, *sizes)), movement.reshape(places, (*shape, *sizes))
 
 
 def _places(rows: Tensor, space: Shape, kernel: Shape, sizes: Shape, samples: Tensor) -> Tensor:

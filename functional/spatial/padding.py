@@ -8,7 +8,7 @@ from typing import Any
 from ...ops import movement
 from ...ops.types import NUMBERS, bool_
 from ...tensors.calling.kernels import OF_OPTIONS
-from ...tensors.composite import own, relabel
+from ...tensors.composite import relabel
 from ...tensors.data import fitting
 from ...tensors.layouts.kept_formats import keeps_format
 from ...tensors.tensor import Tensor
@@ -48,7 +48,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     for i in range(len(pad) // 2):
         _require_extent(mode, input.ndarray.shape, ndim - 1 - i, pad[2 * i : 2 * i + 2])
     if mode not in _TITLES:
-        return own(contiguous(_from_itself(input, pad, mode)), (input,))
+        return contiguous(_from_itself(input, pad, mode))
     OF_OPTIONS[f"{mode} {len(pad) // 2}"].require(input)
     out = _by_borders(input, pad, mode)
     relabel(out, f"{_TITLES[mode]}{len(pad) // 2}DBackward0", (input,), [input], zero=True)

@@ -218,3 +218,17 @@ def test_keep_gradients_out_of_integer_paths(tg):
     x = leaf(tg, 1.5, 2.5)
     (x * x.long()).sum().backward()
     assert x.grad.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("retained", [False, True])
+@pytest.mark.parametrize("names", ["y", "yy", "ay", "yay"])
+def test_gradients_of_inputs_are_stored_once(tg, names, retained):
+    """Of one that is named twice, and of one that retains its gradient anyway."""
+    leaf = tg.ones(2, requires_grad=True)
+    inner = leaf * 1.0
+    if retained:
+        inner.retain_grad()
+    for count in (1, 2):
+        (inner * 3).sum().backward(inputs=[{"a": leaf, "y": inner}[name] for name in names], retain_graph=True)
+        assert inner.grad.tolist() == [3 * count] * 2
+        assert leaf.grad is None if "a" not in names else leaf.grad.tolist() == [3 * count] * 2

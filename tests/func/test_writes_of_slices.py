@@ -161,3 +161,40 @@ def test_random_tensors_have_a_size(name):
 def test_optimizers_print_an_empty_line_between_groups():
     groups = [{"params": [tg.nn.Parameter(tg.ones(1))]} for _ in range(3)]
     assert repr(tg.optim.SGD(groups, lr=0.1)).count("\n\nParameter Group") == 2
+
+
+VIEWS = {
+    "slice": lambda r: r,
+    "t": lambda r: r.t(),
+    "view": lambda r: r.view(4),
+    "item": lambda r: r[0],
+    "part": lambda r: r[:1],
+    "unsqueeze": lambda r: r.unsqueeze(0),
+    "diagonal": lambda r: r.diagonal(),
+    "chunk": lambda r: r.chunk(2)[0],
+    "detach": lambda r: r.detach(),
+    "two": lambda r: (r + 1, r.mT)[1],
+}
+
+
+@pytest.mark.parametrize("written", ["result", "operand"])
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_of_slices_is_a_view_of_what_they_are_of(name, written):
+    def function(rows):
+        whole = rows * 1.5
+        shown = tg.func.vmap(VIEWS[name])(whole)
+        (shown if written == "result" else whole).mul_(2.0)
+        return whole, shown
+
+    rows = tg.arange(8.0).reshape(2, 2, 2)
+    expected = [x.tolist() for x in function(rows)]
+    assert expected[0] != (rows * 1.5).tolist()
+    for run in _ways(function):
+        assert [x.tolist() for x in run(rows)] == expected
+
+
+def test_new_tensors_of_slices_are_replayed():
+    step = tg.compile(lambda rows: tg.func.vmap(lambda r: tg.stack([r.t() + 1, tg.zeros(2, 2)]))(rows))
+    for _ in range(3):
+        step(tg.ones(3, 2, 2))
+    assert step.way == "replay"

@@ -4,7 +4,7 @@ import pytest
 
 import tracegrad as tg
 from tracegrad.nn import functional as F
-from tracegrad.tensors.composite import own
+from tracegrad.tensors.calling.own_results import own
 
 CALLS = """
 F.interpolate(image, size=(2, 3), mode="bilinear")
@@ -37,6 +37,16 @@ tg.ones(2) @ rows[:, 0, :2]
 tg.mv(matrix, matrix[0])
 tg.dot(matrix[0], matrix[1])
 tg.bmm(rows, rows.mT)
+tg.einsum("ij,kj->ik", matrix, matrix)
+tg.einsum("ij->j", matrix)
+tg.tensordot(matrix, matrix, 1)
+matrix.sum(1, keepdim=True)
+matrix.amax(1, keepdim=True)
+matrix.prod(1, keepdim=True)
+matrix.quantile(0.3, 1)
+tg.linalg.solve(matrix + 3 * tg.eye(2), matrix[0])
+F.linear(rows, tg.ones(5, 4), tg.ones(5))
+nn.GRU(4, 3, batch_first=True)(rows)[0]
 tg.kron(matrix, matrix)
 tg.outer(matrix[0], matrix[1])
 tg.roll(rows, 1)
@@ -71,12 +81,12 @@ VIEWS = [
     "rows.flatten(1)",
     "rows.contiguous()[1]",
 ]
-VIEWS += ['tg.einsum("ij,kj->ik", matrix, matrix)', "tg.tensordot(matrix, matrix, 1)"]  # in PyTorch, too
 VIEWS += [
     "tg.movedim(rows, 0, 1)",
     "rows.unsqueeze(0)",
     "rows.expand(2, 2, 3, 4)",
     "rows.chunk(2)[0]",
+    "tg.einsum('bij->bji', rows)",
     "rows.diagonal()",
 ]
 
