@@ -198,8 +198,8 @@ def _all_taken(
     name: str, positional: Any, names: list[str], skipped: int, needs_tensor: bool, args: Any, named: Any = ()
 ) -> Any:
     """The arguments that a function was given by position, see `_taken`; `named` are the others."""
-    if needs_tensor:
-        _refuse_numbers_alone(name, (*args, *named))
+    if needs_tensor and all(isinstance(arg, NUMBERS) for arg in (*args, *named)):
+        raise numbers_alone(name, (*args, *named))
     return tuple(
         arg if i >= len(positional) else _taken(arg, positional[i], name, names[i], i + 1 - skipped, args[skipped:])
         for i, arg in enumerate(args)
@@ -222,11 +222,6 @@ def _ask_first(called: Any, title: str, in_python: bool, args: tuple[Any, ...], 
     values = (*args, *kwargs.values())
     told = (getattr(arg, "tensor_class", None) for arg in values if in_python and isinstance(arg, Array))
     return ask(called, title, overloaded(values), args, kwargs, next(told, None))
-
-
-def _refuse_numbers_alone(name: str, args: tuple[Any, ...]) -> None:
-    if all(isinstance(arg, NUMBERS) for arg in args):
-        raise numbers_alone(name, args)
 
 
 def _bound(conventions: Conventions, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -260,7 +255,8 @@ def _conventional(
                     args = (*args[:i], scalar.given(args[i], name, parameter, i + first), *args[i + 1 :])
             if kwargs and scalars:
                 kwargs = {n: scalars[n].given(x, name, n, 0) if n in scalars else x for n, x in kwargs.items()}
-            return own(function(*args, **kwargs), (*args, *kwargs.values()))
+            out = function(*args, **kwargs)
+            return out if getattr(out, "_base", out) is None else own(out, (*args, *kwargs.values()))
         except Exception as error:
             meant = conventions.asked(called, args, kwargs) if isinstance(error, TypeError) else NotImplemented
             if meant is NotImplemented:
@@ -287,7 +283,8 @@ def _joining(
             return ask(called, title, found, args, kwargs)
         try:
             try:
-                return own(function(*args, **kwargs), (*args, *kwargs.values()))
+                out = function(*args, **kwargs)
+                return out if getattr(out, "_base", out) is None else own(out, (*args, *kwargs.values()))
             except Exception as error:  # an object that is no tensor may say what is to be done instead
                 found = overloaded((*args, *kwargs.values()))
                 meant = NotImplemented if found else conventions.asked(called, args, kwargs)
@@ -330,7 +327,8 @@ def overridable(function: Callable[..., Any], title: str) -> Callable[..., Any]:
             try:
                 if kernel and args and isinstance(args[0], Array) and args[0].ndarray.dtype in kernel.refused:
                     kernel.check(function, args, kwargs)
-                return own(function(*args, **kwargs), (*args, *kwargs.values()))
+                out = function(*args, **kwargs)
+                return out if getattr(out, "_base", out) is None else own(out, (*args, *kwargs.values()))
             except Exception as error:
                 if first in MATRICES and args and not isinstance(args[0], Array):
                     raise no_tensor(name, first, 1, args, args[0]) from None

@@ -225,7 +225,7 @@ def test_all_sizes_share_one_program(agree, make):
 #: So where a gradient of one row needs no memory of its own.
 OTHER_FOR_ONE_ROW = (
     "variance_of_columns", "softmax_of_columns", "attention_over_rows", "rows_of_pairs", "expanded", "transposed",
-    "mean_of_columns",
+    "mean_of_columns", "einsum",
 )  # fmt: skip
 
 
