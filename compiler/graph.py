@@ -137,8 +137,9 @@ class Builder:
     constants: dict[tuple[DType, str], Node] = field(default_factory=dict)
 
     def input(self, name: str, type: Type) -> Node:
-        """A new graph input."""
-        return Node(input_primitive, (), (("name", name), ("of", type)), type, self.origin)
+        """A new graph input. It is of no line: where it is met first is up to what the recording began with, and the
+        same graph has the same program (`graph_key.py`)."""
+        return Node(input_primitive, (), (("name", name), ("of", type)), type)
 
     def apply(self, primitive: Primitive, operands: Sequence[Node], params: Params) -> Node:
         """A node for one primitive; its type rule checks the operands."""

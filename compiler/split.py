@@ -58,7 +58,7 @@ def _saved_inputs(forward: Graph, backward: Graph, again: Collection[str]) -> di
     taken = {n.label for n in backward.inputs} | {r.name for r in forward.results}
     frontier = _frontier(backward, computed)
     frontier += [n for n in forward.inputs if n.label in overwritten and n.label in again and n not in frontier]
-    return {node: Builder(node.origin).input(unused(f"saved_{i}", taken), node.type) for i, node in enumerate(frontier)}
+    return {node: Builder().input(unused(f"saved_{i}", taken), node.type) for i, node in enumerate(frontier)}
 
 
 def _with_needed_inputs(forward: Graph, backward: Graph, saved: tuple[Node, ...]) -> Graph:

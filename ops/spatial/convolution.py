@@ -7,14 +7,13 @@ each are the other two, so that a convolution can be differentiated as often as 
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from ..core import Kernel, bind, define
 from ..types import Type
+from .unfolded import Windows, convolved, correlated, spread
 
 Shape = tuple[int, ...]
 
@@ -55,73 +54,21 @@ def _weight_type(x: Type, y: Type, extents: Shape, steps: Shape, gaps: Shape, lo
 # ------------------------------------------------------------------------------------------------------ evaluation
 
 
-def _space(shape: Shape, kernel: Shape, windows: Shape, steps: Shape, gaps: Shape, low: Shape) -> tuple[Shape, Any]:
-    """The extents of all places that windows over `shape` reach, padding included, and the index of what is inside."""
-    along = zip(shape, kernel, windows, steps, gaps, low, strict=True)
-    places = tuple(max(n + before, (o - 1) * step + (k - 1) * gap + 1) for n, k, o, step, gap, before in along)
-    return places, (..., *(np.s_[before : before + n] for before, n in zip(low, shape, strict=True)))
-
-
-def _seen(space: np.ndarray, kernel: Shape, windows: Shape, steps: Shape, gaps: Shape) -> np.ndarray:
-    """A view of ``space [*batch, *places]`` as its windows ``[*batch, *kernel, *windows]``."""
-    batch, strides = space.ndim - len(steps), space.strides[space.ndim - len(steps) :]
-    along = (
-        *(gap * stride for gap, stride in zip(gaps, strides, strict=True)),
-        *(step * stride for step, stride in zip(steps, strides, strict=True)),
-    )
-    return as_strided(space, (*space.shape[:batch], *kernel, *windows), (*space.strides[:batch], *along))
-
-
-def _rows(y: np.ndarray, groups: int) -> np.ndarray:
-    """[batch, channels, *windows] as matrices [groups, channels of a group, batch * windows]: one product a group."""
-    batch, channels, *windows = y.shape
-    return y.swapaxes(0, 1).reshape(groups, channels // groups, batch * prod(windows))
-
-
-def _from_rows(rows: np.ndarray, batch: int, windows: Shape) -> np.ndarray:
-    """The same the other way."""
-    channels = rows.shape[0] * rows.shape[1]
-    return np.ascontiguousarray(rows.reshape(channels, batch, *windows).swapaxes(0, 1))
-
-
-def _columns(x: np.ndarray, kernel: Shape, windows: Shape, steps: Shape, gaps: Shape, low: Shape, groups: int) -> Any:
-    """The windows of x as matrices [groups, channels of a group * kernel, batch * windows]."""
-    places, inner = _space(x.shape[2:], kernel, windows, steps, gaps, low)
-    space = np.zeros((x.shape[1], x.shape[0], *places), x.dtype)
-    space[inner] = x.swapaxes(0, 1)
-    seen = np.moveaxis(_seen(space, kernel, windows, steps, gaps), 1, len(kernel) + 1)
-    return seen.reshape(groups, x.shape[1] // groups * prod(kernel), x.shape[0] * prod(windows))
-
-
-def _factors(w: np.ndarray, groups: int) -> np.ndarray:
-    return w.reshape(groups, w.shape[0] // groups, prod(w.shape[1:]))
-
-
 def _conv(x: np.ndarray, w: np.ndarray, extents: Shape, steps: Shape, gaps: Shape, low: Shape, groups: int) -> Any:
-    columns = _columns(x, w.shape[2:], extents, steps, gaps, low, groups)
-    return _from_rows(np.matmul(_factors(w, groups), columns), x.shape[0], extents)
+    windows = Windows(x.shape[1], x.shape[2:], w.shape[2:], extents, steps, gaps, low, groups, x.dtype)
+    return convolved(x, w, windows)
 
 
 def _conv_input(y: np.ndarray, w: np.ndarray, extents: Shape, steps: Shape, gaps: Shape, low: Shape,
                 groups: int) -> np.ndarray:  # fmt: skip
-    batch, kernel, windows = y.shape[0], w.shape[2:], y.shape[2:]
-    columns = np.matmul(_factors(w, groups).swapaxes(1, 2), _rows(y, groups))
-    channels = w.shape[1] * groups
-    apart = np.moveaxis(columns.reshape(channels, *kernel, batch, *windows), len(kernel) + 1, 1)
-    places, inner = _space(extents, kernel, windows, steps, gaps, low)
-    space = np.zeros((channels, batch, *places), y.dtype)
-    seen = _seen(space, kernel, windows, steps, gaps)
-    for tap in np.ndindex(*kernel):  # windows overlap, those of one tap do not
-        place: Any = (np.s_[:], np.s_[:], *tap)
-        seen[place] += apart[place]
-    return np.ascontiguousarray(space[inner].swapaxes(0, 1))
+    windows = Windows(w.shape[1] * groups, extents, w.shape[2:], y.shape[2:], steps, gaps, low, groups, y.dtype)
+    return spread(y, w, windows)
 
 
 def _conv_weight(x: np.ndarray, y: np.ndarray, extents: Shape, steps: Shape, gaps: Shape, low: Shape,
                  groups: int) -> np.ndarray:  # fmt: skip
-    columns = _columns(x, extents, y.shape[2:], steps, gaps, low, groups)
-    product = np.matmul(_rows(y, groups), columns.swapaxes(1, 2))
-    return product.reshape(y.shape[1], x.shape[1] // groups, *extents)
+    windows = Windows(x.shape[1], x.shape[2:], extents, y.shape[2:], steps, gaps, low, groups, x.dtype)
+    return correlated(x, y, windows)
 
 
 # ------------------------------------------------------------------------------------------------------- primitives
