@@ -24,7 +24,7 @@ from .common.classes import is_a
 from .common.collection import listening, set_listener
 from .common.threads import hear_starts, heard_by
 from .function import Subprogram
-from .guards.onlookers import threads_are_absent
+from .guards.onlookers import threads_are_absent, will_look
 from .guards.value_kinds import is_optimizer
 from .lazy.deferred_calls import Deferred
 from .lazy.departures import Departures
@@ -140,7 +140,7 @@ class deferred:
         assert block is not None
         set_listener(Aside(block.interpreter).both)
         set_server(functools.partial(self._serve, block))
-        hear_starts(block.end)
+        hear_starts(block.before)
         block.begin(entered.frame)
 
     def _leave(self, entered: _Entered | None) -> None:
@@ -308,8 +308,11 @@ class _Block:
         finally:
             switch.stack = before
 
-    def end(self) -> None:
-        """Compute what is pending, and go on in eager mode: a thread sees tensors at any time."""
+    def before(self, thread: threading.Thread) -> None:
+        """If `thread`, which starts, is the program's: compute what is pending and go on in eager mode, since it sees
+        tensors at any time. Those of progress bars and writers of logs see none."""
+        if not will_look(thread):
+            return
         self.interpreter.settle()
         self.has_ended = True
         switch.stack = tuple(entry for entry in switch.stack if entry[0] is not self.tape)

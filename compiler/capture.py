@@ -104,14 +104,15 @@ class NodeBuilder(Builder):
 
     def apply(self, primitive: Primitive, operands: Sequence[Node], params: Params) -> Node:
         types = tuple([operand.type for operand in operands])
-        if params:
-            of = self._one(primitive.type_rule(*types, **params))
+        plain = as_params(params)
+        if plain:
+            of = self._one(primitive.type_rule(*types, **dict(plain)))
         else:
             key = (primitive, *map(id, types))
             if key not in self._found:
                 self._found[key] = self._one(primitive.type_rule(*types)), types
             of = self._found[key][0]
-        return Node(primitive, tuple(operands), as_params(params), of, self.origin)
+        return Node(primitive, tuple(operands), plain, of, self.origin)
 
     def _one(self, of: Type) -> Type:
         key = (of.dtype, of.shape)

@@ -143,8 +143,9 @@ class Builder:
 
     def apply(self, primitive: Primitive, operands: Sequence[Node], params: Params) -> Node:
         """A node for one primitive; its type rule checks the operands."""
-        of = primitive.type_rule(*[o.type for o in operands], **params)
-        return Node(primitive, tuple(operands), as_params(params), of, self.origin)
+        plain = as_params(params)
+        of = primitive.type_rule(*[o.type for o in operands], **dict(plain))
+        return Node(primitive, tuple(operands), plain, of, self.origin)
 
     def type_of(self, operand: Node) -> Type:
         """The type that the node was built with."""

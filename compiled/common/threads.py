@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ...ops.locks import new_lock
 
-Listener = Callable[[], None]
+Listener = Callable[[threading.Thread], None]
 
 
 class _Listening(threading.local):
@@ -22,7 +22,7 @@ _open: dict[int, Listener] = {}  # by thread: setting one again, after an interr
 
 def _announced(thread: threading.Thread) -> None:
     if _listening.listener is not None:
-        _listening.listener()
+        _listening.listener(thread)
     _start(thread)
 
 
@@ -32,7 +32,7 @@ def heard_by() -> Listener | None:
 
 
 def hear_starts(listener: Listener | None) -> Listener | None:
-    """Call `listener` before this thread starts another one, None: nobody; returns who was called before.
+    """Call `listener` with each thread that this one starts, before it runs (None: nobody); returns the one before.
 
     Python tells nobody of a start, so ``Thread.start`` is another function while there is a listener. What a program
     starts below it, by the module ``_thread``, is not heard.

@@ -13,10 +13,10 @@ from ...tape.reverse import grad_within
 from ...tensors.tensor import Tensor
 
 
-def inputs_of(graph: Graph, names: Sequence[str]) -> set[str]:
-    """The labels of the inputs that the results `names` are computed from."""
-    roots = [r.node for r in graph.results if r.name in names]
-    return {node.label for node in topological(roots) if node.is_input}
+def inputs_of(graph: Graph, names: Sequence[str]) -> tuple[str, ...]:
+    """The labels of the inputs that the results `names` are computed from, in the order of the graph's."""
+    read = set(topological(r.node for r in graph.results if r.name in names))
+    return tuple([node.label for node in graph.inputs if node in read])
 
 
 Again = Callable[..., tuple[Tensor | None, ...]]

@@ -24,7 +24,18 @@ from .symbolic_safe import is_listed
 
 # Threads that are begun by these programs, and run nothing but them, look at no objects of others. (A queue's thread
 # pickles what the program has put into it; the one that hands descriptors to other processes looks at these alone.)
-_OWNERS = frozenset({"IPython", "execnet", "ipykernel", "tqdm", "xdist", "multiprocessing.resource_sharer"})
+_OWNERS = frozenset(
+    {
+        "IPython",
+        "execnet",
+        "ipykernel",
+        "tensorboard",
+        "tensorboardX",
+        "tqdm",
+        "xdist",
+        "multiprocessing.resource_sharer",
+    }
+)
 _HELPERS = frozenset(
     {"asyncio", "multiprocessing.connection", "queue", "selectors", "socket", "threading", "tornado", "zmq"}
 )
@@ -47,6 +58,16 @@ def threads_are_absent() -> bool:
     return True
 
 
+def will_look(thread: threading.Thread) -> bool:
+    """True if a thread that is about to begin may run code of the program: it is not all one of these programs' own."""
+    run = type(thread).run
+    return "run" in vars(thread) or not _is_owner(str(getattr(run, "__module__", None)))
+
+
+def _is_owner(module: str) -> bool:
+    return module.partition(".")[0] in _OWNERS or module in _OWNERS
+
+
 def _has_handlers() -> bool:
     """True if the program lets Python call something when a signal comes, be it in the middle of a line."""
     handlers = map(signal.getsignal, signal.valid_signals())
@@ -59,10 +80,9 @@ def _is_programs(frame: types.FrameType | None) -> bool:
     is_foreign = False
     while frame is not None:
         module = str(frame.f_globals.get("__name__"))
-        package = module.partition(".")[0]
-        if package in _OWNERS or module in _OWNERS:
+        if _is_owner(module):
             is_owned = True
-        elif package not in _HELPERS and module not in _HELPERS:
+        elif module.partition(".")[0] not in _HELPERS and module not in _HELPERS:
             is_foreign = True
         frame = frame.f_back
     return is_foreign or not is_owned

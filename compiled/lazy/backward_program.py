@@ -92,9 +92,10 @@ class Backward:
         return () if self.results_read.are_all else self.eager.outputs
 
     @lazy
-    def kept(self) -> frozenset[str]:
-        """The inputs of the graph that a node of the tape keeps."""
-        return frozenset((*self.own, *self.eager.inputs, *self.reads))
+    def kept(self) -> tuple[str, ...]:
+        """The inputs of the graph that a node of the tape keeps, in their order: gradients are recorded in it."""
+        kept = {*self.own, *self.eager.inputs, *self.reads}
+        return tuple([node.label for node in self.graph.inputs if node.label in kept])
 
     @property
     def needed(self) -> set[str]:

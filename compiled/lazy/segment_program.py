@@ -128,7 +128,7 @@ class _Drawing:
 
     def _meet(self, event: TrieInput) -> None:
         if event.dtype is not None:
-            node = self.builder.input(self._unique(event.name), Type(_dtype(event.dtype), event.shape))
+            node = self.builder.input(self._unique(event.name), Type(_dtype(event.dtype), tuple(event.shape)))
             self.inputs[event.memory] = node
             self.nodes.append(node)
         self._seen.append((event.memory, event.steps))

@@ -1,5 +1,7 @@
 """``with tg.deferred():`` and threads: what another thread sees is never pending."""
 
+import io
+import tempfile
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -80,3 +82,55 @@ def test_an_error_after_a_start_leaves_everything_as_before():
         in_threads([lambda: None])
         raise ZeroDivisionError
     assert threading.Thread.start is method and current() is EAGER
+
+
+class Progress(threading.Thread):
+    """A thread of the program's own, whatever its class inherits from."""
+
+    def run(self):
+        pass
+
+
+def monitor_of_a_bar():
+    tqdm = pytest.importorskip("tqdm")
+    tqdm.tqdm.monitor = None  # one for all bars, which may be there already
+    for _ in tqdm.tqdm(range(2), file=io.StringIO()):
+        pass
+    assert tqdm.tqdm.monitor.is_alive()
+    tqdm.tqdm.monitor.exit()
+
+
+def writer_of_logs():
+    writers = pytest.importorskip("tensorboard.summary.writer.event_file_writer")
+    with tempfile.TemporaryDirectory() as folder:
+        writer = writers.EventFileWriter(folder)
+        writer.add_event(pytest.importorskip("tensorboard.compat.proto.event_pb2").Event(step=1))
+        writer.close()
+
+
+def with_a_run_of_its_own():
+    monitor = pytest.importorskip("tqdm").TMonitor
+    thread = monitor.__new__(monitor)
+    threading.Thread.__init__(thread)
+    thread.run = lambda: None
+    thread.start()
+    thread.join()
+
+
+#: What starts a thread, and whether that runs code of the program.
+STARTS = {
+    monitor_of_a_bar: False,
+    writer_of_logs: False,
+    with_a_run_of_its_own: True,
+    lambda: Progress().start(): True,
+    lambda: threading.Thread(target=print, args=("",)).start(): True,
+}
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_threads_that_see_nothing_of_the_program_change_nothing(start):
+    with tg.deferred():
+        x = tg.ones(3) * 2
+        start()
+        assert (current() is EAGER) == STARTS[start]
+        assert (x + 1).tolist() == [3, 3, 3]
