@@ -55,6 +55,8 @@ def basic_view(x: Any, key: Any) -> Tensor | None:
     if interpreter is not EAGER and not getattr(interpreter, "shows_what_is_there", _nothing)(x):
         return None
     array = x.ndarray
+    if type(key) is slice and interpreter is EAGER:
+        key = _with_numbers(key)
     found = _bounds(array.shape, key if type(key) is tuple else (key,))
     if found is None:
         return None
@@ -170,6 +172,17 @@ def _bounds(extents: Shape, items: tuple[Any, ...]) -> tuple[Shape, Shape, Shape
         keep(0, extent, 1)
         shape.append(extent)
     return tuple(starts), tuple(stops), tuple(strides), tuple(shape)
+
+
+def _with_numbers(part: slice) -> slice:
+    """A slice with the numbers of plain tensors that say where it begins and ends (``data[i : i + length]``), in eager
+    mode."""
+    start, stop = part.start, part.stop
+    if type(start) is Tensor and not start.ndarray.ndim and start.ndarray.dtype == np.int64:
+        start = start.ndarray.item()
+    if type(stop) is Tensor and not stop.ndarray.ndim and stop.ndarray.dtype == np.int64:
+        stop = stop.ndarray.item()
+    return part if start is part.start and stop is part.stop else slice(start, stop, part.step)
 
 
 def _is_forward(part: slice) -> bool:

@@ -15,7 +15,6 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 Shape = tuple[int, ...]
 
@@ -24,7 +23,7 @@ LARGE = 100  # windows of an image from which on its matrix is multiplied by its
 BLOCK = 1 << 18  # elements of a matrix that stay in a cache: 1 MB of float32
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Windows:
     """Windows ``[*kernel, *windows]`` over images ``[channels, *space]``; `groups` of channels are kept apart."""
 
@@ -56,9 +55,12 @@ class Windows:
 
     def factors(self, w: np.ndarray) -> np.ndarray:
         """``w [results, channels of a group, *kernel]`` as a matrix for each group, of each step."""
-        steps = self.kernel[0] if self.is_by_step else 1
-        apart = w.reshape(self.groups, w.shape[0] // self.groups, w.shape[1], steps, prod(self.kernel) // steps)
-        return np.moveaxis(apart, 3, 0).reshape(steps, *apart.shape[:2], w.shape[1] * apart.shape[4])
+        results, taps = w.shape[0] // self.groups, prod(self.kernel)
+        if not self.is_by_step:
+            return w.reshape(1, self.groups, results, w.shape[1] * taps)
+        steps = self.kernel[0]
+        apart = w.reshape(self.groups, results, w.shape[1], steps, taps // steps)
+        return apart.transpose(3, 0, 1, 2, 4).reshape(steps, self.groups, results, w.shape[1] * taps // steps)
 
     def rows(self, y: np.ndarray) -> np.ndarray:
         """``y [images, results, *windows]`` as a matrix for each group."""
@@ -89,7 +91,8 @@ class Unfolded:
             shape = (w.channels, *w.kernel, 1, images, *w.windows)
             strides = (channel, w.gaps[0] * first, *inner, 0, image, w.steps[0] * first, *outer)
             self.steps = [(0, 0)]
-        self._seen, self._columns = as_strided(space, shape, strides), np.empty(shape, w.dtype)
+        self._seen: np.ndarray = np.ndarray(shape, w.dtype, space, strides=strides)
+        self._columns = np.empty(shape, w.dtype)
         self._taps = shape[1 : len(shape) - len(w.kernel) - 2]
         rows = w.channels // w.groups * prod(self._taps)
         self._matrices = self._columns.reshape(
@@ -154,7 +157,11 @@ def correlated(x: np.ndarray, y: np.ndarray, windows: Windows) -> np.ndarray:
     for block, unfolded in windows.blocks(x.shape[0]):
         unfolded.fill(x[block])
         rows = windows.rows(y[block])
-        products = np.stack([np.matmul(rows, matrix.swapaxes(1, 2)) for matrix in unfolded.matrices()])
-        total = products if total is None else np.add(total, products, out=total)
-    apart = np.moveaxis(total.reshape(len(total), results, channels, -1), 0, 2)
-    return np.ascontiguousarray(apart).reshape(results, channels, *windows.kernel)
+        products = [np.matmul(rows, matrix.swapaxes(1, 2)) for matrix in unfolded.matrices()]
+        if total is None:
+            total = products
+        else:
+            for each, product in zip(total, products, strict=True):
+                each += product
+    apart = [each.reshape(results, channels, 1, prod(windows.kernel) // len(total)) for each in total]
+    return (np.concatenate(apart, 2) if apart[1:] else apart[0]).reshape(results, channels, *windows.kernel)
