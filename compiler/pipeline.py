@@ -25,7 +25,9 @@ from ..runtime.provide import provide, require, say
 from .dump import dump
 from .graph import Graph
 from .interface import Interface
-from .sizes.program import Fit, Sizing
+from .sizes.pattern import Pattern
+from .sizes.program import Fit, Sizing, with_stand_ins
+from .sizes.standins import NotSized
 from .stored import Kept
 
 if TYPE_CHECKING:
@@ -218,6 +220,15 @@ def stored_key(recorded: Graph) -> tuple[str | None, bool]:
     """Under which key the cache knows the program of a graph, None if it never does; and whether it does now."""
     kept = Kept(recorded, FLAGS)
     return kept.key, kept.interface is not None
+
+
+def is_stored_for_all_sizes(one: Graph, other: Graph) -> bool:
+    """Whether the cache knows the C of a program for all sizes of which two recordings are examples."""
+    try:
+        recorded = with_stand_ins(Pattern(one, other))
+    except NotSized:
+        return False
+    return bool(Kept(recorded, FLAGS, for_all_sizes=True).texts())
 
 
 class SizedProgram:

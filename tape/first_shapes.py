@@ -38,8 +38,8 @@ def keep_first_shape(x: Any, shape: tuple[int, ...]) -> None:
 
     A hook makes the node one that the passes that compiled calls do by themselves leave to the engine.
     """
-    if x._base is not None:
-        return  # the node of a view is made anew when it is asked for
+    if x._base is not None and x._base.requires_grad:
+        return  # the node of such a view is made anew when it is asked for
     node = x._node
     if node is None:  # of a leaf that has not been used nothing is asked yet
         node = None if x._accumulator is None else x._accumulator()

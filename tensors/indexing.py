@@ -104,9 +104,10 @@ def _as_item(item: Any, index: Callable[[Any], Any]) -> Any:
 def _index_tensor(index: Tensor) -> Any:
     if index.dtype is uint8:  # a mask, not positions
         return mask_of_bytes(index, f"indexing with dtype {uint8} is now deprecated, please use {bool_} instead.")
-    if index.dtype not in (int64, int32, bool_):
+    is_number = not index.ndarray.ndim and index.dtype is not bool_ and index.dtype.category < FLOATING
+    if not is_number and index.dtype not in (int64, int32, bool_):
         raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, got {index.dtype!r}")
-    if not index.ndarray.ndim and index.dtype is not bool_ and watcher() is None:
+    if is_number and watcher() is None:
         return int(eager().read(index.detach(), "indexing with a tensor"))
     return index if index.dtype in (int64, bool_) else cast(index, int64)
 

@@ -13,7 +13,7 @@ import weakref
 from typing import Any
 
 from ...compiler.graph import Graph
-from ...compiler.pipeline import Program, SizedProgram, compile_graph
+from ...compiler.pipeline import Program, SizedProgram, compile_graph, is_stored_for_all_sizes
 from ...compiler.sizes.standins import NotSized
 from ...ops.locks import new_lock
 
@@ -63,6 +63,12 @@ class Programs:
         """True if there is a program for a recorded graph already, one for all sizes among them."""
         with self._lock:
             return self._same.get(graph) is not None or self._fitting(graph) is not None
+
+    def is_stored(self, graph: Graph) -> bool:
+        """True if the cache holds a program for all sizes that serves a recorded graph and one that has a program."""
+        with self._lock:
+            kept = [*self._kept]
+        return any(is_stored_for_all_sizes(other, graph) for other in kept)
 
     def _ready(self, program: Program) -> Program:
         if not self.later:

@@ -80,7 +80,8 @@ class Tiers:
         """A segment that has come for the second time."""
         key, is_stored = stored_key(graph)
         found = Candidate(graph, place, key)
-        if self.programs.has(graph) or (is_stored and key not in self._building):
+        is_stored = is_stored and key not in self._building
+        if self.programs.has(graph) or is_stored or self.programs.is_stored(graph):
             found.begins = found.taken = 2
             self.stored += 1
             return found

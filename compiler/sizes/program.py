@@ -88,14 +88,19 @@ class Fit:
     arena: SharedArena
 
 
+def with_stand_ins(pattern: Pattern) -> SizedGraph:
+    """The graph of a pattern with stand-ins for its sizes."""
+    graph = pattern.graph(pattern.standins)
+    return SizedGraph(graph.name, graph.inputs, graph.results, pattern.standins)
+
+
 class Sizing:
     """A pattern with what the stages make of it."""
 
     def __init__(self, one: Graph, other: Graph, find: Find) -> None:
         """NotSized if the recordings do not differ by sizes alone. `find` gives what is known already."""
         self.pattern = Pattern(one, other)
-        recorded = self.pattern.graph(self.pattern.standins)
-        self.recorded = SizedGraph(recorded.name, recorded.inputs, recorded.results, self.pattern.standins)
+        self.recorded = with_stand_ins(self.pattern)
         self.arena = SharedArena()
         self._known = find(self.recorded)
         if self._known.refusal is not None:

@@ -121,6 +121,20 @@ def test_a_view_goes_on_from_its_base():
     assert tg.equal(w.grad, tg.tensor([[0.0, 0.0, 0.0], [0.0, 2.0, 4.0], [0.0, 0.0, 0.0]]))
 
 
+@pytest.mark.parametrize("way", ["eager", "compiled"])
+def test_a_view_of_a_leaf_goes_on_from_it_though_the_leaf_shows_memory_of_others(way):
+    def run(base):
+        leaf = base[:3].requires_grad_()
+        row = leaf[1:]
+        with tg.no_grad():
+            row.unsqueeze_(0)
+        return tg.autograd.grad((row * tg.arange(2.0)).sum(), leaf)[0]
+
+    step = run if way == "eager" else tg.compile(run)
+    for _ in range(3):
+        assert step(tg.rand(4)).tolist() == [0, 0, 1]
+
+
 def test_a_view_of_the_block_itself_is_not_shown_otherwise_outside():
     w = tg.rand(3, 3, requires_grad=True)
     with tg.no_grad():

@@ -64,3 +64,21 @@ def test_compiled_functions_refuse_the_same(tg):
     for _ in range(2):
         with pytest.raises(RuntimeError, match=r"gather\(\): Expected dtype int32/int64 for index"):
             step(tg.ones(3), tg.zeros(3, dtype=tg.int16))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
+@pytest.mark.parametrize("way", ["eager", "compiled"])
+def test_one_integer_of_any_dtype_is_a_number(tg, dtype, way):
+    def ends(x, i):
+        y = x * 1
+        y[i] = 0.0
+        return x[i], x[:, i], x[i, i], x[i, None], y
+
+    run = ends if way == "eager" else tg.compile(ends)
+    x = tg.arange(12.0).reshape(3, 4)
+    for n in (1, -1, 2):
+        for found, expected in zip(run(x, tg.tensor(n, dtype=getattr(tg, dtype))), ends(x, n), strict=True):
+            assert tg.equal(found, expected)
+    if dtype in ("int8", "int16"):
+        with pytest.raises(IndexError, match="must be long, int, byte or bool"):
+            x[tg.tensor([1], dtype=getattr(tg, dtype))]

@@ -100,6 +100,30 @@ def test_what_the_cache_holds_is_taken_at_the_second_occurrence():
     assert "1 from the cache, 0 built" in block.explain()
 
 
+def of_two_lengths(block, rounds):
+    """Steps whose last batch is shorter: how many programs there are after each."""
+    tg.manual_seed(0)
+    layer = tg.nn.Linear(6, 3)
+    optimizer = tg.optim.SGD(layer.parameters(), 0.1)
+    counts = []
+    with block:
+        for batch in [8, 8, 4] * rounds:
+            layer(tg.randn(batch, 6)).tanh().sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            counts.append(len(block.segments.programs))
+    return counts
+
+
+def test_programs_for_all_sizes_are_found_in_the_cache(monkeypatch):
+    """Of another size than those before: the cache knows no program of its graph alone."""
+    monkeypatch.setattr(tiers, "usable_cpus", lambda: 1)  # built by this process, which keeps what it knows, at once
+    assert of_two_lengths(tg.deferred(tiered=True), 2 * TAKEN)[-1] == 2
+    block = tg.deferred(tiered=True)
+    assert of_two_lengths(block, 8)[-1] == 2
+    assert "2 from the cache, 0 built" in block.explain()
+
+
 def test_a_segment_that_does_not_come_often_is_not_built():
     block = tg.deferred(tiered=True)
     assert losses(block, FIRST + 3)[1][-1] == 0 and not block.segments.tiers.runs
