@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Any
 
 import numpy as np
+
+from ..lazy import lazy
 
 Shape = tuple[int, ...]
 
@@ -37,7 +38,7 @@ class Windows:
     groups: int
     dtype: np.dtype
 
-    @cached_property
+    @lazy
     def is_by_step(self) -> bool:
         """Whether each step along the kernel's first axis has a matrix of its own."""
         rows = self.channels // self.groups * prod(self.kernel[1:])
