@@ -202,7 +202,7 @@ def _guard(of: Specialisation, call: Any) -> Change | None:
 def _captured(of: Specialisation, call: Any) -> Change | None:
     for root, now in of.captured.unfitting(call):
         old = f"<{root.node.type}{' requires grad' if root.requires_grad else ''}>"
-        return _changed(root.node.label, old, "<none>" if now is None else now, str(root.node.origin))
+        return _changed(root.node.label, old, "<none>" if now is None else now, str(root.met_at))
     for slot, had in of.captured.gradients_otherwise(call):
         old, new = ("<a tensor>", "<None>") if had else ("<None>", "<a tensor>")
         return _changed(f".grad of {slot.label or 'a tensor'}", old, new)

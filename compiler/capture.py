@@ -72,6 +72,7 @@ class Root:
     shown: np.ndarray  # what the array showed when it was met
     history: Any  # the node of the tape behind the array then
     version: float  # of its memory then
+    met_at: Origin  # the line that read it first
 
     @property
     def is_counted(self) -> bool:
@@ -241,7 +242,7 @@ class Recorder(Evaluator):
         region = Region(array.steps, node, array)
         self._regions_of(array.buffer).append(region)
         requires = is_tracked(array)
-        root = Root(node, array, region, requires, *_facts_of(array), array.buffer.version)
+        root = Root(node, array, region, requires, *_facts_of(array), array.buffer.version, self.builder.origin)
         if requires:
             self._leading.ends.add(node)
         self.roots.append(root)

@@ -223,7 +223,7 @@ def check_roots(recording: Any, effect_lines: EffectLines) -> None:
     """CaptureError if the call made a tensor from outside show other memory, or changed its history or whether it
     requires grad."""
     for root in recording.recorder.roots:
-        _check_as_met(root.array, root, str(root.node.label), f"first read at {root.node.origin}", effect_lines)
+        _check_as_met(root.array, root, str(root.node.label), f"first read at {root.met_at}", effect_lines)
     for alias in list(recording.recorder.aliases.values()):
         array = alias.array()
         if array is not None and not recording.is_own(array):
@@ -258,7 +258,7 @@ def check_origins(roots: Iterable[Root], is_own: Callable[[Any], bool]) -> None:
         if is_own(root.array):
             raise refusal(
                 "a tensor is made from numbers that are not part of the recording (numpy, a copy, a loaded tensor)",
-                f"used at {root.node.origin}",
+                f"used at {root.met_at}",
                 "Make it outside, or by tensor operations such as clone().",
             )
 
