@@ -252,6 +252,7 @@ class CompiledFunction(Running, Stages, Explaining):
 
     def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: Change) -> None:
         """Build the program. The call itself is done by now: if that fails, its result is returned all the same."""
+        check_order_of_hooks(recording)
         try:
             specialisation = self._specialised(recording, args, kwargs, self.programs)
         except RuntimeFault as fault:
@@ -347,7 +348,3 @@ class Subprogram(CompiledFunction):
 
     def _without_program(self, fault: RuntimeFault | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return NOT_SERVED
-
-    def _compile(self, recording: Recording, args: tuple[Any, ...], kwargs: dict[str, Any], because: Change) -> None:
-        check_order_of_hooks(recording)
-        super()._compile(recording, args, kwargs, because)
