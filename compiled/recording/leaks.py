@@ -43,4 +43,8 @@ def check_order_of_hooks(recording: Recording) -> None:
     if any(result.requires_grad for result in results):
         for root in recording.recorder.roots:
             if root.requires_grad and hooks_on(root.array):
-                raise refusal(f"{root.node.label} has hooks", f"in {recording.name}", "Hooks run in the eager order.")
+                raise refusal(
+                    f"{root.node.label} has hooks, which run in the eager order",
+                    f"in {recording.name}",
+                    "Remove them to have a program: Python runs at each call as long as they are there.",
+                )

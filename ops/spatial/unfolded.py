@@ -2,8 +2,8 @@
 
 A matrix has a row for each channel and place in the kernel (im2col) and a column for each window. That of a whole batch
 goes through memory several times; that of a block of images stays in a cache. Where there are channels enough, one axis
-of the kernel is not unfolded at all: the windows at a step along it begin some rows of the image further on, so that
-their matrix is a part of the same memory, and the products of all steps are added up.
+of the kernel is not unfolded at all: the windows of a tap along it begin some rows of the image further on, so that
+their matrix is a part of the same memory, and the products of all taps are added up.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..lazy import lazy
 
 Shape = tuple[int, ...]
 
-ENOUGH = 32  # rows of a matrix that make its product worth a call for each step along the kernel's first axis
+ENOUGH = 32  # rows of a matrix that make its product worth a call for each tap along the kernel's first axis
 LARGE = 100  # windows of an image from which on its matrix is multiplied by itself
 BLOCK = 1 << 18  # elements of a matrix that stay in a cache: 1 MB of float32
 
@@ -39,15 +39,15 @@ class Windows:
     dtype: np.dtype
 
     @lazy
-    def is_by_step(self) -> bool:
-        """Whether each step along the kernel's first axis has a matrix of its own."""
+    def is_by_tap(self) -> bool:
+        """Whether each tap along the kernel's first axis has a matrix of its own."""
         rows = self.channels // self.groups * prod(self.kernel[1:])
         return self.kernel[0] > 1 and rows >= ENOUGH and prod(self.windows) >= LARGE
 
     def blocks(self, images: int) -> Iterator[tuple[slice, Unfolded]]:
         """Blocks of so many images, and the memory to unfold each of them in, which the next one gets, too."""
         each = self.channels * prod(self.kernel) * prod(self.windows)
-        size = 1 if self.is_by_step else max(1, min(images, BLOCK // max(1, each)))
+        size = 1 if self.is_by_tap else max(1, min(images, BLOCK // max(1, each)))
         unfolded = Unfolded(self, size)
         for first in range(0, images, size):
             if first + size > images:
@@ -55,13 +55,13 @@ class Windows:
             yield slice(first, min(first + size, images)), unfolded
 
     def factors(self, w: np.ndarray) -> np.ndarray:
-        """``w [results, channels of a group, *kernel]`` as a matrix for each group, of each step."""
+        """``w [results, channels of a group, *kernel]`` as a matrix for each group, of each tap that has its own."""
         results, taps = w.shape[0] // self.groups, prod(self.kernel)
-        if not self.is_by_step:
+        if not self.is_by_tap:
             return w.reshape(1, self.groups, results, w.shape[1] * taps)
-        steps = self.kernel[0]
-        apart = w.reshape(self.groups, results, w.shape[1], steps, taps // steps)
-        return apart.transpose(3, 0, 1, 2, 4).reshape(steps, self.groups, results, w.shape[1] * taps // steps)
+        first = self.kernel[0]
+        apart = w.reshape(self.groups, results, w.shape[1], first, taps // first)
+        return apart.transpose(3, 0, 1, 2, 4).reshape(first, self.groups, results, w.shape[1] * taps // first)
 
     def rows(self, y: np.ndarray) -> np.ndarray:
         """``y [images, results, *windows]`` as a matrix for each group."""
@@ -75,7 +75,7 @@ class Unfolded:
         w = windows
         along = zip(w.space, w.kernel, w.windows, w.steps, w.gaps, w.low, strict=True)
         places = [max(n + before, (o - 1) * step + (k - 1) * gap + 1) for n, k, o, step, gap, before in along]
-        phases = w.steps[0] if w.is_by_step else 1  # what a step skips lies elsewhere, so that windows are neighbours
+        phases = w.steps[0] if w.is_by_tap else 1  # what a step skips lies elsewhere, so that windows are neighbours
         places[0] += -places[0] % phases
         space = np.zeros((w.channels, images, *places), w.dtype)
         within = (np.s_[:], np.s_[:], *(np.s_[before : before + n] for before, n in zip(w.low, w.space, strict=True)))
@@ -84,14 +84,14 @@ class Unfolded:
         inner = [gap * stride for gap, stride in zip(w.gaps[1:], rest, strict=True)]
         outer = [step * stride for step, stride in zip(w.steps[1:], rest, strict=True)]
         self._space, self._count = space, w.windows[0]
-        if w.is_by_step:
+        if w.is_by_tap:
             shape: Shape = (w.channels, *w.kernel[1:], phases, images, places[0] // phases, *w.windows[1:])
             strides: Any = (channel, *inner, first, image, phases * first, *outer)
-            self.steps = [(k * w.gaps[0] % phases, k * w.gaps[0] // phases) for k in range(w.kernel[0])]
+            self._begins = [(k * w.gaps[0] % phases, k * w.gaps[0] // phases) for k in range(w.kernel[0])]
         else:
             shape = (w.channels, *w.kernel, 1, images, *w.windows)
             strides = (channel, w.gaps[0] * first, *inner, 0, image, w.steps[0] * first, *outer)
-            self.steps = [(0, 0)]
+            self._begins = [(0, 0)]
         self._seen: np.ndarray = np.ndarray(shape, w.dtype, space, strides=strides)
         self._columns = np.empty(shape, w.dtype)
         self._taps = shape[1 : len(shape) - len(w.kernel) - 2]
@@ -101,8 +101,8 @@ class Unfolded:
         )
 
     def matrices(self) -> Iterator[np.ndarray]:
-        """A matrix ``[groups, channels of a group * kernel, images * windows]`` for each step, a view."""
-        for phase, begin in self.steps:
+        """A matrix ``[groups, channels of a group * kernel, images * windows]`` by tap, views."""
+        for phase, begin in self._begins:
             matrix = self._matrices[:, :, phase, :, begin : begin + self._count]
             yield matrix.reshape(*matrix.shape[:2], prod(matrix.shape[2:]))
 
