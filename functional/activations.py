@@ -16,12 +16,13 @@ from ..ops.types import bool_, complex64, complex128
 from ..tensors.arguments import axis_of
 from ..tensors.autocasting import lower_precision
 from ..tensors.calling.kernels import OF_OPTIONS
-from ..tensors.composite import composite, part
+from ..tensors.composite import composite
 from ..tensors.fusion import fused
 from ..tensors.in_place import store
 from ..tensors.short_floats import rounded_once
 from . import array_forms
 from .checks.shapes import check_channels, check_halves
+from .forms import activations as forms
 from .shapes import contiguous
 
 if TYPE_CHECKING:
@@ -71,12 +72,16 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return finished(input, _relu(input), inplace)
 
 
-@part
-@composite("LeakyReluBackward0", _INPUT, zero=True)
-def _leaky_relu(input: Any, slope: float) -> Any:
+def _leaky(input: Any, slope: float) -> Any:
     if not input.ndarray.flags.c_contiguous:
         input = gradient_as(input, input.ndarray)
     return where(input > 0, input, input * slope)
+
+
+_leaky_relu = fused(
+    "LeakyReluBackward0", forms.leaky_relu, forms.leaky_relu_gradient, watched={0: (0,)}, zero=True, one_kernel=False
+)(_leaky)
+_leaky_relu_by_ops = composite("LeakyReluBackward0", _INPUT, zero=True)(_leaky)
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
@@ -89,7 +94,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     tensor([-0.0100,  2.0000])
     """
     # In place, the nodes of single operations are wanted: each copies what it reads of the memory that is overwritten.
-    computed: Any = getattr(_leaky_relu, "__wrapped__") if inplace else _leaky_relu  # noqa: B009
+    computed = _leaky_relu_by_ops if inplace else _leaky_relu
     return finished(input, computed(input, negative_slope), inplace, keeps=True)
 
 
@@ -214,8 +219,14 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     return finished(input, _silu(input), inplace)
 
 
-@rounded_once
-@composite("SoftplusBackward0", _INPUT)
+@fused("SoftplusBackward0", forms.softplus, forms.softplus_gradient, watched={0: (0,)})
+def _softplus(input: Any, beta: float, threshold: float) -> Any:
+    scaled = input if beta == 1 else input * beta
+    large = scaled > threshold
+    curve = elementary.log1p(elementary.exp(where(large, 0, scaled)))
+    return where(large, input, curve if beta == 1 else curve / beta)
+
+
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """``log(1 + exp(beta * input)) / beta``; `input` itself where ``beta * input`` is above `threshold`.
 
@@ -225,10 +236,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     >>> tg.nn.functional.softplus(tg.tensor([0., 30.]))
     tensor([ 0.6931, 30.0000])
     """
-    scaled = input if beta == 1 else input * beta
-    large = scaled > threshold
-    curve = elementary.log1p(elementary.exp(where(large, 0, scaled)))
-    return where(large, input, curve if beta == 1 else curve / beta)
+    return _softplus(input, beta, threshold)
 
 
 @rounded_once

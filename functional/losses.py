@@ -5,24 +5,20 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..autograd.function import Operation
 from ..ops import arithmetic, elementary
 from ..ops.comparison import lt, where
-from ..ops.pointwise import common_dtype, converted
-from ..ops.requirements import Requirement, require
+from ..ops.pointwise import common_dtype
+from ..ops.requirements import require
 from ..ops.types import get_default_dtype
 from ..tensors.autocasting import full_precision
-from ..tensors.calling.kernels import require_floating
-from ..tensors.composite import composite, relabel, whole
+from ..tensors.composite import whole
 from ..tensors.fusion import fused
 from ..tensors.in_place import require_castable
-from ..tensors.short_floats import rounded_once
 from ..tracing.user_warning import warn_user
 from . import array_forms
-from .activations import logsigmoid
 from .arithmetic import xlogy
-from .checks.derivatives import require_constants
 from .elementwise.bounds import raised_to
+from .forms import losses as forms
 from .loss_arguments import (
     VARIANCES,
     both_by_rows,
@@ -48,7 +44,6 @@ def _warn_of_broadcasting(input: Any, target: Any) -> None:
 
 
 #: Losses keep both operands, whichever is differentiated.
-_BOTH = {"input": ("input", "target"), "target": ("input", "target")}
 _BOTH_READ = {0: (0, 1), 1: (0, 1)}
 
 
@@ -87,6 +82,11 @@ def mse_loss(
     return _mean_squares(input, target, reduction)
 
 
+@fused("MeanBackward0", forms.absolute, forms.absolute_gradient, operands=2, one_kernel=False)
+def _mean_distance(input: Any, target: Any, reduction: str) -> Any:
+    return reduced(arithmetic.abs(input - target), reduction)
+
+
 @full_precision
 def l1_loss(
     input: Tensor,
@@ -111,17 +111,20 @@ def l1_loss(
         return weighted(arithmetic.abs(input - target), input, weight, reduction)
     if reduction == "mean":
         refuse_mean_of_integers(input, target)
-        input, target = both_by_rows(input, target)
-    out = reduced(arithmetic.abs(input - target), reduction)
-    if reduction == "mean":
-        relabel(out, "MeanBackward0", (input, target))
-    return out
+        return _mean_distance(*both_by_rows(input, target), reduction)
+    return reduced(arithmetic.abs(input - target), reduction)
+
+
+@fused("SmoothL1LossBackward0", forms.smooth_absolute, forms.smooth_absolute_gradient, operands=2, watched=_BOTH_READ)
+def _smooth_l1(input: Any, target: Any, reduction: str, beta: float) -> Any:
+    distance = arithmetic.abs(input - target)
+    if beta == 0:
+        return reduced(distance, reduction)
+    return reduced(where(distance < beta, 0.5 * distance * distance / beta, distance - 0.5 * beta), reduction)
 
 
 @full_precision
-@rounded_once
 @whole
-@composite("SmoothL1LossBackward0", _BOTH)
 def smooth_l1_loss(
     input: Tensor,
     target: Tensor,
@@ -145,10 +148,7 @@ def smooth_l1_loss(
     input, target = compared("smooth_l1_cpu", input, target)
     _warn_of_broadcasting(input, target)
     input, target = both_by_rows(input, target)
-    distance = arithmetic.abs(input - target)
-    if beta == 0:
-        return reduced(distance, reduction)
-    return reduced(where(distance < beta, 0.5 * distance * distance / beta, distance - 0.5 * beta), reduction)
+    return _smooth_l1(input, target, reduction, beta)
 
 
 @full_precision
@@ -173,128 +173,23 @@ def huber_loss(
     return reduced(_huber_loss(input, target, "none", delta) * weight, reduction)
 
 
-@rounded_once
 @whole
-@composite("HuberLossBackward0", _BOTH)
 def _huber_loss(input: Any, target: Any, reduction: str, delta: float) -> Any:
-    of = input.dtype  # which the losses have, too
+    of = input.dtype
     input, target = compared("huber_cpu", input, target)
-    require_castable(common_dtype([input, target]), of)
+    require_castable(common_dtype([input, target]), of)  # that of the losses, too
     _warn_of_broadcasting(input, target)
-    input, target = both_by_rows(input, target)
+    return _huber(*both_by_rows(input, target), reduction, delta)
+
+
+@fused("HuberLossBackward0", forms.huber, forms.huber_gradient, operands=2, watched=_BOTH_READ)
+def _huber(input: Any, target: Any, reduction: str, delta: float) -> Any:
     distance = arithmetic.abs(input - target)
     loss = where(distance <= delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta))
-    return reduced(in_dtype(loss, of), reduction)
+    return reduced(in_dtype(loss, input.dtype), reduction)
 
 
-# ------------------------------------------------------------------------------------------------------ probabilities
-
-
-def _check_same_shape(input: Any, target: Any) -> None:
-    if input.ndarray.shape != target.ndarray.shape:
-        raise ValueError(
-            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated. "
-            "Please ensure they have the same size."
-        )
-
-
-def _between_0_and_1(x: Any) -> tuple[Any, Any]:
-    return x >= 0, x <= 1
-
-
-PREDICTED = Requirement(
-    _between_0_and_1,
-    RuntimeError,
-    "all elements of input should be between 0 and 1; use binary_cross_entropy_with_logits for scores",
-)
-OBSERVED = Requirement(
-    _between_0_and_1, RuntimeError, "all elements of target should be between 0 and 1: they are probabilities, too"
-)
-
-
-@full_precision
-@whole
-@composite("BinaryCrossEntropyBackward0")
-def binary_cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """``-(target * log(input) + (1 - target) * log(1 - input))`` of probabilities, times `weight`; reduced.
-
-    `target` has the input's shape (ValueError), `weight` is broadcast. Logarithms are kept above -100, and the
-    derivative finite, as in PyTorch. RuntimeError for an input or a target outside [0, 1], NotImplementedError for
-    integers.
-
-    >>> import tracegrad as tg
-    >>> tg.nn.functional.binary_cross_entropy(tg.tensor([0.5, 1.]), tg.tensor([1., 1.]), reduction="none")
-    tensor([0.6931, -0.0000])
-    """
-    reduction = older_reduction(size_average, reduce, reduction)
-    _check_same_shape(input, target)
-    if target.dtype is not input.dtype:
-        got, wanted = target.dtype.title, input.dtype.title
-        raise RuntimeError(f"Found dtype {got} but expected {wanted}: the target has the input's type, use .to(input)")
-    require_floating("binary_cross_entropy", input)
-    require_constants("binary_cross_entropy", weight=weight)
-    require(input, PREDICTED)
-    require(target, OBSERVED)
-    loss = _ProbabilityCrossEntropy.apply(input, target)
-    return reduced(loss if weight is None else loss * weight, reduction)
-
-
-class _ProbabilityCrossEntropy(Operation):
-    """The cross entropy element by element, with a derivative that survives 0 and 1."""
-
-    @staticmethod
-    def forward(ctx: Any, p: Any, target: Any) -> Any:
-        ctx.save_for_backward(p, target)
-        log, log_of_rest = elementary.log(p), elementary.log1p(-p)
-        return (target - 1) * arithmetic.maximum(log_of_rest, -100.0) - target * arithmetic.maximum(log, -100.0)
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        p, target = ctx.saved_tensors
-        to_p = g * (p - target) / arithmetic.maximum((1 - p) * p, 1e-12) if ctx.needs_input_grad[0] else None
-        return to_p, g * (elementary.log1p(-p) - elementary.log(p)) if ctx.needs_input_grad[1] else None
-
-
-@full_precision
-@rounded_once
-@whole
-@composite("BinaryCrossEntropyWithLogitsBackward0", _BOTH)
-def binary_cross_entropy_with_logits(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    pos_weight: Tensor | None = None,
-) -> Tensor:
-    """`binary_cross_entropy` of ``sigmoid(input)``, without overflow; reduced.
-
-    `target` has the input's shape (ValueError). The losses are multiplied by `weight`, their part for positive targets
-    by `pos_weight`; both are broadcast. `reduction` is "mean", "sum" or "none".
-
-    >>> import tracegrad as tg
-    >>> tg.nn.functional.binary_cross_entropy_with_logits(tg.tensor([0., 100.]), tg.tensor([1., 1.]))
-    tensor(0.3466)
-    """
-    reduction = older_reduction(size_average, reduce, reduction)
-    if input.ndarray.shape != target.ndarray.shape:
-        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
-    require_floating("log_sigmoid_cpu", input)
-    require_castable(input.dtype, target.dtype)
-    require_constants("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
-    log = logsigmoid(input)
-    if pos_weight is not None:
-        log = log * ((pos_weight - 1) * target + 1)
-    loss = converted((1 - target) * input - log, target.dtype)  # PyTorch computes in place, from the target on
-    return reduced(loss if weight is None else loss * weight, reduction)
+# ---------------------------------------------------------------------------------------------------- log-likelihoods
 
 
 _MEANS_OF_ELEMENTS = (

@@ -16,9 +16,11 @@ from ..ops.types import FLOATING, DType, get_default_dtype, real_of, uint8
 from ..tape.grad_mode import no_grad
 from ..tensors.arguments import Shape, axes_of
 from ..tensors.autocasting import full_precision
-from ..tensors.composite import OUT, composite, part, relabel
+from ..tensors.composite import OUT, SAVING_NOTHING, composite, part, relabel
+from ..tensors.fusion import fused
 from ..tensors.short_floats import rounded_once
 from ..tracing.user_warning import warn_user
+from .forms import folds as forms
 
 if TYPE_CHECKING:
     from ..tensors.calling.annotations import Axes
@@ -98,6 +100,15 @@ def refuse_mean_of_integers(*operands: Any) -> None:
         )
 
 
+def _averaged(x: Any, axes: Shape, keepdim: bool) -> Any:
+    return folded(ops.sum, x, axes, keepdim) / _count(x, axes)
+
+
+_mean_of_all, _mean = (
+    fused(title, forms.mean, forms.mean_gradient, one_kernel=False)(_averaged) for title in SAVING_NOTHING
+)
+
+
 @rounded_once
 def mean(input: Tensor, dim: Axes | None = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """The sum over the axes `dim` (all of them by default) divided by the number of elements.
@@ -115,7 +126,9 @@ def mean(input: Tensor, dim: Axes | None = None, keepdim: bool = False, *, dtype
     # Programs see the gradient of a leaf: it has memory of its own, as PyTorch's. Others are used up in between.
     if getattr(x, "_requires", False):
         x = movement.by_rows(x)
-    return _titled(folded(ops.sum, x, dim, keepdim) / _count(x, dim), input, "Mean", dim)
+    if x is not input:
+        return _titled(folded(ops.sum, x, dim, keepdim) / _count(x, dim), input, "Mean", dim)
+    return (_mean_of_all if dim is None else _mean)(x, axes_of(dim, x.ndarray.ndim), bool(keepdim))
 
 
 def _spread(dim: Any, unbiased: Any, correction: Any) -> tuple[Any, float]:
@@ -152,10 +165,10 @@ def var(
     tensor(1.8667)
     """
     dim, taken = _spread(dim, unbiased, correction)
-    return _titled(_variance("var", input, dim, keepdim, taken), input, "Var", None, [input])
+    return _spread_of("var", _var, input, dim, keepdim, taken)
 
 
-def _variance(name: str, x: Any, dim: Any, keepdim: bool, correction: float) -> Any:
+def _spread_of(name: str, computed: Any, x: Any, dim: Any, keepdim: bool, correction: float) -> Any:
     if x.dtype.category < FLOATING:
         raise RuntimeError("std and var only support floating point and complex dtypes. Convert: x.float()")
     count = _count(x, dim)
@@ -164,7 +177,7 @@ def _variance(name: str, x: Any, dim: Any, keepdim: bool, correction: float) -> 
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
             "(input numel divided by output numel).",
         )
-    return _mean_square_distance(x, dim, keepdim, count, count - correction)
+    return computed(x, axes_of(dim, x.ndarray.ndim), bool(keepdim), count - correction, computed is _std)
 
 
 def _squares(x: Any) -> Any:
@@ -173,18 +186,24 @@ def _squares(x: Any) -> Any:
     return re * re + im * im
 
 
-@part
-def _mean_square_distance(x: Any, dim: Any, keepdim: bool, count: int, divisor: float) -> Any:
-    centred = x - folded(ops.sum, x, dim, True) / count
-    squares = _squares(centred) if x.dtype.is_complex else centred * centred
-    return folded(ops.sum, squares, dim, keepdim) / (divisor if divisor > 0 else 0)
-
-
-@part
 def _root(squares: Any) -> Any:
     """The square root whose derivative at 0 is 0."""
     zero = eq(squares, 0)
     return where(zero, 0.0, elementary.sqrt(where(zero, 1.0, squares)))
+
+
+def _square_distance(x: Any, axes: Shape, keepdim: bool, divisor: float, is_root: bool) -> Any:
+    """The mean square distance from the mean, or its root."""
+    centred = x - folded(ops.sum, x, axes, True) / _count(x, axes)
+    squares = _squares(centred) if x.dtype.is_complex else centred * centred
+    out = folded(ops.sum, squares, axes, keepdim) / (divisor if divisor > 0 else 0)
+    return _root(out) if is_root else out
+
+
+_var = fused("VarBackward0", forms.spread, forms.spread_gradient, watched={0: (0,)}, one_kernel=False)(_square_distance)
+_std = fused(
+    "StdBackward0", forms.spread, forms.spread_gradient, watched={0: (0,)}, watches_value=True, one_kernel=False
+)(_square_distance)
 
 
 @rounded_once
@@ -205,8 +224,7 @@ def std(
     tensor(1.4142)
     """
     dim, taken = _spread(dim, unbiased, correction)
-    out = _root(_variance("std", input, dim, keepdim, taken))
-    return _titled(out, input, "Std", None, [input, out])
+    return _spread_of("std", _std, input, dim, keepdim, taken)
 
 
 def var_mean(
@@ -266,6 +284,18 @@ def _power_norm(x: Any, p: float, dim: Any, keepdim: bool) -> Any:
     return where(empty, 0.0, elementary.pow(where(empty, 1.0, summed), 1 / p))
 
 
+@fused(
+    "LinalgVectorNormBackward0",
+    forms.euclidean,
+    forms.euclidean_gradient,
+    checked={0: (0,)},
+    watches_value=True,
+    one_kernel=False,
+)
+def _euclidean(x: Any, axes: Shape, keepdim: bool) -> Any:
+    return _root(folded(ops.sum, _squares(x) if x.dtype.is_complex else x * x, axes, keepdim))
+
+
 @rounded_once
 @part
 def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: DType | None = None) -> Any:
@@ -276,8 +306,11 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dty
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {x.dtype!r}; call .float()"
         )
     if p in ("fro", None, 2):
-        out = _root(folded(ops.sum, _squares(x) if x.dtype.is_complex else x * x, dim, keepdim))
-    elif p == 1:
+        out = _euclidean(x, axes_of(dim, x.ndarray.ndim), bool(keepdim))
+        if x is not input:
+            relabel(out, "LinalgVectorNormBackward0", (input,))
+        return out
+    if p == 1:
         out = folded(ops.sum, arithmetic.abs(x), dim, keepdim)
     elif p in (float("inf"), float("-inf")):
         out = folded(ops.amax if p > 0 else ops.amin, arithmetic.abs(x), dim, keepdim)

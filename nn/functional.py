@@ -33,6 +33,7 @@ from ..functional.criteria.margins import (
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
+from ..functional.criteria.two_classes import binary_cross_entropy, binary_cross_entropy_with_logits
 from ..functional.layers import (
     cosine_similarity,
     dropout,
@@ -46,8 +47,6 @@ from ..functional.layers import (
 from ..functional.linear_algebra import linear
 from ..functional.lookup.embedding_bag import embedding_bag
 from ..functional.losses import (
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
     gaussian_nll_loss,
     huber_loss,
     kl_div,

@@ -36,16 +36,18 @@ def fused(
     watches_value: bool = False,
     zero: bool = False,
     summed: int | None = None,
+    one_kernel: bool = True,
 ) -> Callable[[F], F]:
     """Decorate a composite of primitives, whose node is called `title`, with its form in numpy (`tape.fused.Fused`).
 
     The first `operands` arguments are tensors or None; all are positional. The form in numpy serves plain eager mode,
     where the operands are floating-point tensors of one type, with elements and dimensions, and override nothing;
     everything else is left to the primitives, errors too. Within a re-recorded call it may be a program of its own.
+    Results of 16-bit operands are rounded once if it is `one_kernel` in PyTorch.
     """
 
     def decorate(composite: F) -> F:
-        chain = rounded_once(composite)
+        chain = rounded_once(composite) if one_kernel else composite
 
         def named(*arguments: Any) -> Any:
             out = chain(*arguments)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...functional.losses import binary_cross_entropy_with_logits
+from ...functional.criteria.two_classes import binary_cross_entropy_with_logits
 from ...functional.selecting import where
 from ...ops.arithmetic import abs as absolute
 from ...ops.elementary import exp, log, log1p, sqrt

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .. import losses
-from . import ctc, margins
+from . import ctc, margins, two_classes
 
 if TYPE_CHECKING:
     from ...tensors.tensor import Tensor
@@ -37,7 +37,7 @@ def binary_cross_entropy_with_logits(
     >>> tg.binary_cross_entropy_with_logits(tg.zeros(2), tg.ones(2), reduction=2)
     tensor(1.3863)
     """
-    return losses.binary_cross_entropy_with_logits(
+    return two_classes.binary_cross_entropy_with_logits(
         input, target, weight, reduction=_named(reduction), pos_weight=pos_weight
     )
 

@@ -4,6 +4,7 @@ The primitives run where an interpreter has been chosen; that is how a test gets
 of intermediate values: 16 ulp of the largest number of a tensor, since sums and products come in another order.
 """
 
+import functools
 import itertools
 import warnings
 
@@ -29,6 +30,23 @@ COMPOSITES = {
     "gelu": ([(3, 4)], lambda tg, x: F(tg).gelu(x)),
     "gelu_tanh": ([(3, 4)], lambda tg, x: F(tg).gelu(x, approximate="tanh")),
     "silu": ([(3, 4)], lambda tg, x: F(tg).silu(x)),
+    "leaky_relu": ([(3, 4)], lambda tg, x: F(tg).leaky_relu(x, 0.2)),
+    "softplus": ([(3, 4)], lambda tg, x: F(tg).softplus(x)),
+    "softplus_sharp": ([(3, 4)], lambda tg, x: F(tg).softplus(x, beta=3, threshold=5)),
+    "mish": ([(3, 4)], lambda tg, x: F(tg).mish(x)),
+    "mean": ([(3, 4)], lambda tg, x: (x * 1).mean()),
+    "mean_of_a_leaf": ([(3, 4)], lambda tg, x: x.mean()),
+    "mean_of_rows": ([(3, 4)], lambda tg, x: (x * 1).mean(1, keepdim=True)),
+    "mean_of_two_axes": ([(2, 3, 4)], lambda tg, x: (x * 1).mean((0, -1))),
+    "var": ([(3, 4)], lambda tg, x: x.var()),
+    "var_of_rows": ([(3, 4)], lambda tg, x: x.var(1, keepdim=True, correction=0)),
+    "std": ([(3, 4)], lambda tg, x: x.std()),
+    "std_of_columns": ([(3, 4)], lambda tg, x: x.std(0)),
+    "std_of_equal_rows": ([(1, 4)], lambda tg, x: x.expand(3, 4).std(0)),
+    "norm": ([(3, 4)], lambda tg, x: x.norm()),
+    "norm_of_rows": ([(3, 4)], lambda tg, x: x.norm(2, dim=1, keepdim=True)),
+    "norm_of_zeros": ([(3, 4)], lambda tg, x: (x * 0).norm(dim=0)),
+    "normalize": ([(3, 4)], lambda tg, x: F(tg).normalize(x, dim=1)),
     "softmax": ([(3, 4)], lambda tg, x: F(tg).softmax(x, 1)),
     "softmax_of_rows": ([(3, 4)], lambda tg, x: F(tg).softmax(x, 0)),
     "softmax_in_double": ([(3, 4)], lambda tg, x: F(tg).softmax(x, -1, dtype=tg.float64)),
@@ -61,6 +79,17 @@ COMPOSITES = {
     "mse_sum": ([(3, 4), (3, 4)], lambda tg, x, y: F(tg).mse_loss(x, y, reduction="sum")),
     "mse_none": ([(3, 4), (3, 4)], lambda tg, x, y: F(tg).mse_loss(x, y, reduction="none")),
     "mse_broadcast": ([(3, 4), (4,)], lambda tg, x, y: F(tg).mse_loss(x, y)),
+    "l1_broadcast": ([(3, 4), (4,)], lambda tg, x, y: F(tg).l1_loss(x, y)),
+    "smooth_l1_broadcast": ([(3, 4), (3, 1)], lambda tg, x, y: F(tg).smooth_l1_loss(x, y)),
+    "huber_broadcast": ([(4,), (3, 4)], lambda tg, x, y: F(tg).huber_loss(x, y)),
+    "bce_weighted": (
+        [(3, 4), (3, 4)],
+        lambda tg, x, y: F(tg).binary_cross_entropy(x.sigmoid(), y.sigmoid(), tg.ones(4, dtype=x.dtype) / 3),
+    ),
+    "bce_of_logits_weighted": (
+        [(3, 4), (3, 4)],
+        lambda tg, x, y: F(tg).binary_cross_entropy_with_logits(x, y, pos_weight=tg.ones(4, dtype=x.dtype) / 3),
+    ),
     "nll": ([(3, 4)], lambda tg, x: F(tg).nll_loss(x, tg.tensor([0, 3, 1]))),
     "nll_sum": ([(3, 4)], lambda tg, x: F(tg).nll_loss(x, tg.tensor([0, 3, 1]), reduction="sum")),
     "nll_none": ([(3, 4)], lambda tg, x: F(tg).nll_loss(x, tg.tensor([0, 3, 1]), reduction="none")),
@@ -89,6 +118,16 @@ COMPOSITES = {
         lambda tg, x, w, b: F(tg).softmax(F(tg).gelu(F(tg).layer_norm(F(tg).linear(x, w, b), (4,))), 1),
     ),
 }
+LOSSES = {
+    "l1": lambda tg, x, y, **how: F(tg).l1_loss(x, y, **how),
+    "smooth_l1": lambda tg, x, y, **how: F(tg).smooth_l1_loss(x, y, beta=0.7, **how),
+    "smooth_l1_without_bend": lambda tg, x, y, **how: F(tg).smooth_l1_loss(x, y, beta=0, **how),
+    "huber": lambda tg, x, y, **how: F(tg).huber_loss(x, y, delta=0.7, **how),
+    "bce": lambda tg, x, y, **how: F(tg).binary_cross_entropy(x.sigmoid(), y.sigmoid(), **how),
+    "bce_of_logits": lambda tg, x, y, **how: F(tg).binary_cross_entropy_with_logits(x, y, **how),
+}
+for loss, reduction in itertools.product(LOSSES, ("mean", "sum", "none")):
+    COMPOSITES[f"{loss}_{reduction}"] = [(3, 4), (3, 4)], functools.partial(LOSSES[loss], reduction=reduction)
 DTYPES = {
     "float32": ["float32"] * 3,
     "float64": ["float64"] * 3,
@@ -306,7 +345,8 @@ PATTERNS = [
 GENERAL = {
     "nll_ignoring", "nll_ignoring_a_class", "nll_out_of_range", "nll_negative", "nll_weighted", "linear_misfit",
     "addmm_scaled", "addmm_misfit", "cross_entropy_smoothed", "cross_entropy_of_probabilities", "twice_the_same",
-    "linear_of_a_batch",
+    "linear_of_a_batch", "mish", "mean_of_a_leaf", "normalize", "bce_weighted", "bce_of_logits_weighted", "l1_sum",
+    "l1_none", "smooth_l1_without_bend_mean", "smooth_l1_without_bend_sum", "smooth_l1_without_bend_none",
 }  # fmt: skip
 
 

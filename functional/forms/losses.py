@@ -1,0 +1,122 @@
+"""Losses in numpy: see `array_forms` for what a form gets and gives. Of operands that do not lie by rows, and of
+arguments that are special, the primitives take care: ValueError says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ops.elementary import log_sigmoid, sigmoid
+from ...ops.reductions import sum_primitive
+from .common import Array, Shapes, Value, Wanted, to_both
+
+REDUCTIONS = ("none", "mean", "sum")
+
+_log_sigmoid = log_sigmoid.primitive.evaluate_wide  # type: ignore[attr-defined]
+_sigmoid = sigmoid.primitive.evaluate_wide  # type: ignore[attr-defined]
+
+
+def _require_rows(*operands: Array) -> None:
+    for x in operands:
+        if not x.flags.c_contiguous:
+            raise ValueError("operands that lie by rows are wanted")
+
+
+def _reduced(loss: Array, reduction: str) -> Array:
+    if reduction not in REDUCTIONS:
+        raise ValueError("no reduction")
+    if reduction == "none":
+        return loss
+    summed: Array = np.asarray(sum_primitive.evaluate_wide(loss, tuple(range(loss.ndim))))
+    return summed / loss.dtype.type(loss.size) if reduction == "mean" else summed
+
+
+def _spread(g: Array, size: int, reduction: str) -> Array:
+    """The gradient of each of `size` losses, where `g` is that of what they are reduced to."""
+    return g / g.dtype.type(size) if reduction == "mean" else g
+
+
+def absolute(wanted: Wanted, x: Array, y: Array, reduction: str) -> Value:
+    """``|x - y|``."""
+    _require_rows(x, y)
+    difference = x - y
+    return _reduced(np.absolute(difference), reduction), np.sign(difference) if any(wanted) else None
+
+
+def absolute_gradient(g: Array, sign: Array, shapes: Shapes, x: None, y: None, reduction: str) -> Any:
+    return to_both(sign * _spread(g, sign.size, reduction), shapes)
+
+
+def smooth_absolute(wanted: Wanted, x: Array, y: Array, reduction: str, beta: float) -> Value:
+    """``d ** 2 / (2 * beta)`` where ``d = |x - y|`` is below `beta`, else ``d - beta / 2``."""
+    _require_rows(x, y)
+    if beta == 0:
+        raise ValueError("a bend is wanted")
+    difference = x - y
+    distance = np.absolute(difference)
+    near = distance < beta
+    loss = np.where(near, 0.5 * distance * distance / beta, distance - 0.5 * beta)
+    slope = np.where(near, difference / beta, np.sign(difference)) if any(wanted) else None
+    return _reduced(loss, reduction), slope
+
+
+def smooth_absolute_gradient(
+    g: Array, slope: Array, shapes: Shapes, x: None, y: None, reduction: str, beta: float
+) -> Any:
+    return to_both(slope * _spread(g, slope.size, reduction), shapes)
+
+
+def huber(wanted: Wanted, x: Array, y: Array, reduction: str, delta: float) -> Value:
+    """``d ** 2 / 2`` where ``d = |x - y|`` is at most `delta`, else ``delta * (d - delta / 2)``."""
+    _require_rows(x, y)
+    difference = x - y
+    distance = np.absolute(difference)
+    near = distance <= delta
+    loss = np.where(near, 0.5 * distance * distance, delta * (distance - 0.5 * delta))
+    slope = np.where(near, difference, delta * np.sign(difference)) if any(wanted) else None
+    return _reduced(loss, reduction), slope
+
+
+huber_gradient = smooth_absolute_gradient
+
+
+def cross_entropy_of_probabilities(wanted: Wanted, p: Array, y: Array, reduction: str) -> Value:
+    """``-(y * log(p) + (1 - y) * log(1 - p))`` with logarithms of at least -100."""
+    _require_rows(p, y)
+    loss = (y - 1) * np.maximum(np.log1p(-p), -100.0)
+    loss -= y * np.maximum(np.log(p), -100.0)
+    return _reduced(loss, reduction), None
+
+
+def cross_entropy_of_probabilities_gradient(
+    g: Array, kept: None, shapes: Shapes, p: Array, y: Array, reduction: str
+) -> tuple[Array | None, Array | None]:
+    g = _spread(g, p.size, reduction)
+    to_p, to_y = shapes
+    return (
+        None if to_p is None else g * (p - y) / np.maximum((1 - p) * p, 1e-12),
+        None if to_y is None else g * (np.log1p(-p) - np.log(p)),
+    )
+
+
+def cross_entropy_of_logits(wanted: Wanted, x: Array, y: Array, reduction: str) -> Value:
+    """``(1 - y) * x - log(sigmoid(x))``."""
+    _require_rows(x, y)
+    loss = 1 - y
+    loss *= x
+    loss -= _log_sigmoid(x)
+    return _reduced(loss, reduction), None
+
+
+def cross_entropy_of_logits_gradient(
+    g: Array, kept: None, shapes: Shapes, x: Array, y: Array | None, reduction: str
+) -> tuple[Array | None, Array | None]:
+    g = _spread(g, x.size, reduction)
+    to_x, to_y = shapes
+    slope = None
+    if to_x is not None:
+        slope = _sigmoid(x)
+        slope -= y
+        slope *= g
+    return slope, None if to_y is None else -x * g
