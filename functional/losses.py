@@ -120,7 +120,9 @@ def _smooth_l1(input: Any, target: Any, reduction: str, beta: float) -> Any:
     distance = arithmetic.abs(input - target)
     if beta == 0:
         return reduced(distance, reduction)
-    return reduced(where(distance < beta, 0.5 * distance * distance / beta, distance - 0.5 * beta), reduction)
+    far = distance >= beta
+    near = where(far, 0, distance)  # where infinity would give gradients that are NaN
+    return reduced(where(far, distance - 0.5 * beta, 0.5 * near * near / beta), reduction)
 
 
 @full_precision
@@ -185,7 +187,9 @@ def _huber_loss(input: Any, target: Any, reduction: str, delta: float) -> Any:
 @fused("HuberLossBackward0", forms.huber, forms.huber_gradient, operands=2, watched=_BOTH_READ)
 def _huber(input: Any, target: Any, reduction: str, delta: float) -> Any:
     distance = arithmetic.abs(input - target)
-    loss = where(distance <= delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta))
+    far = distance > delta
+    near = where(far, 0, distance)
+    loss = where(far, delta * (distance - 0.5 * delta), 0.5 * near * near)
     return reduced(in_dtype(loss, input.dtype), reduction)
 
 

@@ -33,37 +33,40 @@ def mean_gradient(g: Array, kept: None, shapes: Shapes, x: None, axes: Axes, kee
 
 
 def spread(wanted: Wanted, x: Array, axes: Axes, keepdim: bool, divisor: float, is_root: bool) -> Value:
-    """The mean square distance from the mean, or the root of that. The numbers that `x` deviates by are kept."""
+    """The mean square distance from the mean, or the root of that."""
     count = math.prod([x.shape[axis] for axis in axes])
     centred = x - total(x, axes) / x.dtype.type(count)
     value = _folded(centred * centred, axes, keepdim) / x.dtype.type(divisor if divisor > 0 else 0)
     if is_root:
         value = np.sqrt(value)
-    return value, (centred, value) if wanted[0] else None
+    return value, (centred, _roots(value) if is_root else None) if wanted[0] else None
+
+
+def _roots(value: Array) -> tuple[Array, Array]:
+    """Where roots are 0, and themselves where they are not, in memory of its own: programs may write to `value`."""
+    zero = value == 0
+    return zero, np.where(zero, value.dtype.type(1), value)
+
+
+def _by_roots(g: Array, roots: tuple[Array, Array]) -> Array:
+    """`g` divided by roots; 0 where they are 0."""
+    zero, divisor = roots
+    return np.where(zero, g.dtype.type(0), g / divisor)
 
 
 def spread_gradient(
     g: Array, kept: Any, shapes: Shapes, x: None, axes: Axes, keepdim: bool, divisor: float, is_root: bool
 ) -> tuple[Array]:
-    """At a root of 0 the gradient is 0."""
-    centred, value = kept
-    number = g.dtype.type
-    divisor = number(divisor if divisor > 0 else 0)
-    if is_root:
-        zero = value == 0
-        g = np.where(zero, number(0), g / np.where(zero, number(1), value))
-    else:
-        g = g * number(2)
-    return (centred * _with_axes(g / divisor, centred.shape, axes),)
+    centred, roots = kept
+    scale = _by_roots(g, roots) if is_root else g * g.dtype.type(2)
+    scale = scale / g.dtype.type(divisor if divisor > 0 else 0)
+    return (centred * _with_axes(scale, centred.shape, axes),)
 
 
 def euclidean(wanted: Wanted, x: Array, axes: Axes, keepdim: bool) -> Value:
     value = np.sqrt(_folded(x * x, axes, keepdim))
-    return value, value if wanted[0] else None
+    return value, _roots(value) if wanted[0] else None
 
 
-def euclidean_gradient(g: Array, value: Array, shapes: Shapes, x: Array, axes: Axes, keepdim: bool) -> tuple[Array]:
-    """At a norm of 0 the gradient is 0."""
-    number, zero = g.dtype.type, value == 0
-    scale = np.where(zero, number(0), g / np.where(zero, number(1), value))
-    return (x * _with_axes(scale, x.shape, axes),)
+def euclidean_gradient(g: Array, roots: Any, shapes: Shapes, x: Array, axes: Axes, keepdim: bool) -> tuple[Array]:
+    return (x * _with_axes(_by_roots(g, roots), x.shape, axes),)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.arithmetic import sign
 from ...ops.elementary import log_sigmoid, sigmoid
 from ...ops.reductions import sum_primitive
 from .common import Array, Shapes, Value, Wanted, to_both
@@ -14,6 +15,7 @@ from .common import Array, Shapes, Value, Wanted, to_both
 REDUCTIONS = ("none", "mean", "sum")
 
 _log_sigmoid = log_sigmoid.primitive.evaluate_wide  # type: ignore[attr-defined]
+_sign = sign.primitive.evaluate_wide  # type: ignore[attr-defined]
 _sigmoid = sigmoid.primitive.evaluate_wide  # type: ignore[attr-defined]
 
 
@@ -41,7 +43,7 @@ def absolute(wanted: Wanted, x: Array, y: Array, reduction: str) -> Value:
     """``|x - y|``."""
     _require_rows(x, y)
     difference = x - y
-    return _reduced(np.absolute(difference), reduction), np.sign(difference) if any(wanted) else None
+    return _reduced(np.absolute(difference), reduction), _sign(difference) if any(wanted) else None
 
 
 def absolute_gradient(g: Array, sign: Array, shapes: Shapes, x: None, y: None, reduction: str) -> Any:
@@ -55,9 +57,9 @@ def smooth_absolute(wanted: Wanted, x: Array, y: Array, reduction: str, beta: fl
         raise ValueError("a bend is wanted")
     difference = x - y
     distance = np.absolute(difference)
-    near = distance < beta
-    loss = np.where(near, 0.5 * distance * distance / beta, distance - 0.5 * beta)
-    slope = np.where(near, difference / beta, np.sign(difference)) if any(wanted) else None
+    far = distance >= beta
+    loss = np.where(far, distance - 0.5 * beta, 0.5 * distance * distance / beta)
+    slope = np.where(far, np.sign(difference), difference / beta) if any(wanted) else None
     return _reduced(loss, reduction), slope
 
 
@@ -72,9 +74,9 @@ def huber(wanted: Wanted, x: Array, y: Array, reduction: str, delta: float) -> V
     _require_rows(x, y)
     difference = x - y
     distance = np.absolute(difference)
-    near = distance <= delta
-    loss = np.where(near, 0.5 * distance * distance, delta * (distance - 0.5 * delta))
-    slope = np.where(near, difference, delta * np.sign(difference)) if any(wanted) else None
+    far = distance > delta
+    loss = np.where(far, delta * (distance - 0.5 * delta), 0.5 * distance * distance)
+    slope = np.where(far, delta * np.sign(difference), difference) if any(wanted) else None
     return _reduced(loss, reduction), slope
 
 
