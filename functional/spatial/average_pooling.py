@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 from typing import TYPE_CHECKING, Any
@@ -82,6 +83,19 @@ def _row(numbers: Shape, axis: int, axes: int, dtype: Any) -> Any:
     return row
 
 
+def _sums(input: Tensor, sliding: Sliding, counts: Shape) -> Tensor:
+    """The sum of each window. Those that stand side by side are blocks of the input, whose elements need not be laid
+    out once for each place of a window."""
+    shape, axes = input.ndarray.shape, sliding.axes
+    batch, space, kernel = len(shape) - axes, shape[len(shape) - axes :], sliding.kernel
+    covered = tuple(n * k for n, k in zip(counts, kernel, strict=True))
+    is_apart = sliding.stride == kernel and not any(sliding.padding) and max(sliding.dilation) == 1
+    if not (is_apart and covered == space):
+        return folds.sum(windows_of(input, sliding, counts), tuple(range(batch, batch + axes)))
+    blocks = movement.reshape(input, (*shape[:batch], *itertools.chain(*zip(counts, kernel, strict=True))))
+    return folds.sum(blocks, tuple(range(batch + 1, batch + 2 * axes, 2)))
+
+
 @rounded_once
 def _average(name: str, input: Tensor, sliding: Sliding, ceil_mode: bool, with_padding: bool, divisor: Any) -> Tensor:
     axes = sliding.axes
@@ -89,8 +103,7 @@ def _average(name: str, input: Tensor, sliding: Sliding, ceil_mode: bool, with_p
     if input.dtype is not int64:
         check_not_integers("avg_pool2d" if axes == 1 else name, input)
     counts = counts_of(name, space, sliding, input.ndarray.shape[-axes - 1], ceil_mode)
-    ndim = input.ndarray.ndim - axes
-    total = folds.sum(windows_of(input, sliding, counts), tuple(range(ndim, ndim + axes)))
+    total = _sums(input, sliding, counts)
     if input.dtype is int64:
         return _truncated(total, divisor, _members(space, sliding, counts, with_padding))
     if divisor is not None:
@@ -162,9 +175,7 @@ def _adaptive_avg_pool(axes: int) -> AdaptiveAveragePooling:
         sliding = uniform(space, targets)
         ndim = input.ndarray.ndim
         if sliding is not None:
-            batch = ndim - axes
-            total = folds.sum(windows_of(input, sliding, targets), tuple(range(batch, batch + axes)))
-            return total / math.prod(sliding.kernel)
+            return _sums(input, sliding, targets) / math.prod(sliding.kernel)
         input = movement.by_rows(input)
         for axis, (extent, windows) in enumerate(zip(space, targets, strict=True), ndim - axes):
             last = movement.transpose(input, (*(a for a in range(ndim) if a != axis), axis))
