@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from ..core import NO_GRADIENT, Kernel, bind, define
 from ..types import Type, bool_, int64
 
 Shape = tuple[int, ...]
+MANY_TAPS = 8
 
 
 def _argmax_type(x: Type, kernel: Shape, extents: Shape, steps: Shape, gaps: Shape, low: Shape) -> Type:
@@ -44,6 +47,39 @@ def _first_inside(axis: int, extents: Shape, steps: Shape, gaps: Shape, low: Sha
 
 
 def _window_argmax(x: np.ndarray, kernel: Shape, extents: Shape, steps: Shape, gaps: Shape, low: Shape) -> np.ndarray:
+    is_apart = steps == kernel and not any(low) and (max(gaps) == 1 or max(kernel) == 1)
+    if is_apart and math.prod(kernel) >= MANY_TAPS and x.shape[x.ndim - len(kernel) :] == _product(extents, kernel):
+        found = _block_argmax(x, kernel, extents)
+        if found is not None:
+            return found
+    return _argmax_by_taps(x, kernel, extents, steps, gaps, low)
+
+
+def _product(extents: Shape, kernel: Shape) -> Shape:
+    return tuple(n * k for n, k in zip(extents, kernel, strict=True))
+
+
+def _block_argmax(x: np.ndarray, kernel: Shape, extents: Shape) -> np.ndarray | None:
+    """The places of maxima of windows side by side, which are blocks; None where there is a NaN, of which the last one
+    counts."""
+    axes, batch = len(kernel), x.shape[: x.ndim - len(kernel)]
+    space = _product(extents, kernel)
+    apart = x.reshape(*batch, *itertools.chain(*zip(extents, kernel, strict=True)))
+    first = len(batch)
+    order = (*range(first), *range(first, first + 2 * axes, 2), *range(first + 1, first + 2 * axes, 2))
+    blocks = apart.transpose(order).reshape(*batch, *extents, -1)
+    tap = blocks.argmax(-1)
+    if x.dtype.kind == "f" and np.isnan(np.take_along_axis(blocks, tap[..., None], -1)).any():
+        return None
+    within = np.unravel_index(tap, kernel)
+    starts = [
+        np.arange(n).reshape(-1, *(1,) * (axes - 1 - a)) * k
+        for a, (n, k) in enumerate(zip(extents, kernel, strict=True))
+    ]
+    return _ravelled([start + at for start, at in zip(starts, within, strict=True)], space)
+
+
+def _argmax_by_taps(x: np.ndarray, kernel: Shape, extents: Shape, steps: Shape, gaps: Shape, low: Shape) -> np.ndarray:
     axes = len(kernel)
     batch, space = x.shape[: x.ndim - axes], x.shape[x.ndim - axes :]
     along = zip(space, kernel, extents, steps, gaps, low, strict=True)
