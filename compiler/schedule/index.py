@@ -63,7 +63,18 @@ class Remainder:
         return f"({self.of}) % {self.by}"
 
 
-Atom = Variable | Quotient | Remainder
+@dataclass(frozen=True)
+class Bounded:
+    """An index that nothing is read at unless ``0 <= of < extent``, which a range says beside it."""
+
+    of: Index
+    extent: int
+
+    def __str__(self) -> str:
+        return f"({self.of})"
+
+
+Atom = Variable | Quotient | Remainder | Bounded
 
 
 @dataclass(frozen=True)
@@ -143,6 +154,34 @@ def of_variable(variable: Variable) -> Index:
     return ZERO if variable.extent == 1 else Index(((variable, 1),))
 
 
+def bounded(index: Index, extent: int) -> Index:
+    """`index` where it is known to lie in 0 ... extent - 1: reshapes on the way to memory need no remainders then."""
+    if extent == 1:
+        return ZERO
+    if below(-1, index.lowest) and below(index.highest, extent):
+        return index
+    return Index(((Bounded(index, extent), 1),))
+
+
+def released(index: Index) -> Index:
+    """`index` in variables, quotients and remainders alone."""
+    if index.is_affine:
+        return index
+    total = Index((), index.constant)
+    for atom, coefficient in index.terms:
+        total = total + _released_atom(atom) * coefficient
+    return total
+
+
+def _released_atom(atom: Atom) -> Index:
+    if isinstance(atom, Variable):
+        return Index(((atom, 1),))
+    inner = released(atom.of)
+    if isinstance(atom, Bounded):
+        return inner
+    return divided(inner, atom.by) if isinstance(atom, Quotient) else modulo(inner, atom.by)
+
+
 def divided(index: Index, by: int) -> Index:
     """``index / by`` for an index that is never negative, without a division where the terms allow it."""
     if by == 0:  # an empty array: no loop comes here
@@ -217,6 +256,8 @@ def _substituted_atom(atom: Atom, replacement: Mapping[Variable, Index]) -> Inde
     if isinstance(atom, Variable):
         return replacement.get(atom, Index(((atom, 1),)))
     inner = substituted(atom.of, replacement)
+    if isinstance(atom, Bounded):
+        return bounded(inner, atom.extent)
     return divided(inner, atom.by) if isinstance(atom, Quotient) else modulo(inner, atom.by)
 
 
@@ -229,6 +270,8 @@ def cuts(indices: Iterable[Index]) -> dict[Variable, int]:
         if isinstance(atom, Variable):
             continue
         pending.extend(a for a, _ in atom.of.terms)
+        if isinstance(atom, Bounded):
+            continue
         for variable, coefficient in atom.of.terms:
             if type(variable) is Variable and atom.by % abs(coefficient) == 0:
                 inner = atom.by // abs(coefficient)

@@ -5,12 +5,12 @@ Each map answers with a `Source`: the operand, the position in it, and the range
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from ..graph import Node
 from ..sizes.claims import below
-from .index import ZERO, Index, divided, flattened, unflattened
+from .index import ZERO, Index, bounded, divided, flattened, released, unflattened
 
 Position = tuple[Index, ...]
 
@@ -37,6 +37,16 @@ class Source:
     operand: int
     position: Position
     ranges: tuple[Range, ...] = ()
+
+
+def _inside(position: Position, ranges: tuple[Range, ...]) -> tuple[Position, tuple[Range, ...]]:
+    """A position that is read where its ranges, which begin at 0, hold, and those that do not always."""
+    inner = tuple(bounded(index, range.high) for index, range in zip(position, ranges, strict=True))
+    return inner, _told(ranges)
+
+
+def _told(ranges: Sequence[Range]) -> tuple[Range, ...]:
+    return tuple(replace(range, index=released(range.index)) for range in ranges if not range.always)
 
 
 def sources(node: Node, position: Position) -> tuple[Source, ...]:
@@ -78,16 +88,15 @@ def _pad(node: Node, position: Position) -> tuple[Source, ...]:
     shape, low = node.args[0].type.shape, node.param("low")
     inner = tuple(index + -before for index, before in zip(position, low, strict=True))
     ranges = tuple(Range(index, 0, extent) for index, extent in zip(inner, shape, strict=True))
-    return (Source(0, inner, tuple(r for r in ranges if not r.always)),)
+    return (Source(0, *_inside(inner, ranges)),)
 
 
 def _concatenate(node: Node, position: Position) -> tuple[Source, ...]:
     axis, start, found = node.param("axis"), 0, []
     for operand, arg in enumerate(node.args):
         extent = arg.type.shape[axis]
-        inner = (*position[:axis], position[axis] + -start, *position[axis + 1 :])
-        within = Range(inner[axis], 0, extent)
-        found.append(Source(operand, inner, () if within.always else (within,)))
+        along, ranges = _inside((position[axis] + -start,), (Range(position[axis] + -start, 0, extent),))
+        found.append(Source(operand, (*position[:axis], *along, *position[axis + 1 :]), ranges))
         start += extent
     return tuple(found)
 
@@ -97,8 +106,8 @@ def _update_slice(node: Node, position: Position) -> tuple[Source, ...]:
     inner, ranges = [], []
     for index, start, step, extent in zip(position, node.param("starts"), node.param("steps"), part, strict=True):
         ranges.append(Range(index, start, start + (extent - 1) * step + 1 if extent else start, step))
-        inner.append(divided(index + -start, step))
-    return (Source(1, tuple(inner), tuple(r for r in ranges if not r.always)), Source(0, position))
+        inner.append(divided(bounded(index + -start, ranges[-1].high - start), step))
+    return (Source(1, tuple(inner), _told(ranges)), Source(0, position))
 
 
 def _strided(node: Node, position: Position) -> tuple[Source, ...]:
@@ -126,8 +135,8 @@ def _window(node: Node, position: Position) -> tuple[Source, ...]:
     along = zip(space, kernel, node.param("steps"), node.param("gaps"), node.param("low"), strict=True)
     inner = tuple(o * step + k * gap + -low for o, k, step, gap, low in along)
     extents = node.args[0].type.shape[-len(inner) :]
-    ranges = tuple(Range(index, 0, extent) for index, extent in zip(inner, extents, strict=True))
-    return (Source(0, (*batch, *kernel, *inner), tuple(r for r in ranges if not r.always)),)
+    inner, ranges = _inside(inner, tuple(Range(i, 0, n) for i, n in zip(inner, extents, strict=True)))
+    return (Source(0, (*batch, *kernel, *inner), ranges),)
 
 
 def _spread(node: Node, position: Position) -> tuple[Source, ...]:
@@ -138,8 +147,8 @@ def _spread(node: Node, position: Position) -> tuple[Source, ...]:
     for i, k, extent, step, gap, low in zip(space, kernel, extents, *params, strict=True):
         place = i + k * -gap + low
         ranges.append(Range(place, 0, (extent - 1) * step + 1 if extent else 0, step))
-        inner.append(divided(place, step))
-    return (Source(0, (*batch, *kernel, *inner), tuple(r for r in ranges if not r.always)),)
+        inner.append(divided(bounded(place, ranges[-1].high), step))
+    return (Source(0, (*batch, *kernel, *inner), _told(ranges)),)
 
 
 def _of_windows(node: Node, position: Position) -> tuple[Position, Position, Position]:

@@ -14,7 +14,7 @@ from ...ops.pointwise import cast_primitive
 from ...ops.types import bfloat16, bool_, float16, float32
 from ..graph import Node
 from . import maps
-from .index import Index, Loaded, Variable, flattened
+from .index import Index, Loaded, Variable, flattened, released
 from .literals import SUFFIXES, ctype, literal
 from .maps import Position, Range
 from .records import Condition, Counter, Let, Literal, Load, Operand, Statement, Value, variables
@@ -70,14 +70,14 @@ class Values:
         return self.row if depends <= self.outer else self.body
 
     def _computed(self, node: Node, position: Position, ranges: Ranges) -> Operand:
-        away = node in self.places and position != self.places[node]
+        away = node in self.places and tuple(map(released, position)) != self.places[node]
         if away and not _is_cheap_elsewhere(node, position):
             raise Unfusable(f"{node} at another position")
         if node in self.bound and not away:
             return self.bound[node]
         buffer = None if node in self.places else self.memory(node)
         if buffer is not None:
-            index = flattened(position, node.type.shape)
+            index = released(flattened(position, node.type.shape))
             return Load(buffer, index, ranges, literal(0, node.type.dtype))
         lower = node.op.lower
         if isinstance(lower, Movement):
@@ -103,7 +103,7 @@ class Values:
         if lower.kind == "full":
             return Literal(literal(node.param("value"), node.type.dtype))
         if lower.kind == "iota":
-            counter = Counter(position[node.param("axis")])
+            counter = Counter(released(position[node.param("axis")]))
             return self.let(node, f"({ctype(node.type.dtype)}){{x}}", (("x", counter),))
         raise Unfusable(f"{node} has no memory")
 
@@ -160,7 +160,7 @@ class Values:
 
 def _is_cheap_elsewhere(node: Node, position: Position) -> bool:
     """An element picked by an index is computed again; anything else would be a second pass over the elements."""
-    picked = any(isinstance(atom, Loaded) for index in position for atom, _ in index.terms)
+    picked = any(isinstance(atom, Loaded) for index in position for atom, _ in released(index).terms)
     return picked and isinstance(node.op.lower, Pointwise)
 
 
@@ -186,7 +186,7 @@ def _one_hot(values: Values, node: Node, position: Position, ranges: Ranges) -> 
     axis = node.param("axis")
     line = (*position[:axis], Index(), *position[axis + 1 :])
     place = values.loaded(index, line, x.type.shape[axis], False, ranges)
-    hit = (Range(position[axis] + Index(((place, -1),)), 0, 1),)
+    hit = (Range(released(position[axis]) + Index(((place, -1),)), 0, 1),)
     before, written = values.value(x, position, ranges), values.value(src, line, ranges)
     if node.op.name == "scatter_add":
         written = values.let(node, "{x} + {y}", (("x", before), ("y", written)))
