@@ -13,7 +13,7 @@ from ..tracing.declares import Declares
 from ..tracing.user_warning import warn_user
 from . import constraints
 from .utils import broadcast_all, lazy_property
-from .validation import require_valid
+from .validation import holds_at_once, require_valid
 
 if TYPE_CHECKING:
     from .constraint_base import Constraint
@@ -251,6 +251,8 @@ class Distribution:
 
     def _validate_parameter(self, name: str, constraint: Any) -> None:
         value = getattr(self, name)
+        if holds_at_once(constraint, value):
+            return
         with no_grad():
             holds = constraint.check(value)
 
@@ -274,6 +276,8 @@ class Distribution:
                 "distribution with `validate_args=False` to turn off validation.",
             )
             return
+        if holds_at_once(support, value):
+            return
         with no_grad():
             holds = support.check(value)
 
@@ -287,6 +291,8 @@ class Distribution:
 
     def _validate_shape(self, value: Any) -> None:
         shape, expected = value.shape, self._batch_shape + self._event_shape
+        if shape == expected:
+            return
         event = shape[len(shape) - len(self._event_shape) :]
         if event != self._event_shape:
             raise ValueError(f"The right-most size of value must match event_shape: {shape} vs {self._event_shape}.")
