@@ -99,9 +99,9 @@ class Categorical(Distribution):
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         count = math.prod(sample_shape)
         with no_grad():
-            rows = self.probs.reshape(-1, self._num_events)
-            drawn = multinomial(rows.detach(), count, True)
-            return drawn.t().reshape(self._extended_shape(sample_shape))
+            probs = self.probs.detach()
+            drawn = multinomial(probs if probs.ndim == 2 else probs.reshape(-1, self._num_events), count, True)
+            return (drawn if count == 1 else drawn.t()).reshape(self._extended_shape(sample_shape))
 
     def _log_density(self, value: Tensor) -> Tensor:
         value = value.to(int64)
