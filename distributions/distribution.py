@@ -109,6 +109,11 @@ class Distribution:
         """The shape of samples: ``sample_shape + batch_shape + event_shape``."""
         return Size((*sample_shape, *self._batch_shape, *self._event_shape))
 
+    def _for_samples(self, parameter: Any, sample_shape: Any) -> Any:
+        """`parameter` with an element for each of the samples."""
+        shape = self._extended_shape(sample_shape)
+        return parameter if parameter.shape == shape else parameter.expand(shape)
+
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The distribution with its parameters broadcast to another `batch_shape`; nothing is copied or checked.
 
