@@ -101,6 +101,14 @@ def _words(state: np.ndarray, count: int) -> np.ndarray:
     return out
 
 
+def twisted(state: np.ndarray) -> np.ndarray:
+    """The state with the 624 words that come next."""
+    _scratch.state[:] = state
+    _scratch.state[-1] = STATE_SIZE - 1
+    _scratch.bits.random_raw()
+    return _scratch.state.copy()
+
+
 def tempered(state: np.ndarray) -> np.ndarray:
     """All words that are ready in `state`, those before its position too."""
     _scratch.state[:] = state

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..array import quietly
 from ..cephes import radii_of, turns_of
-from ..random import BLOCK, STATE_SIZE, tempered, uniforms24_of, uniforms53_of
+from ..random import BLOCK, STATE_SIZE, tempered, twisted, uniforms24_of, uniforms53_of
 from ..types import DType, float64
 
 #: More words than these are drawn for themselves.
@@ -25,13 +25,17 @@ _STATES = 4
 _HALF = BLOCK // 2
 
 
-class WordBlock:
-    """The words that are ready in a state whose own words are `key`; numbers made of each or, for float64, of each and
-    the one behind it."""
+NOTHING: np.ndarray = np.empty(0, np.int32)
 
-    def __init__(self, key: bytes, words: np.ndarray) -> None:
+
+class WordBlock:
+    """The words that are ready in a state whose own words are `key`, and `before` these the last of the state before,
+    where a draw took some of both; numbers made of each or, for float64, of each and the one behind it."""
+
+    def __init__(self, key: bytes, words: np.ndarray, before: int) -> None:
         self.key = key
         self.words = words
+        self.before = before
 
     @cached_property
     def uniforms24(self) -> np.ndarray:
@@ -69,15 +73,35 @@ class _Kept(threading.local):
 _kept = _Kept()
 
 
-def block_of(state: np.ndarray, count: int) -> WordBlock | None:
-    """The block in which the next `count` words of `state` lie; None for many and where they reach beyond."""
-    if count > FEW or state[-1] + count >= STATE_SIZE:
+def taken_ahead(state: np.ndarray, count: int) -> tuple[WordBlock, int] | None:
+    """The next `count` words of `state`, which is moved on behind them: a block and the place in it. None for many."""
+    if count > FEW:
         return None
+    position, end = state.item(-1), STATE_SIZE - 1
+    if position + count <= end:
+        block = _block_of(state)
+        state[-1] = position + count
+        return block, block.before + position
+    rest = end - position
+    words = _block_of(state).words if rest else NOTHING
+    after = twisted(state)
+    after[-1] = count - rest
+    block = _keep(after, words[len(words) - rest :])
+    state[:] = after
+    return block, 0
+
+
+def _block_of(state: np.ndarray) -> WordBlock:
     key = state[:-1].tobytes()
     for block in _kept.blocks:
         if block.key == key:
             return block
-    block = WordBlock(key, tempered(state))
+    return _keep(state, NOTHING)
+
+
+def _keep(state: np.ndarray, before: np.ndarray) -> WordBlock:
+    words = np.concatenate([before, tempered(state)])
+    block = WordBlock(state[:-1].tobytes(), words, len(before))
     _kept.blocks = [block, *_kept.blocks[: _STATES - 1]]
     return block
 

@@ -18,7 +18,7 @@ from ...ops.random import (
     uniforms_for_blocks,
     uniforms_of,
 )
-from ...ops.sampling.ahead import WordBlock, block_normals_in, block_of, serial_normals_in, uniforms_in
+from ...ops.sampling.ahead import WordBlock, block_normals_in, serial_normals_in, taken_ahead, uniforms_in
 from ...ops.types import DType, float32, float64
 from ...tracing.watch import changes
 
@@ -39,18 +39,13 @@ class DrawsAtOnce:
         return drawn[STATE_SIZE:]
 
     def _few(self, part: Callable[..., np.ndarray], words: int, *options: Any) -> np.ndarray | None:
-        """``part(block, start, words, *options)`` of the next `words`, which are taken; None where these are many or
-        not ready."""
+        """``part(block, start, words, *options)`` of the next `words`, which are taken; None where these are many."""
         with self._lock:
-            state = self.state.ndarray
-            block = block_of(state, words)
-            if block is None:
+            taken = taken_ahead(self.state.ndarray, words)
+            if taken is None:
                 return None
-            start = state.item(-1)
-            drawn = part(block, start, words, *options)
-            state[-1] = start + words
             self.state.buffer.version += 1
-        return drawn
+            return part(*taken, words, *options)
 
     def few_words(self, count: int) -> np.ndarray:
         """`words_at_once`, quicker for few."""
