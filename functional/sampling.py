@@ -41,11 +41,13 @@ def _sampler(name: str, draw: Callable[..., Any], what: str) -> Callable[..., Te
         requires_grad: bool = False,
         **named: Sizes,
     ) -> Tensor:
-        refuse_unknown(name, named)
+        if named:
+            refuse_unknown(name, named)
+            size = (named_sizes(name, "size", named["size"]),)
         require_cpu(device)
-        if not size and not named:
+        if not size:
             raise TypeError(f"{name}() received an invalid combination of arguments - got (), but expected its size")
-        shape = sizes_of((named_sizes(name, "size", named["size"]),) if "size" in named else size)
+        shape = sizes_of(size)
         return _leaf(draw(shape, dtype or get_default_dtype(), generator), requires_grad)
 
     sample.__name__ = sample.__qualname__ = name
