@@ -140,9 +140,9 @@ class _IndependentConstraint(Constraint):
 
     def check(self, value: Tensor) -> Tensor:
         holds = self.base_constraint.check(value)
-        if holds.dim() < self.reinterpreted_batch_ndims:
+        if holds.ndim < self.reinterpreted_batch_ndims:
             expected = self.base_constraint.event_dim + self.reinterpreted_batch_ndims
-            raise ValueError(f"Expected value.dim() >= {expected} but got {value.dim()}")
+            raise ValueError(f"Expected value.dim() >= {expected} but got {value.ndim}")
         return all_of(holds, self.reinterpreted_batch_ndims)
 
     def __repr__(self) -> str:

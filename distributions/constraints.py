@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..functional.elementwise.closeness import isclose
 from ..functional.joining import cat as cat_tensors
 from ..functional.joining import stack as stack_tensors
@@ -17,6 +19,7 @@ from ..functional.matrices.triangular import cholesky_ex
 from ..functional.reductions import norm
 from ..functional.selecting import where
 from ..functional.shaping.diagonals import tril
+from ..ops.reductions import sum_primitive
 from ..tensors.creation import eye
 from ..tensors.limits import finfo
 from .constraint_base import (  # noqa: F401 (the first and the last are part of the offer)
@@ -141,7 +144,16 @@ class _HalfOpenInterval(_Interval):
 
 def _whole(holds: Any, value: Any) -> Any:
     """Where `holds`, and the value is a whole number."""
-    return holds & (value % 1 == 0) if value.dtype.is_floating_point else holds
+    return holds & (value % 1 == 0) if _is_floating(value) else holds
+
+
+def _is_floating(value: Any) -> bool:
+    return value.dtype.kind == "f" if type(value) is np.ndarray else value.dtype.is_floating_point
+
+
+def _sums(value: Any) -> Any:
+    """Along the last axis."""
+    return sum_primitive.evaluate_wide(value, (value.ndim - 1,)) if type(value) is np.ndarray else value.sum(-1)
 
 
 class _IntegerInterval(_Interval):
@@ -180,7 +192,7 @@ class _OneHot(Constraint):
     event_dim = 1
 
     def check(self, value: Tensor) -> Tensor:
-        return ((value == 0) | (value == 1)).all(-1) & (value.sum(-1) == 1)
+        return ((value == 0) | (value == 1)).all(-1) & (_sums(value) == 1)
 
 
 class _Simplex(Constraint):
@@ -189,7 +201,7 @@ class _Simplex(Constraint):
     event_dim = 1
 
     def check(self, value: Tensor) -> Tensor:
-        return (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6)
+        return (value >= 0).all(-1) & (abs(_sums(value) - 1) < 1e-6)
 
 
 class _Multinomial(Constraint):
@@ -338,6 +350,12 @@ class _Stack(_Combined):
     def check(self, value: Tensor) -> Tensor:
         return stack_tensors([c.check(value.select(self.dim, i)) for i, c in enumerate(self.cseq)], self.dim)
 
+
+#: Constraints whose checks are written in operators that arrays have, too: `validation.holds_at_once`.
+_OF_ARRAYS = frozenset((
+    _Boolean, _Real, _GreaterThan, _GreaterThanEq, _LessThan, _Interval, _HalfOpenInterval, _IntegerInterval,
+    _IntegerLessThan, _IntegerGreaterThan, _OneHot, _Simplex,
+))  # fmt: skip
 
 dependent = _Dependent()
 dependent_property = _DependentProperty

@@ -13,7 +13,7 @@ from ..tracing.declares import Declares
 from ..tracing.user_warning import warn_user
 from . import constraints
 from .utils import broadcast_all, lazy_property
-from .validation import require_valid
+from .validation import holds_at_once, require_valid
 
 if TYPE_CHECKING:
     from .constraint_base import Constraint
@@ -108,6 +108,11 @@ class Distribution:
     def _extended_shape(self, sample_shape: Any = ()) -> Size:
         """The shape of samples: ``sample_shape + batch_shape + event_shape``."""
         return Size((*sample_shape, *self._batch_shape, *self._event_shape))
+
+    def _for_samples(self, parameter: Any, sample_shape: Any) -> Any:
+        """`parameter` with an element for each of the samples."""
+        shape = self._extended_shape(sample_shape)
+        return parameter if parameter.shape == shape else parameter.expand(shape)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The distribution with its parameters broadcast to another `batch_shape`; nothing is copied or checked.
@@ -251,6 +256,8 @@ class Distribution:
 
     def _validate_parameter(self, name: str, constraint: Any) -> None:
         value = getattr(self, name)
+        if holds_at_once(constraint, value):
+            return
         with no_grad():
             holds = constraint.check(value)
 
@@ -274,6 +281,8 @@ class Distribution:
                 "distribution with `validate_args=False` to turn off validation.",
             )
             return
+        if holds_at_once(support, value):
+            return
         with no_grad():
             holds = support.check(value)
 
@@ -287,6 +296,8 @@ class Distribution:
 
     def _validate_shape(self, value: Any) -> None:
         shape, expected = value.shape, self._batch_shape + self._event_shape
+        if shape == expected:
+            return
         event = shape[len(shape) - len(self._event_shape) :]
         if event != self._event_shape:
             raise ValueError(f"The right-most size of value must match event_shape: {shape} vs {self._event_shape}.")

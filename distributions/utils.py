@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import numbers
 from collections.abc import Callable
 from typing import Any
@@ -16,8 +17,10 @@ from ..ops.elementary import log, log1p, sigmoid
 from ..ops.types import broadcast_shapes, get_default_dtype, int64
 from ..tape.grad_mode import enable_grad
 from ..tensors.creation import full, tensor
+from ..tensors.fusion import fused
 from ..tensors.limits import finfo
 from ..tensors.tensor import Tensor
+from . import array_forms
 
 
 def broadcast_all(*values: Any) -> tuple[Any, ...]:
@@ -59,8 +62,16 @@ def clamp_probs(probs: Tensor) -> Tensor:
     >>> tg.distributions.utils.clamp_probs(tg.tensor([0.0, 0.5])).log().isfinite()
     tensor([True, True])
     """
-    eps = finfo(probs.dtype).eps
+    eps = _limits(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)
+
+
+_limits = functools.cache(finfo)
+
+
+@fused("LogBackward0", array_forms.clamped_log, array_forms.clamped_log_gradient, watched={0: (0,)})
+def _clamped_log(probs: Any, low: float, high: float) -> Any:
+    return log(probs.clamp(min=low, max=high))
 
 
 def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
@@ -71,8 +82,11 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
     >>> tg.distributions.utils.probs_to_logits(tg.tensor([0.5, 0.75]), is_binary=True)
     tensor([0.0000, 1.0986])
     """
+    if not is_binary:
+        eps = _limits(probs.dtype).eps
+        return _clamped_log(probs, eps, 1 - eps)
     clamped = clamp_probs(probs)
-    return log(clamped) - log1p(-clamped) if is_binary else log(clamped)
+    return log(clamped) - log1p(-clamped)
 
 
 class lazy_property:

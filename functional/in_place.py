@@ -18,10 +18,11 @@ from ..tape.first_shapes import require_followed
 from ..tape.grad_mode import is_grad_enabled
 from ..tensors.arguments import Shape
 from ..tensors.calling.operators import through_class
+from ..tensors.drawing.integers import randint, random
 from ..tensors.in_place import assign, copy_into, refuse_inference, require_castable, store
 from ..tensors.operands import number_of
 from ..tensors.overriding import ask, overloaded, subclasses
-from ..tensors.random import bernoulli, bernoulli_with, exponential, geometric, normal, randint, random, uniform
+from ..tensors.random import bernoulli, bernoulli_with, exponential, geometric, normal, uniform
 from ..tensors.rejection import cauchy, log_normal
 from ..tensors.subclass import KNOWN_AS
 from ..tensors.tensor import Tensor

@@ -15,6 +15,7 @@ from ..tensors.arguments import named_sizes, sizes_of
 from ..tensors.composite import relabel
 from ..tensors.creation import refuse_unknown
 from ..tensors.device import require_cpu
+from ..tensors.drawing import integers
 from ..tensors.layouts.formats import factory
 from ..tensors.tensor import Tensor
 from .complex_numbers.draws import with_complex
@@ -40,11 +41,13 @@ def _sampler(name: str, draw: Callable[..., Any], what: str) -> Callable[..., Te
         requires_grad: bool = False,
         **named: Sizes,
     ) -> Tensor:
-        refuse_unknown(name, named)
+        if named:
+            refuse_unknown(name, named)
+            size = (named_sizes(name, "size", named["size"]),)
         require_cpu(device)
-        if not size and not named:
+        if not size:
             raise TypeError(f"{name}() received an invalid combination of arguments - got (), but expected its size")
-        shape = sizes_of((named_sizes(name, "size", named["size"]),) if "size" in named else size)
+        shape = sizes_of(size)
         return _leaf(draw(shape, dtype or get_default_dtype(), generator), requires_grad)
 
     sample.__name__ = sample.__qualname__ = name
@@ -130,7 +133,7 @@ def randint(
     for name, bound in (("low", start), ("high", stop)):
         if not hasattr(bound, "__index__"):
             raise TypeError(f"randint(): argument '{name}' must be int, not {type(bound).__name__}")
-    return _leaf(draws.randint(start, stop, sizes_of((shape,)), dtype, generator), requires_grad)
+    return _leaf(integers.randint(start, stop, sizes_of((shape,)), dtype, generator), requires_grad)
 
 
 @factory
@@ -159,7 +162,7 @@ def randint_like(
     if (dtype or input.dtype).is_complex:
         raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
     of, strides = dtype or input.dtype, draws.strides_like(input.ndarray, dtype or input.dtype)
-    return _leaf(draws.randint(start, stop, input.ndarray.shape, of, generator, strides), requires_grad)
+    return _leaf(integers.randint(start, stop, input.ndarray.shape, of, generator, strides), requires_grad)
 
 
 @factory
@@ -180,7 +183,7 @@ def randperm(
     tensor([0, 1, 2, 3])
     """
     require_cpu(device)
-    return _leaf(draws.randperm(n, dtype, generator), requires_grad)
+    return _leaf(integers.randperm(n, dtype, generator), requires_grad)
 
 
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | None = None) -> Tensor:

@@ -13,6 +13,7 @@ from ..ops.core import current
 from ..tape.grad_mode import no_grad
 from ..tensors import random
 from ..tensors.data import fitting
+from ..tensors.drawing.integers import randperm
 from ..tensors.meta.meta_tensor import any_meta
 from ..tensors.tensor import Tensor, make
 from ..tracing.user_warning import warn_user
@@ -356,7 +357,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
     with no_grad():
         normal_(tensor, 0, std, generator)
         for column in range(columns):
-            dropped = random.randperm(rows)[:count]
+            dropped = randperm(rows)[:count]
             tensor[dropped, column] = 0
     return tensor
 

@@ -102,11 +102,22 @@ def box_muller(radii: np.ndarray, turns: np.ndarray) -> tuple[np.ndarray, np.nda
     x, y = np.empty_like(radii), np.empty_like(radii)
     for start in range(0, radii.size, _PIECE):
         piece = np.s_[start : start + _PIECE]
-        radius = np.sqrt(_f32(-2) * _log(1 - radii[piece]))
-        sine, cosine = _turned(*_sine_and_cosine(turns[piece] * _f32(2 * np.pi)))
+        radius = radii_of(radii[piece])
+        cosine, sine = turns_of(turns[piece])
         np.multiply(radius, cosine, out=x[piece])
         np.multiply(radius, sine, out=y[piece])
     return x.reshape(shape), y.reshape(shape)
+
+
+def radii_of(u: np.ndarray) -> np.ndarray:
+    """The radius that Box and Muller make of each float32 uniform."""
+    return np.sqrt(_f32(-2) * _log(1 - u))
+
+
+def turns_of(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Cosine and sine of each float32 uniform, in turns."""
+    sine, cosine = _turned(*_sine_and_cosine(u * _f32(2 * np.pi)))
+    return cosine, sine
 
 
 def _define(name: str, function: Callable[[np.ndarray], np.ndarray]) -> Primitive:

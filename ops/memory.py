@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 CACHE_LINE = 64
+_ALIGNED_FROM = 1024  # bytes: what is smaller is swept sooner than it is placed
 BLOCK = 16384  # elements: five arrays of float32 are 320 KiB
 
 
@@ -40,10 +41,10 @@ def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     start 16 bytes behind a page.)
     """
     nbytes = math.prod(shape) * dtype.itemsize
-    if nbytes < CACHE_LINE:
+    if nbytes < _ALIGNED_FROM:
         return np.empty(shape, dtype)
     raw = np.empty(nbytes + CACHE_LINE, np.uint8)
-    start = -raw.ctypes.data % CACHE_LINE
+    start = -raw.__array_interface__["data"][0] % CACHE_LINE  # `ctypes.data` takes three times as long
     return raw[start : start + nbytes].view(dtype).reshape(shape)
 
 

@@ -2,6 +2,7 @@
 
 The recipes are those of PyTorch's CPU generator, bit for bit. A state is int32[625]: the 624 words of MT19937 (as int32
 bit patterns) and the position in them. Nothing here remembers anything: whoever draws stores the new state.
+`sampling.ahead` draws few at a time.
 """
 
 from __future__ import annotations
@@ -100,6 +101,21 @@ def _words(state: np.ndarray, count: int) -> np.ndarray:
     return out
 
 
+def twisted(state: np.ndarray) -> np.ndarray:
+    """The state with the 624 words that come next."""
+    _scratch.state[:] = state
+    _scratch.state[-1] = STATE_SIZE - 1
+    _scratch.bits.random_raw()
+    return _scratch.state.copy()
+
+
+def tempered(state: np.ndarray) -> np.ndarray:
+    """All words that are ready in `state`, those before its position too."""
+    _scratch.state[:] = state
+    _scratch.state[-1] = 0
+    return _scratch.bits.random_raw(STATE_SIZE - 1).astype(np.uint32).view(np.int32)
+
+
 random_words_primitive = define(
     "random_words", ("state",), type=_words_type, eval=_words, lower=Kernel("random_words"), vjp=NO_GRADIENT
 )
@@ -133,11 +149,13 @@ def _words_to(name: str, inputs: tuple[str, ...], result: DType, eval: Callable[
     return define(name, inputs, type=type_rule, eval=eval, lower=Pointwise(c), vjp=NO_GRADIENT)
 
 
-def _uniform24(word: np.ndarray) -> Any:
+def uniforms24_of(word: np.ndarray) -> Any:
+    """float32 in [0, 1) of a word each, as numpy code."""
     return (word & 0xFFFFFF).astype(np.float32) * np.float32(2.0**-24)
 
 
-def _uniform53(high: np.ndarray, low: np.ndarray) -> Any:
+def uniforms53_of(high: np.ndarray, low: np.ndarray) -> Any:
+    """float64 in [0, 1) of two words each, as numpy code."""
     return ((high & 0x1FFFFF) * 2.0**32 + low.view(np.uint32)) * 2.0**-53
 
 
@@ -151,8 +169,8 @@ def _unsigned_modulo(x: np.ndarray, range: np.ndarray) -> Any:
 
 
 _PAIR = ("high", "low")
-uniform24_primitive = _words_to("uniform24", ("word",), float32, _uniform24, "tg_uniform24({word})")
-uniform53_primitive = _words_to("uniform53", _PAIR, float64, _uniform53, "tg_uniform53({high}, {low})")
+uniform24_primitive = _words_to("uniform24", ("word",), float32, uniforms24_of, "tg_uniform24({word})")
+uniform53_primitive = _words_to("uniform53", _PAIR, float64, uniforms53_of, "tg_uniform53({high}, {low})")
 join_words_primitive = _words_to("join_words", _PAIR, int64, _join_words, "tg_join_words({high}, {low})")
 unsigned_modulo_primitive = define(
     "unsigned_modulo",
@@ -229,7 +247,7 @@ def serial_normals(words: Any) -> Any:
 
 def serial_normals_of(words: np.ndarray) -> np.ndarray:
     """`serial_normals` as numpy code."""
-    uniforms = _uniform53(words[::2], words[1::2])
+    uniforms = uniforms53_of(words[::2], words[1::2])
     radius, angle = np.sqrt(-2 * np.log1p(-uniforms[1::2])), uniforms[::2] * (2 * math.pi)
     return np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1).reshape(-1)
 
@@ -253,9 +271,9 @@ def block_normals_of(u: np.ndarray, count: int) -> np.ndarray:
 def uniforms_of(words: Callable[[int], np.ndarray], count: int, dtype: DType) -> np.ndarray:
     """`count` numbers in [0, 1) of what draws words: float64, or float32 for all other types."""
     if dtype is not float64:
-        return np.asarray(_uniform24(words(count)))
+        return np.asarray(uniforms24_of(words(count)))
     drawn = words(2 * count)
-    return np.asarray(_uniform53(drawn[::2], drawn[1::2]))
+    return np.asarray(uniforms53_of(drawn[::2], drawn[1::2]))
 
 
 def _polar(log_radius: Any, turn: Any) -> tuple[Any, Any]:

@@ -17,7 +17,7 @@ def _full_type(shape: tuple[int, ...], value: Number, dtype: DType) -> Type:
 
 def _full(shape: tuple[int, ...], value: Number, dtype: DType) -> np.ndarray:
     filled = aligned_empty(shape, dtype.numpy)  # what parameters are made of
-    filled.fill(number_in(value, dtype))
+    filled.fill(value if type(value) is int and 0 <= value < 128 else number_in(value, dtype))  # these fit all types
     return filled
 
 
@@ -46,7 +46,10 @@ def _iota_type(shape: tuple[int, ...], axis: int, dtype: DType) -> Type:
 
 
 def _iota(shape: tuple[int, ...], axis: int, dtype: DType) -> np.ndarray:
-    column = array_in(np.arange(shape[axis]), dtype).reshape([-1 if a == axis else 1 for a in range(len(shape))])
+    counted = array_in(np.arange(shape[axis]), dtype)
+    if len(shape) == 1:
+        return counted
+    column = counted.reshape([-1 if a == axis else 1 for a in range(len(shape))])
     return np.array(np.broadcast_to(column, shape), order="C")
 
 

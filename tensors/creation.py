@@ -15,7 +15,7 @@ from ..ops.layouts.formats import laid_as
 from ..ops.pointwise import cast, common_dtype
 from ..ops.types import INTEGER, NUMBERS, DType, dtype_of, float64, get_default_dtype, int64, number_dtype
 from ..tracing.user_warning import warn_once, warn_user
-from .arguments import named_sizes, shape_of, sizes_of
+from .arguments import named_sizes, sizes_of
 from .calling.even_rows import even_row
 from .calling.numbers import count_between, ends_of, extents, item_of, number_in, require_steps, unpacked
 from .data import fitting, inferred, values_of
@@ -172,12 +172,13 @@ def _filled(name: str, value: int, what: str) -> Filling:
         requires_grad: bool = False,
         **ignored: object,
     ) -> Tensor:
-        refuse_unknown(name, ignored)
-        if not size and "size" not in ignored:
+        if ignored:
+            refuse_unknown(name, ignored)
+            size = (named_sizes(name, "size", ignored["size"]),)
+        elif not size:
             raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
-        given = (named_sizes(name, "size", ignored["size"]),) if "size" in ignored else size
         require_cpu(device)
-        shape = extents(sizes_of(given))
+        shape = extents(sizes_of(size))
         return _finished(sources.full(shape, value, dtype or get_default_dtype()), requires_grad)
 
     create.__name__ = create.__qualname__ = name
@@ -216,7 +217,7 @@ def _like(name: str, value: int) -> FillingLike:
         **ignored: object,
     ) -> Tensor:
         refuse_unknown(name, ignored)
-        return full_like(input, value, dtype=dtype, device=device, requires_grad=requires_grad)
+        return _full_like(input, value, dtype, device, requires_grad)
 
     create.__name__ = create.__qualname__ = name
     create.__doc__ = f"""``tg.{name.removesuffix("_like")}`` in the shape of `input`.
@@ -250,12 +251,14 @@ def full_like(
     >>> tg.full_like(tg.zeros(2), 3)
     tensor([3., 3.])
     """
+    return _full_like(input, fill_value, dtype, device, requires_grad)
+
+
+def _full_like(input: Any, fill_value: Any, dtype: DType | None, device: Any, requires_grad: bool) -> Any:
     require_cpu(device)
     of = dtype or input.dtype
-    out = sources.full(shape_of(input), fitting(number_in(fill_value), of), of)
-    if not input.ndarray.flags.c_contiguous:
-        out = laid_as(out, input.ndarray)
-    return _finished(out, requires_grad)
+    out = sources.full(input.ndarray.shape, fitting(number_in(fill_value), of), of)
+    return _finished(out if input.ndarray.flags.c_contiguous else laid_as(out, input.ndarray), requires_grad)
 
 
 zeros_like = _like("zeros_like", 0)

@@ -102,6 +102,9 @@ def inferred(number: Any) -> DType:
 
 def values_of(data: Any, dtype: DType | None) -> np.ndarray:
     """A fresh numpy array of `data` in `dtype`, or in the type that PyTorch infers."""
+    if type(data) is list and data and PYTHON_NUMBERS.issuperset(kinds := set(map(type, data))):
+        widest = 0.0 if float in kinds else 0 if int in kinds else False
+        return _converted(data, dtype or number_dtype(widest), dtype)
     if isinstance(data, np.ndarray):
         refuse_recording("tensor()")
     if isinstance(data, (np.ndarray, np.generic)):

@@ -6,7 +6,6 @@ random numbers as it sees any other state: the tensors are inputs of the graph a
 
 from __future__ import annotations
 
-import math
 import secrets
 import weakref
 from collections.abc import Callable, Sequence
@@ -15,28 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..ops.array import eager, quietly
+from ..ops.array import eager
 from ..ops.core import current
 from ..ops.identity import copy
 from ..ops.locks import new_lock
 from ..ops.movement import concatenate, slice
-from ..ops.random import (
-    BLOCK,
-    STATE_SIZE,
-    block_normals_of,
-    random_seed,
-    random_words,
-    random_words_primitive,
-    serial_normals,
-    serial_normals_of,
-    uniforms_for_blocks,
-    uniforms_of,
-)
+from ..ops.random import STATE_SIZE, random_seed, random_words, serial_normals
 from ..ops.sampling.rejection import random_gamma
 from ..ops.sources import full
-from ..ops.types import DType, float64, int32, int64
+from ..ops.types import float64, int32, int64
 from ..tracing.watch import changes, declare_read, watcher
 from .device import as_device, device
+from .drawing.at_once import DrawsAtOnce
 from .layouts.generator_state import TORCH_STATE, record_of
 from .tensor import EAGER, Tensor, make
 
@@ -65,7 +54,7 @@ def _never(_: int) -> bool:
     return False
 
 
-class Generator:
+class Generator(DrawsAtOnce):
     """A source of random numbers: PyTorch's CPU generator (MT19937), with the same numbers for the same seed.
 
     >>> import tracegrad as tg
@@ -210,47 +199,10 @@ class Generator:
         with self._lock:
             interpreter = current()
             if interpreter is EAGER or getattr(interpreter, "does_at_once", _never)(count):
-                return make(self.words_at_once(count))
+                return make(self.few_words(count))
             state, words = random_words(self.state, count)
             eager().write(self.state, state)
         return words
-
-    def words_at_once(self, count: int) -> np.ndarray:
-        """The same evaluation and write without making tensors in between, where nobody records them."""
-        with self._lock:
-            drawn = random_words_primitive.evaluate_wide(self.state.ndarray, count)
-            self.state.ndarray[:] = drawn[:STATE_SIZE]
-            self.state.buffer.version += 1
-        return drawn[STATE_SIZE:]
-
-    def uniforms_at_once(self, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
-        """In [0, 1), where nobody records them: float64, or float32 for all other types."""
-        return uniforms_of(self.words_at_once, math.prod(shape), dtype).reshape(shape)
-
-    def normals_like(self, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
-        """Standard normal numbers of float32 or float64 where nobody records them; where there are few in float64."""
-        count = math.prod(shape)
-        if count < BLOCK:
-            return self.normals_at_once(count).reshape(shape)
-        u = uniforms_of(self.words_at_once, uniforms_for_blocks(count), dtype)
-        return np.asarray(quietly(block_normals_of, u, count)).reshape(shape)
-
-    def normals_at_once(self, count: int) -> np.ndarray:
-        """`normals` where nobody records them."""
-        with self._lock:
-            value, had = self.cached.ndarray.tolist()
-            drawn = np.empty(count + 2)
-            first = int(had and count > 0)
-            drawn[:first] = value
-            missing = count - first
-            pairs = (missing + 1) // 2
-            if pairs:
-                drawn[first : first + 2 * pairs] = quietly(serial_normals_of, self.words_at_once(4 * pairs))
-            if first or missing % 2:
-                self.cached.ndarray[:] = (drawn[count], 1.0) if missing % 2 else 0.0
-                self.cached.buffer.version += 1
-                changes.count += bool(had) != missing % 2
-        return drawn[:count]
 
     def normals(self, count: int) -> Tensor:
         """The next `count` float64 normal numbers, two from four words; an odd one is kept for the next call."""

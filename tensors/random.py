@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.array import quietly
 from ..ops.comparison import eq, where
 from ..ops.complex_numbers.parts import view_as_complex
-from ..ops.core import current, writes_now
+from ..ops.core import current
 from ..ops.elementary import log, log1p
 from ..ops.identity import copy
 from ..ops.movement import broadcast, reshape, transpose
@@ -24,33 +25,22 @@ from ..ops.pointwise import cast
 from ..ops.random import (
     BLOCK,
     block_normals,
-    join_words,
-    join_words_primitive,
     pairs,
-    permutation,
     uniform24,
     uniform53,
     uniforms_for_blocks,
-    unsigned_modulo,
 )
 from ..ops.requirements import Requirement, require
 from ..ops.rounding import ceil
-from ..ops.sources import iota
 from ..ops.types import (
     WIDE,
     DType,
-    bfloat16,
-    bool_,
+    Type,
+    array_in,
     broadcast_shapes,
-    float16,
     float32,
     float64,
-    int8,
-    int16,
-    int32,
-    int64,
     real_of,
-    uint8,
 )
 from ..tape.grad_mode import no_grad
 from ..tracing.watch import watcher
@@ -67,18 +57,6 @@ PROBABILITIES = Requirement(
     "Expected p_in >= 0 && p_in <= 1 to be true, but got false: bernoulli needs probabilities.",
 )
 DEVIATIONS = Requirement(lambda std: (std >= 0,), RuntimeError, "normal expects all elements of std >= 0.0")
-
-#: Integers below this bound take one word each, others two.
-WIDE_RANGE = 2**28
-
-_INTEGER_RANGE = {bool_: (0, 1)} | {
-    dtype: (int(np.iinfo(dtype.numpy).min), int(np.iinfo(dtype.numpy).max))
-    for dtype in (uint8, int8, int16, int32, int64)
-}
-#: How many values ``random_()`` draws from: all that are not negative, or all integers that a float holds exactly.
-_ALL_VALUES = {dtype: most + 1 for dtype, (_, most) in _INTEGER_RANGE.items()} | {
-    float16: 2**11 + 1, bfloat16: 2**8 + 1, float32: 2**24 + 1, float64: 2**53 + 1,
-}  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------- order in memory
@@ -98,7 +76,7 @@ def shaped(flat: Any, shape: Shape, strides: Shape | None) -> Any:
     return transpose(laid_out, tuple(order.index(axis) for axis in range(len(shape))))
 
 
-def _words(generator: Generator | None, count: int) -> Any:
+def words(generator: Generator | None, count: int) -> Any:
     return (generator or default_generator).words(count)
 
 
@@ -108,8 +86,20 @@ def uniforms(generator: Generator | None, shape: Shape, dtype: DType, strides: S
     if current() is EAGER and (strides is None or in_row_major_order(strides)):
         return make((generator or default_generator).uniforms_at_once(shape, dtype))
     if dtype is not float64:
-        return uniform24(shaped(_words(generator, count), shape, strides))
-    return uniform53(*(shaped(part, shape, strides) for part in pairs(_words(generator, 2 * count))))
+        return uniform24(shaped(words(generator, count), shape, strides))
+    return uniform53(*(shaped(part, shape, strides) for part in pairs(words(generator, 2 * count))))
+
+
+def _uniforms_now(generator: Generator | None, shape: Shape, dtype: DType, strides: Shape | None) -> np.ndarray | None:
+    """`uniforms` as an array, where what is made of them is numpy code: nobody records, in row-major order."""
+    if current() is not EAGER or watcher() is not None or not (strides is None or in_row_major_order(strides)):
+        return None
+    return (generator or default_generator).uniforms_at_once(shape, dtype)
+
+
+def made(values: np.ndarray | np.generic) -> Tensor:
+    """A tensor of what numpy has computed, which is a scalar where there are no dimensions."""
+    return make(np.asarray(values))
 
 
 def _require_floating(dtype: DType, kernel: str) -> None:
@@ -126,7 +116,7 @@ def _require_floating(dtype: DType, kernel: str) -> None:
 def rand(shape: Shape, dtype: DType, generator: Generator | None = None, strides: Shape | None = None) -> Tensor:
     """Uniform numbers in [0, 1)."""
     _require_floating(dtype, "check_uniform_bounds")
-    return _below(_cast(uniforms(generator, shape, dtype, strides), dtype), 0.0, 1.0)
+    return _below(in_type(uniforms(generator, shape, dtype, strides), dtype), 0.0, 1.0)
 
 
 def _below(drawn: Any, low: Any, high: Any) -> Any:
@@ -156,7 +146,15 @@ def uniform(
         low = computed(functools.partial(_rounded, dtype), low)
     else:
         width = high - low
-    return _below(_cast(_fused(uniforms(generator, shape, dtype, strides), width, low), dtype), low, high)
+    u = _uniforms_now(generator, shape, dtype, strides) if dtype in (float32, float64) and _are_numbers(low) else None
+    if u is not None:
+        return made(quietly(_spread, u, width, low))
+    return _below(in_type(_fused(uniforms(generator, shape, dtype, strides), width, low), dtype), low, high)
+
+
+def _spread(u: np.ndarray, scale: float, shift: float) -> np.ndarray:
+    """`_fused`, in the type of `u`."""
+    return (u.astype(np.float64, copy=False) * scale + shift).astype(u.dtype, copy=False)
 
 
 def _of_parts(draw: Any, shape: Shape, dtype: DType, *options: Any) -> Any:
@@ -166,7 +164,7 @@ def _of_parts(draw: Any, shape: Shape, dtype: DType, *options: Any) -> Any:
 
 def _fused(x: Any, scale: Any, shift: Any) -> Any:
     """``x * scale + shift`` in float64: PyTorch rounds once there, and for float32 numbers so does this."""
-    return _cast(x, float64) * scale + shift
+    return in_type(x, float64) * scale + shift
 
 
 def _rounded(dtype: DType, number: float) -> float:
@@ -187,7 +185,7 @@ def _are_numbers(*values: Any) -> bool:
     return all(isinstance(value, (int, float)) for value in values)
 
 
-def _cast(x: Any, dtype: DType) -> Any:
+def in_type(x: Any, dtype: DType) -> Any:
     return x if current().type_of(x).dtype is dtype else cast(x, dtype)
 
 
@@ -223,9 +221,9 @@ def normal(
         if not _one_by_one(shape, dtype, strides):  # those are computed in float64, of options as they are given
             mean, std = (computed(functools.partial(_rounded, dtype), number) for number in (mean, std))
         if _draws_at_once(shape, dtype, strides):
-            drawn = (generator or default_generator).normals_like(shape, dtype).astype(np.float64)
-            return make((drawn * std + mean).astype(dtype.numpy))
-    return _cast(_fused(_standard_normals(shape, dtype, generator, strides), std, mean), dtype)
+            drawn = (generator or default_generator).normals_like(shape, dtype).astype(np.float64, copy=False)
+            return made((drawn * std + mean).astype(dtype.numpy, copy=False))
+    return in_type(_fused(_standard_normals(shape, dtype, generator, strides), std, mean), dtype)
 
 
 def _draws_at_once(shape: Shape, dtype: DType, strides: Shape | None) -> bool:
@@ -248,7 +246,7 @@ def normal_around(mean: Any, std: Any, generator: Generator | None = None) -> Te
     drawn = (normal if dtype.is_complex else randn)(shape, dtype, generator=generator)
     if not _are_numbers(std) and current().type_of(std).dtype.is_complex:
         raise RuntimeError("normal expects standard deviation to be non-complex")
-    return _cast(drawn * std + mean, dtype)
+    return in_type(drawn * std + mean, dtype)
 
 
 def _one_by_one(shape: Shape, dtype: DType, strides: Shape | None) -> bool:
@@ -268,73 +266,6 @@ def _standard_normals(shape: Shape, dtype: DType, generator: Generator | None, s
     return reshape(block_normals(u, count), shape)
 
 
-# ------------------------------------------------------------------------------------------------------- integers
-
-
-def randint(
-    low: int,
-    high: int,
-    shape: Shape,
-    dtype: DType = int64,
-    generator: Generator | None = None,
-    strides: Shape | None = None,
-) -> Tensor:
-    """Integers in [low, high), in any dtype. RuntimeError if there are none, or if they do not fit into `dtype`."""
-    if low >= high:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    least, most = _INTEGER_RANGE.get(dtype, (low, high))
-    name = dtype.c_name.removesuffix(" int")
-    for what, value in (("from", low), ("to - 1", high - 1)):
-        if not least <= value <= most:
-            raise RuntimeError(f"{what} is out of bounds for {name}: {value}. Choose a wider dtype.")
-    span, wide = high - low, high - low >= WIDE_RANGE
-    if dtype is int64 and _are_drawn_now(generator, shape, strides):
-        numbers = _integers_at_once(generator or default_generator, math.prod(shape), span, wide)
-        return make((numbers.astype(np.int64) + low).reshape(shape))
-    drawn = _integers(generator, shape, strides, span, wide)
-    return _cast(_cast(drawn, int64) + low if low else drawn, dtype)
-
-
-def _are_drawn_now(generator: Generator | None, shape: Shape, strides: Shape | None) -> bool:
-    """Whether integers are drawn in one go, with numpy: in plain eager mode, and where ops are put off. There, whoever
-    takes them as positions would want to see them next."""
-    if watcher() is not None or 0 in shape or not (strides is None or in_row_major_order(strides)):
-        return False
-    return writes_now((generator or default_generator).state)
-
-
-def _integers_at_once(generator: Generator, count: int, span: int, wide: bool) -> np.ndarray:
-    """`_integers` where nobody records them."""
-    bits = generator.words_at_once(2 * count if wide else count)
-    if wide:
-        bits = join_words_primitive.evaluate_wide(bits[::2], bits[1::2])
-    unsigned = bits.view(f"u{bits.itemsize}")
-    return unsigned if span == 2**64 else unsigned % unsigned.dtype.type(span)
-
-
-def random(shape: Shape, dtype: DType, generator: Generator | None = None, strides: Shape | None = None) -> Tensor:
-    """``random_()`` without bounds: any number of `dtype` that is not negative; floats up to 2^24 or 2^53."""
-    return _cast(_integers(generator, shape, strides, _ALL_VALUES[dtype], wide=dtype.itemsize == 8), dtype)
-
-
-def _integers(generator: Generator | None, shape: Shape, strides: Shape | None, span: int, wide: bool) -> Any:
-    """Integers below `span`: int32 from one word each, int64 from two if `wide`."""
-    count = math.prod(shape)
-    if not wide:
-        return unsigned_modulo(shaped(_words(generator, count), shape, strides), span)
-    bits = join_words(*(shaped(part, shape, strides) for part in pairs(_words(generator, 2 * count))))
-    return bits if span == 2**64 else unsigned_modulo(bits, span)
-
-
-def randperm(n: int, dtype: DType = int64, generator: Generator | None = None) -> Tensor:
-    """0 ... n-1 in random order."""
-    if n < 0:
-        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
-    if n < 2:
-        return iota((n,), 0, dtype)
-    return _cast(permutation(_words(generator, n - 1), n), dtype)
-
-
 # ------------------------------------------------------------------------------------------ other distributions
 
 
@@ -351,8 +282,16 @@ def bernoulli(
     _require_floating(of.dtype, "bernoulli_tensor_cpu_p_")
     require(p, PROBABILITIES)
     shape = of.shape if shape is None else shape
+    drawn = _uniforms_now(generator, shape, of.dtype, strides) if _takes_part(p, of) else None
+    if drawn is not None:
+        return made(array_in(drawn < p.ndarray, dtype or of.dtype))
     u = uniforms(generator, shape, of.dtype, strides)
-    return _cast(u < broadcast(p, shape), dtype or of.dtype)
+    return in_type(u < broadcast(p, shape), dtype or of.dtype)
+
+
+def _takes_part(p: Any, of: Type) -> bool:
+    """Whether arrays are compared with the numbers of `p` as tensors are."""
+    return of.dtype in (float32, float64) and current() is EAGER and p.ndarray.flags.c_contiguous
 
 
 def bernoulli_with(
@@ -361,7 +300,10 @@ def bernoulli_with(
     """1 with probability `p`, a number, else 0: ``bernoulli_(p)``, and the mask of dropout with 1 - p."""
     if _are_numbers(p) and not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
-    return _cast(uniforms(generator, shape, float64, strides) < p, dtype)
+    drawn = _uniforms_now(generator, shape, float64, strides) if _are_numbers(p) else None
+    if drawn is not None:
+        return made(array_in(drawn < p, dtype))
+    return in_type(uniforms(generator, shape, float64, strides) < p, dtype)
 
 
 def exponential(
@@ -379,7 +321,18 @@ def exponential(
         )
     if _are_numbers(rate) and not rate > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate}")
-    return _cast(log1p(-uniforms(generator, shape, float64, strides)) * (-1.0 / rate), dtype)
+    drawn = exponentials_now(shape, rate, generator, strides) if _are_numbers(rate) else None
+    if drawn is not None:
+        return made(quietly(array_in, drawn, dtype))
+    return in_type(log1p(-uniforms(generator, shape, float64, strides)) * (-1.0 / rate), dtype)
+
+
+def exponentials_now(
+    shape: Shape, rate: float, generator: Generator | None, strides: Shape | None
+) -> np.ndarray | None:
+    """`exponential` as an array of float64, where `_uniforms_now` gives one."""
+    u = _uniforms_now(generator, shape, float64, strides)
+    return None if u is None else np.log1p(np.negative(u, out=u), out=u) * (-1.0 / rate)
 
 
 def geometric(
@@ -388,4 +341,4 @@ def geometric(
     """How many trials it takes to succeed once, with probability `p` each. RuntimeError unless 0 < p < 1."""
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
-    return _cast(ceil(log(uniforms(generator, shape, float64, strides)) / math.log(1 - p)), dtype)
+    return in_type(ceil(log(uniforms(generator, shape, float64, strides)) / math.log(1 - p)), dtype)

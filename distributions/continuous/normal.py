@@ -61,9 +61,9 @@ class Normal(ExponentialFamily):
         return self.stddev.pow(2)
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        shape = self._extended_shape(sample_shape)
         with no_grad():
-            return draws.normal_around(self.loc.expand(shape), self.scale.expand(shape))
+            loc, scale = (self._for_samples(each, sample_shape) for each in (self.loc, self.scale))
+            return draws.normal_around(loc, scale)
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         eps = draws.randn(self._extended_shape(sample_shape), self.loc.dtype)

@@ -67,7 +67,7 @@ class Bernoulli(BinaryOdds, ExponentialFamily):
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with no_grad():
-            return draws.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+            return draws.bernoulli(self._for_samples(self.probs, sample_shape))
 
     def _log_density(self, value: Tensor) -> Tensor:
         logits, value = broadcast_all(self.logits, value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,12 +14,13 @@ from ...functional.shapes import permute
 from ...functional.statistics.weighted_draws import multinomial
 from ...ops.elementary import exp
 from ...ops.elementwise.special import lgamma
-from ...ops.types import broadcast_shapes, int64
+from ...ops.types import DType, broadcast_shapes, int64
 from ...tape.grad_mode import no_grad
 from ...tensors.creation import arange, eye, full, ones_like, zeros
+from ...tensors.fusion import fused
 from ...tensors.limits import finfo
 from ...tensors.tensor import Size, Tensor
-from .. import constraints
+from .. import array_forms, constraints
 from ..distribution import Distribution
 from ..utils import lazy_property, logits_to_probs, probs_to_logits
 from .bernoulli import Binomial
@@ -26,6 +28,26 @@ from .odds import require_one
 
 if TYPE_CHECKING:
     from ..constraint_base import Constraint
+
+
+@fused("DivBackward0", array_forms.shares, array_forms.shares_gradient, checked={0: (0,)})
+def _shares(weights: Any) -> Any:
+    return weights / weights.sum(-1, True)
+
+
+@fused("SqueezeBackward1", array_forms.picked, array_forms.picked_gradient)
+def _picked(logits: Any, index: Any) -> Any:
+    return gather(logits, -1, index.unsqueeze(-1)).squeeze(-1)
+
+
+@fused("NegBackward0", array_forms.entropies, array_forms.entropies_gradient, 2, {1: (0,)}, watched={0: (0,)})
+def _entropies(logits: Any, probs: Any, low: float) -> Any:
+    return -(logits.clamp(min=low) * probs).sum(-1)  # 0 * -inf counts as 0
+
+
+@functools.cache
+def _lowest(dtype: DType) -> float:
+    return finfo(dtype).min
 
 
 class Categorical(Distribution):
@@ -50,7 +72,7 @@ class Categorical(Distribution):
         if given.dim() < 1:
             raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
         if logits is None:
-            self.probs = given / given.sum(-1, True)
+            self.probs = _shares(given)
         else:
             self.logits = log_softmax(given, dim=-1)
         self._num_events = given.size(-1)
@@ -99,20 +121,20 @@ class Categorical(Distribution):
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         count = math.prod(sample_shape)
         with no_grad():
-            rows = self.probs.reshape(-1, self._num_events)
-            drawn = multinomial(rows.detach(), count, True)
-            return drawn.t().reshape(self._extended_shape(sample_shape))
+            probs = self.probs.detach()
+            drawn = multinomial(probs if probs.ndim == 2 else probs.reshape(-1, self._num_events), count, True)
+            return (drawn if count == 1 else drawn.t()).reshape(self._extended_shape(sample_shape))
 
     def _log_density(self, value: Tensor) -> Tensor:
         value = value.to(int64)
-        shape = broadcast_shapes(value.shape, self.logits.shape[:-1])
-        index = value.expand(shape).unsqueeze(-1)
-        logits = self.logits if self.logits.shape[:-1] == shape else self.logits.expand((*shape, self._num_events))
-        return gather(logits, -1, index).squeeze(-1)
+        logits, shape = self.logits, value.shape
+        if shape != logits.shape[:-1]:
+            shape = Size(broadcast_shapes(shape, logits.shape[:-1]))
+            value, logits = value.expand(shape), logits.expand((*shape, self._num_events))
+        return _picked(logits, value)
 
     def entropy(self) -> Tensor:
-        logits = self.logits.clamp(min=finfo(self.logits.dtype).min)  # 0 * -inf counts as 0
-        return -(logits * self.probs).sum(-1)
+        return _entropies(self.logits, self.probs, _lowest(self.logits.dtype))
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         return self._along_batch(arange(self._num_events, dtype=int64), expand)

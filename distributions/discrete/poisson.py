@@ -47,7 +47,7 @@ class Poisson(ExponentialFamily):
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with no_grad():
-            return poisson(self.rate.expand(self._extended_shape(sample_shape)))
+            return poisson(self._for_samples(self.rate, sample_shape))
 
     def _log_density(self, value: Tensor) -> Tensor:
         return xlogy(value, self.rate) - self.rate - lgamma(value + 1)

@@ -55,7 +55,7 @@ class Dirichlet(ExponentialFamily):
         return c * (total - c) / (total.pow(2) * (total + 1))
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        return dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
+        return dirichlet(self._for_samples(self.concentration, sample_shape))
 
     def _log_density(self, value: Tensor) -> Tensor:
         c = self.concentration

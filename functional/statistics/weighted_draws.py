@@ -5,20 +5,24 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
+from ...ops.array import quietly
 from ...ops.core import current
 from ...ops.identity import copy
 from ...ops.movement import concatenate, reshape, slice
-from ...ops.places.searching import search
+from ...ops.places.searching import search, search_primitive
 from ...ops.pointwise import cast
-from ...ops.reductions import argmax, sum
+from ...ops.reductions import argmax, sum, sum_primitive
 from ...ops.requirements import Requirement, require
-from ...ops.scans import argsort, cumsum_rounded
+from ...ops.scans import argsort, cumsum_rounded, cumsum_rounded_primitive
 from ...ops.sources import full
 from ...ops.types import DType, Type, float32, float64
 from ...tape.grad_mode import no_grad
-from ...tensors.generator import Generator
-from ...tensors.random import exponential, rand
-from ...tensors.tensor import Tensor
+from ...tensors.generator import Generator, default_generator
+from ...tensors.random import exponential, exponentials_now, rand
+from ...tensors.tensor import EAGER, Tensor, make
+from ...tracing.watch import watcher
 
 WEIGHTS = Requirement(
     lambda p: (p >= 0, p < math.inf),
@@ -43,12 +47,41 @@ def multinomial(p: Any, count: int, replacement: bool = False, generator: Genera
     """Indices drawn with the weights in `p` (n or rows x n, of any positive sum): int64, `count` or rows x count."""
     of = current().type_of(p)
     _check_multinomial(of, count, replacement)
+    if (drawn := _drawn_now(p, of, count, replacement, generator)) is not None:
+        return make(drawn.reshape((*of.shape[:-1], count)))
     draw = _with_replacement if replacement and count > 1 else _without_replacement
     for requirement in [WEIGHTS] if draw is _without_replacement else [NO_WEIGHT_BELOW_0, FINITE_WEIGHTS]:
         require(p, requirement)
     require(sum(p, (of.ndim - 1,)), SUMS_OF_WEIGHTS)
     rows = reshape(p, (1, *of.shape)) if of.ndim == 1 else p
     return copy(reshape(draw(rows, count, generator), (*of.shape[:-1], count)))
+
+
+def _drawn_now(p: Any, of: Type, count: int, replacement: bool, generator: Generator | None) -> np.ndarray | None:
+    """What the primitives below compute, as numpy code: in plain eager mode, of weights that are as required."""
+    if of.dtype not in (float32, float64) or current() is not EAGER or watcher() is not None:
+        return None
+    weights = p.ndarray
+    if not weights.size or not weights.flags.c_contiguous or (count > 1 and not replacement):
+        return None
+    rows = weights.reshape(-1, of.shape[-1])
+    sums = quietly(sum_primitive.evaluate_wide, rows, (1,))
+    if not (rows.min() >= 0 and rows.max() < math.inf and sums.min() > 0):
+        return None
+    return quietly(_chosen, rows, count, generator or default_generator)
+
+
+def _chosen(p: np.ndarray, count: int, generator: Generator) -> np.ndarray:
+    """`_without_replacement` for one draw, else `_with_replacement`."""
+    if count == 1:
+        waits = exponentials_now(p.shape, 1.0, generator, None)
+        assert waits is not None
+        return (p / waits.astype(p.dtype, copy=False)).argmax(1)
+    sums = cumsum_rounded_primitive.evaluate_wide(p, axis=1)
+    shares = (sums / sums[:, -1:]).astype(np.float64, copy=False)
+    shares[:, -1] = 1.0
+    found: np.ndarray = search_primitive.evaluate_wide(shares, generator.uniforms_at_once((len(p), count), float64))
+    return found
 
 
 def _with_replacement(p: Any, count: int, generator: Generator | None) -> Any:

@@ -104,12 +104,15 @@ def factory(function: F) -> F:
                 return function(*args)
             except OnMeta:
                 return remaking.on_meta(function, *args)
-        if "dtype" in kwargs:
-            kwargs["dtype"] = _checked_dtype(dtype_from(kwargs["dtype"]), name)
-            if kwargs["dtype"] is None:
+        dtype = kwargs.get("dtype", kwargs)
+        if type(dtype) is not DType:
+            if dtype is None:
                 del kwargs["dtype"]
-        _require_strided(kwargs.pop("layout", None), name)
-        if kwargs.pop("pin_memory", False):
+            elif dtype is not kwargs:
+                kwargs["dtype"] = _checked_dtype(dtype_from(dtype), name)
+        if "layout" in kwargs:
+            _require_strided(kwargs.pop("layout"), name)
+        if "pin_memory" in kwargs and kwargs.pop("pin_memory"):
             raise RuntimeError(
                 "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available "
                 "on this system. Leave it out."
@@ -124,8 +127,8 @@ def factory(function: F) -> F:
     return make  # type: ignore[return-value]
 
 
-def _checked_dtype(dtype: Any, name: str) -> Any:
-    if dtype is not None and not isinstance(dtype, DType):
+def _checked_dtype(dtype: Any, name: str) -> DType:
+    if not isinstance(dtype, DType):
         raise TypeError(f"{name}(): argument 'dtype' must be tracegrad.dtype, not {type(dtype).__name__}")
     return dtype
 

@@ -4,8 +4,12 @@ import copy
 import importlib
 import pickle
 
+import numpy as np
 import pytest
 from expected import distributions as cases
+
+from tracegrad.distributions import constraints
+from tracegrad.distributions.validation import holds_at_once
 
 
 def test_arguments_are_checked_unless_told_otherwise(tg):
@@ -124,3 +128,34 @@ def test_pytorchs_module_paths(tg):
     }  # fmt: skip
     for path, name in paths.items():
         assert hasattr(importlib.import_module(f"{tg.__name__}.distributions.{path}"), name), path
+
+
+SETS = {
+    "boolean": constraints.boolean, "real": constraints.real, "real_vector": constraints.real_vector,
+    "positive": constraints.positive, "nonnegative": constraints.nonnegative, "interval": constraints.interval(-1, 2),
+    "narrow": constraints.interval(0.1, 0.2), "half_open": constraints.half_open_interval(0.0, 1.0),
+    "integers": constraints.integer_interval(0, 3), "counts": constraints.nonnegative_integer,
+    "one_hot": constraints.one_hot, "simplex": constraints.simplex, "less": constraints.less_than(0.1),
+    "matrix": constraints.independent(constraints.greater_than_eq(0.1), 2),
+}  # fmt: skip
+EDGES = [0.0, -0.0, 1.0, 0.1, 0.2, np.float32(0.1), np.float32(0.2), np.inf, -np.inf, np.nan, 2.0, 3.0, 4.0, 0.5, -1.0]
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_what_is_seen_at_once_to_hold_is_what_the_check_of_tensors_says(tg, name, dtype):
+    chosen, constraint, held = np.random.RandomState(0), SETS[name], 0
+    for turn in range(200):
+        shape = [(3,), (2, 3), (2, 1, 2), (1, 1), (2, 0), (1, 5000)][turn % 6]
+        values = chosen.choice(chosen.choice(EDGES, 1 + turn % 3), shape)
+        if turn % 5 == 0:  # sums that are nearly one
+            shares = chosen.random_sample(shape)
+            values = shares / shares.sum(-1, keepdims=True) * (1 + chosen.choice([0, 9e-7, 1.1e-6]))
+        with np.errstate(invalid="ignore"):
+            value = tg.from_numpy(np.asarray(values).astype(dtype))
+        if value.dim() < constraint.event_dim:
+            continue
+        seen, checked = holds_at_once(constraint, value), bool(constraint.check(value).all())
+        assert seen == checked or (dtype == "int64" and not seen)
+        held += seen
+    assert held or dtype == "int64"

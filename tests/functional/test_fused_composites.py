@@ -24,6 +24,10 @@ def F(tg):
     return tg.nn.functional
 
 
+def of_classes(tg, *parameters, **named):
+    return tg.distributions.Categorical(*parameters, **named, validate_args=False)
+
+
 # Name -> the shapes of its operands, and the function of library and operands.
 COMPOSITES = {
     "relu": ([(3, 4)], lambda tg, x: F(tg).relu(x)),
@@ -112,6 +116,15 @@ COMPOSITES = {
     "addmm_of_one": ([(1,), (3, 4), (4, 2)], lambda tg, b, x, y: tg.addmm(b, x, y)),
     "addmm_scaled": ([(2,), (3, 4), (4, 2)], lambda tg, b, x, y: tg.addmm(b, x, y, beta=0.5, alpha=2)),
     "addmm_misfit": ([(5,), (3, 4), (4, 2)], lambda tg, b, x, y: tg.addmm(b, x, y)),
+    "shares": ([(3, 4)], lambda tg, x: of_classes(tg, x).probs),
+    "clamped_log": ([(3, 4)], lambda tg, x: tg.distributions.utils.probs_to_logits(x)),
+    "picked": ([(3, 4)], lambda tg, x: of_classes(tg, x).log_prob(tg.tensor([0, 3, 1]))),
+    "picked_of_logits": ([(3, 4)], lambda tg, x: of_classes(tg, logits=x).log_prob(tg.tensor([0, 3, 1]))),
+    "picked_out_of_range": ([(3, 4)], lambda tg, x: of_classes(tg, x).log_prob(tg.tensor([0, 4, 1]))),
+    "picked_broadcast": ([(3, 4)], lambda tg, x: of_classes(tg, x).log_prob(tg.tensor([[1], [2]]))),
+    "picked_of_vector": ([(4,)], lambda tg, x: of_classes(tg, x).log_prob(tg.tensor(2))),
+    "entropy": ([(3, 4)], lambda tg, x: of_classes(tg, x).entropy()),
+    "entropy_of_logits": ([(3, 4)], lambda tg, x: of_classes(tg, logits=x).entropy()),
     "twice_the_same": ([(3, 4)], lambda tg, x: F(tg).mse_loss(x, x * 2) + F(tg).mse_loss(x, x)),
     "one_after_another": (
         [(3, 4), (4, 4), (4,)],
@@ -347,6 +360,7 @@ GENERAL = {
     "addmm_scaled", "addmm_misfit", "cross_entropy_smoothed", "cross_entropy_of_probabilities", "twice_the_same",
     "linear_of_a_batch", "mish", "mean_of_a_leaf", "normalize", "bce_weighted", "bce_of_logits_weighted", "l1_sum",
     "l1_none", "smooth_l1_without_bend_mean", "smooth_l1_without_bend_sum", "smooth_l1_without_bend_none",
+    "picked_out_of_range", "picked_broadcast",
 }  # fmt: skip
 
 

@@ -10,8 +10,10 @@ from expected.random_draws import LAYOUTS, SEEDS, draws, ends, probabilities, we
 
 from tracegrad.functional.statistics.weighted_draws import multinomial
 from tracegrad.ops.random import changed_at_once, random_seed, random_words
+from tracegrad.ops.sampling import ahead
 from tracegrad.ops.types import dtype_named
 from tracegrad.tensors import random
+from tracegrad.tensors.drawing import integers
 from tracegrad.tensors.generator import Generator
 from tracegrad.tensors.tensor import make
 
@@ -33,9 +35,9 @@ ROUNDINGS = {
 def draw(kind, where, dtype_name, rest, generator):
     dtype = dtype_named(dtype_name)
     if kind == "randint":
-        return random.randint(*rest, (where,), dtype, generator)
+        return integers.randint(*rest, (where,), dtype, generator)
     if kind == "randperm":
-        return random.randperm(where, dtype, generator)
+        return integers.randperm(where, dtype, generator)
     if kind == "bernoulli":
         return random.bernoulli(make(probabilities(where, dtype_name)), generator)
     if kind == "multinomial":
@@ -47,7 +49,7 @@ def draw(kind, where, dtype_name, rest, generator):
         layout["strides"] = tuple(dtype.itemsize * s for s in STRIDES[where])
     if kind == "bernoulli_with":
         return random.bernoulli_with(*rest, shape, dtype, **layout)
-    return getattr(random, kind)(shape, dtype, *rest, **layout)
+    return getattr(integers if kind == "random" else random, kind)(shape, dtype, *rest, **layout)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -67,6 +69,30 @@ def test_draws_are_those_of_pytorch(seed):
         np.testing.assert_allclose(actual, expected, tolerance, tolerance, err_msg=f"{kind} {where} {dtype} {rest}")
     assert all(used[name] == stored[name].size for name in used if name != "state")
     np.testing.assert_array_equal(generator.get_state().ndarray, stored["state"])
+
+
+@pytest.mark.parametrize("seed", [0, 42])
+def test_few_numbers_drawn_ahead_are_those_drawn_for_themselves(seed, monkeypatch):
+    """Whatever was drawn before them, and where the words that are ready come to an end among them."""
+
+    def drawn():
+        generator, other = Generator().manual_seed(seed), Generator().manual_seed(seed + 1)
+        chosen = np.random.RandomState(seed)
+        rows = []
+        for turn in range(400):
+            kind, dtype = (
+                chosen.choice(["rand", "randn", "uniform", "exponential"]),
+                chosen.choice(["float32", "float64"]),
+            )
+            of = other if turn % 7 == 0 else generator
+            count = int(chosen.choice([0, 1, 2, 3, 15, 16, 17, 31, 32, 40, 100, 192, 193]))
+            rows.append(draw(kind, count, dtype, (), of).ndarray.tobytes())
+            rows.append(draw("randint", count, "int64", (-2, 7), of).ndarray.tobytes())
+        return rows, generator.get_state().ndarray.tobytes()
+
+    ahead_of_time = drawn()
+    monkeypatch.setattr(ahead, "FEW", -1)
+    assert ahead_of_time == drawn()
 
 
 def test_results_own_their_memory():
@@ -127,7 +153,7 @@ def test_long_permutations_are_pytorchs_and_no_loop_of_python():
         tracer = sys.gettrace()
         sys.settrace(counted)
         try:
-            drawn = random.randperm(n, generator=generator)
+            drawn = integers.randperm(n, generator=generator)
         finally:
             sys.settrace(tracer)
         assert zlib.crc32(drawn.ndarray.tobytes()) == checksum
@@ -137,15 +163,27 @@ def test_long_permutations_are_pytorchs_and_no_loop_of_python():
 def test_permutations_are_permutations():
     generator = Generator().manual_seed(3)
     for n in (0, 1, 2, 1000):
-        assert sorted(random.randperm(n, generator=generator).ndarray.tolist()) == list(range(n))
+        assert sorted(integers.randperm(n, generator=generator).ndarray.tolist()) == list(range(n))
 
 
 @pytest.mark.parametrize(
     "make_draw, error, words",
     [
-        (lambda f, i: random.randint(5, 5, (2,)), RuntimeError, "'from' to be less than 'to', but got from=5 >= to=5"),
-        (lambda f, i: random.randint(0, 2**33, (), dtype_named("int32")), RuntimeError, "to - 1 is out of bounds"),
-        (lambda f, i: random.randint(-1, 1, (2,), dtype_named("bool")), RuntimeError, "from is out of bounds for bool"),
+        (
+            lambda f, i: integers.randint(5, 5, (2,)),
+            RuntimeError,
+            "'from' to be less than 'to', but got from=5 >= to=5",
+        ),
+        (
+            lambda f, i: integers.randint(0, 2**33, (), dtype_named("int32")),
+            RuntimeError,
+            "to - 1 is out of bounds",
+        ),
+        (
+            lambda f, i: integers.randint(-1, 1, (2,), dtype_named("bool")),
+            RuntimeError,
+            "from is out of bounds for bool",
+        ),
         (lambda f, i: random.rand((2,), i), NotImplementedError, "not implemented for 'Long'"),
         (lambda f, i: random.randn((2,), i), NotImplementedError, "\"normal_kernel_cpu\" not implemented for 'Long'"),
         (lambda f, i: random.uniform((2,), f, 2, 1), RuntimeError, "found from=2 > to=1"),
@@ -155,7 +193,7 @@ def test_permutations_are_permutations():
         (lambda f, i: random.bernoulli(make(np.array([1.5]))), RuntimeError, "p_in >= 0 && p_in <= 1"),
         (lambda f, i: random.exponential((2,), f, 0), RuntimeError, "exponential_ expects lambda > 0.0"),
         (lambda f, i: random.geometric((2,), f, 1), RuntimeError, r"p to be in \(0, 1\)"),
-        (lambda f, i: random.randperm(-1), RuntimeError, "negative dimension -1"),
+        (lambda f, i: integers.randperm(-1), RuntimeError, "negative dimension -1"),
         (lambda f, i: multinomial(make(np.ones(2)), 3), RuntimeError, "cannot sample n_sample > prob_dist.size"),
         (lambda f, i: multinomial(make(np.ones(2)), 0), RuntimeError, "cannot sample n_sample <= 0"),
         (lambda f, i: multinomial(make(np.zeros(2)), 1), RuntimeError, "sum of probabilities <= 0"),

@@ -10,6 +10,8 @@ from tracegrad.compiled.function import CompiledFunction
 from tracegrad.functional.statistics.weighted_draws import multinomial
 from tracegrad.ops.types import float32, float64, int64
 from tracegrad.tensors import random
+from tracegrad.tensors.drawing.integers import randint, randperm
+from tracegrad.tensors.drawing.integers import random as any_integers
 from tracegrad.tensors.generator import Generator, default_generator, fork_rng
 
 WEIGHTS = tg.tensor([1.0, 2.0, 0.5])
@@ -26,8 +28,8 @@ def normal_numbers(x):
 
 
 def integers(x):
-    narrow, wide = random.randint(-3, 10, (4,)), random.randint(0, 2**40, (4,))
-    return x, narrow, wide, random.randperm(7), random.random((3,), int64)
+    narrow, wide = randint(-3, 10, (4,)), randint(0, 2**40, (4,))
+    return x, narrow, wide, randperm(7), any_integers((3,), int64)
 
 
 def choices(x):

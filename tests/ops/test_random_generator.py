@@ -16,6 +16,7 @@ from tracegrad.ops.core import interpreting
 from tracegrad.ops.types import float32, float64, int64, uint8
 from tracegrad.tensors import generator as generators
 from tracegrad.tensors import random
+from tracegrad.tensors.drawing import integers
 from tracegrad.tensors.generator import Generator, default_generator
 from tracegrad.tensors.tensor import make
 from tracegrad.tracing.watch import Watcher, watched
@@ -122,7 +123,7 @@ def test_threads_share_a_generator_without_drawing_a_number_twice():
 
     def draw():
         for _ in range(50):
-            drawn.extend(random.random((4,), int64, generator).ndarray.tolist())
+            drawn.extend(integers.random((4,), int64, generator).ndarray.tolist())
 
     threads = [threading.Thread(target=draw) for _ in range(4)]
     for thread in threads:
@@ -175,11 +176,11 @@ def test_large_draws_and_seeded_programs_guard_nothing(reads):
 def program(generator):
     """All ways to draw, and a seed in between."""
     first = [random.rand((3, 4), float32, generator), random.randn((3,), float32, generator)]
-    with_tail = [random.randn((17,), float64, generator), random.randperm(7, int64, generator)]
+    with_tail = [random.randn((17,), float64, generator), integers.randperm(7, int64, generator)]
     generator.manual_seed(11)
     weights = make(np.array([1.0, 2.0, 0.5]))
     after = [random.randn((4,), float64, generator), multinomial(weights, 5, True, generator)]
-    return [*first, *with_tail, *after, random.randint(-3, 2**40, (5,), int64, generator)]
+    return [*first, *with_tail, *after, integers.randint(-3, 2**40, (5,), int64, generator)]
 
 
 def recorded(generator):

@@ -8,8 +8,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, Protocol, TypeVar
 
+from ...tensors.drawing.integers import randperm
 from ...tensors.generator import Generator, default_generator
-from ...tensors.random import randperm
 from ...tensors.rows import StackedRows
 from ...tensors.tensor import Tensor
 from ...tracing.declares import Declares

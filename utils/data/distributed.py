@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sized
 
 from ...devices.distributed.groups import get_rank, get_world_size
+from ...tensors.drawing.integers import randperm
 from ...tensors.generator import Generator
-from ...tensors.random import randperm
 from .sampler import Sampler
 
 __all__ = ["DistributedSampler"]

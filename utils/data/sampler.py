@@ -12,8 +12,8 @@ from ...functional.statistics.weighted_draws import multinomial
 from ...ops.array import eager
 from ...ops.types import float64, int64
 from ...tensors.creation import as_tensor
+from ...tensors.drawing.integers import randint, random, randperm
 from ...tensors.generator import Generator
-from ...tensors.random import randint, random, randperm
 from ...tracing.declares import Declares
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""What draws are made of: numpy code in plain eager mode, and integers."""
