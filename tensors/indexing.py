@@ -35,6 +35,7 @@ from .index_plan import Picking, Plan, picking_items
 from .overriding import ask, overloaded, subclasses
 from .rows import OF_REGIONS, READ_AT_ONCE, basic_view, row, shown
 from .tensor import Tensor
+from .written.at_once import write_at_once
 from .written.repeated import added_once, each_once, filled_once, put_once, warn_of_repeated
 from .written.values import common_shape, source_of, without_leading_ones
 
@@ -264,6 +265,8 @@ def setitem(x: Any, key: Any, value: Any) -> None:
     in a type that does not hold it."""
     if subclasses.exist and (found := overloaded((x, key, value))):
         ask(Tensor.__setitem__, "tracegrad.Tensor.__setitem__", found, (x, key, value), {})
+        return
+    if write_at_once(x, key, value):
         return
     value = value if isinstance(value, Tensor) else as_assigned(value, x.dtype)
     if type(key) is bool:

@@ -162,7 +162,7 @@ def _bounds(extents: Shape, items: tuple[Any, ...]) -> tuple[Shape, Shape, Shape
             if not -extent <= item < extent:
                 return None
             keep(item % extent, item % extent + 1, 1)
-        elif type(item) is slice and _is_forward(item):
+        elif type(item) is slice and is_forward(item):
             start, stop, stride = item.indices(extents[axis])
             keep(start, max(start, stop), stride)
             shape.append(-(-(stops[-1] - start) // stride))
@@ -185,7 +185,7 @@ def _with_numbers(part: slice) -> slice:
     return part if start is part.start and stop is part.stop else slice(start, stop, part.step)
 
 
-def _is_forward(part: slice) -> bool:
+def is_forward(part: slice) -> bool:
     """Whether a slice is one of Python's integers, with a stride that tensors take."""
     for each in (part.start, part.stop, part.step):
         if each is not None and type(each) is not int:
