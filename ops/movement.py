@@ -164,16 +164,17 @@ slice_primitive = define(
     type=_sliced,
     eval=lambda x, starts, stops, steps: x[_slices(starts, stops, steps)],
     lower=Movement("slice", view=True),
-    vjp={"x": lambda g, x_type, starts, steps: _among_zeros(g, x_type, starts, steps)},
+    vjp={"x": lambda g, x_type, starts, steps: among_zeros(g, x_type, starts, steps, shape_of(g))},
 )
 
 
-def _among_zeros(g: Any, x_type: Type, starts: Shape, steps: Shape) -> Any:
+def among_zeros(g: Any, x_type: Type, starts: Shape, steps: Shape, shape: Shape) -> Any:
+    """Zeros, but for a region of that `shape`, which has the elements of `g`."""
     if (interpreter := at_once(g)) is not None:
         out = np.zeros(x_type.shape, x_type.dtype.numpy)
-        out[_slices(starts, _stops(starts, steps, g.ndarray.shape), steps)] = g.ndarray
+        out[_slices(starts, _stops(starts, steps, shape), steps)] = g.ndarray.reshape(shape)
         return interpreter.literal(out)
-    return update_slice(zeros(x_type), g, starts, steps)
+    return update_slice(zeros(x_type), g if shape_of(g) == shape else reshape(g, shape), starts, steps)
 
 
 def slice(x: Any, starts: Shape, stops: Shape, steps: Shape) -> Any:

@@ -192,6 +192,8 @@ class PrimitiveNode(Node):
     saves = False
     released = False
     of_primitives = True
+    #: Whether `primitive`, `params` and what is kept are all of it: a later pass may be told by them that it is the same.
+    stands_for_itself = True
     reads_value = False  # whether the numpy form of the composite, in whose place the node stands, reads its value
     zero = False  # whether recorded gradients depend on the operands although their derivative is zero
 
