@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .core import NO_GRADIENT, Kernel, bind, define
+from .core import NO_GRADIENT, Kernel, at_once, bind, define
 from .memory import by_rows
 from .sources import zeros
 from .types import Type, int64
@@ -198,9 +198,18 @@ take_primitive = define(
     eval=_take,
     lower=Kernel("take"),
     check=_check_row_range,
-    vjp={"x": lambda g, index, x_type: index_add(zeros(x_type), index, g), "index": NO_GRADIENT},
+    vjp={"x": lambda g, index, x_type: _at_rows(g, index, x_type), "index": NO_GRADIENT},
     backward_name="IndexBackward0",
 )
+
+
+def _at_rows(g: Any, index: Any, x_type: Type) -> Any:
+    """Zeros, to which the rows of `g` are added where `index` says."""
+    if (interpreter := at_once(g)) is not None:
+        out = np.zeros(x_type.shape, x_type.dtype.numpy)
+        add_rows(out, _rows(out, index.ndarray), g.ndarray)
+        return interpreter.literal(out)
+    return index_add(zeros(x_type), index, g)
 
 
 def take(x: Any, index: Any) -> Any:

@@ -28,10 +28,11 @@ class MovedNode(PrimitiveNode):
         title: str, primitive: Primitive, operands: Sequence[Any], out: Any, on: tuple[int, ...], back: Any, *facts: Any
     ) -> MovedNode:
         """The node of `out`, with derivatives for the operands `on`."""
-        node: MovedNode = object.__new__(class_called(MovedNode, title))
+        node: Any = object.__new__(class_called(MovedNode, title))
         node.fill(primitive, operands, _NO_PARAMS, out, on, ())
         node.back, node.facts = back, facts
-        return node
+        made: MovedNode = node
+        return made
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
         return self.back(cotangents[0], wanted, *self.facts)

@@ -87,8 +87,8 @@ def writes_plainly(target: Any, *values: Any) -> bool:
 
 
 def is_plain(target: Any, *values: Any) -> bool:
-    """Whether no history is concerned by a write to `target` of what is made of tensors `values`, which are of its type,
-    and nobody records it."""
+    """Whether no history is concerned by a write to `target` of what is made of tensors `values`, all of its type, and
+    nobody records it."""
     if watcher() is not None or target.buffer.version < 0 or type(target) not in PLAIN_TENSORS:
         return False
     if type(target.buffer) is not Buffer:  # with conjugates, see `ops.complex_numbers.conjugated`

@@ -10,6 +10,7 @@ import numpy as np
 from ..ops import movement
 from ..ops.array import Buffer, eager
 from ..ops.core import Step, current, reads_now, switch
+from ..ops.indexing import take_primitive
 from ..ops.movement import reshape_primitive, slice_primitive
 from ..ops.types import Type
 from ..tape.grad_mode import switches
@@ -48,26 +49,24 @@ def basic_view(x: Any, key: Any) -> Tensor | None:
     if type(key) is slice and current() is EAGER:
         key = _with_numbers(key)
     items = key if type(key) is tuple else (key,)
-    array = x.ndarray
-    found = _bounds(array.shape, items)
-    if found is None:
-        return None
-    *bounds, shape = found
-    part = array[(..., *map(slice, *bounds))]
-    extents = part.shape
-    return _region(x, part if extents == shape else part.reshape(shape), bounds, extents, _title(items))
+    found = _bounds(x.ndarray.shape, items)
+    return None if found is None else _cut(x, found[:3], found[3], _title(items))
 
 
-def part_along(x: Any, axis: int, start: int, length: int, shape: Shape, title: str) -> Tensor | None:
+def part_along(x: Any, axis: int, start: Any, length: Any, shape: Shape, title: str) -> Tensor | None:
     """`length` elements along `axis` in that shape, where nobody records what is done; without a node, if `title` is
     empty. None where it takes the ops."""
-    if not _is_shown_at_once(x):
+    if type(start) is not int or not _is_shown_at_once(x):
         return None
-    array = x.ndarray
-    stops = array.shape
-    before, behind = (0,) * axis, (0,) * (len(stops) - axis - 1)
-    bounds = (*before, start, *behind), (*stops[:axis], start + length, *stops[axis + 1 :]), (1,) * len(stops)
-    part = array[(..., slice(start, start + length), *map(slice, stops[axis + 1 :]))]
+    stops = x.ndarray.shape
+    starts = (*(0,) * axis, start, *(0,) * (len(stops) - axis - 1))
+    return _cut(x, (starts, (*stops[:axis], start + length, *stops[axis + 1 :]), (1,) * len(stops)), shape, title)
+
+
+def _cut(x: Any, bounds: Sequence[Shape], shape: Shape, title: str) -> Tensor:
+    """The region between `bounds`, in that shape."""
+    place = (..., *map(slice, *bounds))
+    part = x.ndarray[place]
     extents = part.shape
     return _region(x, part if extents == shape else part.reshape(shape), bounds, extents, title)
 
@@ -130,23 +129,34 @@ _TITLES = {int: "SelectBackward0", slice: "SliceBackward0", type(None): "Unsquee
 
 
 def picked(x: Any, index: Any) -> Tensor | None:
-    """``x[index]`` of plain tensors where nobody records, for a mask of the first axes or rows by number, in one go.
-    None where it takes the ops, or the key is no such mask, or a row is not there."""
-    if type(x) is not Tensor or watcher() is not None or x.requires_grad and switches.enabled:
+    """``x[index]`` where nobody records what is done, for a mask of the first axes or rows by number, in one go. None
+    where it takes the ops, or the key is no such mask, or a row is not there."""
+    if type(x) not in PLAIN_TENSORS or watcher() is not None:
         return None
+    tracked = switches.enabled and x.requires_grad
     array, chosen = x.ndarray, index.ndarray
-    if not chosen.ndim or not array.ndim or type(x.buffer) is not Buffer:
+    if not chosen.ndim or not array.ndim or type(x.buffer) is not Buffer or tracked and current() is not EAGER:
         return None
     if chosen.dtype == bool:
         if chosen.shape != array.shape[: chosen.ndim] or not _is_read_now(x, index, "indexing with a mask"):
             return None
-        return make(array[chosen])
+        if not tracked:
+            return make(array[chosen])
+        return _picked_with_history(x, make(np.nonzero(chosen)[0]), [index]) if chosen.ndim == 1 else None
     if chosen.dtype != np.int64 or not reads_now(x, index):
         return None
     try:
-        return make(array.take(chosen, axis=0))
+        return _picked_with_history(x, index, ()) if tracked else make(array.take(chosen, axis=0))
     except IndexError:
         return None  # the ops say which it is
+
+
+def _picked_with_history(x: Any, index: Tensor, masks: Sequence[Tensor]) -> Tensor:
+    """The rows that `index` names, in plain eager mode."""
+    out = make(x.ndarray.take(index.ndarray, axis=0))
+    EAGER.record(take_primitive, (x, index), {}, out, [0])
+    relabel(out, "IndexBackward0", (x,), masks)
+    return out
 
 
 def _is_read_now(x: Any, index: Any, purpose: str) -> bool:

@@ -20,16 +20,20 @@ KEYS = {
     "int32": lambda: tg.tensor(long, dtype=tg.int32), "floats": lambda: tg.tensor([0.0]), "0-d": lambda: tg.tensor(2),
     "none": lambda: tg.tensor([], dtype=tg.int64), "mask": lambda: tg.tensor(bools), "short": lambda: tg.tensor([True]),
     "bytes": lambda: tg.tensor([1, 0, 1, 0], dtype=tg.uint8), "matrix": lambda: tg.tensor([[0, 1], [2, 3]]),
-    "0-d mask": lambda: tg.tensor(True), "picks, 1": lambda: (tg.tensor(long), 1), "1, picks": lambda: (1, tg.tensor(long)),
-    ":, picks": lambda: (slice(None), tg.tensor(long)), "picks, :": lambda: (tg.tensor(long), slice(1, 3)),
+    "0-d mask": lambda: tg.tensor(True), "picks, 1": lambda: (tg.tensor(long), 1),
+    "1, picks": lambda: (1, tg.tensor(long)),
+    ":, picks": lambda: (slice(None), tg.tensor(long)),
+    "picks, :": lambda: (tg.tensor(long), slice(1, 3)),
     "picks, picks": lambda: (tg.tensor(long), tg.tensor([1, 2])), "0-d, 0-d": lambda: (tg.tensor(1), tg.tensor(-1)),
-    "picks, mask": lambda: (tg.tensor(long), tg.tensor(bools)), "picks, far": lambda: (tg.tensor(long), tg.tensor([9, 9])),
+    "picks, mask": lambda: (tg.tensor(long), tg.tensor(bools)),
+    "picks, far": lambda: (tg.tensor(long), tg.tensor([9, 9])),
     "picks, three": lambda: (tg.tensor(long), tg.tensor([1, 2, 0])), "1, ..., picks": lambda: (1, ..., tg.tensor(long)),
 }  # fmt: skip
 VALUES = {
     "2": lambda x: 2, "-1": lambda x: -1, "2.5": lambda x: 2.5, "True": lambda x: True, "nan": lambda x: float("nan"),
     "inf": lambda x: float("inf"), "1e40": lambda x: 1e40, "300": lambda x: 300, "2**63": lambda x: 2**63,
-    "2**64": lambda x: 2**64, "1j": lambda x: 1j, "float64": lambda x: np.float64(0.1), "float32": lambda x: np.float32(1),
+    "2**64": lambda x: 2**64, "1j": lambda x: 1j, "float64": lambda x: np.float64(0.1),
+    "float32": lambda x: np.float32(1),
     "text": lambda x: "1", "list": lambda x: [1, 2], "0-d": lambda x: tg.tensor(3, dtype=x.dtype),
     "[1]": lambda x: tg.tensor([3], dtype=x.dtype), "[2]": lambda x: tg.tensor([3, 1], dtype=x.dtype),
     "[4]": lambda x: tg.tensor([1, 0, 1, 1], dtype=x.dtype), "[1, 1, 4]": lambda x: tg.ones(1, 1, 4, dtype=x.dtype),
@@ -46,10 +50,12 @@ def _of_array(dtype):
     return tg.from_numpy(array)
 
 
+DTYPES = (tg.int64, tg.float32, tg.bool, tg.uint8, tg.bfloat16, tg.complex64)
 TARGETS = {
-    **{f"{d}": lambda d=d: tg.arange(4).to(d) for d in (tg.int64, tg.float32, tg.bool, tg.uint8, tg.bfloat16, tg.complex64)},
+    **{f"{d}": lambda d=d: tg.arange(4).to(d) for d in DTYPES},
     "int8 matrix": lambda: tg.arange(12, dtype=tg.int8).view(4, 3), "0-d": lambda: tg.tensor(1.0),
-    "columns": lambda: tg.arange(12.0).view(3, 4).t(), "a part": lambda: tg.arange(9.0)[1::2], "none": lambda: tg.ones(0, 4),
+    "columns": lambda: tg.arange(12.0).view(3, 4).t(), "a part": lambda: tg.arange(9.0)[1::2],
+    "none": lambda: tg.ones(0, 4),
     "expanded": lambda: tg.ones(1, 3).expand(4, 3), "leaf": lambda: tg.ones(4, requires_grad=True),
     "computed": lambda: tg.ones(4, requires_grad=True) * 2, "view of a leaf": lambda: tg.ones(4, requires_grad=True)[:],
     "read-only": lambda: _of_array("f4"), "parameter": lambda: tg.nn.Parameter(tg.ones(4)),
