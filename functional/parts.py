@@ -8,7 +8,7 @@ from typing import Any
 
 from ..ops import movement
 from ..ops.sources import zeros
-from ..ops.types import DIFFERENTIABLE_KINDS
+from ..ops.types import DIFFERENTIABLE_KINDS, Type
 from ..tape.grad_mode import switches
 from ..tape.moved import MovedNode
 from ..tape.nodes import Node
@@ -26,15 +26,16 @@ class PartsNode(Node):
         super().__init__(title, (whole.gradient_edge(),))
         self.rename(title)
         self.outputs = len(parts)
-        self.part_types = [part.type_ for part in parts]
+        self.parts = [part.ndarray.shape for part in parts]
+        self.dtype = whole.dtype
         self.join = join
 
     def is_of_view(self) -> bool:
         return True
 
     def backward(self, cotangents: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
-        given = zip(cotangents, self.part_types, strict=True)
-        return [self.join([zeros(of) if g is None else g for g, of in given])]
+        given = zip(cotangents, self.parts, strict=True)
+        return [self.join([zeros(Type(self.dtype, shape)) if g is None else g for g, shape in given])]
 
 
 def together(
