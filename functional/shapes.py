@@ -37,7 +37,7 @@ def _filled_in(shape: Shape, size: int) -> Shape:
                 "-1 can be any value and is ambiguous"
             )
         raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {size}")
-    return tuple(size // known if n == -1 else n for n in shape)
+    return tuple([size // known if n == -1 else n for n in shape])
 
 
 @numbers_called("shape")

@@ -57,10 +57,14 @@ def check_element_range(index: np.ndarray, x_type: Type, axis: int) -> None:
 
 def elements(x: np.ndarray, index: np.ndarray, axis: int) -> tuple[Any, ...]:
     """The numpy index of the elements that `index` names; ValueError for sizes that numpy would broadcast or cut."""
-    if index.ndim != x.ndim or any(i > e for a, (i, e) in enumerate(zip(index.shape, x.shape)) if a != axis):  # noqa: B905
+    shape, extents = index.shape, x.shape
+    fits = len(shape) == len(extents)
+    for i, extent in zip(shape, extents[:axis] + shape[axis : axis + 1] + extents[axis + 1 :]):  # noqa: B905
+        fits = fits and i <= extent
+    if not fits:
         raise ValueError("index and x do not fit")  # the evaluator asks the type rule for the words
-    _check_range(index, 0, x.shape[axis], axis, RuntimeError)
-    grid = (_kept_places if index.size <= FEW else _places)(index.shape)
+    _check_range(index, 0, extents[axis], axis, RuntimeError)
+    grid = (_kept_places if index.size <= FEW else _places)(shape)
     return (*grid[:axis], index, *grid[axis + 1 :])
 
 

@@ -325,11 +325,10 @@ def _concatenated(*xs: Type, axis: int, extents: Shape) -> Type:
 
 def _part(g: Any, index: int, axis: int, extents: Shape) -> Any:
     """The part of `g` that belongs to operand `index`."""
-    shape = list(current().type_of(g).shape)
-    starts = [0] * len(shape)
-    starts[axis] = sum(extents[:index])
-    shape[axis] = starts[axis] + extents[index]
-    return slice(g, tuple(starts), tuple(shape), (1,) * len(shape))
+    shape = shape_of(g)
+    start, behind = sum(extents[:index]), (0,) * (len(shape) - axis - 1)
+    stops = (*shape[:axis], start + extents[index], *shape[axis + 1 :])
+    return slice(g, (*(0,) * axis, start, *behind), stops, (1,) * len(shape))
 
 
 def _put_together(*xs: np.ndarray, axis: int, extents: Shape) -> np.ndarray:

@@ -68,7 +68,11 @@ class PlainTape(Tape):
             out = self.make(value, source.buffer, (*source.steps, Step(primitive, tuple(params.items()))))
         else:
             out = self.make(value)
-        if (source._node is not None or source._requires or source._base is not None) and source.requires_grad:
+        if (
+            switches.enabled
+            and (source._node is not None or source._requires or source._base is not None)
+            and source.requires_grad
+        ):
             self.record(primitive, (source,), params, out, _ALONE, title)
         if is_view:
             out.note_view_of(source)
