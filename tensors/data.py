@@ -200,8 +200,9 @@ def _plain(data: Any, lengths: tuple[int, ...], place: tuple[int, ...], types: s
         types.update(map(number_dtype, {type(item): item for item in data}.values()))
         return list(data)
     if len(here) == 1 and not switch.stack and all(map(_is_plain_number, data)):
-        types.update([item.dtype for item in data])
-        return [item.ndarray.item() for item in data]
+        numbers: Any = data
+        types.update([each.dtype for each in numbers])
+        return [each.ndarray.item() for each in numbers]
     return [_plain(item, lengths, (*place, i), types) for i, item in enumerate(data)]
 
 

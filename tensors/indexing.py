@@ -17,7 +17,7 @@ from ..ops import indexing as ops
 from ..ops import movement
 from ..ops.array import eager, repeated_axes
 from ..ops.comparison import where
-from ..ops.core import current
+from ..ops.core import current, switch
 from ..ops.identity import copy
 from ..ops.numbers import computed, stands_in, whole
 from ..ops.pointwise import cast, converted
@@ -223,10 +223,24 @@ def _joined(picks: list[tuple[Any, int, int]]) -> Any:
         raise IndexError(
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
         ) from None
-    joined: Any = 0
+    joined: Any = None if switch.stack or watcher() is not None else _joined_by_numpy(picks)
+    if joined is not None:
+        return eager().literal(np.broadcast_to(joined, shape).copy())
+    joined = 0
     for index, extent, axis in picks:
         joined = joined * extent + _taken(iota((extent,), 0, int64), index, axis)
     return joined if joined.ndarray.shape == shape else movement.broadcast(joined, shape)
+
+
+def _joined_by_numpy(picks: list[tuple[Any, int, int]]) -> Any:
+    """`_joined` before it is broadcast; None where a position is not there."""
+    joined: Any = 0
+    for index, extent, _ in picks:
+        positions = index.ndarray
+        if positions.size and not -extent <= positions.min() <= positions.max() < extent:
+            return None
+        joined = joined * extent + np.where(positions < 0, positions + extent, positions)
+    return joined
 
 
 def getitem(x: Any, key: Any) -> Any:

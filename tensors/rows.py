@@ -17,6 +17,7 @@ from ..tape.grad_mode import switches
 from ..tape.moved import MovedNode
 from ..tracing.watch import local, watcher
 from .composite import relabel
+from .numpy_index import is_forward, numpy_index, picks
 from .operands import PLAIN_TENSORS
 from .tensor import EAGER, Tensor, make
 
@@ -46,7 +47,7 @@ def basic_view(x: Any, key: Any) -> Tensor | None:
     in one go. None where it takes the ops, or there is no such region."""
     if not _is_shown_at_once(x):
         return None
-    if type(key) is slice and current() is EAGER:
+    if (type(key) is slice or type(key) is tuple) and current() is EAGER:
         key = _with_numbers(key)
     items = key if type(key) is tuple else (key,)
     found = _bounds(x.ndarray.shape, items)
@@ -135,6 +136,8 @@ def picked(x: Any, index: Any) -> Tensor | None:
         return None
     tracked = switches.enabled and x.requires_grad
     array, chosen = x.ndarray, index.ndarray
+    if not chosen.ndim and type(number := _number(index)) is int and current() is EAGER:
+        return row(x, number)
     if not chosen.ndim or not array.ndim or type(x.buffer) is not Buffer or tracked and current() is not EAGER:
         return None
     if chosen.dtype == bool:
@@ -149,6 +152,28 @@ def picked(x: Any, index: Any) -> Tensor | None:
         return _picked_with_history(x, index, ()) if tracked else make(array.take(chosen, axis=0))
     except IndexError:
         return None  # the ops say which it is
+
+
+def picked_several(x: Any, key: Any) -> Tensor | None:
+    """``x[key]`` for a key in which tensors or lists pick, of a plain tensor without a history, in plain eager mode.
+    None where it takes the ops, or these say what is wrong."""
+    if switch.stack or type(x) not in PLAIN_TENSORS or type(x.buffer) is not Buffer or local.watcher is not None:
+        return None
+    if switches.enabled and x.requires_grad:
+        return None
+    try:
+        place = numpy_index(key)
+        taken = x.ndarray[place] if picks(place) else None
+    except IndexError:
+        return None
+    if taken is None or taken.flags.c_contiguous and 1 not in taken.shape:
+        return taken if taken is None else make(taken)
+    return make(taken.copy("C"))  # whose axes of one element have the strides of the ops' result
+
+
+def _of_tuple(x: Any, key: Any) -> Tensor | None:
+    view = basic_view(x, key)
+    return picked_several(x, key) if view is None else view
 
 
 def _picked_with_history(x: Any, index: Tensor, masks: Sequence[Tensor]) -> Tensor:
@@ -176,6 +201,8 @@ OF_REGIONS = (int, slice, tuple, type(None), type(Ellipsis))
 READ_AT_ONCE: dict[type, Callable[[Any, Any], Tensor | None]] = {
     **dict.fromkeys(OF_REGIONS, basic_view),
     Tensor: picked,
+    tuple: _of_tuple,
+    list: picked_several,
 }
 
 
@@ -211,23 +238,23 @@ def _bounds(extents: Shape, items: tuple[Any, ...]) -> tuple[Shape, Shape, Shape
     return tuple(starts), tuple(stops), tuple(strides), (*shape, *extents[axis:])
 
 
-def _with_numbers(part: slice) -> slice:
-    """A slice with the numbers of plain tensors that say where it begins and ends (``data[i : i + length]``), in eager
-    mode."""
-    start, stop = part.start, part.stop
-    if type(start) is Tensor and not start.ndarray.ndim and start.ndarray.dtype == np.int64:
-        start = start.ndarray.item()
-    if type(stop) is Tensor and not stop.ndarray.ndim and stop.ndarray.dtype == np.int64:
-        stop = stop.ndarray.item()
-    return part if start is part.start and stop is part.stop else slice(start, stop, part.step)
+def _with_numbers(key: Any) -> Any:
+    """A key with the numbers of plain tensors that it names (``data[i : i + length]``, ``table[state, action]``), in
+    eager mode."""
+    kind = type(key)
+    if kind is slice:
+        start, stop = key.start, key.stop
+        if type(start) is Tensor or type(stop) is Tensor:
+            return slice(_number(start), _number(stop), key.step)
+    elif kind is tuple:
+        return tuple([_number(item) if type(item) is Tensor else item for item in key])
+    return key
 
 
-def is_forward(part: slice) -> bool:
-    """Whether a slice is one of Python's integers, with a stride that tensors take."""
-    for each in (part.start, part.stop, part.step):
-        if each is not None and type(each) is not int:
-            return False
-    return part.step is None or part.step > 0
+def _number(item: Any) -> Any:
+    if type(item) is Tensor and not item.ndarray.ndim and item.ndarray.dtype == np.int64:
+        return item.ndarray.item()
+    return item
 
 
 class RowBatches(Iterator[Any]):

@@ -13,13 +13,11 @@ from ...tape.direct import FLOAT32, FLOAT64, INT64, number_at_once
 from ..calling.assigned import as_assigned
 from ..data import fitting
 from ..in_place import is_plain
+from ..numpy_index import numpy_index, picks
 from ..operands import PLAIN_TENSORS
-from ..rows import is_forward
-from ..tensor import Tensor
 
 #: What the general way raises in words of its own.
 _REFUSALS = (IndexError, ValueError, RuntimeError, OverflowError, TypeError)
-_BOOL = np.dtype(bool)
 _USUAL = (int, float)
 
 
@@ -34,7 +32,9 @@ def write_at_once(x: Any, key: Any, value: Any) -> bool:
     if not flags.writeable or not (flags.c_contiguous or not repeated_axes(array)):
         return False
     try:
-        place = _several(key, array) if type(key) is tuple else _one(key, array)
+        place = numpy_index(key)
+        if picks(place):
+            place = tuple([_apart(each, array) for each in place]) if type(place) is tuple else _apart(place, array)
         array[place] = _apart(value.ndarray, array) if is_tensor else _number(value, x)
     except _REFUSALS:
         return False
@@ -52,32 +52,6 @@ def _number(value: Any, x: Any) -> Any:
     return number_in(fitting(as_assigned(value, dtype), dtype), dtype)
 
 
-def _apart(values: np.ndarray, array: np.ndarray) -> np.ndarray:
+def _apart(values: Any, array: np.ndarray) -> Any:
     """`values` as they are before anything is written to `array`."""
-    return values.copy() if np.may_share_memory(values, array) else values
-
-
-def _one(item: Any, array: np.ndarray) -> Any:
-    """What numpy takes for an index; IndexError for what the ops look at more closely."""
-    kind = type(item)
-    if kind is int or kind is slice and is_forward(item) or item is None or item is Ellipsis:
-        return item
-    if kind is Tensor:
-        chosen = item.ndarray
-        if chosen.ndim and (chosen.dtype is INT64 or chosen.dtype is _BOOL):
-            return _apart(chosen, array)
-        if chosen.dtype is INT64:
-            return chosen.item()
-    raise IndexError
-
-
-def _several(key: tuple[Any, ...], array: np.ndarray) -> Any:
-    """`_one` of each. numpy counts numbers among what picks, which is another order of axes where there are slices."""
-    items = tuple([_one(item, array) for item in key])
-    kinds = {type(item) for item in items}
-    if np.ndarray in kinds and not kinds <= _PICKING:
-        raise IndexError
-    return items
-
-
-_PICKING = {np.ndarray, int}
+    return values.copy() if type(values) is np.ndarray and np.may_share_memory(values, array) else values

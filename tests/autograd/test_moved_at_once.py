@@ -10,10 +10,29 @@ from tracegrad.tensors.tensor import make
 
 KEYS = [0, -1, 3, slice(1, 3), slice(None, None, 2), slice(2, 1), None, ..., (0, 1), (..., 0), (slice(None), 1)]
 KEYS += [(None, 1, slice(1, None)), (1, ..., None), ()]
+#: A list is a tensor of its items, a tuple of one item a list.
+PICKING = [
+    *[([0, 2], [-1, 1]), ([[0], [2]], [1, 1, 0]), ([0, 1], 1), (1, [0, -1]), (-1, [[0, 1]]), ([0, 1], slice(1, 3))],
+    *[(slice(None), [2, 0]), (slice(0, 2), [0, 1], ...), (..., [0, 1]), (None, [0, 1]), ([0], None), (1, ..., [0, 1])],
+    *[([0, 9], [0, 0]), ([0, 1], [0, 9]), ([0, 1], [0, 1, 0]), ([], []), ([0, 1], [True, False, False, True])],
+    *[2, -1, 7, (1, 2), (1, slice(None)), (slice(1, 3),), ((0, 2),), ((0, -1), (1, 0)), ((0, 7),), ((0, 1), slice(2))],
+    *[([True, False, True],), ([True, False, True], 1), ([True, False], 1), ([0, 1], slice(None, None, -1)), ([0.5],)],
+]
+
+
+def _picking(key):
+    """Numbers and lists as tensors, tuples as lists."""
+    if isinstance(key, tuple):
+        items = tuple(list(item) if isinstance(item, tuple) else _picking(item) for item in key)
+        return items if len(items) > 1 else items[0]
+    return tg.tensor(key, dtype=None if key else tg.int64) if isinstance(key, (int, list)) else key
+
+
 OF_ONE = {
     **{f"x[{key}]": lambda x, key=key: x[key] for key in KEYS},
     "picks": lambda x: x[tg.tensor([2, 0, -1, 2])],
-    "picks in two axes": lambda x: x[tg.tensor([[0, 1], [1, 1]])],
+    "picks by a matrix": lambda x: x[tg.tensor([[0, 1], [1, 1]])],
+    **{f"x[{key}]": lambda x, key=key: x[_picking(key)] for key in PICKING},
     "no picks": lambda x: x[tg.tensor([], dtype=tg.int64)],
     "mask": lambda x: x[tg.tensor([True, False, True])],
     "mask of all axes": lambda x: x[tg.ones(x.shape, dtype=tg.bool)],
@@ -85,7 +104,7 @@ def _outcome(function, recorded, *whole):
     with tg.set_grad_enabled(recorded):
         try:
             made = function(sources if len(sources) > 1 else sources[0])
-        except (IndexError, RuntimeError) as error:
+        except (IndexError, RuntimeError, ValueError) as error:
             return type(error), str(error)
     return _seen(made, [x for x in sources if x.requires_grad], recorded)
 
