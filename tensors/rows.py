@@ -16,8 +16,8 @@ from ..ops.types import Type
 from ..tape.grad_mode import switches
 from ..tape.moved import MovedNode
 from ..tracing.watch import local, watcher
+from .calling.numpy_index import is_forward, numpy_index, picks
 from .composite import relabel
-from .numpy_index import is_forward, numpy_index, picks
 from .operands import PLAIN_TENSORS
 from .tensor import EAGER, Tensor, make
 

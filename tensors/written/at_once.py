@@ -11,9 +11,9 @@ from ...ops.core import switch
 from ...ops.types import number_in
 from ...tape.direct import FLOAT32, FLOAT64, INT64, number_at_once
 from ..calling.assigned import as_assigned
+from ..calling.numpy_index import numpy_index, picks
 from ..data import fitting
 from ..in_place import is_plain
-from ..numpy_index import numpy_index, picks
 from ..operands import PLAIN_TENSORS
 
 #: What the general way raises in words of its own.

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..tape.direct import INT64
-from .tensor import Tensor
+from ...tape.direct import INT64
+from ..tensor import Tensor
 
 _BOOL = np.dtype(bool)
 _PICKS = {np.ndarray, int}
