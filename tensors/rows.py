@@ -47,10 +47,13 @@ def basic_view(x: Any, key: Any) -> Tensor | None:
     in one go. None where it takes the ops, or there is no such region."""
     if not _is_shown_at_once(x):
         return None
-    if (type(key) is slice or type(key) is tuple) and current() is EAGER:
+    if type(key) is slice and current() is EAGER:
         key = _with_numbers(key)
     items = key if type(key) is tuple else (key,)
     found = _bounds(x.ndarray.shape, items)
+    if found is None and type(key) is tuple and current() is EAGER:
+        items = tuple(map(_number, key))  # ``table[state, action]``
+        found = _bounds(x.ndarray.shape, items)
     return None if found is None else _cut(x, found[:3], found[3], _title(items))
 
 
@@ -238,20 +241,17 @@ def _bounds(extents: Shape, items: tuple[Any, ...]) -> tuple[Shape, Shape, Shape
     return tuple(starts), tuple(stops), tuple(strides), (*shape, *extents[axis:])
 
 
-def _with_numbers(key: Any) -> Any:
-    """A key with the numbers of plain tensors that it names (``data[i : i + length]``, ``table[state, action]``), in
-    eager mode."""
-    kind = type(key)
-    if kind is slice:
-        start, stop = key.start, key.stop
-        if type(start) is Tensor or type(stop) is Tensor:
-            return slice(_number(start), _number(stop), key.step)
-    elif kind is tuple:
-        return tuple([_number(item) if type(item) is Tensor else item for item in key])
-    return key
+def _with_numbers(part: slice) -> slice:
+    """A slice with the numbers of plain tensors that say where it begins and ends (``data[i : i + length]``), in eager
+    mode."""
+    start, stop = part.start, part.stop
+    if type(start) is Tensor or type(stop) is Tensor:
+        return slice(_number(start), _number(stop), part.step)
+    return part
 
 
 def _number(item: Any) -> Any:
+    """The number of a plain tensor that is an index; anything else as it is."""
     if type(item) is Tensor and not item.ndarray.ndim and item.ndarray.dtype == np.int64:
         return item.ndarray.item()
     return item

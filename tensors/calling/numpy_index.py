@@ -18,6 +18,8 @@ def numpy_index(key: Any) -> Any:
 
     Where tensors pick, numpy counts numbers among them, which is another order of axes if there are slices.
     """
+    if type(key) is int:
+        return key
     if type(key) is not tuple:
         return _item(key)
     items = tuple([_item(item) for item in key])

@@ -33,7 +33,7 @@ def write_at_once(x: Any, key: Any, value: Any) -> bool:
         return False
     try:
         place = numpy_index(key)
-        if picks(place):
+        if type(key) is not int and picks(place):
             place = tuple([_apart(each, array) for each in place]) if type(place) is tuple else _apart(place, array)
         array[place] = _apart(value.ndarray, array) if is_tensor else _number(value, x)
     except _REFUSALS:
