@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,11 +13,11 @@ from ..ops.numbers import whole
 from ..tensors.arguments import axes_of, axis_of, numbers_called, sizes_of
 from ..tensors.autocasting import widest_type
 from ..tensors.composite import composite, relabel
-from ..tensors.tensor import Tensor
+from ..tensors.tensor import EAGER, Tensor
 from ..tracing.user_warning import warn_once
 from .checks.shapes import check_tensors, check_vectors
 from .elementwise.casting import in_one_type
-from .parts import together
+from .parts import part, stacked, together
 from .shapes import flatten
 
 FEW = 4  # tensors that are stacked by ops, where these are noted
@@ -70,8 +71,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     given = list(tensors)
     if not given:
         raise RuntimeError("stack expects a non-empty TensorList")
-    at_once = _stacked(given, dim) if len(given) > FEW or not switch.stack else None
-    if at_once is not None:
+    if (len(given) > FEW or not switch.stack) and (at_once := _stacked(given, dim)) is not None:
         return at_once
     shape = given[0].ndarray.shape
     for i, x in enumerate(given):
@@ -87,12 +87,14 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
 def _stacked(given: list[Any], dim: int) -> Any:
     """`stack` in one go instead of by ops; None where it takes ops."""
-    in_one_go: Any = getattr(current(), "stacked", None)
+    interpreter: Any = current()
+    in_one_go = stacked if interpreter is EAGER else getattr(interpreter, "stacked", None)
     if in_one_go is None:
         return None
     shape, dtype = given[0].ndarray.shape, given[0].ndarray.dtype
-    if any(x.ndarray.shape != shape or x.ndarray.dtype is not dtype for x in given):
-        return None
+    for x in given:
+        if x.ndarray.shape != shape or x.ndarray.dtype is not dtype:
+            return None
     return in_one_go(given, axis_of(dim, len(shape) + 1))
 
 
@@ -157,11 +159,7 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     first = first + shape[axis] if first < 0 else first
     if first + length > shape[axis]:
         raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({shape[axis]}).")
-    starts, stops = [0] * len(shape), list(shape)
-    starts[axis], stops[axis] = first, first + length
-    out = movement.slice(input, tuple(starts), tuple(stops), (1,) * len(shape))
-    relabel(out, "SliceBackward0", (input,))
-    return out
+    return part(input, axis, first, length, (*shape[:axis], length, *shape[axis + 1 :]), "SliceBackward0")
 
 
 def _position(number: Any) -> Any:
@@ -188,10 +186,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     axis = axis_of(dim, len(shape))
     if not -shape[axis] <= index < shape[axis]:
         raise IndexError(f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {axis}")
-    part = narrow(input, axis, index % shape[axis], 1)
-    out = movement.reshape(part, shape[:axis] + shape[axis + 1 :])
-    relabel(out, "SelectBackward0", (input,))
-    return out
+    return part(input, axis, index % shape[axis], 1, shape[:axis] + shape[axis + 1 :], "SelectBackward0")
 
 
 def split(input: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
@@ -229,8 +224,12 @@ def split(input: Tensor, split_size_or_sections: int | Sequence[int], dim: int =
                 f"split_with_sizes expects split_sizes to sum exactly to {extent} (input tensor's size at dimension "
                 f"{dim}), but got split_sizes={sizes}"
             )
-    parts = tuple(narrow(input, dim, sum(sizes[:i]), size) for i, size in enumerate(sizes))
-    axis = axis_of(dim, input.ndarray.ndim)
+    axis, shape = axis_of(dim, input.ndarray.ndim), input.ndarray.shape
+    starts = [0, *itertools.accumulate(sizes)]
+    parts = [
+        part(input, axis, start, size, (*shape[:axis], size, *shape[axis + 1 :]), "")
+        for start, size in zip(starts, sizes, strict=False)
+    ]
     return together("SplitBackward0", input, parts, lambda gs: movement.concatenate(gs, axis))
 
 
@@ -265,7 +264,8 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     if not input.ndarray.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = axis_of(dim, input.ndarray.ndim)
-    parts = tuple(select(input, axis, i) for i in range(input.ndarray.shape[axis]))
+    shape = input.ndarray.shape
+    parts = [part(input, axis, i, 1, shape[:axis] + shape[axis + 1 :], "") for i in range(shape[axis])]
     return together("UnbindBackward0", input, parts, lambda gs: stack(gs, axis))
 
 

@@ -10,7 +10,7 @@ from ..ops import movement
 from ..ops.identity import copy, lay
 from ..ops.layouts.orders import kept_order
 from ..tensors.arguments import Shape, axes_of, axis_of, numbers_called, sizes_of
-from ..tensors.composite import composite, relabel
+from ..tensors.composite import composite, relabel, view_called
 from ..tensors.layouts.formats import contiguous_format, in_format, is_in_format, preserve_format
 from ..tensors.tensor import Tensor
 from ..tracing.user_warning import warn_once
@@ -37,7 +37,7 @@ def _filled_in(shape: Shape, size: int) -> Shape:
                 "-1 can be any value and is ambiguous"
             )
         raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {size}")
-    return tuple(size // known if n == -1 else n for n in shape)
+    return tuple([size // known if n == -1 else n for n in shape])
 
 
 @numbers_called("shape")
@@ -157,12 +157,11 @@ def squeeze(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """
     shape = input.ndarray.shape
     axes = range(len(shape)) if dim is None else () if isinstance(dim, tuple) and not dim else axes_of(dim, len(shape))
-    out = movement.reshape(input, tuple(n for axis, n in enumerate(shape) if n != 1 or axis not in axes))
-    relabel(out, "SqueezeBackward0" if dim is None else "SqueezeBackward1", (input,))
-    return out
+    rest = tuple([n for axis, n in enumerate(shape) if n != 1 or axis not in axes])
+    title = "SqueezeBackward0" if dim is None else "SqueezeBackward1"
+    return view_called(title, movement.reshape_primitive, input, shape=rest)
 
 
-@composite("UnsqueezeBackward0")
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """A view with a new axis of extent 1 at `dim`, -ndim - 1 ... ndim; negative ones count from the new end.
 
@@ -174,7 +173,8 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """
     shape = input.ndarray.shape
     axis = axis_of(dim, len(shape) + 1)
-    return movement.reshape(input, (*shape[:axis], 1, *shape[axis:]))
+    wide = (*shape[:axis], 1, *shape[axis:])
+    return view_called("UnsqueezeBackward0", movement.reshape_primitive, input, shape=wide)
 
 
 # -------------------------------------------------------------------------------------------------- order of axes
@@ -203,16 +203,6 @@ def permute(input: Tensor, *dims: int | Sequence[int]) -> Tensor:
     return movement.transpose(input, order)
 
 
-def _swapped(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    ndim = input.ndarray.ndim
-    a, b = axis_of(dim0, ndim), axis_of(dim1, ndim)
-    order = list(range(ndim))
-    if ndim:
-        order[a], order[b] = order[b], order[a]
-    return movement.transpose(input, tuple(order))
-
-
-@composite("TransposeBackward0")
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """A view with the axes `dim0` and `dim1` swapped. IndexError for an axis that is not there.
 
@@ -221,10 +211,14 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     tensor([[1, 3],
             [2, 4]])
     """
-    return _swapped(input, dim0, dim1)
+    ndim = input.ndarray.ndim
+    a, b = axis_of(dim0, ndim), axis_of(dim1, ndim)
+    order = list(range(ndim))
+    if ndim:
+        order[a], order[b] = order[b], order[a]
+    return view_called("TransposeBackward0", movement.transpose_primitive, input, permutation=tuple(order))
 
 
-@composite("TBackward0")
 def t(input: Tensor) -> Tensor:
     """The transpose of a matrix, as a view; vectors and numbers as they are. RuntimeError for more axes.
 
@@ -237,7 +231,10 @@ def t(input: Tensor) -> Tensor:
     ndim = input.ndarray.ndim
     if ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
-    return movement.transpose(input, tuple(reversed(range(ndim))))
+    return view_called("TBackward0", movement.transpose_primitive, input, permutation=_BACKWARDS[ndim])
+
+
+_BACKWARDS = ((), (0,), (1, 0))
 
 
 def numpy_transpose(input: Tensor) -> Tensor:

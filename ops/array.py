@@ -132,14 +132,16 @@ class Evaluator:
             raise
 
     def stacked(self, arrays: Sequence[Array], axis: int, kind: Callable[..., Any]) -> Any:
-        """Arrays of one type along a new axis, in one go; None from interpreters that want ops."""
-        if axis == 0 and arrays[0].ndarray.ndim:
-            first, *more = arrays[0].ndarray.shape
-            out = np.empty((len(arrays), first, *more), arrays[0].ndarray.dtype)
-            np.concatenate([array.ndarray for array in arrays], out=out.reshape(len(arrays) * first, *more))
-            return kind(out)
-        place = (*(slice(None),) * axis, None)
-        return kind(np.concatenate([array.ndarray[place] for array in arrays], axis))
+        """Arrays of one type along a new axis, in one go, row by row; None from interpreters that want ops."""
+        first, count = arrays[0].ndarray, len(arrays)
+        shape = first.shape
+        out = np.empty((*shape[:axis], count, *shape[axis:]), first.dtype)
+        if axis == 0 and shape:
+            np.concatenate([array.ndarray for array in arrays], out=out.reshape(count * shape[0], *shape[1:]))
+        else:
+            place = (*(slice(None),) * axis, None)
+            np.concatenate([array.ndarray[place] for array in arrays], axis, out)
+        return kind(out)
 
     def literal(self, values: np.ndarray, kind: Callable[..., Any] = Array) -> Any:
         """A new `kind` that holds `values`, numbers from the program itself; recorders add them as constants."""

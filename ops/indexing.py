@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .core import NO_GRADIENT, Kernel, bind, define
+from .core import NO_GRADIENT, Kernel, at_once, bind, define
 from .memory import by_rows
 from .sources import zeros
 from .types import Type, int64
@@ -57,10 +57,14 @@ def check_element_range(index: np.ndarray, x_type: Type, axis: int) -> None:
 
 def elements(x: np.ndarray, index: np.ndarray, axis: int) -> tuple[Any, ...]:
     """The numpy index of the elements that `index` names; ValueError for sizes that numpy would broadcast or cut."""
-    if index.ndim != x.ndim or any(i > e for a, (i, e) in enumerate(zip(index.shape, x.shape)) if a != axis):  # noqa: B905
+    shape, extents = index.shape, x.shape
+    fits = len(shape) == len(extents)
+    for i, extent in zip(shape, extents[:axis] + shape[axis : axis + 1] + extents[axis + 1 :]):  # noqa: B905
+        fits = fits and i <= extent
+    if not fits:
         raise ValueError("index and x do not fit")  # the evaluator asks the type rule for the words
-    _check_range(index, 0, x.shape[axis], axis, RuntimeError)
-    grid = (_kept_places if index.size <= FEW else _places)(index.shape)
+    _check_range(index, 0, extents[axis], axis, RuntimeError)
+    grid = (_kept_places if index.size <= FEW else _places)(shape)
     return (*grid[:axis], index, *grid[axis + 1 :])
 
 
@@ -198,9 +202,18 @@ take_primitive = define(
     eval=_take,
     lower=Kernel("take"),
     check=_check_row_range,
-    vjp={"x": lambda g, index, x_type: index_add(zeros(x_type), index, g), "index": NO_GRADIENT},
+    vjp={"x": lambda g, index, x_type: _at_rows(g, index, x_type), "index": NO_GRADIENT},
     backward_name="IndexBackward0",
 )
+
+
+def _at_rows(g: Any, index: Any, x_type: Type) -> Any:
+    """Zeros, to which the rows of `g` are added where `index` says."""
+    if (interpreter := at_once(g)) is not None:
+        out = np.zeros(x_type.shape, x_type.dtype.numpy)
+        add_rows(out, _rows(out, index.ndarray), g.ndarray)
+        return interpreter.literal(out)
+    return index_add(zeros(x_type), index, g)
 
 
 def take(x: Any, index: Any) -> Any:

@@ -52,11 +52,11 @@ class DirectOps:
                 if b.dtype is not dtype:
                     return NotImplemented
             else:
-                b = y = _number(y, dtype)
+                b = y = number_at_once(y, dtype)
         elif type(y) in kinds:
             b = y.ndarray
             dtype = b.dtype
-            a = x = _number(x, dtype)
+            a = x = number_at_once(x, dtype)
         else:
             return NotImplemented
         if a is None or b is None:
@@ -81,7 +81,7 @@ class DirectOps:
         return out
 
 
-def _number(operand: Any, dtype: np.dtype) -> Any:
+def number_at_once(operand: Any, dtype: np.dtype) -> Any:
     """A number of the program in a tensor's type; None for what is none, or does not fit."""
     kind = type(operand)
     if dtype is INT64:

@@ -124,6 +124,7 @@ def _unpacked(kept: Any, node: Any) -> Any:
 class FusedNode(PrimitiveNode):
     """A composite on the tape; `FusedNode.made` makes them."""
 
+    stands_for_itself = False
     fused: Fused
     kept: Any
     read: tuple[int, ...]  # the operands that the derivative reads

@@ -192,6 +192,8 @@ class PrimitiveNode(Node):
     saves = False
     released = False
     of_primitives = True
+    #: Whether `primitive`, `params` and what is kept are all of it: by these a later pass can be told to be the same.
+    stands_for_itself = True
     reads_value = False  # whether the numpy form of the composite, in whose place the node stands, reads its value
     zero = False  # whether recorded gradients depend on the operands although their derivative is zero
 
@@ -283,10 +285,10 @@ class PrimitiveNode(Node):
 
     @staticmethod
     def of(
-        primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, on: tuple[int, ...]
+        primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, on: tuple[int, ...], title: str = ""
     ) -> PrimitiveNode:
-        """The node of `out`, with derivatives for the operands `on`."""
-        plan = _plans.get((primitive, on)) or _planned(primitive, on)
+        """The node of `out`, with derivatives for the operands `on`; called `title`, or as the primitive's are."""
+        plan = _plans.get((primitive, on, title)) or _planned(primitive, on, title)
         node: PrimitiveNode = object.__new__(plan.kind)
         node.fill(primitive, operands, params, out, on, plan.needs)
         return node
@@ -350,12 +352,12 @@ class _Plan(NamedTuple):
     needs: tuple[tuple[str, int, int], ...]
 
 
-_plans: dict[tuple[Primitive, tuple[int, ...]], _Plan] = {}
+_plans: dict[tuple[Primitive, tuple[int, ...], str], _Plan] = {}
 
 
-def _planned(primitive: Primitive, on: tuple[int, ...]) -> _Plan:
-    kind: Any = class_called(JointNode if primitive.joint else PrimitiveNode, primitive.backward_name)
-    plan = _plans[primitive, on] = _Plan(kind, needs_of(primitive, on))
+def _planned(primitive: Primitive, on: tuple[int, ...], title: str) -> _Plan:
+    kind: Any = class_called(JointNode if primitive.joint else PrimitiveNode, title or primitive.backward_name)
+    plan = _plans[primitive, on, title] = _Plan(kind, needs_of(primitive, on))
     return plan
 
 

@@ -21,6 +21,8 @@ class PlainTape(Tape):
     def apply(self, primitive: Primitive, operands: Sequence[Any], params: Params) -> Any:
         if not operands:
             return self.make(quietly(primitive.evaluate, **params))
+        if primitive.is_view and type(getattr(operands[0], "ndarray", None)) is np.ndarray:
+            return self.viewed(primitive, operands[0], params)
         recorded = switches.enabled
         values: list[Any] = []
         requiring: list[int] = []
@@ -35,8 +37,6 @@ class PlainTape(Tape):
             ):
                 requiring.append(len(values))
             values.append(operand.ndarray)
-        if primitive.is_view and type(values[0]) is np.ndarray:
-            return self._viewed(primitive, operands, values[0], params, requiring)
         try:
             value = quietly(primitive.evaluate, *values, **params)
         except ValueError:
@@ -55,27 +55,33 @@ class PlainTape(Tape):
                     return False
         return True
 
-    def _viewed(self, primitive: Primitive, operands: Any, array: Any, params: Params, requiring: list[int]) -> Any:
-        """The value of an op that only moves elements: of the operand's memory where numpy finds them in place."""
-        source = operands[0]
+    def viewed(self, primitive: Primitive, source: Any, params: Params, title: str = "") -> Any:
+        """The value of an op that only moves elements: of the operand's memory where numpy finds them in place. Its
+        node is called `title`, or as the primitive's are."""
+        array = source.ndarray
+        conjugate = primitive.lower is CONJUGATED
         try:
-            if primitive.lower is CONJUGATED:
-                value = conjugated(array, source.buffer)
-            else:
-                value = primitive.evaluate_wide(array, **params)
+            value = conjugated(array, source.buffer) if conjugate else primitive.evaluate_wide(array, **params)
         except ValueError:
             _explain(primitive, [array], params)
             raise
-        is_view = primitive.lower is CONJUGATED or shows(value, array)
+        is_view = conjugate or shows(value, array)
         if is_view:
             out = self.make(value, source.buffer, (*source.steps, Step(primitive, tuple(params.items()))))
         else:
             out = self.make(value)
-        if requiring:
-            self.record(primitive, operands, params, out, requiring)
+        if (
+            switches.enabled
+            and (source._node is not None or source._requires or source._base is not None)
+            and source.requires_grad
+        ):
+            self.record(primitive, (source,), params, out, _ALONE, title)
         if is_view:
             out.note_view_of(source)
         return out
+
+
+_ALONE = [0]
 
 
 def _explain(primitive: Primitive, values: Sequence[Any], params: Params) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from ..ops.array import Evaluator
 from ..ops.core import Number, Params, Primitive
 from ..ops.types import DIFFERENTIABLE_KINDS, DType, Type
-from ..tracing.watch import watcher
+from ..tracing.watch import local
 from .grad_mode import switches
 from .nodes import PrimitiveNode
 from .selected import declare_write_to_picked
@@ -36,19 +36,24 @@ class Tape:
         return out
 
     def record(
-        self, primitive: Primitive, operands: Sequence[Any], params: Params, out: Any, requiring: list[int]
+        self,
+        primitive: Primitive,
+        operands: Sequence[Any],
+        params: Params,
+        out: Any,
+        requiring: Sequence[int],
+        title: str = "",
     ) -> None:
-        """Let `out` remember how it was computed, for the operands `requiring` gradients."""
+        """Let `out` remember how it was computed, for the operands `requiring` gradients: in a node that is called
+        `title`, or as the primitive's are."""
         if not switches.enabled:
             self.below.cut(out)
             return
         on = primitive.differentiable(requiring)
         if on and out.ndarray.dtype.kind in DIFFERENTIABLE_KINDS:
-            node = PrimitiveNode.of(primitive, operands, params, out, on)
-            listening = watcher()
-            if listening is not None:
-                node.origin = listening.origin()
-            out._node = node
+            out._node = node = PrimitiveNode.of(primitive, operands, params, out, on, title)
+            if local.watcher is not None:
+                node.origin = local.watcher.origin()
 
     def stacked(self, tensors: Sequence[Any], axis: int) -> Any:
         """Tensors of one type along a new axis, in one go; None where one has a history, or ops are wanted."""

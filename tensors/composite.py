@@ -9,14 +9,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..ops.core import set_naming
+from ..ops.core import Primitive, bind, set_naming, switch
 from ..ops.types import DIFFERENTIABLE_KINDS
 from ..tape.nodes import NO_EDGE
 from ..tracing.eager_server import serve_or_fuse
 from ..tracing.watch import serve
 from .calling.own_results import own
 from .layouts.kept_formats import Keeps, with_format
-from .tensor import Tensor
+from .operands import PLAIN_TENSORS
+from .tensor import EAGER, Tensor
 
 NOTHING: np.ndarray = np.empty(0)
 
@@ -131,6 +132,15 @@ def _show(out: Any, title: str, operands: Sequence[Any]) -> None:
 
 
 set_naming(_show)
+
+
+def view_called(title: str, primitive: Primitive, x: Any, **params: Any) -> Any:
+    """What `primitive`, which only moves elements, makes of `x`; its node is called `title`."""
+    if not switch.stack and type(x) in PLAIN_TENSORS:
+        return EAGER.viewed(primitive, x, params, title)
+    out = bind(primitive, x, **params)
+    relabel(out, title, (x,))
+    return out
 
 
 def relabel(out: Any, title: str, operands: Any, saved: Sequence[Any] = (), zero: bool = False) -> None:

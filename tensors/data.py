@@ -10,6 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from ..ops.core import switch
 from ..ops.types import (
     FLOATING,
     INTEGER,
@@ -201,7 +202,16 @@ def _plain(data: Any, lengths: tuple[int, ...], place: tuple[int, ...], types: s
     if len(here) == 1 and PYTHON_NUMBERS.issuperset(map(type, data)):
         types.update(map(number_dtype, {type(item): item for item in data}.values()))
         return list(data)
+    if len(here) == 1 and not switch.stack and all(map(_is_plain_number, data)):
+        numbers: Any = data
+        types.update([each.dtype for each in numbers])
+        return [each.ndarray.item() for each in numbers]
     return [_plain(item, lengths, (*place, i), types) for i, item in enumerate(data)]
+
+
+def _is_plain_number(item: Any) -> bool:
+    """Whether `item` is a tensor whose one number is read by numpy, in plain eager mode."""
+    return type(item) is Tensor and item.ndarray.size == 1 and item.ndarray.dtype.kind in "biuf"
 
 
 def _ragged(expected: int | None, length: int | None, place: tuple[int, ...]) -> ValueError:

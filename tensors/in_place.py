@@ -74,19 +74,21 @@ def _written_plainly(target: Any, value: Any) -> Any:
 def _is_plain_write(target: Any, value: Any) -> bool:
     """Whether `value`, a number or a tensor of target's shape, is of its type, and nobody records what is written."""
     if isinstance(value, np.generic):
-        return value.dtype is target.ndarray.dtype and _is_plain(target)
+        return value.dtype is target.ndarray.dtype and is_plain(target)
     if type(value) not in PLAIN_TENSORS or value.ndarray.shape != target.ndarray.shape:
         return False
-    return _is_plain(target, value)
+    return is_plain(target, value)
 
 
 def writes_plainly(target: Any, *values: Any) -> bool:
     """Whether to compute with tensors `values` and write to `target` is no more than that: all are plain ones of one
     type, nobody records, and no history is concerned."""
-    return _is_plain(target, *values) and is_plain_now(target, *values)
+    return is_plain(target, *values) and is_plain_now(target, *values)
 
 
-def _is_plain(target: Any, *values: Any) -> bool:
+def is_plain(target: Any, *values: Any) -> bool:
+    """Whether no history is concerned by a write to `target` of what is made of tensors `values`, all of its type, and
+    nobody records it."""
     if watcher() is not None or target.buffer.version < 0 or type(target) not in PLAIN_TENSORS:
         return False
     if type(target.buffer) is not Buffer:  # with conjugates, see `ops.complex_numbers.conjugated`

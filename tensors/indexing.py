@@ -17,7 +17,7 @@ from ..ops import indexing as ops
 from ..ops import movement
 from ..ops.array import eager, repeated_axes
 from ..ops.comparison import where
-from ..ops.core import current
+from ..ops.core import current, switch
 from ..ops.identity import copy
 from ..ops.numbers import computed, stands_in, whole
 from ..ops.pointwise import cast, converted
@@ -35,6 +35,7 @@ from .index_plan import Picking, Plan, picking_items
 from .overriding import ask, overloaded, subclasses
 from .rows import OF_REGIONS, READ_AT_ONCE, basic_view, row, shown
 from .tensor import Tensor
+from .written.at_once import write_at_once
 from .written.repeated import added_once, each_once, filled_once, put_once, warn_of_repeated
 from .written.values import common_shape, source_of, without_leading_ones
 
@@ -222,10 +223,24 @@ def _joined(picks: list[tuple[Any, int, int]]) -> Any:
         raise IndexError(
             f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
         ) from None
-    joined: Any = 0
+    joined: Any = None if switch.stack or watcher() is not None else _joined_by_numpy(picks)
+    if joined is not None:
+        return eager().literal(np.broadcast_to(joined, shape).copy())
+    joined = 0
     for index, extent, axis in picks:
         joined = joined * extent + _taken(iota((extent,), 0, int64), index, axis)
     return joined if joined.ndarray.shape == shape else movement.broadcast(joined, shape)
+
+
+def _joined_by_numpy(picks: list[tuple[Any, int, int]]) -> Any:
+    """`_joined` before it is broadcast; None where a position is not there."""
+    joined: Any = 0
+    for index, extent, _ in picks:
+        positions = index.ndarray
+        if positions.size and not -extent <= positions.min() <= positions.max() < extent:
+            return None
+        joined = joined * extent + np.where(positions < 0, positions + extent, positions)
+    return joined
 
 
 def getitem(x: Any, key: Any) -> Any:
@@ -264,6 +279,8 @@ def setitem(x: Any, key: Any, value: Any) -> None:
     in a type that does not hold it."""
     if subclasses.exist and (found := overloaded((x, key, value))):
         ask(Tensor.__setitem__, "tracegrad.Tensor.__setitem__", found, (x, key, value), {})
+        return
+    if write_at_once(x, key, value):
         return
     value = value if isinstance(value, Tensor) else as_assigned(value, x.dtype)
     if type(key) is bool:

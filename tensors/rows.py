@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..ops import movement
 from ..ops.array import Buffer, eager
-from ..ops.core import Step, current, reads_now
+from ..ops.core import Step, current, reads_now, switch
+from ..ops.indexing import take_primitive
 from ..ops.movement import reshape_primitive, slice_primitive
+from ..ops.types import Type
 from ..tape.grad_mode import switches
-from ..tracing.watch import watcher
+from ..tape.moved import MovedNode
+from ..tracing.watch import local, watcher
+from .calling.numpy_index import is_forward, numpy_index, picks
 from .composite import relabel
+from .operands import PLAIN_TENSORS
 from .tensor import EAGER, Tensor, make
 
 Shape = tuple[int, ...]
@@ -24,52 +29,80 @@ def _nothing(_: Any) -> bool:
 
 
 def row(x: Any, index: int) -> Tensor | None:
-    """``x[index]`` of a plain tensor where nobody records: the view that the ops make, in one go. None where it takes
-    the ops, or there is no such row."""
-    array, interpreter = x.ndarray, current()
-    if type(x) is not Tensor or watcher() is not None or not array.ndim or x.requires_grad:
-        return None
-    if interpreter is not EAGER and not getattr(interpreter, "shows_what_is_there", _nothing)(x):
+    """``x[index]`` where nobody records what is done: the view that the ops make, in one go. None where it takes the
+    ops, or there is no such row."""
+    array = x.ndarray
+    if not array.ndim or not _is_shown_at_once(x):
         return None
     extent, *others = array.shape
     if not -extent <= index < extent:
         return None
     place, rest = index % extent, tuple(others)
-    part = (
-        ("starts", (place, *(0,) * len(rest))),
-        ("stops", (place + 1, *rest)),
-        ("steps", (1,) * array.ndim),
-    )
-    steps = (*x.steps, Step(slice_primitive, part), Step(reshape_primitive, (("shape", rest),)))
-    view = make(array[place, ...], x.buffer, steps)
+    bounds = (place, *(0,) * len(rest)), (place + 1, *rest), (1,) * array.ndim
+    return _region(x, array[place, ...], bounds, (1, *rest), "SelectBackward0")
+
+
+def basic_view(x: Any, key: Any) -> Tensor | None:
+    """``x[key]`` where nobody records what is done, for numbers, slices, None and ``...``: the view that the ops make,
+    in one go. None where it takes the ops, or there is no such region."""
+    if not _is_shown_at_once(x):
+        return None
+    if type(key) is slice and current() is EAGER:
+        key = _with_numbers(key)
+    items = key if type(key) is tuple else (key,)
+    found = _bounds(x.ndarray.shape, items)
+    if found is None and type(key) is tuple and current() is EAGER:
+        items = tuple(map(_number, key))  # ``table[state, action]``
+        found = _bounds(x.ndarray.shape, items)
+    return None if found is None else _cut(x, found[:3], found[3], _title(items))
+
+
+def part_along(x: Any, axis: int, start: Any, length: Any, shape: Shape, title: str) -> Tensor | None:
+    """`length` elements along `axis` in that shape, where nobody records what is done; without a node, if `title` is
+    empty. None where it takes the ops."""
+    if type(start) is not int or not _is_shown_at_once(x):
+        return None
+    stops = x.ndarray.shape
+    starts = (*(0,) * axis, start, *(0,) * (len(stops) - axis - 1))
+    return _cut(x, (starts, (*stops[:axis], start + length, *stops[axis + 1 :]), (1,) * len(stops)), shape, title)
+
+
+def _cut(x: Any, bounds: Sequence[Shape], shape: Shape, title: str) -> Tensor:
+    """The region between `bounds`, in that shape."""
+    place = (..., *map(slice, *bounds))
+    part = x.ndarray[place]
+    extents = part.shape
+    return _region(x, part if extents == shape else part.reshape(shape), bounds, extents, title)
+
+
+def _is_shown_at_once(x: Any) -> bool:
+    """Whether a view of `x` is made in one go: of tensors that override nothing, where nobody records; where ops are
+    put off, of what is there."""
+    if type(x) not in PLAIN_TENSORS or local.watcher is not None:
+        return False
+    stack = switch.stack
+    if not stack or stack[-1][0] is EAGER:
+        return True
+    return not x.requires_grad and getattr(stack[-1][0], "shows_what_is_there", _nothing)(x)
+
+
+def _region(x: Any, part: np.ndarray, bounds: Sequence[Shape], extents: Shape, title: str) -> Tensor:
+    """The view `part` of a region of these extents, with the steps that the ops would take, and one node for them."""
+    starts, stops, strides = bounds
+    shape = part.shape
+    steps = (*x.steps, Step(slice_primitive, (("starts", starts), ("stops", stops), ("steps", strides))))
+    if extents != shape:
+        steps = (*steps, Step(reshape_primitive, (("shape", shape),)))
+    view = make(part, x.buffer, steps)
+    if (x._node is not None or x._requires or x._base is not None) and title and switches.enabled and x.requires_grad:
+        facts = (x.type_, starts, strides, extents)
+        view._node = MovedNode.made(title, slice_primitive, (x,), view, (0,), _to_region, *facts)
     view.note_view_of(x)
     return view
 
 
-def basic_view(x: Any, key: Any) -> Tensor | None:
-    """``x[key]`` of a plain tensor where nobody records, for numbers, slices, None and ``...``: the view that the ops
-    make, in one go. None where it takes the ops, or there is no such region."""
-    interpreter = current()
-    if type(x) is not Tensor or watcher() is not None or x.requires_grad:
-        return None
-    if interpreter is not EAGER and not getattr(interpreter, "shows_what_is_there", _nothing)(x):
-        return None
-    array = x.ndarray
-    if type(key) is slice and interpreter is EAGER:
-        key = _with_numbers(key)
-    found = _bounds(array.shape, key if type(key) is tuple else (key,))
-    if found is None:
-        return None
-    starts, stops, strides, shape = found
-    place = (..., *map(slice, starts, stops, strides))
-    part = array[place]
-    steps = (*x.steps, Step(slice_primitive, (("starts", starts), ("stops", stops), ("steps", strides))))
-    if part.shape != shape:
-        part = part.reshape(shape)
-        steps = (*steps, Step(reshape_primitive, (("shape", shape),)))
-    shown = make(part, x.buffer, steps)
-    shown.note_view_of(x)
-    return shown
+def _to_region(g: Any, wanted: Any, of: Type, starts: Shape, strides: Shape, extents: Shape) -> list[Any]:
+    return [movement.among_zeros(g, of, starts, strides, extents)]
 
 
 def shown(x: Any, key: Any) -> Any:
@@ -84,33 +117,74 @@ def shown(x: Any, key: Any) -> Any:
     if part.ndarray.shape != shape:
         part = movement.reshape(part, shape)
     if part._node is not None:
-        titles = [_TITLES[type(item)] for item in items if item is not Ellipsis]
-        relabel(part, titles[-1] if titles else "AliasBackward0", (x,))
+        relabel(part, _title(items), (x,))
     return part
 
 
-#: What PyTorch calls the node of a view, by the last part of the key.
+def _title(items: tuple[Any, ...]) -> str:
+    """What PyTorch calls the node of a view: it is that of the last part of the key."""
+    for item in reversed(items):
+        if item is not Ellipsis:
+            return _TITLES[type(item)]
+    return "AliasBackward0"
+
+
 _TITLES = {int: "SelectBackward0", slice: "SliceBackward0", type(None): "UnsqueezeBackward0"}
 
 
 def picked(x: Any, index: Any) -> Tensor | None:
-    """``x[index]`` of plain tensors where nobody records, for a mask of the first axes or rows by number, in one go.
-    None where it takes the ops, or the key is no such mask, or a row is not there."""
-    if type(x) is not Tensor or watcher() is not None or x.requires_grad and switches.enabled:
+    """``x[index]`` where nobody records what is done, for a mask of the first axes or rows by number, in one go. None
+    where it takes the ops, or the key is no such mask, or a row is not there."""
+    if type(x) not in PLAIN_TENSORS or watcher() is not None:
         return None
+    tracked = switches.enabled and x.requires_grad
     array, chosen = x.ndarray, index.ndarray
-    if not chosen.ndim or not array.ndim or type(x.buffer) is not Buffer:
+    if not chosen.ndim and type(number := _number(index)) is int and current() is EAGER:
+        return row(x, number)
+    if not chosen.ndim or not array.ndim or type(x.buffer) is not Buffer or tracked and current() is not EAGER:
         return None
     if chosen.dtype == bool:
         if chosen.shape != array.shape[: chosen.ndim] or not _is_read_now(x, index, "indexing with a mask"):
             return None
-        return make(array[chosen])
+        if not tracked:
+            return make(array[chosen])
+        return _picked_with_history(x, make(np.nonzero(chosen)[0]), [index]) if chosen.ndim == 1 else None
     if chosen.dtype != np.int64 or not reads_now(x, index):
         return None
     try:
-        return make(array.take(chosen, axis=0))
+        return _picked_with_history(x, index, ()) if tracked else make(array.take(chosen, axis=0))
     except IndexError:
         return None  # the ops say which it is
+
+
+def picked_several(x: Any, key: Any) -> Tensor | None:
+    """``x[key]`` for a key in which tensors or lists pick, of a plain tensor without a history, in plain eager mode.
+    None where it takes the ops, or these say what is wrong."""
+    if switch.stack or type(x) not in PLAIN_TENSORS or type(x.buffer) is not Buffer or local.watcher is not None:
+        return None
+    if switches.enabled and x.requires_grad:
+        return None
+    try:
+        place = numpy_index(key)
+        taken = x.ndarray[place] if picks(place) else None
+    except IndexError:
+        return None
+    if taken is None or taken.flags.c_contiguous and 1 not in taken.shape:
+        return taken if taken is None else make(taken)
+    return make(taken.copy("C"))  # whose axes of one element have the strides of the ops' result
+
+
+def _of_tuple(x: Any, key: Any) -> Tensor | None:
+    view = basic_view(x, key)
+    return picked_several(x, key) if view is None else view
+
+
+def _picked_with_history(x: Any, index: Tensor, masks: Sequence[Tensor]) -> Tensor:
+    """The rows that `index` names, in plain eager mode."""
+    out = make(x.ndarray.take(index.ndarray, axis=0))
+    EAGER.record(take_primitive, (x, index), {}, out, [0])
+    relabel(out, "IndexBackward0", (x,), masks)
+    return out
 
 
 def _is_read_now(x: Any, index: Any, purpose: str) -> bool:
@@ -130,67 +204,57 @@ OF_REGIONS = (int, slice, tuple, type(None), type(Ellipsis))
 READ_AT_ONCE: dict[type, Callable[[Any, Any], Tensor | None]] = {
     **dict.fromkeys(OF_REGIONS, basic_view),
     Tensor: picked,
+    tuple: _of_tuple,
+    list: picked_several,
 }
 
 
 def _bounds(extents: Shape, items: tuple[Any, ...]) -> tuple[Shape, Shape, Shape, Shape] | None:
     """Where the parts of all axes begin, end and how they stride, and the shape of the region."""
-    starts: list[int] = []
-    stops: list[int] = []
-    strides: list[int] = []
+    starts, stops, strides = [0] * len(extents), list(extents), [1] * len(extents)
     shape: list[int] = []
-
-    def keep(start: int, stop: int, stride: int) -> None:
-        starts.append(start)
-        stops.append(stop)
-        strides.append(stride)
-
+    axis = 0
     for number, item in enumerate(items):
-        axis = len(starts)
         if item is None:
             shape.append(1)
         elif item is Ellipsis:
             later = items[number + 1 :]
             whole = len(extents) - axis - sum(type(each) is int or type(each) is slice for each in later)
-            for extent in extents[axis : axis + max(whole, 0)]:
-                keep(0, extent, 1)
-                shape.append(extent)
+            shape += extents[axis : axis + max(whole, 0)]
+            axis = min(axis + max(whole, 0), len(extents))
         elif axis >= len(extents):
             return None
         elif type(item) is int:
             extent = extents[axis]
             if not -extent <= item < extent:
                 return None
-            keep(item % extent, item % extent + 1, 1)
-        elif type(item) is slice and _is_forward(item):
-            start, stop, stride = item.indices(extents[axis])
-            keep(start, max(start, stop), stride)
-            shape.append(-(-(stops[-1] - start) // stride))
+            starts[axis] = place = item % extent
+            stops[axis] = place + 1
+            axis += 1
+        elif type(item) is slice and is_forward(item):
+            starts[axis], stop, stride = item.indices(extents[axis])
+            stops[axis], strides[axis] = max(starts[axis], stop), stride
+            shape.append(-(-(stops[axis] - starts[axis]) // stride))
+            axis += 1
         else:
             return None
-    for extent in extents[len(starts) :]:
-        keep(0, extent, 1)
-        shape.append(extent)
-    return tuple(starts), tuple(stops), tuple(strides), tuple(shape)
+    return tuple(starts), tuple(stops), tuple(strides), (*shape, *extents[axis:])
 
 
 def _with_numbers(part: slice) -> slice:
     """A slice with the numbers of plain tensors that say where it begins and ends (``data[i : i + length]``), in eager
     mode."""
     start, stop = part.start, part.stop
-    if type(start) is Tensor and not start.ndarray.ndim and start.ndarray.dtype == np.int64:
-        start = start.ndarray.item()
-    if type(stop) is Tensor and not stop.ndarray.ndim and stop.ndarray.dtype == np.int64:
-        stop = stop.ndarray.item()
-    return part if start is part.start and stop is part.stop else slice(start, stop, part.step)
+    if type(start) is Tensor or type(stop) is Tensor:
+        return slice(_number(start), _number(stop), part.step)
+    return part
 
 
-def _is_forward(part: slice) -> bool:
-    """Whether a slice is one of Python's integers, with a stride that tensors take."""
-    for each in (part.start, part.stop, part.step):
-        if each is not None and type(each) is not int:
-            return False
-    return part.step is None or part.step > 0
+def _number(item: Any) -> Any:
+    """The number of a plain tensor that is an index; anything else as it is."""
+    if type(item) is Tensor and not item.ndarray.ndim and item.ndarray.dtype == np.int64:
+        return item.ndarray.item()
+    return item
 
 
 class RowBatches(Iterator[Any]):

@@ -216,7 +216,7 @@ class Tensor(Subclassing, Differentiable, Exchange, Array):
         """
         self._base = source if source._base is None else source._base
         self._seen_version = self.buffer.version
-        self.viewed_without_grad = source.viewed_without_grad or not is_grad_enabled()
+        self.viewed_without_grad = source.viewed_without_grad or not switches.enabled
         if source.view_of_several:
             self.view_of_several = source.view_of_several
 

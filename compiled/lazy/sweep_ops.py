@@ -10,7 +10,6 @@ import numpy as np
 
 from ...ops.core import REGISTRY, Params, Primitive
 from ...ops.types import Type
-from ...tape.fused import FusedNode
 from ...tape.nodes import PrimitiveNode, Saved
 from ...tape.saved import Packed
 from ...tensors.tensor import Tensor
@@ -64,7 +63,7 @@ def is_op(node: Any) -> bool:
     """True for what one primitive has left on the tape, still to be differentiated. A composite of eager mode is none:
     a program may have computed in that mode until it was worth noting. Nor is one that has saved a tensor in a
     program's own way: the program is asked for it at each pass."""
-    if not isinstance(node, PrimitiveNode) or isinstance(node, FusedNode) or node.released:
+    if not isinstance(node, PrimitiveNode) or not node.stands_for_itself or node.released:
         return False
     return not any(isinstance(kept, Packed) for kept in node.known.values())
 

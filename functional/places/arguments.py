@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 def long_index(name: str, index: Tensor, error: type[Exception] = RuntimeError) -> Tensor:
     """`index` in int64; what is neither that nor int32 is refused. See `only_long` for what takes int64 alone."""
-    if index.dtype is not int64 and index.dtype is not int32:
-        raise error(f"{name}(): Expected dtype int32/int64 for index, got {index.dtype!r}; convert it with .long()")
-    return index if index.dtype is int64 else cast(index, int64)
+    dtype = index.dtype
+    if dtype is not int64 and dtype is not int32:
+        raise error(f"{name}(): Expected dtype int32/int64 for index, got {dtype!r}; convert it with .long()")
+    return index if dtype is int64 else cast(index, int64)
 
 
 def only_long(name: str, index: Tensor, error: type[Exception] = RuntimeError) -> Tensor:

@@ -98,7 +98,7 @@ def stages(graph):
 
 
 def test_many_are_in_parts(compiled):
-    assert sum(max(stages(one.graph), default=0) > 1 for one in compiled) > GRAPHS // 4
+    assert sum(max(stages(one.graph), default=0) > 1 for one in compiled) >= GRAPHS // 4
 
 
 def test_heads_side_by_side_are_copied_without_choices():

@@ -1,0 +1,57 @@
+"""``x[key] = value`` in plain eager mode: numpy's own assignment, where no history is concerned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ops.array import repeated_axes
+from ...ops.core import switch
+from ...ops.types import number_in
+from ...tape.direct import FLOAT32, FLOAT64, INT64, number_at_once
+from ..calling.assigned import as_assigned
+from ..calling.numpy_index import numpy_index, picks
+from ..data import fitting
+from ..in_place import is_plain
+from ..operands import PLAIN_TENSORS
+
+#: What the general way raises in words of its own.
+_REFUSALS = (IndexError, ValueError, RuntimeError, OverflowError, TypeError)
+_USUAL = (int, float)
+
+
+def write_at_once(x: Any, key: Any, value: Any) -> bool:
+    """``x[key] = value`` of plain tensors, or a number, where nobody records. False, with nothing done, where it takes
+    the ops: for other keys, and where these say what is wrong."""
+    is_tensor = type(value) in PLAIN_TENSORS
+    if switch.stack or not (is_plain(x, value) if is_tensor else is_plain(x)):
+        return False
+    array = x.ndarray
+    flags = array.flags
+    if not flags.writeable or not (flags.c_contiguous or not repeated_axes(array)):
+        return False
+    try:
+        place = numpy_index(key)
+        if type(key) is not int and picks(place):
+            place = tuple([_apart(each, array) for each in place]) if type(place) is tuple else _apart(place, array)
+        array[place] = _apart(value.ndarray, array) if is_tensor else _number(value, x)
+    except _REFUSALS:
+        return False
+    x.buffer.version += 1
+    return True
+
+
+def _number(value: Any, x: Any) -> Any:
+    """One of Python's numbers as an element of `x`."""
+    of, dtype = x.ndarray.dtype, x.dtype
+    if type(value) in _USUAL and (of is FLOAT32 or of is INT64 or of is FLOAT64):
+        found = number_at_once(value, of)
+        if found is not None:
+            return found
+    return number_in(fitting(as_assigned(value, dtype), dtype), dtype)
+
+
+def _apart(values: Any, array: np.ndarray) -> Any:
+    """`values` as they are before anything is written to `array`."""
+    return values.copy() if type(values) is np.ndarray and np.may_share_memory(values, array) else values
