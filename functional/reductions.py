@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from ..ops import arithmetic, comparison, elementary, movement
 from ..ops import reductions as ops
 from ..ops.comparison import eq, where
 from ..ops.complex_numbers import parts
+from ..ops.core import switch
 from ..ops.pointwise import cast
 from ..ops.types import FLOATING, DType, get_default_dtype, real_of, uint8
 from ..tape.grad_mode import no_grad
@@ -100,13 +102,16 @@ def refuse_mean_of_integers(*operands: Any) -> None:
         )
 
 
-def _averaged(x: Any, axes: Shape, keepdim: bool) -> Any:
+def _mean(x: Any, axes: Shape, keepdim: bool, shape: Shape) -> Any:
     return folded(ops.sum, x, axes, keepdim) / _count(x, axes)
 
 
-_mean_of_all, _mean = (
-    fused(title, forms.mean, forms.mean_gradient, one_kernel=False)(_averaged) for title in SAVING_NOTHING
-)
+def _mean_rule(g: Any, nothing: None, axes: Shape, keepdim: bool, shape: Shape) -> Any:
+    each = g / math.prod([shape[axis] for axis in axes])
+    return movement.broadcast(each, shape) if keepdim else movement.broadcast_along(each, axes, shape)
+
+
+_MEANS = [fused(t, forms.mean, forms.mean_gradient, rule=_mean_rule, one_kernel=False)(_mean) for t in SAVING_NOTHING]
 
 
 @rounded_once
@@ -126,9 +131,10 @@ def mean(input: Tensor, dim: Axes | None = None, keepdim: bool = False, *, dtype
     # Programs see the gradient of a leaf: it has memory of its own, as PyTorch's. Others are used up in between.
     if getattr(x, "_requires", False):
         x = movement.by_rows(x)
-    if x is not input:
+    if x is not input or switch.stack:  # a recording takes operations, which know no sizes
         return _titled(folded(ops.sum, x, dim, keepdim) / _count(x, dim), input, "Mean", dim)
-    return (_mean_of_all if dim is None else _mean)(x, axes_of(dim, x.ndarray.ndim), bool(keepdim))
+    shape = x.ndarray.shape
+    return _MEANS[dim is not None](x, axes_of(dim, len(shape)), bool(keepdim), shape)
 
 
 def _spread(dim: Any, unbiased: Any, correction: Any) -> tuple[Any, float]:

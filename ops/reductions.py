@@ -41,7 +41,7 @@ def _drifts(x: np.ndarray, axes: Axes) -> bool:
 def _ends_in_short_rows(x: np.ndarray, axes: Axes) -> bool:
     """True for many rows of so few elements that numpy, which begins anew with each row, is slow; not of types for
     which it accumulates in another one, or in pairs."""
-    if x.size < MANY or not axes or axes[-1] != x.ndim - 1 or x.strides[-1] != x.itemsize:
+    if not axes or axes[-1] != x.ndim - 1 or x.strides[-1] != x.itemsize:
         return False
     return 1 < x.shape[-1] < SHORT and x.dtype.kind in "fiu" and x.itemsize >= 4
 
@@ -68,7 +68,7 @@ def _fold(
     reduce: Callable[..., Any] = fold.reduce
 
     def evaluate(x: np.ndarray, axes: Axes, keepdims: bool = False) -> Any:
-        if _ends_in_short_rows(x, axes):
+        if x.size >= MANY and _ends_in_short_rows(x, axes):
             x = _along_rows(fold, x)[..., None] if keepdims else _along_rows(fold, x)
             axes = axes[:-1]
             if not axes:

@@ -20,14 +20,14 @@ def _with_axes(g: Array, shape: Axes, axes: Axes) -> Array:
     return g.reshape([1 if axis in axes else n for axis, n in enumerate(shape)])
 
 
-def mean(wanted: Wanted, x: Array, axes: Axes, keepdim: bool) -> Value:
+def mean(wanted: Wanted, x: Array, axes: Axes, keepdim: bool, shape: Axes) -> Value:
     count = math.prod([x.shape[axis] for axis in axes])
     return _folded(x, axes, keepdim) / x.dtype.type(count), None
 
 
-def mean_gradient(g: Array, kept: None, shapes: Shapes, x: None, axes: Axes, keepdim: bool) -> tuple[Array]:
-    (shape,) = shapes
-    assert shape is not None
+def mean_gradient(
+    g: Array, kept: None, shapes: Shapes, x: None, axes: Axes, keepdim: bool, shape: Axes
+) -> tuple[Array]:
     count = math.prod([shape[axis] for axis in axes])
     return (np.broadcast_to(_with_axes(g / g.dtype.type(count), shape, axes), shape),)
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 import threading
-from functools import cached_property
 
 import numpy as np
 
 from ..array import quietly
 from ..cephes import radii_of, turns_of
+from ..lazy import lazy
 from ..random import BLOCK, STATE_SIZE, tempered, twisted, uniforms24_of, uniforms53_of
 from ..types import DType, float64
 
@@ -37,20 +37,20 @@ class WordBlock:
         self.words = words
         self.before = before
 
-    @cached_property
+    @lazy
     def uniforms24(self) -> np.ndarray:
         return uniforms24_of(self.words)
 
-    @cached_property
+    @lazy
     def uniforms53(self) -> np.ndarray:
         return uniforms53_of(self.words[:-1], self.words[1:])
 
-    @cached_property
+    @lazy
     def polar24(self) -> np.ndarray:
         """Three rows: radius, cosine and sine that Box and Muller make of float32 uniforms in blocks of 16."""
         return np.stack(quietly(_polar_in_blocks, self.uniforms24))
 
-    @cached_property
+    @lazy
     def polar53(self) -> np.ndarray:
         """The same of float64 uniforms one by one."""
         return np.stack(quietly(_polar_one_by_one, self.uniforms53))
