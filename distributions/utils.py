@@ -69,7 +69,7 @@ def clamp_probs(probs: Tensor) -> Tensor:
 _limits = functools.cache(finfo)
 
 
-@fused("LogBackward0", array_forms.clamped_log, array_forms.clamped_log_gradient, watched={0: (0,)})
+@fused("LogBackward0", array_forms.clamped_log, array_forms.clamped_log_gradient, watched={0: (0,)}, one_kernel=False)
 def _clamped_log(probs: Any, low: float, high: float) -> Any:
     return log(probs.clamp(min=low, max=high))
 

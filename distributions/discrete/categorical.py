@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..constraint_base import Constraint
 
 
-@fused("DivBackward0", array_forms.shares, array_forms.shares_gradient, checked={0: (0,)})
+@fused("DivBackward0", array_forms.shares, array_forms.shares_gradient, checked={0: (0,)}, one_kernel=False)
 def _shares(weights: Any) -> Any:
     return weights / weights.sum(-1, True)
 
@@ -40,7 +40,15 @@ def _picked(logits: Any, index: Any) -> Any:
     return gather(logits, -1, index.unsqueeze(-1)).squeeze(-1)
 
 
-@fused("NegBackward0", array_forms.entropies, array_forms.entropies_gradient, 2, {1: (0,)}, watched={0: (0,)})
+@fused(
+    "NegBackward0",
+    array_forms.entropies,
+    array_forms.entropies_gradient,
+    operands=2,
+    checked={1: (0,)},
+    watched={0: (0,)},
+    one_kernel=False,
+)
 def _entropies(logits: Any, probs: Any, low: float) -> Any:
     return -(logits.clamp(min=low) * probs).sum(-1)  # 0 * -inf counts as 0
 

@@ -159,3 +159,16 @@ def test_what_is_seen_at_once_to_hold_is_what_the_check_of_tensors_says(tg, name
         assert seen == checked or (dtype == "int64" and not seen)
         held += seen
     assert held or dtype == "int64"
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float16", "float32"])
+def test_what_is_computed_of_probabilities_is_rounded_after_each_operation(tg, name):
+    """As PyTorch's operations are: no kernel of 16-bit numbers computes several of them."""
+    dtype = getattr(tg, name)
+    tg.manual_seed(0)
+    p = tg.rand(50, 7).to(dtype)
+    d = tg.distributions.Categorical(probs=p, validate_args=False)
+    limits = tg.finfo(dtype)
+    assert tg.equal(d.probs, p / p.sum(-1, True))
+    assert tg.equal(d.logits, d.probs.clamp(min=limits.eps, max=1 - limits.eps).log())
+    assert tg.equal(d.entropy(), -(d.logits.clamp(min=limits.min) * d.probs).sum(-1))
