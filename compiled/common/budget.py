@@ -35,6 +35,7 @@ MOST_KINDS = 256  # of steps that are told apart: models come and go
 PIECES = 32  # of the library's work, after which nodes are counted as long as no step has ended
 SAVED = 0.9  # of a step's time in eager mode: what a program has to take at most to be worth it
 LATEST, FEWEST = 16, 6  # steps that are timed
+TIMED, SELDOM = 64, 31  # from that step on one in so many is: some systems take as long to tell the time as a step does
 LONGER = 4  # times as long as the earlier run: what was not worth it then may be now
 
 
@@ -137,8 +138,11 @@ class Budget:
 
     def _time(self, is_eager: bool) -> None:
         """What a step takes, for later runs to know; this one goes by counts."""
+        if self.passes > TIMED and self.passes % SELDOM > 1:
+            return
+        begins = self.passes < TIMED or self.passes % SELDOM == 0
         (was_eager, begun), now = self._begun, time.process_time()
-        self._begun = is_eager, now
+        self._begun = is_eager, now if begins else math.nan
         if was_eager == is_eager and begun == begun:
             self._times[is_eager].append(now - begun)
 
