@@ -1,4 +1,4 @@
-"""What distributions compute of probabilities as numpy code, forward and backward: see `functional.array_forms`."""
+"""What distributions compute of probabilities as numpy code, forward and backward: see `functional.forms`."""
 
 from __future__ import annotations
 
@@ -6,23 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from ..functional.array_forms import Array, Shapes, Value, Wanted, clamp, clamp_gradient
+from ..functional.forms.activations import clamp, clamp_gradient
+from ..functional.forms.common import Array, Shapes, Value, Wanted, total
 from ..ops.reductions import sum_primitive
 
 
-def _total(x: Array) -> Array:
-    out: Array = sum_primitive.evaluate_wide(x, (x.ndim - 1,), keepdims=True)
-    return out
-
-
 def shares(wanted: Wanted, x: Array) -> Value:
-    total = _total(x)
-    return x / total, total if wanted[0] else None
+    whole = total(x, (x.ndim - 1,))
+    return x / whole, whole if wanted[0] else None
 
 
-def shares_gradient(g: Array, total: Array, shapes: Shapes, x: Array) -> tuple[Array]:
-    to_total = _total(-(g * ((x / total) / total)))
-    return (g / total + to_total,)
+def shares_gradient(g: Array, whole: Array, shapes: Shapes, x: Array) -> tuple[Array]:
+    to_whole = total(-(g * ((x / whole) / whole)), (x.ndim - 1,))
+    return (g / whole + to_whole,)
 
 
 def clamped_log(wanted: Wanted, x: Array, low: float, high: float) -> Value:

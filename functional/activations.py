@@ -20,7 +20,6 @@ from ..tensors.composite import composite
 from ..tensors.fusion import fused
 from ..tensors.in_place import store
 from ..tensors.short_floats import rounded_once
-from . import array_forms
 from .checks.shapes import check_channels, check_halves
 from .forms import activations as forms
 from .shapes import contiguous
@@ -48,7 +47,7 @@ def _relu_rule(g: Any, dropped: Any) -> Any:
     return where(eager().literal(dropped), 0, g)
 
 
-@fused("ReluBackward0", array_forms.relu, array_forms.relu_gradient, rule=_relu_rule, watches_value=True, zero=True)
+@fused("ReluBackward0", forms.relu, forms.relu_gradient, rule=_relu_rule, watches_value=True, zero=True)
 def _relu(input: Any) -> Any:
     if not input.ndarray.flags.c_contiguous:
         input = gradient_as(input, input.ndarray)
@@ -176,12 +175,12 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return finished(input, elementary.elu(input, alpha, 1.0, 1 / alpha), inplace, keeps=True)
 
 
-@fused("GeluBackward0", array_forms.gelu, array_forms.gelu_gradient, watched={0: (0,)})
+@fused("GeluBackward0", forms.gelu, forms.gelu_gradient, watched={0: (0,)})
 def _gelu(input: Any) -> Any:
     return input * 0.5 * (1 + elementary.erf(input * math.sqrt(0.5)))
 
 
-@fused("GeluBackward0", array_forms.gelu_tanh, array_forms.gelu_tanh_gradient, checked={0: (0,)})
+@fused("GeluBackward0", forms.gelu_tanh, forms.gelu_tanh_gradient, checked={0: (0,)})
 def _gelu_tanh(input: Any) -> Any:
     inner = math.sqrt(2 / math.pi) * (input + 0.044715 * (input * input * input))
     return 0.5 * input * (1 + _tanh(inner))
@@ -202,7 +201,7 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     return _gelu(input) if approximate == "none" else _gelu_tanh(input)
 
 
-@fused("SiluBackward0", array_forms.silu, array_forms.silu_gradient, checked={0: (0,)})
+@fused("SiluBackward0", forms.silu, forms.silu_gradient, checked={0: (0,)})
 def _silu(input: Any) -> Any:
     return input * elementary.sigmoid(input)
 

@@ -15,8 +15,8 @@ from ..ops.types import uint8
 from ..tensors.autocasting import full_precision
 from ..tensors.composite import composite, whole
 from ..tensors.fusion import fused
-from . import array_forms
 from .checks.derivatives import require_constants
+from .forms import losses as forms
 from .loss_arguments import check_class_weights, older_reduction, reduced, refuse_integers
 from .normalizing.softmax import log_softmax
 
@@ -125,8 +125,8 @@ def _rule_of_rows(g: Any, kept: Any, target: Any, ignore_index: int, reduction: 
 
 @fused(
     "NllLossBackward0",
-    array_forms.picked_loss,
-    array_forms.picked_loss_gradient,
+    forms.picked_loss,
+    forms.picked_loss_gradient,
     rule=_rule_of_rows,
     watched={0: (0,)},
     zero=True,

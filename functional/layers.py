@@ -19,12 +19,12 @@ from ..tensors.fusion import fused
 from ..tensors.limits import finfo
 from ..tensors.random import bernoulli_with, strides_like
 from ..tensors.short_floats import rounded_once
-from . import array_forms
 from .activations import finished
 from .checks.mixed_types import mixed_types
 from .checks.shapes import check_normalized, check_one_type
 from .elementwise.bounds import raised_to
 from .embedding import bound_rows, by_frequency
+from .forms import norms as forms
 from .index_requirements import PLACES
 from .lookup.sparse_gradients import sparse_rows
 from .shapes import contiguous
@@ -171,7 +171,7 @@ def _normalized(x: Any, axes: tuple[int, ...], eps: float) -> Any:
 _READ = dict.fromkeys((0, 1, 2), (0, 1, 2))
 
 
-@fused("NativeLayerNormBackward0", array_forms.layer_norm, array_forms.layer_norm_gradient, 3, {1: (0,)}, watched=_READ)
+@fused("NativeLayerNormBackward0", forms.layer_norm, forms.layer_norm_gradient, 3, {1: (0,)}, watched=_READ)
 def _layer_norm(input: Any, weight: Any, bias: Any, axes: tuple[int, ...], eps: float) -> Any:
     out = _normalized(input, axes, eps)
     out = out if weight is None else out * weight

@@ -18,7 +18,7 @@ from ..tensors.calling.own_results import own
 from ..tensors.composite import composite
 from ..tensors.fusion import fused
 from ..tensors.short_floats import rounded_once
-from . import array_forms
+from .forms import products as forms
 from .shapes import t
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def require_one_type(which: str, x: Tensor, y: Tensor) -> None:
         raise RuntimeError(f"{which} must have the same dtype, but got {x.dtype.title} and {y.dtype.title}; use .to()")
 
 
-@fused("AddmmBackward0", array_forms.affine, array_forms.affine_gradient, 3, {1: (2,), 2: (1,)}, summed=1)
+@fused("AddmmBackward0", forms.affine, forms.affine_gradient, 3, {1: (2,), 2: (1,)}, summed=1)
 def _affine(input: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
     return mm(mat1, mat2) + input
 

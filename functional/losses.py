@@ -15,7 +15,6 @@ from ..tensors.composite import whole
 from ..tensors.fusion import fused
 from ..tensors.in_place import require_castable
 from ..tracing.user_warning import warn_user
-from . import array_forms
 from .arithmetic import xlogy
 from .elementwise.bounds import raised_to
 from .forms import losses as forms
@@ -47,7 +46,7 @@ def _warn_of_broadcasting(input: Any, target: Any) -> None:
 _BOTH_READ = {0: (0, 1), 1: (0, 1)}
 
 
-@fused("MseLossBackward0", array_forms.mean_squares, array_forms.mean_squares_gradient, operands=2, watched=_BOTH_READ)
+@fused("MseLossBackward0", forms.squared, forms.squared_gradient, operands=2, watched=_BOTH_READ)
 def _mean_squares(input: Any, target: Any, reduction: str) -> Any:
     difference = input - target
     return reduced(difference * difference, reduction)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..functional import array_forms
 from ..functional.checks.derivatives import require_constants
 from ..functional.checks.mixed_types import mixed_types
 from ..functional.checks.shapes import check_one_type, check_per_channel
+from ..functional.forms import norms as forms
 from ..ops.arithmetic import add, mul
 from ..ops.array import eager, quietly
 from ..ops.core import at_once
@@ -132,7 +132,7 @@ _WATCHED = {0: (0, 1, 2), 1: (0, 1, 2)}
 
 
 @keeps_format("batch_norm")
-@fused(_TITLE, array_forms.channel_norm, array_forms.channel_norm_gradient, 3, _CHECKED, watched=_WATCHED)
+@fused(_TITLE, forms.channel_norm, forms.channel_norm_gradient, 3, _CHECKED, watched=_WATCHED)
 def _by_batch(
     input: Any, weight: Any, bias: Any, axes: tuple[int, ...], along: tuple[int, ...], eps: float
 ) -> tuple[Any, Any, Any]:
@@ -145,7 +145,7 @@ def _by_batch(
 
 
 @keeps_format("batch_norm")
-@fused(_TITLE, array_forms.channel_norm_by, array_forms.channel_norm_by_gradient, 3, _CHECKED, watched=_WATCHED)
+@fused(_TITLE, forms.channel_norm_by, forms.channel_norm_by_gradient, 3, _CHECKED, watched=_WATCHED)
 def _by_running(input: Any, weight: Any, bias: Any, mean: Any, var: Any, along: tuple[int, ...], eps: float) -> Any:
     centred = input - reshape(mean, along)
     return _scaled(centred * rsqrt(reshape(var, along) + eps), weight, bias, along)
@@ -168,7 +168,7 @@ def _follow(running: Any, value: Any, momentum: Any, scale: float) -> None:
         return
     dtype, interpreter = running.ndarray.dtype, at_once(running, value)
     if interpreter is not None and (dtype is FLOAT32 or dtype is FLOAT64):
-        moved = quietly(array_forms.moved_towards, running.ndarray, value.ndarray, momentum, momentum * scale)
+        moved = quietly(forms.moved_towards, running.ndarray, value.ndarray, momentum, momentum * scale)
         interpreter.write(running, interpreter.literal(moved))
         return
     with no_grad():

@@ -20,8 +20,8 @@ from ...tensors.data import fitting
 from ...tensors.fusion import fused
 from ...tensors.limits import finfo
 from ...tensors.tensor import Tensor
-from .. import array_forms
 from ..checks.derivatives import refusing_derivatives
+from ..forms import activations as forms
 
 if TYPE_CHECKING:
     from ...tensors.calling.annotations import Number
@@ -74,7 +74,7 @@ def _clamp(input: Tensor, min: Any, max: Any) -> Tensor:
     return where(inside, input, bounded)
 
 
-_clamp_at_once = fused("ClampBackward1", array_forms.clamp, array_forms.clamp_gradient, watched={0: (0,)})(_clamp)
+_clamp_at_once = fused("ClampBackward1", forms.clamp, forms.clamp_gradient, watched={0: (0,)})(_clamp)
 
 
 def _outside(beyond: Any, bound: Any) -> Any:

@@ -15,10 +15,24 @@ Wanted = Sequence[bool]
 Shapes = Sequence[Axes | None]
 Value = tuple[Array, Any]
 
+FEW_ROWS, SHORT_ROW = 16, 512
+
 
 def total(x: Array, axes: Axes) -> Array:
     """The sum over `axes` as the primitive makes it, with these axes kept."""
     out: Array = sum_primitive.evaluate_wide(x, axes, keepdims=True)
+    return out
+
+
+def largest(x: Array, axes: Axes) -> Array:
+    """The largest elements over `axes`, which are kept. numpy finds the places of many in short rows several times as
+    fast as the numbers themselves."""
+    width = x.shape[-1]
+    if axes == (x.ndim - 1,) and x.size >= FEW_ROWS * width and width <= SHORT_ROW and x.flags.c_contiguous:
+        places = x.reshape(-1, width).argmax(1)
+        places += np.arange(0, x.size, width)
+        return x.take(places).reshape(*x.shape[:-1], 1)
+    out: Array = np.maximum.reduce(x, axis=axes, keepdims=True)
     return out
 
 

@@ -1,4 +1,4 @@
-"""Reductions in numpy: see `array_forms` for what a form gets and gives."""
+"""Reductions in numpy."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Losses in numpy: see `array_forms` for what a form gets and gives. Of operands that do not lie by rows, and of
-arguments that are special, the primitives take care: ValueError says so."""
+"""Losses in numpy. What a ValueError says of operands and arguments is left to the primitives."""
 
 from __future__ import annotations
 
@@ -9,6 +8,7 @@ import numpy as np
 
 from ...ops.arithmetic import sign
 from ...ops.elementary import log_sigmoid, sigmoid
+from ...ops.layouts.orders import in_common_order
 from ...ops.reductions import sum_primitive
 from .common import Array, Shapes, Value, Wanted, to_both
 
@@ -37,6 +37,44 @@ def _reduced(loss: Array, reduction: str) -> Array:
 def _spread(g: Array, size: int, reduction: str) -> Array:
     """The gradient of each of `size` losses, where `g` is that of what they are reduced to."""
     return g / g.dtype.type(size) if reduction == "mean" else g
+
+
+def squared(wanted: Wanted, x: Array, y: Array, reduction: str) -> Value:
+    """``(x - y) ** 2``."""
+    difference = x - y
+    if not x.flags.c_contiguous:
+        difference = in_common_order(difference, (x, y))
+    return _reduced(difference * difference, reduction), difference if any(wanted) else None
+
+
+def squared_gradient(g: Array, difference: Array, shapes: Shapes, x: None, y: None, reduction: str) -> Any:
+    return to_both(difference * (2 * _spread(g, difference.size, reduction)), shapes)
+
+
+def picked_loss(wanted: Wanted, x: Array, target: Any, ignore_index: int, reduction: str) -> Value:
+    """Minus ``x[n, target[n]]``; ValueError where a target is no class or not counted: left to the primitives."""
+    places = target.ndarray
+    rows, classes = x.shape
+    if reduction not in REDUCTIONS:
+        raise ValueError("no reduction")
+    if not places.flags.c_contiguous or places.view(np.uint64).max() >= classes or 0 <= ignore_index < classes:
+        raise ValueError("targets that the general form has to look at")
+    places = np.arange(0, rows * classes, classes) + places
+    loss = np.negative(x.take(places))
+    if reduction != "none":
+        loss = np.add.reduce(loss)
+    if reduction == "mean":
+        loss = loss / x.dtype.type(rows)
+    return loss, (places, x.shape) if wanted[0] else None
+
+
+def picked_loss_gradient(
+    g: Array, kept: Any, shapes: Shapes, x: None, target: Any, ignore_index: int, reduction: str
+) -> tuple[Array]:
+    places, shape = kept
+    gradient = np.zeros(shape, g.dtype)
+    gradient.reshape(-1)[places] = -(g / g.dtype.type(shape[0]) if reduction == "mean" else g)
+    return (gradient,)
 
 
 def absolute(wanted: Wanted, x: Array, y: Array, reduction: str) -> Value:

@@ -13,7 +13,7 @@ from ...tensors.arguments import Shape, axes_of
 from ...tensors.composite import relabel
 from ...tensors.fusion import fused
 from ...tracing.user_warning import warn_user
-from .. import array_forms
+from ..forms import activations as forms
 from ..shapes import contiguous
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _prepared(input: Any, dim: int | None, dtype: DType | None, name: str = "sof
     return x, axes_of(_implicit_dim(x.ndim, name) if dim is None else dim, x.ndarray.ndim)
 
 
-@fused("SoftmaxBackward0", array_forms.softmax, array_forms.softmax_gradient, checks_value=True)
+@fused("SoftmaxBackward0", forms.softmax, forms.softmax_gradient, checks_value=True)
 def _softmax(x: Any, axes: Shape) -> Any:
     raised = elementary.exp(_shifted(x, axes))
     return raised / _kept_sum(raised, axes)
@@ -74,7 +74,7 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     return out
 
 
-@fused("LogSoftmaxBackward0", array_forms.log_softmax, array_forms.log_softmax_gradient, watches_value=True)
+@fused("LogSoftmaxBackward0", forms.log_softmax, forms.log_softmax_gradient, watches_value=True)
 def _log_softmax(x: Any, axes: Shape) -> Any:
     shifted = _shifted(x, axes)
     return shifted - elementary.log(_kept_sum(elementary.exp(shifted), axes))

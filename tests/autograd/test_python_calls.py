@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tracegrad as tg
-from tracegrad.functional import array_forms
+from tracegrad.functional.forms import common
 from tracegrad.nn import functional as F
 from tracegrad.ops.array import Evaluator
 from tracegrad.ops.core import interpreted
@@ -153,9 +153,9 @@ def test_the_largest_of_rows_are_numpys(dtype, shape):
     values[-1] = -np.inf
     for axes in ((len(shape) - 1,), (0,), tuple(range(len(shape)))):
         expected = np.maximum.reduce(values, axis=axes, keepdims=True)
-        np.testing.assert_array_equal(array_forms._largest(values, axes), expected)
+        np.testing.assert_array_equal(common.largest(values, axes), expected)
     np.testing.assert_array_equal(
-        array_forms._largest(values.T, (len(shape) - 1,)), np.maximum.reduce(values.T, axis=-1, keepdims=True)
+        common.largest(values.T, (len(shape) - 1,)), np.maximum.reduce(values.T, axis=-1, keepdims=True)
     )
 
 
