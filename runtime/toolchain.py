@@ -18,7 +18,7 @@ ALLOWED_FLAGS = frozenset((
     "-std=c17", "-std=gnu17", "-O0", "-O1", "-O2", "-O3", "-march=native", "-fopenmp-simd", "-fpeel-loops",
     # None of these assumes away NaN, infinities or signed zeros.
     "-ffp-contract=off", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math",
-    "-fwrapv", "-mprefer-vector-width=512",
+    "-fwrapv", "-mprefer-vector-width=512", "-mno-red-zone",
     "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-lm",
     "-Wall", "-Wextra", "-Wshadow", "-Wno-pass-failed", "-Wno-stringop-overflow",
     "-Wno-array-bounds", "-Wno-unknown-warning-option", "-Wno-ignored-optimization-argument", "-Werror",

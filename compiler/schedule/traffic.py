@@ -68,8 +68,8 @@ def stage_indices(stage: Stage) -> list[Index]:
 
 
 def statement_indices(statement: Statement) -> list[Index]:
-    """Every index in a statement."""
+    """Every index in a statement, that of the accumulator to which it adds included."""
     if isinstance(statement, Let):
         return [index for _, operand in statement.operands for index in indices(operand)]
-    own = [] if isinstance(statement, Fold) else [statement.index]
-    return [*own, *indices(statement.value)]
+    own = statement.accumulator.index if isinstance(statement, Fold) else statement.index
+    return [*([] if own is None else [own]), *indices(statement.value)]

@@ -92,7 +92,10 @@ def _sums(input: Tensor, sliding: Sliding, counts: Shape) -> Tensor:
     is_apart = sliding.stride == kernel and not any(sliding.padding) and max(sliding.dilation) == 1
     if not (is_apart and covered == space):
         return folds.sum(windows_of(input, sliding, counts), tuple(range(batch, batch + axes)))
-    blocks = movement.reshape(input, (*shape[:batch], *itertools.chain(*zip(counts, kernel, strict=True))))
+    # By rows: so is the gradient, which programs may see.
+    blocks = movement.reshape(
+        movement.by_rows(input), (*shape[:batch], *itertools.chain(*zip(counts, kernel, strict=True)))
+    )
     return folds.sum(blocks, tuple(range(batch + 1, batch + 2 * axes, 2)))
 
 

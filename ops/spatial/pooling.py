@@ -67,7 +67,7 @@ def _block_argmax(x: np.ndarray, kernel: Shape, extents: Shape) -> np.ndarray | 
     apart = x.reshape(*batch, *itertools.chain(*zip(extents, kernel, strict=True)))
     first = len(batch)
     order = (*range(first), *range(first, first + 2 * axes, 2), *range(first + 1, first + 2 * axes, 2))
-    blocks = apart.transpose(order).reshape(*batch, *extents, -1)
+    blocks = apart.transpose(order).reshape(*batch, *extents, math.prod(kernel))
     tap = blocks.argmax(-1)
     if x.dtype.kind == "f" and np.isnan(np.take_along_axis(blocks, tap[..., None], -1)).any():
         return None

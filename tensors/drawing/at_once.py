@@ -26,6 +26,7 @@ from ...tracing.watch import changes
 class DrawsAtOnce:
     """Base of `Generator`: numbers are drawn and the state is written without tensors in between."""
 
+    __slots__ = ()
     state: Any
     cached: Any
     _lock: Any

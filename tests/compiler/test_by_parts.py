@@ -10,6 +10,7 @@ from tracegrad.compiler.evaluate import evaluate_graph
 from tracegrad.compiler.graph import Builder, Graph, Result
 from tracegrad.compiler.schedule.plan import make_schedule
 from tracegrad.compiler.schedule.records import LoopKernel
+from tracegrad.ops import reductions as folds
 from tracegrad.ops.core import interpreting
 from tracegrad.ops.movement import concatenate, pad, reshape, transpose, update_slice
 from tracegrad.ops.types import Type, float32
@@ -65,13 +66,16 @@ class Drawing:
     def reshaped(self, x):
         return reshape(x, (x.type.size,)) if self.draw.random() < 0.5 else x * 3.0
 
-    def graph(self):
+    def graph(self, summed=False):
         with interpreting(self.builder):
             out = self.fresh([self.draw.choice([1, 2, 3, 4, 16]) for _ in range(self.draw.choice([1, 2, 3, 4]))])
             for _ in range(self.draw.choice([1, 1, 2, 3])):
                 change = self.draw.choice([self.concatenated, self.concatenated, self.padded, self.updated,
                                            self.reshaped])  # fmt: skip
                 out = change(out)
+            if summed:
+                axes = self.draw.sample(range(out.type.ndim), self.draw.randint(1, out.type.ndim))
+                out = folds.sum(out, tuple(sorted(axes)))
         return Graph(f"parts{id(self)}", tuple(self.inputs), (Result("out", out),))
 
 
@@ -91,6 +95,21 @@ def test_numbers(compiled, number):
     np.testing.assert_array_equal(
         compiled[number].run(inputs)["out"], evaluate_graph(compiled[number].graph, inputs)["out"]
     )
+
+
+@pytest.fixture(scope="module")
+def summed():
+    return compile_graphs([Drawing(number).graph(summed=True) for number in range(GRAPHS)])
+
+
+@pytest.mark.long(fast=31, every=7)
+@pytest.mark.parametrize("number", range(GRAPHS))
+def test_sums_of_parts(summed, number):
+    """Each part adds to its own accumulators: whole numbers that float32 holds, in any order."""
+    inputs = {label: values % 16 for label, values in values_of(summed[number].graph).items()}
+    expected = evaluate_graph(summed[number].graph, inputs)["out"]
+    assert np.abs(expected).max(initial=0) < 2**24
+    np.testing.assert_array_equal(summed[number].run(inputs)["out"], expected)
 
 
 def stages(graph):
