@@ -191,7 +191,8 @@ def _adaptive_avg_pool(axes: int) -> AdaptiveAveragePooling:
 
     ``[batch, channels, *space]`` (or without batch) gives ``[batch, channels, *output_size]``: a number, or one for
     each axis (None keeps the axis). Of n places window i of k has those from ``floor(i n / k)`` to before ``ceil((i +
-    1) n / k)``. RuntimeError for inputs of other shapes, NotImplementedError for integers.
+    1) n / k)``. RuntimeError for inputs of other shapes, NotImplementedError for integers. Difference: where windows do
+    not divide the input, a NaN or an infinity makes NaN of all means of its row, which is multiplied by a matrix.
 
     >>> import tracegrad as tg
     >>> x = {block(axes)}
