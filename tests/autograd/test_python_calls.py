@@ -4,6 +4,7 @@ The counts are the same on each machine. One that is exceeded means that a layer
 that it is seen.
 """
 
+import gc
 import sys
 
 import numpy as np
@@ -58,7 +59,8 @@ CALLS = {
 
 
 def python_calls(function):
-    """How many of Python's own functions `function` runs, the second time."""
+    """Which of Python's own functions `function` runs, the second time; a collection of garbage that falls into it does
+    not count."""
     function()
     seen = []
 
@@ -67,11 +69,13 @@ def python_calls(function):
             seen.append(frame.f_code.co_name)
 
     before = sys.getprofile()
+    gc.disable()
     sys.setprofile(note)
     try:
         function()
     finally:
         sys.setprofile(before)
+        gc.enable()
     return seen[1:]
 
 

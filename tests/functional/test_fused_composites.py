@@ -360,7 +360,7 @@ GENERAL = {
     "addmm_scaled", "addmm_misfit", "cross_entropy_smoothed", "cross_entropy_of_probabilities", "twice_the_same",
     "linear_of_a_batch", "mish", "mean_of_a_leaf", "normalize", "bce_weighted", "bce_of_logits_weighted", "l1_sum",
     "l1_none", "smooth_l1_without_bend_mean", "smooth_l1_without_bend_sum", "smooth_l1_without_bend_none",
-    "picked_out_of_range", "picked_broadcast",
+    "picked_out_of_range", "picked_broadcast", "std_of_equal_rows",
 }  # fmt: skip
 
 
