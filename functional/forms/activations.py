@@ -10,7 +10,7 @@ import numpy as np
 from ...ops.elementary import sigmoid
 from ...ops.erf import erf
 from ...ops.memory import BLOCK, blocks
-from .common import Array, Axes, Shapes, Value, Wanted, largest, total
+from .common import Array, Axes, Shapes, Value, Wanted, largest, require_rows, total
 
 _sigmoid = sigmoid.primitive.evaluate_wide  # type: ignore[attr-defined]
 
@@ -142,8 +142,7 @@ def _chosen(mask: Array, x: Array, out: Array) -> Array:
 
 
 def leaky_relu(wanted: Wanted, x: Array, slope: float) -> Value:
-    if not x.flags.c_contiguous:
-        raise ValueError("operands that lie by rows are wanted")
+    require_rows(x)
     positive = x > 0
     return _chosen(positive, x, x * x.dtype.type(slope)), positive if wanted[0] else None
 
@@ -154,8 +153,7 @@ def leaky_relu_gradient(g: Array, positive: Array, shapes: Shapes, x: None, slop
 
 def softplus(wanted: Wanted, x: Array, beta: float, threshold: float) -> Value:
     """Its slope is kept."""
-    if not x.flags.c_contiguous:
-        raise ValueError("operands that lie by rows are wanted")
+    require_rows(x)
     number = x.dtype.type
     scaled = x if beta == 1 else x * number(beta)
     large = scaled > threshold

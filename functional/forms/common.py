@@ -18,6 +18,14 @@ Value = tuple[Array, Any]
 FEW_ROWS, SHORT_ROW = 16, 512
 
 
+def require_rows(*operands: Array) -> None:
+    """ValueError, which leaves a composite to its primitives, for operands that do not lie by rows: these lay out the
+    results and gradients of others."""
+    for x in operands:
+        if not x.flags.c_contiguous:
+            raise ValueError("operands that lie by rows are wanted")
+
+
 def total(x: Array, axes: Axes) -> Array:
     """The sum over `axes` as the primitive makes it, with these axes kept."""
     out: Array = sum_primitive.evaluate_wide(x, axes, keepdims=True)

@@ -8,17 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...ops.reductions import sum_primitive
-from .common import Array, Axes, Shapes, Value, Wanted, total
+from .common import Array, Axes, Shapes, Value, Wanted, require_rows, total
 
 
 def _folded(x: Array, axes: Axes, keepdim: bool) -> Array:
     return np.asarray(sum_primitive.evaluate_wide(x, axes, keepdims=keepdim))
-
-
-def _require_rows(x: Array) -> None:
-    """ValueError for an array that does not lie by rows, whose gradient the primitives lay out."""
-    if not x.flags.c_contiguous:
-        raise ValueError("an operand that lies by rows is wanted")
 
 
 def _with_axes(g: Array, shape: Axes, axes: Axes) -> Array:
@@ -27,7 +21,7 @@ def _with_axes(g: Array, shape: Axes, axes: Axes) -> Array:
 
 
 def mean(wanted: Wanted, x: Array, axes: Axes, keepdim: bool, shape: Axes) -> Value:
-    _require_rows(x)
+    require_rows(x)
     count = math.prod([x.shape[axis] for axis in axes])
     return _folded(x, axes, keepdim) / x.dtype.type(count), None
 
@@ -41,7 +35,7 @@ def mean_gradient(
 
 def spread(wanted: Wanted, x: Array, axes: Axes, keepdim: bool, divisor: float, is_root: bool) -> Value:
     """The mean square distance from the mean, or the root of that."""
-    _require_rows(x)
+    require_rows(x)
     count = math.prod([x.shape[axis] for axis in axes])
     centred = x - total(x, axes) / x.dtype.type(count)
     value = _folded(centred * centred, axes, keepdim) / x.dtype.type(divisor if divisor > 0 else 0)
@@ -72,7 +66,7 @@ def spread_gradient(
 
 
 def euclidean(wanted: Wanted, x: Array, axes: Axes, keepdim: bool) -> Value:
-    _require_rows(x)
+    require_rows(x)
     value = np.sqrt(_folded(x * x, axes, keepdim))
     return value, _roots(value) if wanted[0] else None
 

@@ -10,19 +10,13 @@ from ...ops.arithmetic import sign
 from ...ops.elementary import log_sigmoid, sigmoid
 from ...ops.layouts.orders import in_common_order
 from ...ops.reductions import sum_primitive
-from .common import Array, Shapes, Value, Wanted, to_both
+from .common import Array, Shapes, Value, Wanted, require_rows, to_both
 
 REDUCTIONS = ("none", "mean", "sum")
 
 _log_sigmoid = log_sigmoid.primitive.evaluate_wide  # type: ignore[attr-defined]
 _sign = sign.primitive.evaluate_wide  # type: ignore[attr-defined]
 _sigmoid = sigmoid.primitive.evaluate_wide  # type: ignore[attr-defined]
-
-
-def _require_rows(*operands: Array) -> None:
-    for x in operands:
-        if not x.flags.c_contiguous:
-            raise ValueError("operands that lie by rows are wanted")
 
 
 def _reduced(loss: Array, reduction: str) -> Array:
@@ -79,7 +73,7 @@ def picked_loss_gradient(
 
 def absolute(wanted: Wanted, x: Array, y: Array, reduction: str) -> Value:
     """``|x - y|``."""
-    _require_rows(x, y)
+    require_rows(x, y)
     difference = x - y
     return _reduced(np.absolute(difference), reduction), _sign(difference) if any(wanted) else None
 
@@ -90,7 +84,7 @@ def absolute_gradient(g: Array, sign: Array, shapes: Shapes, x: None, y: None, r
 
 def smooth_absolute(wanted: Wanted, x: Array, y: Array, reduction: str, beta: float) -> Value:
     """``d ** 2 / (2 * beta)`` where ``d = |x - y|`` is below `beta`, else ``d - beta / 2``."""
-    _require_rows(x, y)
+    require_rows(x, y)
     if beta == 0:
         raise ValueError("a bend is wanted")
     difference = x - y
@@ -109,7 +103,7 @@ def smooth_absolute_gradient(
 
 def huber(wanted: Wanted, x: Array, y: Array, reduction: str, delta: float) -> Value:
     """``d ** 2 / 2`` where ``d = |x - y|`` is at most `delta`, else ``delta * (d - delta / 2)``."""
-    _require_rows(x, y)
+    require_rows(x, y)
     difference = x - y
     distance = np.absolute(difference)
     far = distance > delta
@@ -123,7 +117,7 @@ huber_gradient = smooth_absolute_gradient
 
 def cross_entropy_of_probabilities(wanted: Wanted, p: Array, y: Array, reduction: str) -> Value:
     """``-(y * log(p) + (1 - y) * log(1 - p))`` with logarithms of at least -100."""
-    _require_rows(p, y)
+    require_rows(p, y)
     loss = (y - 1) * np.maximum(np.log1p(-p), -100.0)
     loss -= y * np.maximum(np.log(p), -100.0)
     return _reduced(loss, reduction), None
@@ -142,7 +136,7 @@ def cross_entropy_of_probabilities_gradient(
 
 def cross_entropy_of_logits(wanted: Wanted, x: Array, y: Array, reduction: str) -> Value:
     """``(1 - y) * x - log(sigmoid(x))``."""
-    _require_rows(x, y)
+    require_rows(x, y)
     loss = 1 - y
     loss *= x
     loss -= _log_sigmoid(x)
